@@ -52,7 +52,6 @@ type Cluster struct {
 	selectors  *selector.Cache
 	shapes     *shapes
 	groups     *keptGroups
-	filters    *filterIndex
 	shared     *sharedSlices
 	ignore     map[inspect.ClaimRef]bool
 }
@@ -82,9 +81,8 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		ignore:     opts.Ignore,
 	}
 	c.cel.HideSharing = c.rules.basic
-	c.filters, c.shared = &filterIndex{}, &sharedSlices{}
+	c.shared = &sharedSlices{}
 	if opts.Like != nil {
-		c.filters = opts.Like.filters.next()
 		if slices.Equal(s.Objects().Slices, opts.Like.snapshot.Objects().Slices) {
 			c.shared = opts.Like.shared
 		}

@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // TestChoosing says of one pod after another which nodes the scheduler may choose, from what is read of a real server, and sees which

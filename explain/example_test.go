@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // One node with one GPU, which claim "first" has; claim "second" wants it too.
@@ -53,7 +53,7 @@ func ExampleExplanation() {
 		log.Fatal(err)
 	}
 	snapshot := inspect.New(given.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	c := allocator.NewCluster(snapshot, allocator.Options{})
+	c := scheduler.NewCluster(snapshot, scheduler.Options{})
 	e, err := question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: "ml", Name: "second"}, question.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -3,8 +3,8 @@ package explain
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Fixes of volume claims.

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 var seed = flag.Uint64("seed", 37, "makes the random problems; another one makes others")

@@ -16,14 +16,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 var fixesTried = flag.Int("fixes", 0, "of how many refused pods TestFixes carries out the fixes")
@@ -162,7 +162,7 @@ func (f *fixTrial) try(t *testing.T, name string, p *problem) error {
 		return err
 	}
 	s := admitted.snapshot()
-	cluster := allocator.NewCluster(s, allocator.Options{})
+	cluster := sched.NewCluster(s, sched.Options{})
 	for i, pod := range admitted.asked {
 		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) || inGang(s, pod) {
 			continue
@@ -265,7 +265,7 @@ func (f *fixTrial) judge(t *testing.T, found func(string, ...any), fix *explain.
 
 // ours is what this project says once a fix was carried out.
 func (f *fixTrial) ours(c *carrier) string {
-	e, err := question.PodObject(context.Background(), allocator.NewCluster(c.snapshotWith(), allocator.Options{}), c.asked[0], question.Options{})
+	e, err := question.PodObject(context.Background(), sched.NewCluster(c.snapshotWith(), sched.Options{}), c.asked[0], question.Options{})
 	if err != nil {
 		return err.Error()
 	}

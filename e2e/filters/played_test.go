@@ -9,14 +9,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 var played = flag.Int("played", 0, "how many random clusters TestPlayed plays; 0 means a sample")
@@ -111,7 +111,7 @@ type saying struct {
 func sayingOf(t *testing.T, p *problem) saying {
 	t.Helper()
 	s := p.snapshot()
-	c := allocator.NewCluster(s, allocator.Options{})
+	c := sched.NewCluster(s, sched.Options{})
 	by := plan.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
 	var out saying

@@ -12,12 +12,12 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestPreemption asks kube-scheduler's DefaultPreemption and `explain pod` whether pods would be ended for others.
@@ -36,7 +36,7 @@ func TestPreemption(t *testing.T) {
 		if err != nil {
 			t.Fatalf("problem %d: %v", i, err)
 		}
-		cluster := allocator.NewCluster(admitted.snapshot(), allocator.Options{})
+		cluster := sched.NewCluster(admitted.snapshot(), sched.Options{})
 		budgets := randomBudgets(r)
 		scheduler.Test(t, &admitted.objects, func(t *testing.T, s *scheduler.Scheduler) {
 			for _, pod := range admitted.asked {
@@ -113,7 +113,7 @@ func randomBudgets(r *rand.Rand) []*policyv1.PodDisruptionBudget {
 }
 
 // comparePreemption asks both sides about a pod. It returns what came of it, or "" if the pod is not refused.
-func comparePreemption(t *testing.T, s *scheduler.Scheduler, c *allocator.Cluster, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
+func comparePreemption(t *testing.T, s *scheduler.Scheduler, c *sched.Cluster, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
 	t.Helper()
 	e, err := question.PodObject(context.Background(), c, pod, question.Options{})
 	if err != nil {

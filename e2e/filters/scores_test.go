@@ -11,12 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // TestScores compares what kube-scheduler's score plugins give to the nodes that fit random pods with what ours do, and the nodes that
@@ -187,14 +187,14 @@ func (c scoreCounts) check(t *testing.T) {
 
 // ourScores are what this project says of the pods of a problem.
 type ourScores struct {
-	cluster *allocator.Cluster
+	cluster *sched.Cluster
 	options scores.Options
 	like    *scores.Scorer
 	claims  map[string]*resourcev1.ResourceClaim
 }
 
 func newOurScores(p *problem) *ourScores {
-	o := &ourScores{cluster: allocator.NewCluster(p.snapshot(), allocator.Options{}), claims: map[string]*resourcev1.ResourceClaim{}}
+	o := &ourScores{cluster: sched.NewCluster(p.snapshot(), sched.Options{}), claims: map[string]*resourcev1.ResourceClaim{}}
 	c := p.controllers
 	o.options.Workloads = &scores.Workloads{Services: c.services, ReplicationControllers: c.replication, ReplicaSets: c.replicaSets, StatefulSets: c.statefulSets}
 	o.options.Images = scores.ImagesOf(p.snapshot().Nodes())

@@ -10,13 +10,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // What disagreements about a pod as a whole are about, in place of a plugin.
@@ -41,7 +41,7 @@ func verdicts(t *testing.T, p *problem) (comparison, error) {
 		return comparison{}, err
 	}
 	snapshot := asked.snapshot()
-	cluster, index := allocator.NewCluster(snapshot, allocator.Options{}), filters.NewIndex(snapshot, nil)
+	cluster, index := sched.NewCluster(snapshot, sched.Options{}), filters.NewIndex(snapshot, nil)
 	var out comparison
 	for i, pod := range asked.asked {
 		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {

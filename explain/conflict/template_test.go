@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestClaimsOfSameTemplate asks for a pod with two claims from a template for four GPUs each. gpu-b-04 has most
@@ -60,7 +60,7 @@ func TestClaimsOfSameTemplate(t *testing.T) {
 					tt.change(o)
 				}
 			})
-			e, err := question.PodObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), tt.pod, question.Options{})
+			e, err := question.PodObject(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), tt.pod, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestRequestOfSameTemplate(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: name, ResourceClaimTemplateName: ptr.To("one")})
 	}
-	e, err := question.PodObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), pod, question.Options{})
+	e, err := question.PodObject(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

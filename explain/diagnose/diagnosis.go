@@ -9,17 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // diagnosis is why a node cannot have the claims. At most one of general, starved and interactions has entries.
 type diagnosis struct {
 	q       *whatif.Question
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	refs    []inspect.ClaimRef
 	node    *corev1.Node
 

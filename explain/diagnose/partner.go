@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Why does a request not fit together with the requests before it, although it fits by itself? The partner with
@@ -156,7 +157,7 @@ func (p *partnerSearch) claimsBefore() []*resourcev1.ResourceClaim {
 }
 
 // helps reports whether the claims fit on the node in a cluster.
-func (p *partnerSearch) helps(ctx context.Context, c *allocator.Cluster, claims []*resourcev1.ResourceClaim) (bool, error) {
+func (p *partnerSearch) helps(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim) (bool, error) {
 	if p.unsure {
 		return false, nil
 	}
@@ -257,7 +258,7 @@ func constraintObstacle(c *resourcev1.DeviceConstraint) obstacle {
 }
 
 // withSlices returns what can decide about the node, with its slices changed.
-func (p *partnerSearch) withSlices(change func(*resourcev1.ResourceSlice)) *allocator.Cluster {
+func (p *partnerSearch) withSlices(change func(*resourcev1.ResourceSlice)) *scheduler.Cluster {
 	b := p.q.NewSandbox(p.node)
 	if b == nil {
 		p.unsure = true
@@ -283,7 +284,7 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 	if len(sets) == 0 {
 		return nil, nil
 	}
-	raised := func(wanted func(counter string) bool) *allocator.Cluster {
+	raised := func(wanted func(counter string) bool) *scheduler.Cluster {
 		return p.withSlices(func(s *resourcev1.ResourceSlice) {
 			whatif.RaiseCounters(s, func(set, counter string) bool { return sets[set] && wanted(counter) })
 		})

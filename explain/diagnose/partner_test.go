@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // parseDevice makes a device of "name key=value ...". A key is an attribute, but for two: "slot" is the amount of the
@@ -40,7 +40,7 @@ func parseDevice(text string) resourcev1.Device {
 
 // singleNode is a cluster of one node with the devices. If power is not "", a second slice has the counters of the
 // set "board": 10 slots, and that power.
-func singleNode(power string, devices ...string) *allocator.Cluster {
+func singleNode(power string, devices ...string) *scheduler.Cluster {
 	o := explaintest.NodesWithAttributes("-")
 	o.Slices[0].Spec.Devices = nil
 	for _, d := range devices {
@@ -58,7 +58,7 @@ func singleNode(power string, devices ...string) *allocator.Cluster {
 	features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{
 		inspect.GatePartitionableDevices: true, inspect.GateConsumableCapacity: true,
 	})
-	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{})
+	return scheduler.NewCluster(inspect.New(o, inspect.Config{Features: features}), scheduler.Options{})
 }
 
 // TestPartnerAndObstacle checks that a request that fits by itself names the request with which it does not fit

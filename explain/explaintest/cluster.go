@@ -3,24 +3,24 @@ package explaintest
 import (
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // DemoCluster is the demo cluster with the features of the newest release.
-func DemoCluster(t testing.TB) *allocator.Cluster {
+func DemoCluster(t testing.TB) *scheduler.Cluster {
 	t.Helper()
 	objects, err := demo.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return allocator.NewCluster(inspect.New(objects, inspect.Config{
+	return scheduler.NewCluster(inspect.New(objects, inspect.Config{
 		Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
-	}), allocator.Options{})
+	}), scheduler.Options{})
 }
 
 // NewCluster is a cluster of the objects with the features of the newest release.
-func NewCluster(o inspect.Objects) *allocator.Cluster {
-	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+func NewCluster(o inspect.Objects) *scheduler.Cluster {
+	return scheduler.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 }

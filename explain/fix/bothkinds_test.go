@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // bothKinds has a device class that provides an extended resource, and nodes on which a driver or a device plugin does.
@@ -35,7 +35,7 @@ func explainedText(t *testing.T, text string) *explain.Explanation {
 		t.Fatal(err)
 	}
 	s := inspect.New(result.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	e, err := question.Pod(t.Context(), allocator.NewCluster(s, allocator.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
+	e, err := question.Pod(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestFixesOfClaimsTogether asks for a pod with two claims. Each fits on two nodes, but both do not fit on either.
@@ -25,7 +25,7 @@ func TestFixesOfClaimsTogether(t *testing.T) {
 		second.Name = "train-2"
 		o.Claims = append(o.Claims, second)
 	})
-	e, err := question.PodObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), podWith("train-1", "train-2"), question.Options{})
+	e, err := question.PodObject(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), podWith("train-1", "train-2"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // without explains a claim while a feature gate is off.
 func without(t *testing.T, gate inspect.Gate, o inspect.Objects, claim *resourcev1.ResourceClaim) *explain.Explanation {
 	t.Helper()
 	features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{gate: false})
-	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(o, inspect.Config{Features: features}), scheduler.Options{})
 	e, err := question.ClaimObject(context.Background(), c, claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,28 +10,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestEveryFixKind has a question for each kind of fix. That the fixes help is checked by the other tests.
 func TestEveryFixKind(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	s := cluster.Snapshot()
-	off := allocator.NewCluster(s.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GatePrioritizedList: false})), allocator.Options{})
-	claim := func(c *allocator.Cluster, namespace, name string, node inspect.NodeName) func() (*explain.Explanation, error) {
+	off := scheduler.NewCluster(s.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GatePrioritizedList: false})), scheduler.Options{})
+	claim := func(c *scheduler.Cluster, namespace, name string, node inspect.NodeName) func() (*explain.Explanation, error) {
 		return func() (*explain.Explanation, error) {
 			return question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: namespace, Name: name}, question.Options{Node: node})
 		}
 	}
 	pod := podWith()
 	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpus", ResourceClaimName: ptr.To("trian-1")}}
-	unlabelled := allocator.NewCluster(s.With(func(o *inspect.Objects) {
+	unlabelled := scheduler.NewCluster(s.With(func(o *inspect.Objects) {
 		o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}}
-	}), allocator.Options{})
+	}), scheduler.Options{})
 	admin, _ := s.Claim(inspect.ClaimRef{Namespace: "ml", Name: "sweep-3"})
 	admin = admin.DeepCopy()
 	admin.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "all", Exactly: &resourcev1.ExactDeviceRequest{

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -83,7 +83,7 @@ func TestFixesWhereTheSchedulerGivesUp(t *testing.T) {
 			if tt.off != "" {
 				features = features.With(map[inspect.Gate]bool{tt.off: false})
 			}
-			c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{})
+			c := scheduler.NewCluster(inspect.New(o, inspect.Config{Features: features}), scheduler.Options{})
 			e, err := question.ClaimObject(t.Context(), c, claim, question.Options{})
 			if err != nil || e.Verdict != explain.Invalid {
 				t.Fatalf("%+v, %v", e, err)

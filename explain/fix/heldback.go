@@ -9,12 +9,12 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // maxHeldBack is the number of nodes of a large cluster that are asked about a pod which is refused before any is.

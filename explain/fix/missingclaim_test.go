@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestUseClaim checks that the claim or template that a pod may have meant is proposed.
@@ -25,7 +25,7 @@ func TestUseClaim(t *testing.T) {
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "ten-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: explaintest.GPUClaim(10, "any").Spec}},
 	}
 	for _, tt := range []struct {
-		cluster *allocator.Cluster
+		cluster *scheduler.Cluster
 		entry   corev1.PodResourceClaim
 		want    []string
 	}{
@@ -51,10 +51,10 @@ func TestUseClaim(t *testing.T) {
 
 // TestMissingClaimThatMayExist checks that a claim that may not be read is not said to be missing.
 func TestMissingClaimThatMayExist(t *testing.T) {
-	c := allocator.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
+	c := scheduler.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
 		Features: inspect.DefaultFeatures(inspect.NewestMinor),
 		Health:   map[inspect.Resource]inspect.Health{inspect.Claims: {State: inspect.Forbidden}},
-	}), allocator.Options{})
+	}), scheduler.Options{})
 	named, made := podWith("somewhere"), podWith()
 	made.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("t")}}
 	made.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu", ResourceClaimName: ptr.To("somewhere")}}
@@ -69,10 +69,10 @@ func TestMissingClaimThatMayExist(t *testing.T) {
 // TestUnreadTemplates: of a pod whose template could not be read, the answer says what keeps it from being known.
 func TestUnreadTemplates(t *testing.T) {
 	const message = "cannot list resourceclaimtemplates.resource.k8s.io at cluster scope"
-	c := allocator.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
+	c := scheduler.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
 		Features: inspect.DefaultFeatures(inspect.NewestMinor),
 		Health:   map[inspect.Resource]inspect.Health{inspect.Templates: {State: inspect.Forbidden, Message: message}},
-	}), allocator.Options{})
+	}), scheduler.Options{})
 	pod := podWith()
 	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("t")}}
 	e, err := question.PodObject(context.Background(), c, pod, question.Options{})

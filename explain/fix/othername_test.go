@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 const cpuOfDriver = explaintest.Driver + "/cpu"
@@ -53,7 +53,7 @@ func held(amount string) *resourcev1.ResourceClaim {
 
 func explained(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, minor int) *explain.Explanation {
 	t.Helper()
-	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(minor)}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(minor)}), scheduler.Options{})
 	e, err := question.ClaimObject(context.Background(), c, claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,12 +9,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestFixesOfDemo checks what is among the fixes of each impossible claim of the demo cluster, and that each fix helps.
@@ -162,7 +162,7 @@ func TestEnableFeature(t *testing.T) {
 			}
 			s = s.WithFeatures(s.Features().With(map[inspect.Gate]bool{gate: false}))
 			namespace, name, _ := strings.Cut(claim, "/")
-			e, err := question.Claim(context.Background(), allocator.NewCluster(s, allocator.Options{}), inspect.ClaimRef{Namespace: namespace, Name: name}, question.Options{})
+			e, err := question.Claim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), inspect.ClaimRef{Namespace: namespace, Name: name}, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

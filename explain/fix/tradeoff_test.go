@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // sizedDevice makes a device of "name size memory cores", which has one attribute and two capacities. A "*" before the
@@ -38,7 +38,7 @@ func sizedDevice(text string) resourcev1.Device {
 
 // sizedCluster has a node for each list of devices, separated by ";". A claim holds every device whose size is L,
 // and there is a class for each size.
-func sizedCluster(nodes ...string) *allocator.Cluster {
+func sizedCluster(nodes ...string) *scheduler.Cluster {
 	o := explaintest.NodesWithAttributes(make([]string, len(nodes))...)
 	holder := explaintest.GPUClaim(1, "any")
 	holder.Namespace, holder.Name = "default", "holder"
@@ -120,9 +120,9 @@ func TestDevicesOfOtherNodes(t *testing.T) {
 	o.Slices = o.Slices[:1]
 	claim := explaintest.GPUClaim(1, "any")
 	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(explaintest.Attribute + `size == "L"`)
-	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{
+	c := scheduler.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{
 		inspect.GatePartitionableDevices: true,
-	})}), allocator.Options{})
+	})}), scheduler.Options{})
 	for node, want := range []string{"gpu wants size == L; devices here have S", "gpu wants size == L; devices here have S, M"} {
 		e, err := question.ClaimObject(context.Background(), c, claim, question.Options{Node: inspect.NodeName(explaintest.NodeName(node))})
 		if err != nil {

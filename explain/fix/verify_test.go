@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // sharedClass has a class that selects model A. A request wants a B of it, another all that there is. Without the term
@@ -56,7 +56,7 @@ func TestFixesAreVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := inspect.New(result.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	cluster := allocator.NewCluster(s, allocator.Options{})
+	cluster := scheduler.NewCluster(s, scheduler.Options{})
 	e, err := question.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: "default", Name: "gpus"}, question.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestVolumeChanges: less is written into the claim, or into the pod that makes the claim for itself.
@@ -46,7 +46,7 @@ func TestVolumeChanges(t *testing.T) {
 		{"of the pod", own, inPod, []explain.ObjectChange{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "p", Patch: inPod}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, err := question.Pod(t.Context(), allocator.NewCluster(tt.snapshot, allocator.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
+			e, err := question.Pod(t.Context(), scheduler.NewCluster(tt.snapshot, scheduler.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestOtherClassOfOwnVolume(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := inspect.New(read.Objects, inspect.Config{Revision: 1, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-		e, err := question.Pod(t.Context(), allocator.NewCluster(s, allocator.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
+		e, err := question.Pod(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,10 +10,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Diff is what became of the claims and pods of a cluster between two moments.
@@ -62,7 +62,7 @@ const (
 // comparison is a Diff that is being made.
 type comparison struct {
 	*Diff
-	before, after *allocator.Cluster
+	before, after *scheduler.Cluster
 	verdicts      int // how many may still be asked for
 	trials        int
 	known         []Culprits
@@ -81,10 +81,10 @@ func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error
 	}
 	nodes := max(1, len(before.Nodes()), len(after.Nodes()))
 	c := &comparison{
-		Diff: d, before: allocator.NewCluster(before, allocator.Options{}),
+		Diff: d, before: scheduler.NewCluster(before, scheduler.Options{}),
 		verdicts: max(leastVerdicts, min(mostVerdicts, workload/nodes)), trials: max(leastTrials, min(mostTrials, workload/nodes)),
 	}
-	c.after = allocator.NewCluster(after, allocator.Options{Like: c.before})
+	c.after = scheduler.NewCluster(after, scheduler.Options{Like: c.before})
 	if err := c.compareAll(ctx); err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func settled(s *inspect.Snapshot, o metav1.Object) bool {
 }
 
 // verdict is "" if there is no subject, or it is not decided.
-func (c *comparison) verdict(ctx context.Context, cluster *allocator.Cluster, subject metav1.Object) (explain.Verdict, error) {
+func (c *comparison) verdict(ctx context.Context, cluster *scheduler.Cluster, subject metav1.Object) (explain.Verdict, error) {
 	if subject == nil {
 		return "", nil
 	}

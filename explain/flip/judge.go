@@ -9,10 +9,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Judge gives the verdict about one claim or pod in snapshots of a cluster. It is not safe for several goroutines at once.
@@ -24,7 +24,7 @@ type Judge struct {
 	// object is the subject as it is put into a snapshot that does not have it, with the claims of a pod. It is nil if none is.
 	object metav1.Object
 	claims []*resourcev1.ResourceClaim
-	like   *allocator.Cluster
+	like   *scheduler.Cluster
 }
 
 // NewJudge returns a Judge of a subject that is in a snapshot. In snapshots that do not have the subject, it is judged as it is
@@ -72,7 +72,7 @@ func (j *Judge) Verdict(ctx context.Context, s *inspect.Snapshot) (explain.Verdi
 		}
 		s = s.With(func(o *inspect.Objects) { j.make(o, s) })
 	}
-	cluster := allocator.NewCluster(s, allocator.Options{Like: j.like})
+	cluster := scheduler.NewCluster(s, scheduler.Options{Like: j.like})
 	j.like = cluster
 	d, err := question.Decide(ctx, cluster, subject, question.Options{})
 	if err != nil {

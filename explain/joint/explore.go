@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Result is what becomes of the members of a row in all runs.
@@ -44,7 +44,7 @@ type Step struct {
 
 // state is a cluster with members that were placed in it.
 type state struct {
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	steps   []placing
 }
 

@@ -6,13 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Replay places members as a run did, and tells which claims have their devices by that. The cluster is nil if some of the
 // nodes cannot be chosen.
-func Replay(ctx context.Context, c *allocator.Cluster, members []*Member, run Run) (*allocator.Cluster, map[inspect.ClaimRef]bool, error) {
+func Replay(ctx context.Context, c *scheduler.Cluster, members []*Member, run Run) (*scheduler.Cluster, map[inspect.ClaimRef]bool, error) {
 	supposed := map[inspect.ClaimRef]bool{}
 	for _, step := range run {
 		i := slices.IndexFunc(members, func(m *Member) bool { return m.Subject == step.Subject })

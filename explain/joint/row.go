@@ -10,15 +10,15 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Row is what is placed, in the order in which the scheduler takes it.
 type Row struct {
 	// Base is the cluster before anything is placed.
-	Base     *allocator.Cluster
+	Base     *scheduler.Cluster
 	Entities []Entity
 	// Local says that a member that is placed changes nothing for others but what is left of its node, and that it cannot be
 	// placed where it could not be in Base.
@@ -51,7 +51,7 @@ type Member struct {
 	Claims  []*resourcev1.ResourceClaim
 	PerNode bool
 	// Ask says where the member can be placed in a cluster: on which of the nodes, or of all if they are nil.
-	Ask func(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node) (*Turn, error)
+	Ask func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error)
 }
 
 // Turn is what may become of a member at its turn.
@@ -82,7 +82,7 @@ type Taking struct {
 }
 
 // With is the cluster once members have what they take.
-func With(c *allocator.Cluster, takings ...*Taking) *allocator.Cluster {
+func With(c *scheduler.Cluster, takings ...*Taking) *scheduler.Cluster {
 	var claims []*resourcev1.ResourceClaim
 	var pods []*corev1.Pod
 	for _, t := range takings {
@@ -91,7 +91,7 @@ func With(c *allocator.Cluster, takings ...*Taking) *allocator.Cluster {
 			pods = append(pods, t.Pod)
 		}
 	}
-	return allocator.NewCluster(c.Snapshot().WithPlaced(claims, pods), allocator.Options{Like: c})
+	return scheduler.NewCluster(c.Snapshot().WithPlaced(claims, pods), scheduler.Options{Like: c})
 }
 
 // Put writes into the objects of a snapshot what members take.

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // admitted is a cluster in which pods wait as if they had been created a moment ago: with the claims that a controller makes for
 // them from templates. The pods are as they then are.
-func admitted(c *allocator.Cluster, pods []*corev1.Pod) (*allocator.Cluster, []*corev1.Pod) {
+func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
 	s := c.Snapshot()
 	out := make([]*corev1.Pod, len(pods))
 	var takings []*joint.Taking
@@ -35,7 +35,7 @@ func admitted(c *allocator.Cluster, pods []*corev1.Pod) (*allocator.Cluster, []*
 }
 
 // admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the claims of all are there.
-func admittedWith(c *allocator.Cluster, pods, others []*corev1.Pod) (with *allocator.Cluster, own, rest []*corev1.Pod) {
+func admittedWith(c *scheduler.Cluster, pods, others []*corev1.Pod) (with *scheduler.Cluster, own, rest []*corev1.Pod) {
 	asked := make(map[inspect.PodRef]bool, len(pods))
 	for _, pod := range pods {
 		asked[refOf(pod)] = true

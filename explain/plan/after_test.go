@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestAfter sees who is gone, who waits and with which claims, before anything is placed.
@@ -80,7 +80,7 @@ func TestAfterIsWhatIsPlayedFrom(t *testing.T) {
 		gone += len(d.Gone)
 		after := After(s, event)
 		waiting, _ := Waiting(after, func(*corev1.Pod) bool { return true })
-		p, err := Place(context.Background(), allocator.NewCluster(after, allocator.Options{}), waiting, Options{NoJoint: true})
+		p, err := Place(context.Background(), scheduler.NewCluster(after, scheduler.Options{}), waiting, Options{NoJoint: true})
 		if err != nil {
 			t.Fatal(err)
 		}

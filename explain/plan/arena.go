@@ -11,16 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // arena is a cluster in which pods may be moved. What it says of a node depends on what is on that node alone.
 type arena struct {
-	base   *allocator.Cluster
+	base   *scheduler.Cluster
 	opts   question.Options
 	nodes  []*corev1.Node
 	index  map[inspect.NodeName]int
@@ -59,7 +59,7 @@ type piece struct {
 const cellCost = 40
 
 // newArena looks at who may be moved.
-func newArena(ctx context.Context, c *allocator.Cluster, subject metav1.Object, asks int) (*arena, error) {
+func newArena(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, asks int) (*arena, error) {
 	a := &arena{
 		base: c, opts: question.Options{Hypothetical: true}, nodes: c.Snapshot().Nodes(), index: map[inspect.NodeName]int{}, left: asks,
 		known: map[string]bool{}, first: map[string][]bool{}, clears: map[string]*clearings{},
@@ -195,7 +195,7 @@ func (p *piece) key() string {
 }
 
 // ask puts a piece to nodes of a cluster, or to all. What is not certain counts as no.
-func (a *arena) ask(ctx context.Context, c *allocator.Cluster, p *piece, nodes []*corev1.Node) ([]bool, error) {
+func (a *arena) ask(ctx context.Context, c *scheduler.Cluster, p *piece, nodes []*corev1.Node) ([]bool, error) {
 	asked := len(nodes)
 	if nodes == nil {
 		asked = len(a.nodes)
@@ -243,7 +243,7 @@ func (a *arena) fitsOn(ctx context.Context, p *piece, node int, steps []step) (b
 }
 
 // cell is a cluster in which steps have changed a node, as a piece finds it. It is nil if one of those that come does not fit.
-func (a *arena) cell(ctx context.Context, node int, steps []step, p *piece) (*allocator.Cluster, error) {
+func (a *arena) cell(ctx context.Context, node int, steps []step, p *piece) (*scheduler.Cluster, error) {
 	held := p.holding()
 	for _, s := range steps {
 		if s.to == node {

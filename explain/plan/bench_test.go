@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // farm is a cluster of nodes with eight GPUs each, of which every third has older ones.
@@ -88,7 +88,7 @@ func workers(n int, prefix, template string) []*corev1.Pod {
 func BenchmarkReplay(b *testing.B) {
 	o := farm(500)
 	o.Templates = append(o.Templates, template("one", 1, ""), template("two", 2, `device.attributes["gpu.example.com"].model == "a100"`))
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 	pods := append(workers(500, "one", "one"), workers(500, "two", "two")...)
 	b.ResetTimer()
 	for b.Loop() {

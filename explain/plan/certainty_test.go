@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // ofVolcano is a pod that another scheduler places.
@@ -146,7 +146,7 @@ func TestPlaceMember(t *testing.T) {
 		o.Slices[0].Spec.Devices = o.Slices[0].Spec.Devices[:devices]
 		members := group(o, "g", 3, 3, "one")
 		features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
-		c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: features}), allocator.Options{})
+		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features}), scheduler.Options{})
 		p, err := Place(t.Context(), c, members[:1], Options{Others: members})
 		if err != nil || ends(&p.Replay) != want {
 			t.Errorf("%d devices: %s, %v", devices, ends(&p.Replay), err)
@@ -250,7 +250,7 @@ func TestShortOfQuota(t *testing.T) {
 				})
 			}
 			health := map[inspect.Resource]inspect.Health{inspect.Quotas: test.health}
-			c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), allocator.Options{})
+			c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
 			pods := workers(test.pods, "w", "one")
 			p, err := Place(t.Context(), c, pods, Options{})
 			if err != nil || strings.Join(p.Replay.Remarks, ";") != test.remark || p.Replay.Certain != (test.remark == "") {

@@ -8,11 +8,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // maxCopies is the number of copies of a claim that are placed.
@@ -21,7 +21,7 @@ const maxCopies = 10_000
 // Defragment says how many claims like one fit after at most so many moves of pods. Room is made for one claim after the other, each time
 // with the fewest pods, and never at the cost of another copy. So as many fit for certain, and with other moves there may be room for more.
 // The error is that of the context, or of a question that could not be put.
-func Defragment(ctx context.Context, c *allocator.Cluster, like *resourcev1.ResourceClaim, most int) (*explain.Defragmentation, error) {
+func Defragment(ctx context.Context, c *scheduler.Cluster, like *resourcev1.ResourceClaim, most int) (*explain.Defragmentation, error) {
 	out := &explain.Defragmentation{
 		Like:    explain.Subject{Kind: "ResourceClaim", Namespace: like.Namespace, Name: like.Name},
 		Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c),
@@ -65,7 +65,7 @@ func copyOf(like *resourcev1.ResourceClaim, number int) *resourcev1.ResourceClai
 }
 
 // fill allocates copies until none fits.
-func fill(ctx context.Context, c *allocator.Cluster, next func() *resourcev1.ResourceClaim, copies *int) (after *allocator.Cluster, n int, err error) {
+func fill(ctx context.Context, c *scheduler.Cluster, next func() *resourcev1.ResourceClaim, copies *int) (after *scheduler.Cluster, n int, err error) {
 	opts := question.Options{Hypothetical: true}
 	// What a copy takes makes no other node fit, so nodes that once refused are not asked again.
 	nodes := c.Snapshot().Nodes()
@@ -97,7 +97,7 @@ func fill(ctx context.Context, c *allocator.Cluster, next func() *resourcev1.Res
 }
 
 // made is a cluster in which moves were made, before what they make room for is placed.
-func made(ctx context.Context, c *allocator.Cluster, m *explain.Moves) (*allocator.Cluster, error) {
+func made(ctx context.Context, c *scheduler.Cluster, m *explain.Moves) (*scheduler.Cluster, error) {
 	opts := question.Options{Hypothetical: true}
 	for _, move := range m.Moves {
 		pod, ok := c.Snapshot().Pod(inspect.PodRef{Namespace: move.Pod.Namespace, Name: move.Pod.Name})
@@ -124,7 +124,7 @@ func made(ctx context.Context, c *allocator.Cluster, m *explain.Moves) (*allocat
 
 // Wanted is a claim that stands for those of a class: of the claims that wait for it the one with the most devices, or else one for as many
 // devices of the class as a node has that nobody uses. It is nil if there are none.
-func Wanted(ctx context.Context, c *allocator.Cluster, class string) (*resourcev1.ResourceClaim, error) {
+func Wanted(ctx context.Context, c *scheduler.Cluster, class string) (*resourcev1.ResourceClaim, error) {
 	var best *resourcev1.ResourceClaim
 	most := int64(0)
 	for _, claim := range c.Snapshot().Objects().Claims {
@@ -135,7 +135,7 @@ func Wanted(ctx context.Context, c *allocator.Cluster, class string) (*resourcev
 	if best != nil {
 		return best, nil
 	}
-	empty := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { o.Claims, o.Pods = nil, nil }), allocator.Options{Like: c})
+	empty := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { o.Claims, o.Pods = nil, nil }), scheduler.Options{Like: c})
 	largest := map[string]int64{}
 	for _, slice := range c.Snapshot().Slices() {
 		if slice.Spec.NodeName != nil {

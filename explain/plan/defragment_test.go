@@ -6,8 +6,8 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestDefragment: on three nodes with eight devices, five of each are in use. A claim for six fits nowhere; three pods have to leave a node for
@@ -24,7 +24,7 @@ func TestDefragment(t *testing.T) {
 			o := busyFarm(3, 5)
 			like := &resourcev1.ResourceClaim{Spec: template("many", int64(tt.wanted), "").Spec.Spec}
 			like.Namespace, like.Name = "ml", "many"
-			c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+			c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 			d, err := Defragment(t.Context(), c, like, tt.most)
 			if err != nil {
 				t.Fatal(err)

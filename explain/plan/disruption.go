@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Event is something by which pods have to go.
@@ -49,7 +49,7 @@ type Eviction struct {
 // Play says what becomes of pods and claims by an event: who goes, and what kube-scheduler makes of those that come back, together
 // with all that waits already. Pods that come back are younger than those that wait, so they come after these unless their priority
 // is higher. The error is that of the context, or of a question that could not be put.
-func Play(ctx context.Context, c *allocator.Cluster, e *Event) (*explain.Disruption, error) {
+func Play(ctx context.Context, c *scheduler.Cluster, e *Event) (*explain.Disruption, error) {
 	a, err := PlayOut(ctx, c, e)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ type Aftermath struct {
 }
 
 // PlayOut is Play, with the clusters that it leads to.
-func PlayOut(ctx context.Context, c *allocator.Cluster, e *Event) (*Aftermath, error) {
+func PlayOut(ctx context.Context, c *scheduler.Cluster, e *Event) (*Aftermath, error) {
 	without, alone, err := unplanned(ctx, c)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func PlayOut(ctx context.Context, c *allocator.Cluster, e *Event) (*Aftermath, e
 }
 
 // unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then. It does not say why pods are left waiting.
-func unplanned(ctx context.Context, c *allocator.Cluster) (*explain.Replay, *inspect.Snapshot, error) {
+func unplanned(ctx context.Context, c *scheduler.Cluster) (*explain.Replay, *inspect.Snapshot, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, alone, err := placeAll(ctx, c, waiting, Options{NoJoint: true, noReasons: true})
 	if err != nil {
@@ -91,7 +91,7 @@ func unplanned(ctx context.Context, c *allocator.Cluster) (*explain.Replay, *ins
 }
 
 // play is Play where it is known what happens without the event.
-func play(ctx context.Context, c *allocator.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, error) {
+func play(ctx context.Context, c *scheduler.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, error) {
 	d, _, err := playOut(ctx, c, e, without)
 	return d, err
 }
@@ -103,7 +103,7 @@ func mayMiss(s *inspect.Snapshot, namespace string) bool {
 }
 
 // playOut is play, with the cluster that it leads to.
-func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, *inspect.Snapshot, error) {
+func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, *inspect.Snapshot, error) {
 	s := c.Snapshot()
 	out := &explain.Disruption{
 		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
@@ -138,7 +138,7 @@ func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *expla
 	})
 	out.Claims = lostClaims(s, after)
 	out.Besides = append(slices.Clip(out.Besides), stranded(after, e)...)
-	settled, err := settle(ctx, allocator.NewCluster(after, allocator.Options{Like: c}), again, out, after.NodesAssumed() && !s.NodesAssumed())
+	settled, err := settle(ctx, scheduler.NewCluster(after, scheduler.Options{Like: c}), again, out, after.NodesAssumed() && !s.NodesAssumed())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,7 +212,7 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 
 // settle places what waits after an event, and returns the cluster in which that is placed. empty says that no node is left; then the
 // cluster has stand-ins that take no pods.
-func settle(ctx context.Context, c *allocator.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*allocator.Cluster, error) {
+func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, settled := &explain.Plan{}, c
 	if all := append(waiting, again...); empty {

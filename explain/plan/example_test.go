@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // A queue that admits pods in sets asks before it does whether all of a set find a node.
@@ -31,7 +31,7 @@ func ExamplePlace() {
 		}},
 	}
 	snapshot := inspect.New(objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 
 	for _, workers := range []int{4, 5} {
 		var pods []*corev1.Pod

@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // foreign reports whether another scheduler places a pod than the default one, which is the only one that is played.
@@ -18,7 +18,7 @@ func foreign(pod *corev1.Pod) bool {
 
 // otherSchedulers says what is not known because of other schedulers: what becomes of pods that are asked about, and what other
 // pods that wait for these schedulers take. The error is that of the context, or of a question that could not be put.
-func otherSchedulers(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod) ([]string, error) {
+func otherSchedulers(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) ([]string, error) {
 	var out, asked []string
 	for _, pod := range pods {
 		if foreign(pod) && pod.Spec.NodeName == "" {

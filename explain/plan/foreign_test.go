@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestRivals: of the pods of other schedulers only those that wait take something, and only for one that waits is the answer a guess.
@@ -78,7 +78,7 @@ func TestUnknownTurns(t *testing.T) {
 // TestQuotaOfWhatIsMade: where quotas could not be read, only pods whose claims are still to be made are in doubt.
 func TestQuotaOfWhatIsMade(t *testing.T) {
 	health := map[inspect.Resource]inspect.Health{inspect.Quotas: {State: inspect.Forbidden}}
-	s := allocator.NewCluster(inspect.New(*small(1), inspect.Config{Health: health}), allocator.Options{}).Snapshot()
+	s := scheduler.NewCluster(inspect.New(*small(1), inspect.Config{Health: health}), scheduler.Options{}).Snapshot()
 	bare, bound := worker("bare", "one"), worker("bound", "one")
 	bare.Spec.ResourceClaims, bound.Spec.NodeName = nil, "node-0000"
 	if got := shortOfQuota(s, []*corev1.Pod{bare, bound}); got != nil {

@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // The search for a placement of all is bounded by the number of questions that are put to nodes.
@@ -26,12 +26,12 @@ const (
 )
 
 // questionsFor is how many questions may be put.
-func questionsFor(c *allocator.Cluster) int {
+func questionsFor(c *scheduler.Cluster) int {
 	return max(minQuestions, min(maxQuestions, maxQuestionNodes/max(1, len(c.Snapshot().Nodes()))))
 }
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
-func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
+func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	row := question.Row(ctx, base, r.asked, r.opts)
 	equals := r.equalPods(row)
 	tied := r.inAnyOrder(&row)
@@ -63,7 +63,7 @@ func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
 
 // findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to try again on any node, and the claims
 // that have these. That is not played. It reports whether there are any.
-func (r *replay) findCleared(c *allocator.Cluster) bool {
+func (r *replay) findCleared(c *scheduler.Cluster) bool {
 	r.cleared, r.released = map[explain.Subject]bool{}, map[inspect.ClaimRef]bool{}
 	var names []string
 	for i := range r.contenders {
@@ -86,10 +86,10 @@ func (r *replay) findCleared(c *allocator.Cluster) bool {
 }
 
 // losesDevices reports whether kube-scheduler takes devices away from a pod that fits on no node.
-func losesDevices(c *allocator.Cluster, pod *corev1.Pod) bool { return len(takenBack(c, pod)) > 0 }
+func losesDevices(c *scheduler.Cluster, pod *corev1.Pod) bool { return len(takenBack(c, pod)) > 0 }
 
 // takenBack are the claims whose devices kube-scheduler takes away from a pod that fits on no node. It does not try a pod with scheduling gates.
-func takenBack(c *allocator.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
+func takenBack(c *scheduler.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 }
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
-func (r *replay) tryOthers(ctx context.Context, base *allocator.Cluster, row joint.Row, tied bool) error {
+func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row joint.Row, tied bool) error {
 	placed, runs, known, err := r.allRuns(ctx, r.pods())
 	switch {
 	case err != nil:
@@ -211,7 +211,7 @@ func (r *replay) sayTies(equals [][]explain.Subject) {
 }
 
 // sayDoubt says what is not known of the first pod of which something is not.
-func (r *replay) sayDoubt(ctx context.Context, base *allocator.Cluster) error {
+func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	e, err := question.PodObject(ctx, base, r.inDoubt, r.opts)
 	if err != nil {
 		return fmt.Errorf("explaining what is not known of pod %s/%s: %w", r.inDoubt.Namespace, r.inDoubt.Name, err)
@@ -323,7 +323,7 @@ func alike(row joint.Row) bool {
 }
 
 // best looks for a placement of all pods of a replay. That there is one is never certain where more is asked for than is known.
-func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
 	if err == nil && out.Verdict == explain.Infeasible && r.out.Preempting {
 		out.Message += "; that is without ending others, which was not played on"
@@ -335,7 +335,7 @@ func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.Jo
 }
 
 // bestKnown is best, of what is known.
-func (r *replay) bestKnown(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
 	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
 		return plan, nil, err
 	}
@@ -370,7 +370,7 @@ func (r *replay) pods() []*corev1.Pod {
 }
 
 // localShapes are the pods of each shape that change only what is left of their nodes, both in the order of the queue.
-func (r *replay) localShapes(ctx context.Context, base *allocator.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
+func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
 	shapes = map[string][]*corev1.Pod{}
 	for _, pod := range r.pods() {
 		m := question.Member(base, pod, r.opts)
@@ -389,7 +389,7 @@ func (r *replay) localShapes(ctx context.Context, base *allocator.Cluster) (orde
 }
 
 // tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than there is room for.
-func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, error) {
+func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	if len(r.waiting) == 0 {
 		return nil, nil
 	}
@@ -442,7 +442,7 @@ func roomFor(ctx context.Context, in *simulation, pods []*corev1.Pod) (room int,
 
 // packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's do: those first that fit
 // on the fewest nodes, each on the node that fewest of the others could use.
-func (r *replay) packed(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
 	first := newSimulation(base)
 	fits := map[inspect.NodeName]int{}
 	type candidate struct {
@@ -498,7 +498,7 @@ func runOf(placed []explain.PlacedPod) joint.Run {
 }
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
-func (r *replay) search(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
 	row := question.Row(ctx, base, r.asked, r.opts)
 	row.MaxAsks = questionsFor(base)
 	members := 0
@@ -523,7 +523,7 @@ func (r *replay) search(ctx context.Context, base *allocator.Cluster) (*explain.
 }
 
 // playedRun places the members of a row as a run did, and tells what each gets.
-func playedRun(ctx context.Context, base *allocator.Cluster, row joint.Row, run joint.Run) ([]explain.PlacedPod, error) {
+func playedRun(ctx context.Context, base *scheduler.Cluster, row joint.Row, run joint.Run) ([]explain.PlacedPod, error) {
 	members := map[explain.Subject]*joint.Member{}
 	for i := range row.Entities {
 		for _, m := range row.Entities[i].Members {
@@ -560,7 +560,7 @@ func playedRun(ctx context.Context, base *allocator.Cluster, row joint.Row, run 
 
 // shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what others have taken, so
 // fewer pods may be harder to place: a pod that could not be left out is tried again once others are.
-func (r *replay) shrink(ctx context.Context, base *allocator.Cluster, out *explain.JointPlan) error {
+func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
 	left := r.pods()
 	asks := questionsFor(base)
 	for again := true; again && len(left) > 1 && asks > 0; {
@@ -588,7 +588,7 @@ func (r *replay) shrink(ctx context.Context, base *allocator.Cluster, out *expla
 }
 
 // solve looks for a placement of some pods with so many questions.
-func (r *replay) solve(ctx context.Context, base *allocator.Cluster, pods []*corev1.Pod, asks int) (*joint.Solution, error) {
+func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*joint.Solution, error) {
 	row := question.Row(ctx, base, objects(pods), r.opts)
 	row.MaxAsks = asks
 	members := 0

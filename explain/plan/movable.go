@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // systemPriority is the priority from which on pods belong to Kubernetes itself.
@@ -108,7 +108,7 @@ func replacementOf(pod *corev1.Pod) *corev1.Pod {
 
 // without is a cluster in which some pods have ended. Claims that were made for one of them are gone, and those that were reserved for
 // nothing else have given their devices back.
-func without(c *allocator.Cluster, pods []*corev1.Pod) *allocator.Cluster {
+func without(c *scheduler.Cluster, pods []*corev1.Pod) *scheduler.Cluster {
 	if len(pods) == 0 {
 		return c
 	}
@@ -130,7 +130,7 @@ func without(c *allocator.Cluster, pods []*corev1.Pod) *allocator.Cluster {
 			own[inspect.ClaimRef{Namespace: pod.Namespace, Name: status.ResourceClaimName}] = true
 		}
 	}
-	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
 		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return gone[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
 		if len(own) > 0 {
 			o.Claims = slices.DeleteFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return own[inspect.RefOf(claim)] })
@@ -138,7 +138,7 @@ func without(c *allocator.Cluster, pods []*corev1.Pod) *allocator.Cluster {
 		for ref := range named {
 			unreserve(o, ref, gone)
 		}
-	}), allocator.Options{Like: c})
+	}), scheduler.Options{Like: c})
 }
 
 // unreserve takes pods from those for which a claim is reserved. If none is left, it gives its devices back.

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestWhoMayBeMoved makes room on the only node that is full by moving its only pod, which is each time another one.
@@ -90,7 +90,7 @@ func named(pod *corev1.Pod, claim string) {
 
 func makeRoomFor(t *testing.T, o *inspect.Objects, target *corev1.Pod) *explain.Moves {
 	t.Helper()
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 	m, err := MakeRoom(t.Context(), c, target, MoveOptions{})
 	if err != nil {
 		t.Fatal(err)

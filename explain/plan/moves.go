@@ -10,12 +10,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // MoveOptions say how far moves are looked for.
@@ -36,7 +36,7 @@ const (
 // MakeRoom finds the fewest pods that have to go elsewhere so that a pod or a claim fits, which need not be in the snapshot of the
 // cluster. Pods are moved one after the other, each at most once, and only such as a controller makes anew. Every plan was rehearsed in the
 // whole cluster. The error is that of the context, or of a question that could not be put.
-func MakeRoom(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
+func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
 	out, err := moves(ctx, c, subject, opts)
 	if err != nil || there(subject) || out.Verdict != explain.Feasible {
 		return out, err
@@ -53,7 +53,7 @@ func MakeRoom(ctx context.Context, c *allocator.Cluster, subject metav1.Object, 
 }
 
 // unseenTarget says what is not known of the room for something, a sentence each.
-func unseenTarget(ctx context.Context, c *allocator.Cluster, subject metav1.Object) ([]string, error) {
+func unseenTarget(ctx context.Context, c *scheduler.Cluster, subject metav1.Object) ([]string, error) {
 	var out []string
 	if text := unseenDevices(c.Snapshot()); text != "" {
 		out = append(out, text)
@@ -68,7 +68,7 @@ func unseenTarget(ctx context.Context, c *allocator.Cluster, subject metav1.Obje
 }
 
 // moves is MakeRoom, of what is known.
-func moves(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
+func moves(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
 	a, err := newArena(ctx, c, subject, cmp.Or(opts.Asks, defaultAsks))
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (a *arena) withAllGone(ctx context.Context, out *explain.Moves) error {
 	if a.target.member.Reaches {
 		return nil
 	}
-	empty := allocator.NewCluster(a.base.Snapshot().With(func(o *inspect.Objects) {
+	empty := scheduler.NewCluster(a.base.Snapshot().With(func(o *inspect.Objects) {
 		o.Pods = nil
 		o.Claims = slices.Clone(o.Claims)
 		for i, claim := range o.Claims {
@@ -122,7 +122,7 @@ func (a *arena) withAllGone(ctx context.Context, out *explain.Moves) error {
 			free.Status = resourcev1.ResourceClaimStatus{}
 			o.Claims[i] = &free
 		}
-	}), allocator.Options{Like: a.base})
+	}), scheduler.Options{Like: a.base})
 	t, err := a.target.member.Ask(ctx, empty, nil)
 	if err == nil && len(t.Options) == 0 && !t.Open && !t.Fails {
 		out.Verdict, out.Message = explain.Infeasible, "does not even fit without all other pods and claims"
@@ -318,7 +318,7 @@ func (a *arena) single(ctx context.Context, candidates []*piece, bound *cost) (*
 }
 
 // singleTo looks for a node for a pod without which the target fits.
-func (a *arena) singleTo(ctx context.Context, p *piece, gone *allocator.Cluster) (*rehearsal, error) {
+func (a *arena) singleTo(ctx context.Context, p *piece, gone *scheduler.Cluster) (*rehearsal, error) {
 	t, err := p.member.Ask(ctx, gone, nil)
 	if err != nil || t.MayWait || t.Open || t.Fails {
 		a.partly = true

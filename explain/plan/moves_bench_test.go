@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // busyFarm is a farm on each node of which so many pods have a device each.
@@ -54,7 +54,7 @@ func BenchmarkMakeRoom(b *testing.B) {
 			o := busyFarm(500, bb.each)
 			o.Templates = append(o.Templates, template("many", bb.wanted, ""))
 			target := worker("target", "many")
-			c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+			c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 			b.ResetTimer()
 			for b.Loop() {
 				m, err := MakeRoom(b.Context(), c, target, MoveOptions{})

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var seed = flag.Uint64("moves.seed", 1, "first seed of the random problems")
@@ -106,8 +107,8 @@ func (c *crowd) settle(r *rand.Rand) {
 	}
 }
 
-func (c *crowd) cluster() *allocator.Cluster {
-	return allocator.NewCluster(inspect.New(*c.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+func (c *crowd) cluster() *scheduler.Cluster {
+	return scheduler.NewCluster(inspect.New(*c.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 }
 
 // exhaustive is the smallest number of moves by trying everything: all pods, in all orders, to all nodes. It knows nothing of how
@@ -198,7 +199,7 @@ type placement struct {
 }
 
 // placements asks the filters and the allocator of each node.
-func placements(t *testing.T, c *allocator.Cluster, pod *corev1.Pod) map[string]placement {
+func placements(t *testing.T, c *scheduler.Cluster, pod *corev1.Pod) map[string]placement {
 	out := map[string]placement{}
 	prepared := c.Filters().Prepare(pod)
 	var claims []*resourcev1.ResourceClaim

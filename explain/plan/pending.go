@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // maxExplained is the number of shapes of which it is explained why they are left waiting.
@@ -72,7 +73,7 @@ func (r *replay) doubtPending(ctx context.Context) error {
 		d.cluster = withoutRunning(r.base)
 	}
 	if len(r.released) > 0 { // others may get what is taken away
-		d.cluster = allocator.NewCluster(d.cluster.Snapshot(), allocator.Options{Ignore: r.released, Like: d.cluster})
+		d.cluster = scheduler.NewCluster(d.cluster.Snapshot(), scheduler.Options{Ignore: r.released, Like: d.cluster})
 	}
 	d.alone = newSimulation(d.cluster)
 	for i := range r.out.Pending {
@@ -84,7 +85,7 @@ func (r *replay) doubtPending(ctx context.Context) error {
 }
 
 // withoutRunning is a cluster without the pods on its nodes.
-func withoutRunning(c *allocator.Cluster) *allocator.Cluster {
+func withoutRunning(c *scheduler.Cluster) *scheduler.Cluster {
 	var running []*corev1.Pod
 	for _, pod := range c.Snapshot().Objects().Pods {
 		if pod.Spec.NodeName != "" {
@@ -98,7 +99,7 @@ func withoutRunning(c *allocator.Cluster) *allocator.Cluster {
 type doubter struct {
 	*replay
 	// cluster is the one in which they would be alone.
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	alone   *simulation
 	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever else is.
 	surplus map[explain.Subject]bool

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // crowdedFarm is a cluster with three pods on each node, which leave two of its eight GPUs, while other pods wait: they are of twenty namespaces,
@@ -47,7 +47,7 @@ func BenchmarkPending(b *testing.B) {
 			o := crowdedFarm(5000, size.waiting, size.most)
 			for b.Loop() {
 				b.StopTimer()
-				c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+				c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 				pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 				b.StartTimer()
 				p, err := Place(b.Context(), c, pods, Options{})

@@ -10,13 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // Options say how pods are placed.
@@ -37,7 +37,7 @@ type Options struct {
 
 // Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and how sure that is of each. Why
 // pods are left waiting is not said. Errors are those of [Place].
-func Outcome(ctx context.Context, c *allocator.Cluster, by Choosing) (*explain.Replay, error) {
+func Outcome(ctx context.Context, c *scheduler.Cluster, by Choosing) (*explain.Replay, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true})
 	if err != nil || r == nil {
@@ -48,7 +48,7 @@ func Outcome(ctx context.Context, c *allocator.Cluster, by Choosing) (*explain.R
 
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster. Those of a pod group bring
 // along the other pods of it that wait. The error is that of the context, or of a question that could not be put.
-func Place(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
+func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
 	opts.Unseen = append(slices.Clip(opts.Unseen), shortOfQuota(c.Snapshot(), pods)...)
 	p, _, err := placeAll(ctx, c, pods, opts)
 	return p, err
@@ -56,7 +56,7 @@ func Place(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts O
 
 // Nodes returns the nodes that kube-scheduler chooses for the pods that wait for it, where it chooses any. Of several that are as good as each
 // other it is the first. Errors are those of [Place].
-func Nodes(ctx context.Context, c *allocator.Cluster, by Choosing) (map[explain.Subject]inspect.NodeName, error) {
+func Nodes(ctx context.Context, c *scheduler.Cluster, by Choosing) (map[explain.Subject]inspect.NodeName, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	c, pods, _ = admittedWith(c, pods, nil)
 	r := newReplay(newSimulation(c), by)
@@ -67,7 +67,7 @@ func Nodes(ctx context.Context, c *allocator.Cluster, by Choosing) (map[explain.
 }
 
 // placeAll is Place, with the replay that it comes from.
-func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *replay, error) {
+func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *replay, error) {
 	c, pods, waiting := admittedWith(c, pods, opts.Others)
 	others, err := rivals(ctx, c, pods, waiting)
 	if err != nil {
@@ -159,7 +159,7 @@ func withoutClaims(s *inspect.Snapshot) []string {
 
 // rivals are those of the others that fit on some node as things are, or may later, for whom pods may be ended, or from whom devices are taken
 // away: who else fits nowhere takes nothing of what others need, and gives nothing back.
-func rivals(ctx context.Context, c *allocator.Cluster, pods, others []*corev1.Pod) ([]*corev1.Pod, error) {
+func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Pod) ([]*corev1.Pod, error) {
 	own := map[inspect.PodRef]bool{}
 	for _, pod := range pods {
 		own[refOf(pod)] = true
@@ -208,7 +208,7 @@ func (r *replay) leaveOut() {
 }
 
 // addBest adds to a plan whether all can be placed, and what makes the scheduler do so.
-func (r *replay) addBest(ctx context.Context, c *allocator.Cluster, p *explain.Plan) error {
+func (r *replay) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.Plan) error {
 	best, run, err := r.best(ctx, c)
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ type replay struct {
 	// choose is the index of the node that is taken of those that fit. If it is nil, the first is.
 	choose func(nodes []*corev1.Node) int
 	// base is the cluster before anything was placed.
-	base *allocator.Cluster
+	base *scheduler.Cluster
 	// choosing says which nodes may be taken. If it is nil, any that fits may.
 	choosing *chooser
 }

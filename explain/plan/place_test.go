@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // small is a cluster of nodes with eight GPUs each, the first of which are old ones, and templates for them.
@@ -172,7 +172,7 @@ func TestPlaceGroups(t *testing.T) {
 		o := small(2)
 		pods := group(o, "g", 3, need, "eight")
 		s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
-		p, err := Place(t.Context(), allocator.NewCluster(s, allocator.Options{}), append(pods, worker("late", "one")), Options{NoJoint: true})
+		p, err := Place(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), append(pods, worker("late", "one")), Options{NoJoint: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestPlaceGroupsOfOneSecond(t *testing.T) {
 		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	}
 	s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
-	p, err := Place(t.Context(), allocator.NewCluster(s, allocator.Options{}), pods, Options{NoJoint: true})
+	p, err := Place(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), pods, Options{NoJoint: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestPlaceSharedClaim(t *testing.T) {
 		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpus", ResourceClaimName: ptr.To(claim.Name)}}
 	}
 	features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateDeviceBindingConditions: true, inspect.GateDeviceStatus: true})
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: features, ServerVersion: "v1.37.1"}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features, ServerVersion: "v1.37.1"}), scheduler.Options{})
 	p, err := Place(t.Context(), c, pods, Options{})
 	if err != nil || len(p.Replay.Placed) != 2 || !p.Replay.Certain {
 		t.Errorf("%s, certain %t, %v, %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, err)

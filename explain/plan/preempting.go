@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // What becomes of pods that kube-scheduler ends for others is not played on. So a plan is certain only if it ends none: neither for
@@ -22,7 +22,7 @@ type preempting struct {
 	found  bool
 	lowest int32
 	// turns are the clusters in which the first pod of each shape was left waiting. Of very many shapes they are not all known.
-	turns map[string]*allocator.Cluster
+	turns map[string]*scheduler.Cluster
 	// judged are those shapes of which it is known that it ends none.
 	judged map[string]bool
 }
@@ -30,7 +30,7 @@ type preempting struct {
 // newPreempting looks at the pods on nodes. Those that are placed later matter more than those for which they could be ended, or as
 // much: they come first in the queue.
 func newPreempting(s *inspect.Snapshot) *preempting {
-	p := &preempting{turns: map[string]*allocator.Cluster{}, judged: map[string]bool{}}
+	p := &preempting{turns: map[string]*scheduler.Cluster{}, judged: map[string]bool{}}
 	for _, pod := range s.Objects().Pods {
 		if pod.Spec.NodeName == "" || inspect.Ended(pod) {
 			continue
@@ -58,7 +58,7 @@ func (p *preempting) outranks(pod *corev1.Pod) bool {
 }
 
 // note remembers the cluster in which a pod was left waiting, if that may matter.
-func (p *preempting) note(c *allocator.Cluster, w *waiting) {
+func (p *preempting) note(c *scheduler.Cluster, w *waiting) {
 	if key := w.shape(); p != nil && p.turns[key] == nil && len(p.turns) < maxExplained && p.outranks(w.pod) {
 		p.turns[key] = c
 	}
@@ -74,7 +74,7 @@ func (w *waiting) shape() string {
 
 // may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods before it may be placed in
 // other ways than those that were played.
-func (p *preempting) may(ctx context.Context, base *allocator.Cluster, w *waiting, free bool, opts question.Options) (bool, error) {
+func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *waiting, free bool, opts question.Options) (bool, error) {
 	if w.turn.fails || w.failure != "" || !p.outranks(w.pod) || p.judged[w.shape()] {
 		return false, nil // on an error it does not get as far as that
 	}
@@ -94,7 +94,7 @@ func (p *preempting) may(ctx context.Context, base *allocator.Cluster, w *waitin
 }
 
 // mayEndOthers reports whether kube-scheduler may end others for a pod in a cluster, and whether the pod may fit without that.
-func mayEndOthers(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts question.Options) (may, fits bool, err error) {
+func mayEndOthers(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts question.Options) (may, fits bool, err error) {
 	p, fits, err := question.Preemption(ctx, c, pod, opts)
 	if err != nil || p == nil {
 		return false, fits, err
@@ -108,7 +108,7 @@ func mayEndOthers(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, op
 }
 
 // sayPreempting says for which pods kube-scheduler ends others, or may, and reports whether there are any.
-func (r *replay) sayPreempting(ctx context.Context, base *allocator.Cluster, free bool) (found bool, err error) {
+func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, free bool) (found bool, err error) {
 	for i := range r.out.Pending {
 		if p := &r.out.Pending[i]; p.Preempts {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(

@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // maxInQueueNodes bounds how many pods are placed to find out about one that is explained: their number times that of the nodes. It
@@ -23,7 +23,7 @@ const maxInQueueNodes = 30_000
 
 // Queue adds to explanations of pods that wait for kube-scheduler what becomes of them together with all others that wait, and says so where that
 // is not what is said of the cluster as it is. It leaves alone what does not wait or is not in the cluster. Errors are those of [Place].
-func Queue(ctx context.Context, c *allocator.Cluster, answers []*explain.Explanation) error {
+func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explanation) error {
 	waiting := inQueueOrder(c.Snapshot())
 	asked := map[explain.Subject]bool{}
 	for _, e := range answers {
@@ -101,7 +101,7 @@ func beforeIn(pod *corev1.Pod, waiting []*corev1.Pod) []*corev1.Pod {
 }
 
 // playWith plays what becomes of pods with others. It is nil where that would take too long.
-func playWith(ctx context.Context, c *allocator.Cluster, asked, others []*corev1.Pod) (*explain.Replay, error) {
+func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1.Pod) (*explain.Replay, error) {
 	if (len(asked)+len(others))*len(c.Snapshot().Nodes()) > maxInQueueNodes {
 		return nil, nil
 	}
@@ -134,7 +134,7 @@ func (q *queueing) settled() bool {
 
 // plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from one node and changes nothing
 // for the others, and kube-scheduler can compare these nodes.
-func (q *queueing) plenty(c *allocator.Cluster) bool {
+func (q *queueing) plenty(c *scheduler.Cluster) bool {
 	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || question.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, question.DependsOnPods) {
 		return false
 	}
@@ -145,7 +145,7 @@ func (q *queueing) plenty(c *allocator.Cluster) bool {
 }
 
 // canCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot read what the pod prefers.
-func canCompare(c *allocator.Cluster, pod *corev1.Pod) bool {
+func canCompare(c *scheduler.Cluster, pod *corev1.Pod) bool {
 	var two []scores.Candidate
 	for _, node := range c.Snapshot().Nodes()[:min(2, len(c.Snapshot().Nodes()))] {
 		two = append(two, scores.Candidate{Node: inspect.NodeName(node.Name)})

@@ -10,11 +10,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // second is a pod that was created in a second.
@@ -228,7 +228,7 @@ func TestPlayLeavesSome(t *testing.T) {
 		pod := running(o, name, "node-0001", "Job", i)
 		pod.Spec.ResourceClaims[0].ResourceClaimTemplateName = &name
 	}
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Time: time.Unix(1_800_000_000, 0)}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Time: time.Unix(1_800_000_000, 0)}), scheduler.Options{})
 	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
 	if err != nil || !d.LeavesSome || d.Replay.Certain || !strings.Contains(strings.Join(d.Replay.Remarks, ";"), "not all of them find a node") {
 		t.Errorf("%s, leaves some %t, %v, %v", gone(d), d.LeavesSome, d.Replay.Remarks, err)

@@ -13,11 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // problem is a small random cluster with pods to place.
@@ -100,11 +100,11 @@ func (p *problem) pod(rng *rand.Rand, name string) *corev1.Pod {
 }
 
 // fresh is the cluster of objects, of which nothing is known.
-func fresh(o inspect.Objects) *allocator.Cluster {
-	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+func fresh(o inspect.Objects) *scheduler.Cluster {
+	return scheduler.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 }
 
-func (p *problem) cluster() *allocator.Cluster {
+func (p *problem) cluster() *scheduler.Cluster {
 	o := p.objects
 	o.Nodes, o.Slices, o.Claims, o.Pods = slices.Clone(o.Nodes), slices.Clone(o.Slices), slices.Clone(o.Claims), slices.Clone(o.Pods)
 	return fresh(o)
@@ -113,7 +113,7 @@ func (p *problem) cluster() *allocator.Cluster {
 // asked decides about a pod on a node, in a cluster of which nothing is kept.
 func asked(ctx context.Context, t *testing.T, s *inspect.Snapshot, pod *corev1.Pod, node string) (*inspect.Snapshot, bool) {
 	t.Helper()
-	d, err := question.Decide(ctx, allocator.NewCluster(s, allocator.Options{}), pod, question.Options{Hypothetical: true, Node: inspect.NodeName(node)})
+	d, err := question.Decide(ctx, scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{Hypothetical: true, Node: inspect.NodeName(node)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // maxRivals is the number of shapes of waiting pods that are asked whether they could come in between.
@@ -26,8 +26,8 @@ type rehearsal struct {
 	a       *arena
 	steps   []step
 	node    int
-	planned *allocator.Cluster
-	other   *allocator.Cluster
+	planned *scheduler.Cluster
+	other   *scheduler.Cluster
 	// pinned says that all nodes are closed but the planned one.
 	pinned bool
 	moves  []explain.Move
@@ -51,11 +51,11 @@ func (a *arena) rehearse(ctx context.Context, steps []step, node int) (*rehearsa
 }
 
 // changeNodes is a cluster in which some nodes are others.
-func changeNodes(c *allocator.Cluster, nodes []inspect.NodeName, change func(*corev1.Node)) *allocator.Cluster {
+func changeNodes(c *scheduler.Cluster, nodes []inspect.NodeName, change func(*corev1.Node)) *scheduler.Cluster {
 	if len(nodes) == 0 {
 		return c
 	}
-	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
 		o.Nodes = slices.Clone(c.Snapshot().Nodes())
 		for i := range o.Nodes {
 			if slices.Contains(nodes, inspect.NodeName(o.Nodes[i].Name)) {
@@ -63,11 +63,11 @@ func changeNodes(c *allocator.Cluster, nodes []inspect.NodeName, change func(*co
 				change(o.Nodes[i])
 			}
 		}
-	}), allocator.Options{Like: c})
+	}), scheduler.Options{Like: c})
 }
 
 // cordoned is a cluster in which nodes take no new pods.
-func cordoned(c *allocator.Cluster, nodes []inspect.NodeName) *allocator.Cluster {
+func cordoned(c *scheduler.Cluster, nodes []inspect.NodeName) *scheduler.Cluster {
 	return changeNodes(c, nodes, func(n *corev1.Node) {
 		n.Spec.Unschedulable = true
 		n.Spec.Taints = append(n.Spec.Taints, guards[1])
@@ -112,7 +112,7 @@ func (r *rehearsal) keptFrom() int {
 }
 
 // keep taints the node of the target.
-func (r *rehearsal) keep(c *allocator.Cluster) *allocator.Cluster {
+func (r *rehearsal) keep(c *scheduler.Cluster) *scheduler.Cluster {
 	return changeNodes(c, []inspect.NodeName{inspect.NodeName(r.a.nodes[r.node].Name)}, func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, guards[0]) })
 }
 
@@ -137,14 +137,14 @@ func tolerant(subject metav1.Object) metav1.Object {
 	return pod
 }
 
-func (r *rehearsal) memberOf(c *allocator.Cluster, subject metav1.Object) *joint.Member {
+func (r *rehearsal) memberOf(c *scheduler.Cluster, subject metav1.Object) *joint.Member {
 	p := *r.a
 	p.base = c
 	return p.memberOf(&piece{subject: subject})
 }
 
 // put places a subject on a node of a cluster if it fits there. options are all nodes that may be chosen.
-func (r *rehearsal) put(ctx context.Context, c *allocator.Cluster, subject metav1.Object, node string) (fits bool, taking *joint.Taking, options []joint.Option, err error) {
+func (r *rehearsal) put(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, node string) (fits bool, taking *joint.Taking, options []joint.Option, err error) {
 	t, err := r.memberOf(c, subject).Ask(ctx, c, nil)
 	if err != nil || t.MayWait || t.Open || t.Fails {
 		return false, nil, nil, err
@@ -193,7 +193,7 @@ func (r *rehearsal) step(ctx context.Context, i int) (bool, error) {
 }
 
 // elsewhere makes a move in the other run: to the last node that kube-scheduler may choose.
-func (r *rehearsal) elsewhere(ctx context.Context, st step, c *allocator.Cluster, closed []inspect.NodeName) (bool, error) {
+func (r *rehearsal) elsewhere(ctx context.Context, st step, c *scheduler.Cluster, closed []inspect.NodeName) (bool, error) {
 	open := cordoned(c, closed)
 	t, err := r.memberOf(open, st.subject).Ask(ctx, open, nil)
 	if err != nil || len(t.Options) == 0 || t.MayWait || t.Open || t.Fails {
@@ -248,7 +248,7 @@ func (a *arena) rivals() []*corev1.Pod {
 }
 
 // interfere notes who else could take the room that a move makes, or the room that the moved pod needs.
-func (r *rehearsal) interfere(ctx context.Context, i int, c *allocator.Cluster, options []joint.Option) error {
+func (r *rehearsal) interfere(ctx context.Context, i int, c *scheduler.Cluster, options []joint.Option) error {
 	needed := []*corev1.Node{r.a.nodes[r.node]}
 	if len(options) <= len(r.rivals) {
 		for _, o := range options {

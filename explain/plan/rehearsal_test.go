@@ -3,15 +3,15 @@ package plan
 import (
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestRehearsalRefuses: moves that do not work are refused, whoever proposes them.
 func TestRehearsalRefuses(t *testing.T) {
 	o := busyFarm(3, 6) // two devices are free on each node
 	o.Templates = append(o.Templates, template("many", 4, ""))
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 	a, err := newArena(t.Context(), c, worker("target", "many"), defaultAsks)
 	if err != nil {
 		t.Fatal(err)

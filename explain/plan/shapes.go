@@ -8,13 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // ShapeOptions say which nodes may be added.
@@ -33,7 +33,7 @@ type ShapeOptions struct {
 
 // Shapes says which nodes, and how many of them, make pods fit that need not be in the snapshot of the cluster. Each answer was
 // found by placing all pods in the cluster with these nodes. The error is that of the context, or of a question that could not be put.
-func Shapes(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, shapes []nodeshape.Shape, opts ShapeOptions) (*explain.ShapePlan, error) {
+func Shapes(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, shapes []nodeshape.Shape, opts ShapeOptions) (*explain.ShapePlan, error) {
 	s := &shaper{base: c, shapes: withDaemons(c.Snapshot(), shapes), opts: opts, questions: question.Options{Hypothetical: true}}
 	s.out = &explain.ShapePlan{Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if c.Snapshot().NodesAssumed() {
@@ -83,7 +83,7 @@ func (s *shaper) doubt() {
 
 // shaper adds nodes to a cluster and looks what becomes of pods.
 type shaper struct {
-	base      *allocator.Cluster
+	base      *scheduler.Cluster
 	shapes    []nodeshape.Shape
 	opts      ShapeOptions
 	questions question.Options
@@ -97,7 +97,7 @@ type shaper struct {
 	// local says that a pod that is placed changes nothing for others but what is left of its node. Then small is the cluster with
 	// those nodes alone on which any pod fits, and else it is the whole.
 	local bool
-	small *allocator.Cluster
+	small *scheduler.Cluster
 	// blockers has for each shape what other pods take at least that keep one of a kind off a fresh node of it.
 	blockers map[int]map[*podKind]weights
 }
@@ -222,7 +222,7 @@ func (s *shaper) sort(ctx context.Context, pods []*corev1.Pod) error {
 }
 
 // withEach is the cluster with one node of each shape.
-func (s *shaper) withEach() *allocator.Cluster {
+func (s *shaper) withEach() *scheduler.Cluster {
 	return grown(s.base, func(o *inspect.Objects) {
 		for i := range s.shapes {
 			s.shapes[i].Add(o, 0)
@@ -231,7 +231,7 @@ func (s *shaper) withEach() *allocator.Cluster {
 }
 
 // withGiven is the cluster with one node of each shape that is described elsewhere. Copies of what there is tell nothing new.
-func (s *shaper) withGiven() *allocator.Cluster {
+func (s *shaper) withGiven() *scheduler.Cluster {
 	if !slices.ContainsFunc(s.shapes, func(n nodeshape.Shape) bool { return n.Source != nodeshape.Cluster }) {
 		return s.base
 	}
@@ -244,12 +244,12 @@ func (s *shaper) withGiven() *allocator.Cluster {
 	})
 }
 
-func grown(c *allocator.Cluster, change func(*inspect.Objects)) *allocator.Cluster {
-	return allocator.NewCluster(c.Snapshot().With(change), allocator.Options{Like: c})
+func grown(c *scheduler.Cluster, change func(*inspect.Objects)) *scheduler.Cluster {
+	return scheduler.NewCluster(c.Snapshot().With(change), scheduler.Options{Like: c})
 }
 
 // look asks all nodes, and one of each shape, about a kind of pod.
-func (s *shaper) look(ctx context.Context, all *allocator.Cluster, kind *podKind) error {
+func (s *shaper) look(ctx context.Context, all *scheduler.Cluster, kind *podKind) error {
 	t, err := kind.member.Ask(ctx, s.base, nil)
 	if err != nil {
 		return err

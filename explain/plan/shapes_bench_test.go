@@ -8,10 +8,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // BenchmarkShapes asks about a hundred pods of three kinds that wait in a full cluster of 500 nodes, with ten kinds of nodes.
@@ -35,7 +35,7 @@ func BenchmarkShapes(b *testing.B) {
 		shape.Company.Slices = []*resourcev1.ResourceSlice{slice}
 		shapes = append(shapes, shape)
 	}
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 	for b.Loop() {
 		p, err := Shapes(b.Context(), c, pods, shapes, ShapeOptions{})
 		if err != nil {

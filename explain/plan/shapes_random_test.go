@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // smallNode is a node with some devices of each model.
@@ -114,7 +114,7 @@ type plainCheck struct {
 func (p *plainCheck) fitting(o *inspect.Objects, pod *corev1.Pod) []*inspect.Objects {
 	var out []*inspect.Objects
 	for _, node := range o.Nodes {
-		c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 		d, err := question.Decide(context.Background(), c, pod, question.Options{Hypothetical: true, Node: inspect.NodeName(node.Name)})
 		if err != nil {
 			p.t.Fatal(err)
@@ -234,7 +234,7 @@ func TestEnoughNodes(t *testing.T) {
 	for seed := range problems {
 		r := rand.New(rand.NewPCG(uint64(seed), 18))
 		o, pods, shapes := smallProblem(r)
-		c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 		s := &shaper{base: c, shapes: shapes, questions: question.Options{Hypothetical: true}, out: &explain.ShapePlan{}}
 		if err := s.begin(t.Context(), pods); err != nil {
 			t.Fatal(err)
@@ -267,7 +267,7 @@ func shapesOf(t testing.TB, o *inspect.Objects, pods []*corev1.Pod, shapes []nod
 	if len(o.PodGroups) > 0 {
 		features = features.With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
 	}
-	c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: features}), allocator.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features}), scheduler.Options{})
 	got, err := Shapes(t.Context(), c, pods, shapes, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // counts are how many nodes of each shape are added, by its index.
@@ -26,7 +26,7 @@ func (n counts) total() int {
 }
 
 // adding is a cluster with nodes of shapes.
-func (s *shaper) adding(c *allocator.Cluster, n counts) *allocator.Cluster {
+func (s *shaper) adding(c *scheduler.Cluster, n counts) *scheduler.Cluster {
 	return grown(c, func(o *inspect.Objects) {
 		for i := range s.shapes {
 			for k := range n[i] {
@@ -203,7 +203,7 @@ type filling struct {
 	takes map[*podKind]weights
 }
 
-func (b *filling) fill(ctx context.Context, alone *allocator.Cluster) error {
+func (b *filling) fill(ctx context.Context, alone *scheduler.Cluster) error {
 	level := []*filled{{cluster: alone}}
 	for states := 0; len(level) > 0; {
 		var next []*filled
@@ -246,7 +246,7 @@ func (b *filling) unseen(left []*filled) {
 
 // filled is a node with some pods.
 type filled struct {
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	placed  map[*podKind]int
 	devices []string
 	weight  weights

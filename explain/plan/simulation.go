@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // simulation is a cluster in which pods are placed one after the other, as kube-scheduler places them.
@@ -21,7 +21,7 @@ import (
 // those are asked again on which something was placed since. That holds as long as what is placed changes nothing but what is left
 // of its node.
 type simulation struct {
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	opts    question.Options
 	// local says of shapes whether what they take is of their node alone.
 	local map[string]bool
@@ -39,14 +39,14 @@ type knownTurn struct {
 }
 
 // newSimulation begins with a cluster as it is.
-func newSimulation(c *allocator.Cluster) *simulation {
+func newSimulation(c *scheduler.Cluster) *simulation {
 	s := &simulation{opts: question.Options{Hypothetical: true}}
 	s.reset(c)
 	return s
 }
 
 // reset goes on with another cluster, of which nothing is known.
-func (s *simulation) reset(c *allocator.Cluster) {
+func (s *simulation) reset(c *scheduler.Cluster) {
 	s.cluster, s.local = c, map[string]bool{}
 	s.turns, s.changed = map[string]*knownTurn{}, nil
 	s.index = make(map[inspect.NodeName]int, len(c.Snapshot().Nodes()))

@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // unreadable is a cluster of which some resources may not be listed.
-func unreadable(o *inspect.Objects, resources ...inspect.Resource) *allocator.Cluster {
+func unreadable(o *inspect.Objects, resources ...inspect.Resource) *scheduler.Cluster {
 	own := *o
 	health := map[inspect.Resource]inspect.Health{}
 	for _, r := range resources {
@@ -30,7 +30,7 @@ func unreadable(o *inspect.Objects, resources ...inspect.Resource) *allocator.Cl
 			own.Claims = nil
 		}
 	}
-	return allocator.NewCluster(inspect.New(own, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), allocator.Options{})
+	return scheduler.NewCluster(inspect.New(own, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
 }
 
 // TestPlaceUnread: where not all pods, or not all claims, could be read, or more is asked for than is known, no pod is placed for certain. Who

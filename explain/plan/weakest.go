@@ -6,10 +6,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Part is something that may be lost by itself: a node, a pool, a device.
@@ -102,7 +102,7 @@ func runs(s *inspect.Snapshot, ref inspect.PodRef) bool {
 // FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss does more harm than it
 // ends pods and there are pods that wait and fit, so losses are played in the order of the pods that they end until the rest cannot
 // be worse. Of losses that are as bad the first is taken. The result is nil if there are fewer than k parts.
-func FindWeakest(ctx context.Context, c *allocator.Cluster, parts []Part, k int, lose func([]Part) *Event) (*Weakest, error) {
+func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event) (*Weakest, error) {
 	if k < 1 || k > len(parts) {
 		return nil, nil
 	}

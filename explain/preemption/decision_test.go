@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // preemptionFor is what becomes of a pod.
@@ -273,7 +273,7 @@ func TestUnreadPods(t *testing.T) {
 		s := inspect.New(o, inspect.Config{
 			Features: inspect.DefaultFeatures(inspect.NewestMinor), ServerVersion: test.server, Health: map[inspect.Resource]inspect.Health{inspect.Pods: test.health},
 		})
-		e, err := question.PodObject(t.Context(), allocator.NewCluster(s, allocator.Options{}), podAsking("p", "", "4", 100), question.Options{})
+		e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), podAsking("p", "", "4", 100), question.Options{})
 		if err != nil || e.Preemption == nil || e.Preemption.Outcome != test.want {
 			t.Errorf("%s: %+v, %v", name, e.Preemption, err)
 		}

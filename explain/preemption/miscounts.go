@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // claimsMiscounted reports whether the scheduler may count wrongly which pods have a claim that serves only one (ReadWriteOncePod):

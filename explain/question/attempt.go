@@ -10,9 +10,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // The scheduler writes the claim for the extended resources of a pod just before it binds the pod. If there is one and the pod
@@ -21,7 +21,7 @@ import (
 
 // startOfAttempt is the cluster as the scheduler finds it when it decides about a pod anew: without a claim that an attempt to
 // schedule the pod has written. The note tells of that claim; it is nil if there is none.
-func startOfAttempt(c *allocator.Cluster, pod *corev1.Pod) (*allocator.Cluster, *explain.Note) {
+func startOfAttempt(c *scheduler.Cluster, pod *corev1.Pod) (*scheduler.Cluster, *explain.Note) {
 	if pod.Spec.NodeName != "" || pod.UID == "" || extendedOf(c.Snapshot(), pod) == nil {
 		return c, nil
 	}
@@ -34,7 +34,7 @@ func startOfAttempt(c *allocator.Cluster, pod *corev1.Pod) (*allocator.Cluster, 
 	without := c.Snapshot().With(func(o *inspect.Objects) {
 		o.Claims = slices.DeleteFunc(o.Claims, func(other *resourcev1.ResourceClaim) bool { return other == claim })
 	})
-	return allocator.NewCluster(without, allocator.Options{Like: c}), note
+	return scheduler.NewCluster(without, scheduler.Options{Like: c}), note
 }
 
 // claimOfAttempt finds the claim for extended resources that the scheduler wrote for a pod. The claims are sorted by name.

@@ -9,10 +9,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // basisOf says by the rules of which scheduler a cluster decides.
-func basisOf(c *allocator.Cluster) explain.Basis {
+func basisOf(c *scheduler.Cluster) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
 	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision(), Read: s.Time()}
@@ -148,7 +149,7 @@ func describeHealth(r inspect.Resource, h inspect.Health) string {
 }
 
 // Basis says by the rules of which scheduler a cluster decides.
-func Basis(c *allocator.Cluster) explain.Basis { return basisOf(c) }
+func Basis(c *scheduler.Cluster) explain.Basis { return basisOf(c) }
 
 // Limits says, in a sentence for each, what could not be read of a cluster and what that means for answers.
 func Limits(s *inspect.Snapshot) []string { return limitsOf(s).remarks }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestBasis wants that an answer names the release whose rules were applied.
@@ -37,7 +38,7 @@ func TestBasis(t *testing.T) {
 	} {
 		t.Run(strings.TrimSpace(tt.server+" gates of "+inspect.Release{Minor: tt.minor, Patch: inspect.LatestPatch}.String()), func(t *testing.T) {
 			s := inspect.New(explaintest.NodesWithDevices(1), inspect.Config{Features: inspect.DefaultFeatures(tt.minor), ServerVersion: tt.server})
-			e, err := question.ClaimObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), explaintest.GPUClaim(1, "any"), question.Options{})
+			e, err := question.ClaimObject(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), explaintest.GPUClaim(1, "any"), question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

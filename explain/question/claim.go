@@ -6,16 +6,16 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Claim explains a claim of the snapshot. The error wraps [ErrNotFound] if there is no such claim or node, and is that of
 // the context if that ends. That a claim cannot be allocated is an answer and no error.
-func Claim(ctx context.Context, c *allocator.Cluster, ref inspect.ClaimRef, opts Options) (*explain.Explanation, error) {
+func Claim(ctx context.Context, c *scheduler.Cluster, ref inspect.ClaimRef, opts Options) (*explain.Explanation, error) {
 	claim, ok := c.Snapshot().Claim(ref)
 	if !ok {
 		return nil, notFound("resourceclaim", ref.String())
@@ -24,13 +24,13 @@ func Claim(ctx context.Context, c *allocator.Cluster, ref inspect.ClaimRef, opts
 }
 
 // ClaimObject explains a claim that need not be in the snapshot. Errors are those of [Claim].
-func ClaimObject(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
+func ClaimObject(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
 	e, _, err := askClaim(ctx, c, claim, opts)
 	return e, err
 }
 
 // askClaim is ClaimObject. It also returns the question that was put to the nodes, which is nil if none was.
-func askClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, *whatif.Question, error) {
+func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c)}
 	s := c.Snapshot()
 	nodes, err := nodesFor(s, opts)
@@ -62,7 +62,7 @@ func askClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 // Claims explains several claims that need not be in the snapshot together, as those of one pod in this order: all that
 // have no devices yet must fit on one node, from which the others can be used. At least one of them has none. Errors are
 // those of [Claim].
-func Claims(ctx context.Context, c *allocator.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
+func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Basis: basisOf(c)}
 	nodes, err := nodesFor(c.Snapshot(), opts)
 	if err != nil {
@@ -94,7 +94,7 @@ func outOfReach(claim *resourcev1.ResourceClaim) explain.Reason {
 }
 
 // Template explains whether a claim made from a template of the snapshot could be allocated. Errors are those of [Claim].
-func Template(ctx context.Context, c *allocator.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
+func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
 	template, ok := c.Snapshot().Template(namespace, name)
 	if !ok {
 		return nil, notFound("resourceclaimtemplate", namespace+"/"+name)
@@ -104,7 +104,7 @@ func Template(ctx context.Context, c *allocator.Cluster, namespace, name string,
 
 // TemplateObject explains whether a claim made from a template, which need not be in the snapshot, could be allocated.
 // Errors are those of [Claim].
-func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*explain.Explanation, error) {
+func TemplateObject(ctx context.Context, c *scheduler.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name}, Basis: basisOf(c)}
 	nodes, err := nodesFor(c.Snapshot(), opts)
 	if err != nil {

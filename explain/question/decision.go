@@ -7,11 +7,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Decision is what the scheduler would do with a pod, or with a claim by itself, without why. It costs a fraction of an
@@ -30,7 +30,7 @@ type Decision struct {
 }
 
 // Decide decides about a pod or a claim that need not be in the snapshot. Errors are those of [Claim].
-func Decide(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts Options) (*Decision, error) {
+func Decide(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts Options) (*Decision, error) {
 	opts.verdictOnly = true
 	e, q, err := ask(ctx, c, subject, opts)
 	if err != nil {

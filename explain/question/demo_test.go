@@ -9,12 +9,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // TestDemo explains every claim of the demo cluster. The expectations are those of the table in
@@ -94,7 +94,7 @@ func TestDemoPods(t *testing.T) {
 }
 
 // ofClaim is what is said of the claim of a pod by itself.
-func ofClaim(t *testing.T, cluster *allocator.Cluster, pod *corev1.Pod) (verdict explain.Verdict, nodes int) {
+func ofClaim(t *testing.T, cluster *scheduler.Cluster, pod *corev1.Pod) (verdict explain.Verdict, nodes int) {
 	t.Helper()
 	if len(pod.Spec.ResourceClaims) != 1 {
 		t.Fatalf("the pod has %d claims", len(pod.Spec.ResourceClaims))

@@ -6,9 +6,9 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Of a pool whose slices disagree about how many they are it is chance whether the scheduler takes its devices. If an answer is
@@ -59,7 +59,7 @@ func announcing(ctx context.Context, q *whatif.Question, pools []inspect.Disagre
 		}
 	})
 	asked := &whatif.Question{
-		Cluster: allocator.NewCluster(changed, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: q.Nodes, Templates: q.Templates, Own: q.Own,
+		Cluster: scheduler.NewCluster(changed, scheduler.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: q.Nodes, Templates: q.Templates, Own: q.Own,
 		Supposed: q.Supposed, SupposedPods: q.SupposedPods, Unsuitable: q.Unsuitable, UnsuitableWith: q.UnsuitableWith, Pod: q.Pod, Grouped: q.Grouped, PerNode: q.PerNode,
 		Subject: q.Subject, Partial: q.Partial,
 	}

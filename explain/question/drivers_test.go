@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // unsureFolders have slices that select nodes by label, but no nodes, so that "no" is not certain.
@@ -75,7 +75,7 @@ func askDriver(t *testing.T, folder, asked string) *explain.Explanation {
 	if len(read.Objects.Namespaces) == 0 { // the scheduler's allocator, which the answers are of, does not ask for the label
 		read.Objects.GrantAdminAccess("default")
 	}
-	cluster := allocator.NewCluster(inspect.New(read.Objects, inspect.Config{Features: features.With(used), Health: read.Health}), allocator.Options{})
+	cluster := scheduler.NewCluster(inspect.New(read.Objects, inspect.Config{Features: features.With(used), Health: read.Health}), scheduler.Options{})
 	kind, name, _ := strings.Cut(asked, " ")
 	namespace, name, _ := strings.Cut(name, "/")
 	var e *explain.Explanation

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // A node has one GPU on each of two NUMA nodes. The claim is for two GPUs on the same one.
@@ -55,7 +55,7 @@ func ExampleClaim() {
 		log.Fatal(err)
 	}
 	snapshot := inspect.New(objects.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	c := allocator.NewCluster(snapshot, allocator.Options{})
+	c := scheduler.NewCluster(snapshot, scheduler.Options{})
 
 	e, err := question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: "ml", Name: "train"}, question.Options{})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // How many more copies of a claim fit? On one node, the allocator is asked for 1, 2, 4 … copies as the claims of one
@@ -35,7 +36,7 @@ const (
 // FitClaim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is allocated, its
 // devices stay taken. The error is an *allocator.AbortError if the scheduler would give up on the claim, and otherwise
 // one of those of [Claim].
-func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
+func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
 	fresh := claim.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}
 	nodes, err := nodesFor(c.Snapshot(), opts)
@@ -197,7 +198,7 @@ func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocatio
 	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		o.Claims = append(o.Claims, whatif.Hold(allocations, 1)...)
 	})
-	more := &whatif.Question{Cluster: allocator.NewCluster(s, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
+	more := &whatif.Question{Cluster: scheduler.NewCluster(s, scheduler.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
 	answers, err := more.Ask(ctx)
 	if err != nil {
 		return explain.Reason{}, false, err

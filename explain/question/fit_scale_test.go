@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // crowdedNode is a cluster of one node with many devices, which have different serial numbers.
@@ -62,7 +62,7 @@ func BenchmarkFit(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					s := inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-					f, err := question.FitClaim(context.Background(), allocator.NewCluster(s, allocator.Options{}), claim, question.Options{})
+					f, err := question.FitClaim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 					if err != nil || f.Total == 0 {
 						b.Fatal(err, f)
 					}
@@ -91,7 +91,7 @@ func TestFitOfCrowdedNode(t *testing.T) {
 		s := inspect.New(crowdedNode(tt.devices), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 		claim := crowdedQuestions()[tt.question]
 		_, bytes := measure(func() {
-			f, err := question.FitClaim(t.Context(), allocator.NewCluster(s, allocator.Options{}), claim, question.Options{})
+			f, err := question.FitClaim(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 			if err != nil || f.Total != tt.copies || f.AtLeast != tt.atLeast {
 				t.Errorf("%s of %d: %+v, want %d copies: %v", tt.question, tt.devices, f, tt.copies, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestFitOnDemo compares the numbers with those counted by hand. Of the GPUs, 4 are free on gpu-a-02 (gpu-2 to gpu-5, 2
@@ -76,7 +77,7 @@ func TestFitOfCommonDevices(t *testing.T) {
 			}
 		}
 	})
-	f, err = question.FitClaim(context.Background(), allocator.NewCluster(snapshot, allocator.Options{}), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
+	f, err = question.FitClaim(context.Background(), scheduler.NewCluster(snapshot, scheduler.Options{}), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // What fits on each node by itself, added up, is the most that can be had. It can be had if the nodes draw on different
@@ -168,7 +169,7 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 	}
 	s := q.Cluster.Snapshot()
 	for n := range maxSharedCopies {
-		c := allocator.NewCluster(s, allocator.Options{Like: q.Cluster})
+		c := scheduler.NewCluster(s, scheduler.Options{Like: q.Cluster})
 		next, err := firstFit(ctx, c, list, q.Claims)
 		if n > 0 && errors.As(err, new(*allocator.AbortError)) {
 			err = nil // no more can be had
@@ -184,7 +185,7 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 }
 
 // firstFit returns the allocations on the first node that fits, or nil if none does.
-func firstFit(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, error) {
+func firstFit(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, error) {
 	kinds, err := c.Sweep(ctx, nodes, claims)
 	if err != nil {
 		return nil, err

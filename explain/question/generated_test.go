@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // waiting is a node with one device, and what asks for two of them.
@@ -77,14 +77,14 @@ spec:
 `
 
 // waitingCluster is the cluster with all that waits.
-func waitingCluster(t *testing.T) *allocator.Cluster {
+func waitingCluster(t *testing.T) *scheduler.Cluster {
 	t.Helper()
 	result, err := manifest.ReadBytes("waiting.yaml", []byte(waiting), manifest.Options{})
 	if err != nil || len(result.Warnings) > 0 {
 		t.Fatal(err, result.Warnings)
 	}
 	features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateExtendedResource: true})
-	return allocator.NewCluster(inspect.New(result.Objects, inspect.Config{Features: features}), allocator.Options{})
+	return scheduler.NewCluster(inspect.New(result.Objects, inspect.Config{Features: features}), scheduler.Options{})
 }
 
 // TestChangedObjects: a fix says which object has to be changed: the claim, the template from which it was made, or the pod.

@@ -8,13 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // The scheduler takes the pods of a pod group that wait together: it places one after the other, and if fewer find room than
@@ -38,7 +38,7 @@ func groupOf(q *whatif.Question) *filters.Group {
 // groupEntity is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
 // Which of those that were created in the same second is first is not known. They may be on any node, also if the question is
 // about one.
-func groupEntity(c *allocator.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) joint.Entity {
+func groupEntity(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) joint.Entity {
 	opts.Node = ""
 	var pods []*corev1.Pod
 	for _, ref := range group.Waiting {
@@ -153,7 +153,7 @@ func (g *gang) jointly(subject explain.Subject) *jointly {
 // gang is a pod and the others of its group that wait with it.
 type gang struct {
 	*filters.Group
-	c      *allocator.Cluster
+	c      *scheduler.Cluster
 	pod    *corev1.Pod
 	entity joint.Entity
 	opts   Options

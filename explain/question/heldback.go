@@ -6,19 +6,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // explainHeldBack makes the explanation of a pod that the scheduler refuses before it asks any node. It reports whether
 // that is so.
-func explainHeldBack(ctx context.Context, c *allocator.Cluster, q *whatif.Question, e *explain.Explanation, opts Options) (bool, error) {
+func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Question, e *explain.Explanation, opts Options) (bool, error) {
 	p := q.Filtered()
 	if p == nil || len(p.Everywhere.Refusals) == 0 {
 		return false, nil
@@ -59,7 +59,7 @@ func gated(refusals []filters.Refusal) bool {
 const waitForGates = "scheduling gates"
 
 // explainGated adds what would be true of a pod without its scheduling gates.
-func explainGated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, e *explain.Explanation, opts Options) error {
+func explainGated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, e *explain.Explanation, opts Options) error {
 	free := pod.DeepCopy()
 	free.Spec.SchedulingGates = nil
 	then, err := PodObject(ctx, c, free, opts)

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // vainCluster has a pod with a claim that has its device on n0, and with another one for which n0 has a device. On n1 the driver has
@@ -43,7 +43,7 @@ func TestAskedInVain(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := inspect.New(read.Objects, inspect.Config{Revision: 1, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-		e, err := question.Pod(t.Context(), allocator.NewCluster(s, allocator.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
+		e, err := question.Pod(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // The scheduler takes one pod after the other and never goes back. Where that leaves a pod waiting, there may be another order,
@@ -29,13 +29,13 @@ const (
 )
 
 // asksFor is how many questions may be put in all for the pods of a command, so that it takes about a second.
-func asksFor(c *allocator.Cluster) int {
+func asksFor(c *scheduler.Cluster) int {
 	return max(200, min(3000, 200_000/max(1, len(c.Snapshot().Nodes()))))
 }
 
 // jointly is pods that are to be placed together.
 type jointly struct {
-	c    *allocator.Cluster
+	c    *scheduler.Cluster
 	opts Options
 	// entities are in the order of the scheduler, and pods are their members.
 	entities []joint.Entity
@@ -101,7 +101,7 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run joint
 }
 
 // succeeds reports whether the scheduler places all in every run.
-func (j *jointly) succeeds(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) (bool, error) {
+func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) (bool, error) {
 	row := rowOf(ctx, c, entities)
 	if *j.asks <= 0 {
 		return false, nil
@@ -126,7 +126,7 @@ func (j *jointly) succeeds(ctx context.Context, c *allocator.Cluster, entities [
 }
 
 // with is the entities with other members in place of those of the same subject.
-func (j *jointly) with(c *allocator.Cluster, pods map[explain.Subject]*corev1.Pod) []joint.Entity {
+func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []joint.Entity {
 	out := slices.Clone(j.entities)
 	for i := range out {
 		out[i].Members = slices.Clone(out[i].Members)

@@ -10,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // maxLastResorts is the number of things that a pod is asked about without.
@@ -34,7 +34,7 @@ func (w *without) remove(format string, args ...any) {
 
 // lastResorts are the single volumes, claims and resources without which the pod can be scheduled: all that is left where no
 // fix was found. Each is tried by asking about the changed pod.
-func lastResorts(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) ([]explain.Fix, error) {
+func lastResorts(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) ([]explain.Fix, error) {
 	opts.verdictOnly, opts.Events.List = true, nil
 	all := slices.Concat(withoutVolumes(pod), withoutClaims(c.Snapshot(), pod), withoutResources(pod))
 	c = withoutItsClaims(c, pod)
@@ -63,16 +63,16 @@ func lastResorts(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opt
 
 // withoutItsClaims is a cluster once a pod is deleted, to be made anew: claims that were made for it go with it, and what is reserved for
 // nobody else has no devices any more.
-func withoutItsClaims(c *allocator.Cluster, pod *corev1.Pod) *allocator.Cluster {
+func withoutItsClaims(c *scheduler.Cluster, pod *corev1.Pod) *scheduler.Cluster {
 	self := []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}
-	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
 		o.Claims = slices.DeleteFunc(slices.Clone(o.Claims), func(claim *resourcev1.ResourceClaim) bool { return whatif.GoesWith(claim, self) })
 		for _, claim := range o.Claims {
 			if len(claim.Status.ReservedFor) == 1 && claim.Namespace == pod.Namespace && claim.Status.ReservedFor[0].UID == pod.UID {
 				whatif.Release(o, inspect.RefOf(claim))
 			}
 		}
-	}), allocator.Options{Like: c})
+	}), scheduler.Options{Like: c})
 }
 
 // withoutVolumes are the pod without each of the volumes that decide where it can run.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // hungryCluster has a pod that asks for a resource which no node has. Its claim was made from a template, and has a device that is
@@ -33,7 +33,7 @@ func TestLastResortMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := inspect.New(read.Objects, inspect.Config{Revision: 1, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-		e, err := question.Pod(t.Context(), allocator.NewCluster(s, allocator.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
+		e, err := question.Pod(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), inspect.PodRef{Namespace: "default", Name: "p"}, question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,23 +7,23 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Who plays on what becomes of pods puts them into a cluster one after the other, and asks each in the cluster that the others have left.
 
 // Member is a pod as it is placed in a cluster, and in those that come of it.
-func Member(c *allocator.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
+func Member(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
 	return podMember(c, pod, opts)
 }
 
 // Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order, and how many of
 // them have to find room. There is none if a pod does not depend on others.
-func Gang(c *allocator.Cluster, pod *corev1.Pod, opts Options) (gang joint.Entity, ok bool) {
+func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang joint.Entity, ok bool) {
 	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
 		return joint.Entity{}, false
 	}
@@ -36,7 +36,7 @@ func Gang(c *allocator.Cluster, pod *corev1.Pod, opts Options) (gang joint.Entit
 }
 
 // Row is pods and claims that are placed in a cluster, in an order.
-func Row(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) joint.Row {
+func Row(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) joint.Row {
 	entities, _ := (&sequence{base: c, opts: opts}).entities(subjects)
 	return rowOf(ctx, c, entities)
 }
@@ -52,7 +52,7 @@ func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
 
 // Preemption says whether kube-scheduler would end other pods for a pod that no node of a cluster takes. fits says that one does, or may.
 // The result is nil if kube-scheduler does not get as far as that, or places the pod together with others.
-func Preemption(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (p *explain.Preemption, fits bool, err error) {
+func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (p *explain.Preemption, fits bool, err error) {
 	claims := claimsFor(c.Snapshot(), pod)
 	if claims.blocked != "" {
 		return nil, false, nil
@@ -74,7 +74,7 @@ func Preemption(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts
 }
 
 // Refusal is [PodObject] without what helps: it says whether a pod can be placed, and why not. That costs much less.
-func Refusal(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
+func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
 	opts.reasonOnly = true
 	e, err := PodObject(ctx, c, pod, opts)
 	if err == nil {

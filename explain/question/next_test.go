@@ -10,10 +10,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // changeObjects returns objects with one random change. Lists that it changes are copies.
@@ -68,7 +68,7 @@ func TestNextCluster(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		snapshot := inspect.New(explaintest.BigCluster(12), config)
-		cluster := allocator.NewCluster(snapshot, allocator.Options{})
+		cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 		for step := range 15 {
 			o := *snapshot.Objects()
 			for range 1 + r.IntN(2) {
@@ -78,12 +78,12 @@ func TestNextCluster(t *testing.T) {
 			fresh := o
 			fresh.Claims, fresh.Slices, fresh.Nodes = slices.Clone(o.Claims), slices.Clone(o.Slices), slices.Clone(o.Nodes)
 			snapshot = snapshot.Next(o, config)
-			cluster = allocator.NewCluster(snapshot, allocator.Options{Like: cluster})
+			cluster = scheduler.NewCluster(snapshot, scheduler.Options{Like: cluster})
 			for name, claim := range questions {
 				if r.IntN(2) == 0 {
 					continue // so that clusters know different things of the nodes
 				}
-				want, err := question.ClaimObject(context.Background(), allocator.NewCluster(inspect.New(fresh, config), allocator.Options{}), claim, question.Options{})
+				want, err := question.ClaimObject(context.Background(), scheduler.NewCluster(inspect.New(fresh, config), scheduler.Options{}), claim, question.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

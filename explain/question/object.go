@@ -8,14 +8,14 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Object explains a pod, a workload, a claim or a template that need not be in the snapshot. The error is that of
 // PodObject, Workload, ClaimObject and TemplateObject; about any other object there is no question.
-func Object(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, error) {
+func Object(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, error) {
 	switch subject := subject.(type) {
 	case *inspect.Workload:
 		return Workload(ctx, c, subject, opts)
@@ -31,7 +31,7 @@ func Object(ctx context.Context, c *allocator.Cluster, subject metav1.Object, op
 
 // Named explains a pod, a claim, a template or a volume claim of the snapshot. The error is that of Pod, Claim, Template and
 // VolumeClaim; about any other kind there is no question.
-func Named(ctx context.Context, c *allocator.Cluster, subject explain.Subject, opts Options) (*explain.Explanation, error) {
+func Named(ctx context.Context, c *scheduler.Cluster, subject explain.Subject, opts Options) (*explain.Explanation, error) {
 	switch subject.Kind {
 	case "Pod":
 		return Pod(ctx, c, inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name}, opts)

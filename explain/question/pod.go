@@ -9,17 +9,17 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Pod explains the claims of a pod of the snapshot together, since they must all fit on one node. Errors are those of
 // [Claim].
-func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Options) (*explain.Explanation, error) {
+func Pod(ctx context.Context, c *scheduler.Cluster, ref inspect.PodRef, opts Options) (*explain.Explanation, error) {
 	pod, ok := c.Snapshot().Pod(ref)
 	if !ok {
 		return nil, notFound("pod", ref.String())
@@ -28,13 +28,13 @@ func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Opt
 }
 
 // PodObject explains the claims of a pod that need not be in the snapshot. Errors are those of [Claim].
-func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
+func PodObject(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
 	e, _, err := askPod(ctx, c, pod, opts)
 	return e, err
 }
 
 // askScheduler is askPod without what has become of the pod since.
-func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+func askScheduler(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := podAsIs(ctx, c, pod, opts)
 	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly || opts.reasonOnly {
 		return e, q, err
@@ -53,7 +53,7 @@ func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, op
 }
 
 // podAsIs is PodObject without the fixes that release claims of the pod itself.
-func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	c, attempt := startOfAttempt(c, pod)
 	s := c.Snapshot()
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: basisOf(c)}
@@ -102,7 +102,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 }
 
 // changed asks about a pod that was changed. It is nil where only the verdict is wanted.
-func changed(ctx context.Context, c *allocator.Cluster, opts Options) func(*corev1.Pod) (*explain.Explanation, error) {
+func changed(ctx context.Context, c *scheduler.Cluster, opts Options) func(*corev1.Pod) (*explain.Explanation, error) {
 	if opts.verdictOnly || opts.reasonOnly {
 		return nil
 	}
@@ -111,7 +111,7 @@ func changed(ctx context.Context, c *allocator.Cluster, opts Options) func(*core
 }
 
 // claimsToCome tells of volume claims that are decided as they will be.
-func claimsToCome(c *allocator.Cluster, pod *corev1.Pod) []explain.Note {
+func claimsToCome(c *scheduler.Cluster, pod *corev1.Pod) []explain.Note {
 	var out []explain.Note
 	if pod.UID != "" || !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) {
 		return nil
@@ -124,7 +124,7 @@ func claimsToCome(c *allocator.Cluster, pod *corev1.Pod) []explain.Note {
 }
 
 // podQuestion makes the question that a pod is to its nodes.
-func podQuestion(c *allocator.Cluster, e *explain.Explanation, pod *corev1.Pod, claims podClaims, nodes []*corev1.Node, opts Options) *whatif.Question {
+func podQuestion(c *scheduler.Cluster, e *explain.Explanation, pod *corev1.Pod, claims podClaims, nodes []*corev1.Node, opts Options) *whatif.Question {
 	s := c.Snapshot()
 	q := &whatif.Question{
 		Cluster: c, Claims: claims.pending, Templates: claims.templates, Nodes: nodes, Subject: e.Subject,

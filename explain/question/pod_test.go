@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // uses lets a pod use claims.
@@ -92,7 +92,7 @@ func TestPods(t *testing.T) {
 }
 
 // fittingNodes are the names of the nodes that are in no group.
-func fittingNodes(c *allocator.Cluster, e *explain.Explanation) string {
+func fittingNodes(c *scheduler.Cluster, e *explain.Explanation) string {
 	refused := map[inspect.NodeName]bool{}
 	for _, g := range e.Groups {
 		for _, n := range g.Nodes {
@@ -154,7 +154,7 @@ func TestExtendedResourcesDependOnNode(t *testing.T) {
 			}
 		}
 	})
-	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	pod := explaintest.NewPod(func(p *corev1.PodSpec) {
 		p.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("6")}
 	})
@@ -178,7 +178,7 @@ func TestFullClaim(t *testing.T) {
 			}
 		}
 	})
-	e, err := question.PodObject(context.Background(), allocator.NewCluster(snapshot, allocator.Options{}),
+	e, err := question.PodObject(context.Background(), scheduler.NewCluster(snapshot, scheduler.Options{}),
 		explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0") }), question.Options{})
 	if err != nil || e.Verdict != explain.Unsatisfiable || !strings.Contains(e.Message, "reserved for 256 consumers") {
 		t.Errorf("%+v, %v", e, err)

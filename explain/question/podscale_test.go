@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // BenchmarkExplainPod explains pods that fit on no node of a cluster with 5,000 nodes and 20,000 pods, and in the same run
@@ -29,24 +29,24 @@ func BenchmarkExplainPod(b *testing.B) {
 func benchmarkExplainPod(b *testing.B, name string, kept bool) {
 	b.Helper()
 	o := explaintest.BusyCluster(5000)
-	pods := func(similar bool) func(*allocator.Cluster) {
+	pods := func(similar bool) func(*scheduler.Cluster) {
 		pod := explaintest.BusyPods(similar)[name]
-		return func(c *allocator.Cluster) {
+		return func(c *scheduler.Cluster) {
 			refused(b)(question.PodObject(context.Background(), c, pod, question.Options{}))
 		}
 	}
-	claims := func(similar bool) func(*allocator.Cluster) {
+	claims := func(similar bool) func(*scheduler.Cluster) {
 		ref := explaintest.BusyClaim(name, similar)
 		if explaintest.BigQuestions()[name] == nil {
 			ref = explaintest.BusyClaim("occupancy", similar)
 		}
-		return func(c *allocator.Cluster) {
+		return func(c *scheduler.Cluster) {
 			refused(b)(question.Claim(context.Background(), c, ref, question.Options{}))
 		}
 	}
 	var pod, claim work
 	for b.Loop() {
-		take := func(ask func(similar bool) func(*allocator.Cluster)) func() {
+		take := func(ask func(similar bool) func(*scheduler.Cluster)) func() {
 			if !kept {
 				return func() { ask(false)(explaintest.NewCluster(o)) }
 			}

@@ -10,11 +10,11 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestPodScenarios explains the pods of testdata/pods. The same files are played on a real scheduler in e2e.
@@ -29,7 +29,7 @@ func TestPodScenarios(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(s.Name, func(t *testing.T) {
-			c := allocator.NewCluster(s.Snapshot, allocator.Options{})
+			c := scheduler.NewCluster(s.Snapshot, scheduler.Options{})
 			for i := range s.Wants {
 				w := &s.Wants[i]
 				e, err := question.Pod(t.Context(), c, w.Pod, question.Options{})
@@ -110,7 +110,7 @@ func askTogether(t *testing.T, s *scenario.PodScenario, snapshot *inspect.Snapsh
 		pod, _ := snapshot.Pod(s.Wants[i].Pod)
 		subjects = append(subjects, pod)
 	}
-	answers, err := question.Objects(t.Context(), allocator.NewCluster(snapshot, allocator.Options{}), subjects, question.Options{})
+	answers, err := question.Objects(t.Context(), scheduler.NewCluster(snapshot, scheduler.Options{}), subjects, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestInvalidPoolIsBlamed checks that what makes a pool invalid is named if it is what stands in the way.
@@ -32,7 +32,7 @@ func TestInvalidPoolIsBlamed(t *testing.T) {
 			s := inspect.New(inspect.Objects{
 				Slices: []*resourcev1.ResourceSlice{slice}, Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}},
 			}, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-			e, err := question.ClaimObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), explaintest.GPUClaim(1, "gpu"), question.Options{})
+			e, err := question.ClaimObject(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), explaintest.GPUClaim(1, "gpu"), question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

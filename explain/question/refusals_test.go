@@ -12,11 +12,11 @@ import (
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // moment is the time of the snapshots of TestRefusedBeforeDevices.
@@ -127,8 +127,8 @@ func TestRefusedBeforeDevices(t *testing.T) {
 }
 
 // clusterOfServer is a cluster that was read from a server.
-func clusterOfServer(o inspect.Objects, f inspect.Features) *allocator.Cluster {
-	return allocator.NewCluster(inspect.New(o, inspect.Config{Time: moment, ServerVersion: "1.37.1", Features: f}), allocator.Options{})
+func clusterOfServer(o inspect.Objects, f inspect.Features) *scheduler.Cluster {
+	return scheduler.NewCluster(inspect.New(o, inspect.Config{Time: moment, ServerVersion: "1.37.1", Features: f}), scheduler.Options{})
 }
 
 // TestFailedBindingIsCleared: the scheduler clears the allocation itself if nothing else uses the claim.

@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // A claim of a pod may have devices already on nodes where the rest of the pod does not fit. If no node fits,
@@ -24,7 +24,7 @@ const maxReleased = 8
 
 // releaseAllocated proposes to release allocated claims of a pod: each by itself or, if that does not help, all that the
 // scheduler may clear.
-func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
+func releaseAllocated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
 	sets := [][]*resourcev1.ResourceClaim{}
 	// What the pod's group holds is for all pods of the group. A pod may name a claim twice.
 	seen := map[inspect.ClaimRef]bool{}
@@ -50,11 +50,11 @@ func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod
 		if len(set) > 1 && len(out) > 0 {
 			break
 		}
-		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+		without := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
 			for _, ref := range refsOf(set) {
 				whatif.ReleaseFromUse(o, c.Snapshot(), ref)
 			}
-		}), allocator.Options{Like: c})
+		}), scheduler.Options{Like: c})
 		e, _, err := podAsIs(ctx, without, pod, opts)
 		if err != nil {
 			return nil, err

@@ -9,11 +9,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestReservedForGone: a claim that is reserved for a pod that does not exist is told so, unless it may exist and could not be read.
@@ -37,7 +37,7 @@ func TestReservedForGone(t *testing.T) {
 		}
 		o.Pods = append(o.Pods, test.pods...)
 		s := inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: map[inspect.Resource]inspect.Health{inspect.Pods: {State: test.health}}})
-		e, err := question.ClaimObject(t.Context(), allocator.NewCluster(s, allocator.Options{}), claim, question.Options{})
+		e, err := question.ClaimObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestBindingNotes(t *testing.T) {
 		o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}})
 		o.Slices[0].Spec.Devices[0].BindingConditions = []string{"d/ready"}
 		features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateDeviceBindingConditions: on, inspect.GateDeviceStatus: true})
-		c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{})
+		c := scheduler.NewCluster(inspect.New(o, inspect.Config{Features: features}), scheduler.Options{})
 		e, err := question.ClaimObject(t.Context(), c, explaintest.GPUClaim(1, "gpu"), question.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -16,15 +16,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // rowOf is a row of entities that are placed in a cluster.
-func rowOf(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) joint.Row {
+func rowOf(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) joint.Row {
 	return joint.Row{Base: c, Entities: entities, Local: local(ctx, c, entities)}
 }
 
 // local reports whether members change nothing for each other but what is left of their nodes.
-func local(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) bool {
+func local(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) bool {
 	used := map[inspect.ClaimRef]bool{}
 	tied := map[string]bool{}
 	for i := range entities {
@@ -47,7 +48,7 @@ func local(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) b
 }
 
 // Local reports whether a member changes nothing for others but what is left of its node, wherever it is placed.
-func Local(ctx context.Context, c *allocator.Cluster, m *joint.Member) bool {
+func Local(ctx context.Context, c *scheduler.Cluster, m *joint.Member) bool {
 	if m.Reaches || m.PerNode {
 		return !m.Reaches && onlyOfNodes(c.Snapshot())
 	}
@@ -62,7 +63,7 @@ func onlyOfNodes(s *inspect.Snapshot) bool {
 }
 
 // memberOf is a pod or a claim as a member of a row.
-func memberOf(c *allocator.Cluster, subject metav1.Object, opts Options) *joint.Member {
+func memberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *joint.Member {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
 		return podMember(c, subject, opts)
@@ -74,7 +75,7 @@ func memberOf(c *allocator.Cluster, subject metav1.Object, opts Options) *joint.
 
 func claimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
 	m := &joint.Member{Subject: subjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
-	m.Ask = func(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
+	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
 		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil {
 			return &joint.Turn{}, nil
 		}
@@ -87,14 +88,14 @@ func claimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
 	return m
 }
 
-func podMember(c *allocator.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
+func podMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
 	s := c.Snapshot()
 	claims := claimsFor(s, pod)
 	m := &joint.Member{
 		Subject: subjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.pending,
 		PerNode: extendedOf(s, pod) != nil, Reaches: reaches(pod), Unseen: takesUnseen(s, pod, claims),
 	}
-	m.Ask = func(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
+	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)
 	}
 	return m
@@ -187,7 +188,7 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) string {
 }
 
 // turnNodes are the nodes of a cluster that a member is asked about: those given, or all that the options ask about.
-func turnNodes(c *allocator.Cluster, nodes []*corev1.Node, opts Options) ([]*corev1.Node, error) {
+func turnNodes(c *scheduler.Cluster, nodes []*corev1.Node, opts Options) ([]*corev1.Node, error) {
 	if nodes != nil && opts.Node == "" {
 		return nodes, nil
 	}
@@ -195,7 +196,7 @@ func turnNodes(c *allocator.Cluster, nodes []*corev1.Node, opts Options) ([]*cor
 }
 
 // askTurn says where a pod can be placed in a cluster.
-func askTurn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*joint.Turn, error) {
+func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*joint.Turn, error) {
 	c, _ = startOfAttempt(c, pod)
 	s := c.Snapshot()
 	claims := claimsFor(s, pod)

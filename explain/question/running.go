@@ -9,16 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // askPod is PodObject. It also returns the question that was put to the nodes, which is nil if none was.
-func askPod(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+func askPod(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := askScheduler(ctx, c, pod, opts)
 	if err == nil {
 		sinceBinding(e, c.Snapshot(), pod, opts)

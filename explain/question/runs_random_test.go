@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestRunsAtRandom compares what becomes of rows of random pods with what is seen when every node and every order is tried,
@@ -112,7 +112,7 @@ func likeNoOther(entities []joint.Entity) []joint.Entity {
 }
 
 // randomCluster has up to four nodes with some CPUs and devices, which may also be reached from all of them.
-func randomCluster(rng *rand.Rand) *allocator.Cluster {
+func randomCluster(rng *rand.Rand) *scheduler.Cluster {
 	var devices []int
 	for range 2 + rng.IntN(3) {
 		devices = append(devices, rng.IntN(3))
@@ -143,7 +143,7 @@ func randomCluster(rng *rand.Rand) *allocator.Cluster {
 }
 
 // randomRow is a row of up to five pods, some of them as groups.
-func randomRow(rng *rand.Rand, c *allocator.Cluster) []joint.Entity {
+func randomRow(rng *rand.Rand, c *scheduler.Cluster) []joint.Entity {
 	var out []joint.Entity
 	sharing, distinct := rng.IntN(4) == 0, rng.IntN(3) == 0
 	for i, n := 0, 2+rng.IntN(3); i < n; i++ {

@@ -14,11 +14,11 @@ import (
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/dynamic-resource-allocation/structured"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // schedulerSweep asks the scheduler's allocator about every node, as a scheduler without a limit on the
@@ -117,13 +117,13 @@ func benchmarkExplain(b *testing.B, name string, nodes int, kept bool) {
 	b.Helper()
 	o := explaintest.BigCluster(nodes)
 	claim := explaintest.BigQuestions()[name]
-	explained := func(c *allocator.Cluster, claim *resourcev1.ResourceClaim) {
+	explained := func(c *scheduler.Cluster, claim *resourcev1.ResourceClaim) {
 		e, err := question.ClaimObject(context.Background(), c, claim, question.Options{})
 		if err != nil || e.Verdict != explain.Unsatisfiable || e.Conflict == nil || len(e.Fixes) == 0 {
 			b.Fatal(err, e.Verdict, e.Conflict)
 		}
 	}
-	build := func() *allocator.Cluster {
+	build := func() *scheduler.Cluster {
 		return explaintest.NewCluster(o)
 	}
 	var r race

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestSearchCost asks for more devices than there are. A search without pruning tries every set of them.
@@ -46,7 +47,7 @@ func TestSearchCost(t *testing.T) {
 		if tt.features.Minor == 0 {
 			tt.features = inspect.DefaultFeatures(inspect.NewestMinor)
 		}
-		c := allocator.NewCluster(inspect.New(explaintest.NodesWithDevices(tt.devices...), inspect.Config{Features: tt.features}), allocator.Options{})
+		c := scheduler.NewCluster(inspect.New(explaintest.NodesWithDevices(tt.devices...), inspect.Config{Features: tt.features}), scheduler.Options{})
 		e, err := question.ClaimObject(context.Background(), c, explaintest.GPUClaim(tt.count, "any"), question.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestAnswerTheSchedulerHasNoTimeFor(t *testing.T) {
 				devices[i].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"numa": {IntValue: ptr.To(int64(words.Btoi(i >= half)))}}
 			}
 		}
-		c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(tt.minor)}), allocator.Options{})
+		c := scheduler.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(tt.minor)}), scheduler.Options{})
 		claim := explaintest.GPUClaim(tt.count, "any", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.Driver + "/numa"))})
 		e, err := question.ClaimObject(t.Context(), c, claim, question.Options{})
 		if err != nil {

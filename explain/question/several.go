@@ -9,12 +9,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Objects explains several pods, claims and templates that need not be in the snapshot. They are asked one after the
@@ -24,7 +24,7 @@ import (
 //
 // A claim does not stand in the way of a pod that uses it, nor of the other claims of that pod: the scheduler decides
 // all claims of a pod together. Errors are those of [Object].
-func Objects(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
+func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
 	opts.gangs = map[inspect.PodRef]*gang{}
 	row := &sequence{base: c, opts: opts, asks: asksFor(c), alone: map[inspect.PodRef]*gang{}}
@@ -84,7 +84,7 @@ func priorityOf(s *inspect.Snapshot, subject metav1.Object) int32 {
 
 // sequence is a number of subjects that are asked one after the other.
 type sequence struct {
-	base *allocator.Cluster
+	base *scheduler.Cluster
 	opts Options
 	took []taking
 	// all are the subjects in the order in which they are asked.
@@ -211,7 +211,7 @@ func (r *sequence) podsOf(subject metav1.Object) []inspect.PodRef {
 }
 
 // ask explains a subject, and returns the question that was put to the nodes. The question is nil if none was.
-func ask(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, *whatif.Question, error) {
+func ask(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
 		return askPod(ctx, c, subject, opts)

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestClassesThatWereNotRead: that a device class does not exist is known only if all were read.
@@ -26,7 +27,7 @@ func TestClassesThatWereNotRead(t *testing.T) {
 		s := inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
 			Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: map[inspect.Resource]inspect.Health{inspect.Classes: test.health},
 		})
-		c := allocator.NewCluster(s, allocator.Options{})
+		c := scheduler.NewCluster(s, scheduler.Options{})
 		for class, want := range map[string]explain.Verdict{"none": test.want, "any": explain.Allocatable} {
 			e, err := question.ClaimObject(t.Context(), c, explaintest.GPUClaim(1, class), question.Options{})
 			if err != nil || e.Verdict != want {

@@ -7,16 +7,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // VolumeClaim explains where a volume claim of the snapshot can have its volume: whether a pod that has nothing but the claim
 // fits, as far as the scheduler's plugins for volumes decide that. Errors are those of [Claim].
-func VolumeClaim(ctx context.Context, c *allocator.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
+func VolumeClaim(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
 	s := c.Snapshot()
 	nodes, err := nodesFor(s, opts)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // demoVolumes is the demo cluster with changes.
@@ -33,7 +33,7 @@ func demoVolumes(t *testing.T, changes ...func(*inspect.Objects)) *inspect.Snaps
 // askVolume asks about claim ml/corpus, for 14Ti of class datasets, which fits in rack a.
 func askVolume(t *testing.T, s *inspect.Snapshot, opts question.Options) *explain.Explanation {
 	t.Helper()
-	e, err := question.VolumeClaim(context.Background(), allocator.NewCluster(s, allocator.Options{}), "ml", "corpus", opts)
+	e, err := question.VolumeClaim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), "ml", "corpus", opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func apply(t *testing.T, c *corev1.PersistentVolumeClaim, patch []explain.PatchO
 
 // TestNoVolumeClaim: what is not there cannot be asked about.
 func TestNoVolumeClaim(t *testing.T) {
-	c := allocator.NewCluster(demoVolumes(t), allocator.Options{})
+	c := scheduler.NewCluster(demoVolumes(t), scheduler.Options{})
 	if _, err := question.VolumeClaim(context.Background(), c, "ml", "nothing", question.Options{}); !errors.Is(err, question.ErrNotFound) {
 		t.Errorf("a claim that does not exist: %v", err)
 	}

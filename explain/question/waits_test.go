@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestNoPodUsesTheClaim: that no pod uses a claim is said only where the pods of its namespace were read.
@@ -33,7 +33,7 @@ func TestNoPodUsesTheClaim(t *testing.T) {
 				}
 				return strings.Join(out, "\n")
 			}
-			claim, err := question.Claim(context.Background(), allocator.NewCluster(s, allocator.Options{}), inspect.ClaimRef{Namespace: "ml", Name: "train-0"}, question.Options{})
+			claim, err := question.Claim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), inspect.ClaimRef{Namespace: "ml", Name: "train-0"}, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Workload explains one pod of an object whose controller makes pods, by itself. Patches are made for the object. Errors
 // are those of [Claim].
-func Workload(ctx context.Context, c *allocator.Cluster, w *inspect.Workload, opts Options) (*explain.Explanation, error) {
+func Workload(ctx context.Context, c *scheduler.Cluster, w *inspect.Workload, opts Options) (*explain.Explanation, error) {
 	e, err := PodObject(ctx, c, w.Pod, opts)
 	if err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // devices is a node with two devices, of which a class with a term accepts none.
@@ -54,7 +54,7 @@ func snapshotOf(t *testing.T, texts ...string) *inspect.Snapshot {
 func explained(t *testing.T, s *inspect.Snapshot, kind, name string, asked remedy.Asked) *explain.Explanation {
 	t.Helper()
 	subject := explain.Subject{Kind: kind, Namespace: "ml", Name: name}
-	e, err := question.Named(context.Background(), allocator.NewCluster(s, allocator.Options{}), subject, question.Options{})
+	e, err := question.Named(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), subject, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

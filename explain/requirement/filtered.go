@@ -1,9 +1,9 @@
 package requirement
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // What the scheduler's other filters have against a node becomes requirements, a kind for each matter. Only what refuses

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Relaxable is one thing that has to hold for the question on a node, and how to relax it. Each kind is a type in a file

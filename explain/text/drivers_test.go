@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestGoldenDrivers pins explanations about objects of real drivers, of which the table in
@@ -42,7 +42,7 @@ func TestGoldenDrivers(t *testing.T) {
 	}
 }
 
-func driverCluster(t *testing.T, folder string) *allocator.Cluster {
+func driverCluster(t *testing.T, folder string) *scheduler.Cluster {
 	t.Helper()
 	read, err := manifest.Read(context.Background(), []string{filepath.Join("../../testdata/drivers", folder)}, manifest.Options{})
 	if err != nil {
@@ -53,5 +53,5 @@ func driverCluster(t *testing.T, folder string) *allocator.Cluster {
 		used[gate] = true
 	}
 	features := inspect.DefaultFeatures(inspect.NewestMinor).With(used)
-	return allocator.NewCluster(inspect.New(read.Objects, inspect.Config{Features: features, Health: read.Health}), allocator.Options{})
+	return scheduler.NewCluster(inspect.New(read.Objects, inspect.Config{Features: features, Health: read.Health}), scheduler.Options{})
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // A line is a list of pieces of text, each with a role that a terminal shows as a colour. As a string it has no colours.
@@ -20,7 +20,7 @@ func ExampleLines() {
 		log.Fatal(err)
 	}
 	snapshot := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	c := allocator.NewCluster(snapshot, allocator.Options{})
+	c := scheduler.NewCluster(snapshot, scheduler.Options{})
 	e, err := question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: "ml", Name: "train-0"}, question.Options{})
 	if err != nil {
 		log.Fatal(err)

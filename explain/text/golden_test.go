@@ -13,7 +13,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -22,19 +21,20 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var update = flag.Bool("update", false, "write the golden files again; read every one of them before you keep it")
 
-func demoCluster(t *testing.T) *allocator.Cluster {
+func demoCluster(t *testing.T) *scheduler.Cluster {
 	t.Helper()
 	objects, err := demo.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return allocator.NewCluster(inspect.New(objects, inspect.Config{
+	return scheduler.NewCluster(inspect.New(objects, inspect.Config{
 		Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
-	}), allocator.Options{})
+	}), scheduler.Options{})
 }
 
 // TestGolden compares explanations of the demo cluster, as text of 80 columns, with golden files that
@@ -92,7 +92,7 @@ func TestTriageGolden(t *testing.T) {
 	}
 }
 
-func ask(c *allocator.Cluster, kind, namespace, name string) (*explain.Explanation, error) {
+func ask(c *scheduler.Cluster, kind, namespace, name string) (*explain.Explanation, error) {
 	if kind == "pod" {
 		return question.Pod(context.Background(), c, inspect.PodRef{Namespace: namespace, Name: name}, question.Options{})
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestGoldenScenarios pins what is said of claims for real drivers that cannot be allocated on a node. The
@@ -45,7 +45,7 @@ func TestGoldenScenarios(t *testing.T) {
 				t.Fatal(err)
 			}
 			namespace, name, _ := strings.Cut(parts[1], "/")
-			cluster := allocator.NewCluster(s.Snapshot, allocator.Options{})
+			cluster := scheduler.NewCluster(s.Snapshot, scheduler.Options{})
 			ref := inspect.ClaimRef{Namespace: namespace, Name: name}
 			e, err := question.Claim(context.Background(), cluster, ref, question.Options{Node: inspect.NodeName(parts[2])})
 			if err != nil {

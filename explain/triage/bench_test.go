@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // stuckObjects has 500 claims that fit on none of 5,000 nodes, for three reasons in each of some namespaces, and with pods
@@ -52,12 +52,12 @@ func BenchmarkTriage(b *testing.B) {
 			var single, all time.Duration
 			for b.Loop() {
 				began := time.Now()
-				if _, err := question.ClaimObject(b.Context(), allocator.NewCluster(s, allocator.Options{}), claim, question.Options{}); err != nil {
+				if _, err := question.ClaimObject(b.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{}); err != nil {
 					b.Fatal(err)
 				}
 				single += time.Since(began)
 				began = time.Now()
-				t, err := triage.Of(b.Context(), allocator.NewCluster(s, allocator.Options{}), triage.Options{})
+				t, err := triage.Of(b.Context(), scheduler.NewCluster(s, scheduler.Options{}), triage.Options{})
 				if err != nil || t.Stuck() != 500 {
 					b.Fatal(t.Stuck(), err)
 				}

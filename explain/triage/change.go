@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 const (
@@ -97,7 +98,7 @@ func ofSubject(f *explain.Fix) bool {
 }
 
 // try makes each change by itself, schedules all that waits again, and notes who is placed then and was not before.
-func (r *replay) try(ctx context.Context, c *allocator.Cluster, trials []*trial) error {
+func (r *replay) try(ctx context.Context, c *scheduler.Cluster, trials []*trial) error {
 	return allocator.Parallel(len(trials), func(i int) error {
 		t := trials[i]
 		after, err := r.with(ctx, c, t)
@@ -120,7 +121,7 @@ func (r *replay) try(ctx context.Context, c *allocator.Cluster, trials []*trial)
 
 // with schedules the queue with a change made in the cluster as it is. A change of what the subject asks for is made to all
 // that ask for the same. It is nil if the change cannot be made in this way.
-func (r *replay) with(ctx context.Context, c *allocator.Cluster, t *trial) (*replay, error) {
+func (r *replay) with(ctx context.Context, c *scheduler.Cluster, t *trial) (*replay, error) {
 	at := slices.IndexFunc(r.queue, func(q queued) bool { return subjectOf(q.subject) == t.of })
 	d, err := question.Decide(ctx, c, r.queue[at].subject, r.opts.Question)
 	if err != nil || d.Question == nil {
@@ -139,7 +140,7 @@ func (r *replay) with(ctx context.Context, c *allocator.Cluster, t *trial) (*rep
 	if r.opts.maxFreed > 0 {
 		limit = len(r.placed) + r.opts.maxFreed
 	}
-	changed, nodes := allocator.NewCluster(snapshot, allocator.Options{Like: c}), r.nodes
+	changed, nodes := scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), r.nodes
 	if r.playsTrials() {
 		if nodes, err = plan.Nodes(ctx, changed, plan.Choosing{}); err != nil {
 			return nil, fmt.Errorf("placing what waits after a change: %w", err)

@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // cpus lets a pod ask for so many CPUs.
@@ -49,7 +49,7 @@ func TestChoiceOfNodes(t *testing.T) {
 			waiting(o, "small", 0, 0, cpus("1"))
 			waiting(o, "large", 0, 1, cpus("4"))
 			s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-			got, err := triage.Of(t.Context(), allocator.NewCluster(s, allocator.Options{}), triage.Options{})
+			got, err := triage.Of(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), triage.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

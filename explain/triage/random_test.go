@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -20,11 +19,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // randomCluster has pods that wait, some of them alike, beside those that run; nodes have two devices each, some of which are
 // held.
-func randomCluster(seed int) *allocator.Cluster {
+func randomCluster(seed int) *scheduler.Cluster {
 	g := randompod.New(seed)
 	o := g.World()
 	o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
@@ -74,7 +74,7 @@ func randomCluster(seed int) *allocator.Cluster {
 		}
 	}
 	o.Sort()
-	return allocator.NewCluster(inspect.New(o, inspect.Config{ServerVersion: "v1.37.1", Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: synced()}), allocator.Options{})
+	return scheduler.NewCluster(inspect.New(o, inspect.Config{ServerVersion: "v1.37.1", Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: synced()}), scheduler.Options{})
 }
 
 func synced() map[inspect.Resource]inspect.Health {
@@ -87,7 +87,7 @@ func synced() map[inspect.Resource]inspect.Health {
 
 // simply schedules a queue with none of the shortcuts: every pod that is not placed is asked about on all nodes, again and
 // again until nothing changes.
-func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []queued, chosen map[explain.Subject]inspect.NodeName) map[string]inspect.NodeName {
+func simply(ctx context.Context, t *testing.T, c *scheduler.Cluster, queue []queued, chosen map[explain.Subject]inspect.NodeName) map[string]inspect.NodeName {
 	t.Helper()
 	placed := map[string]inspect.NodeName{}
 	for before := -1; before != len(placed); {
@@ -109,7 +109,7 @@ func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []que
 			}
 			if d.Verdict == explain.Allocatable || d.Verdict == explain.Allocated {
 				placed[pod.Name] = d.Node
-				c = allocator.NewCluster(c.Snapshot().With(d.Put), allocator.Options{})
+				c = scheduler.NewCluster(c.Snapshot().With(d.Put), scheduler.Options{})
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []que
 }
 
 // chosenNodes are those that kube-scheduler chooses.
-func chosenNodes(t *testing.T, c *allocator.Cluster) map[explain.Subject]inspect.NodeName {
+func chosenNodes(t *testing.T, c *scheduler.Cluster) map[explain.Subject]inspect.NodeName {
 	t.Helper()
 	nodes, err := plan.Nodes(t.Context(), c, plan.Choosing{})
 	if err != nil {
@@ -182,7 +182,7 @@ func nodesOf(r *replay) map[string]inspect.NodeName {
 }
 
 // checkTriage checks that every pod is told once, and what fixes free.
-func checkTriage(t *testing.T, seed int, c *allocator.Cluster, queue []queued, before map[string]inspect.NodeName, tried map[explain.FixKind]int) {
+func checkTriage(t *testing.T, seed int, c *scheduler.Cluster, queue []queued, before map[string]inspect.NodeName, tried map[explain.FixKind]int) {
 	t.Helper()
 	got, err := Of(t.Context(), c, Options{})
 	if err != nil {
@@ -211,13 +211,13 @@ func checkTriage(t *testing.T, seed int, c *allocator.Cluster, queue []queued, b
 }
 
 // checkFix makes a change of the cluster by hand, and schedules everything again.
-func checkFix(t *testing.T, seed int, c *allocator.Cluster, queue []queued, before map[string]inspect.NodeName, f *explain.CauseFix, tried map[explain.FixKind]int) {
+func checkFix(t *testing.T, seed int, c *scheduler.Cluster, queue []queued, before map[string]inspect.NodeName, f *explain.CauseFix, tried map[explain.FixKind]int) {
 	t.Helper()
 	if len(f.Also) > 0 || f.Kind != explain.ReleaseClaim && f.Kind != explain.MovePod && f.Kind != explain.UncordonNode {
 		return
 	}
 	tried[f.Kind]++
-	changed := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), allocator.Options{})
+	changed := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), scheduler.Options{})
 	after := simply(t.Context(), t, changed, queue, chosenNodes(t, changed))
 	var frees, loses []string
 	for _, q := range queue {

@@ -12,12 +12,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // replay schedules all that waits, one after the other in the order of the queue, as the scheduler would: each gets what it
 // needs of what those before it have left.
 type replay struct {
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	opts    Options
 	queue   []queued
 	// outcomes are by the index in the queue.
@@ -63,7 +64,7 @@ type refusal struct {
 }
 
 // run schedules the queue in a cluster.
-func run(ctx context.Context, c *allocator.Cluster, queue []queued, nodes map[explain.Subject]inspect.NodeName, limit int, opts Options) (*replay, error) {
+func run(ctx context.Context, c *scheduler.Cluster, queue []queued, nodes map[explain.Subject]inspect.NodeName, limit int, opts Options) (*replay, error) {
 	r := &replay{
 		cluster: c, opts: opts, queue: queue, nodes: nodes, limit: limit, outcomes: make([]outcome, len(queue)),
 		alone: map[*shape]outcome{}, refused: map[*shape]refusal{}, from: map[*shape]int{},
@@ -193,7 +194,7 @@ func (r *replay) decide(ctx context.Context, subject metav1.Object, opts questio
 // place puts what a subject gets into the cluster.
 func (r *replay) place(of *shape, d *question.Decision) {
 	r.placed = append(r.placed, d)
-	r.cluster = allocator.NewCluster(r.cluster.Snapshot().With(func(o *inspect.Objects) { d.Put(o) }), allocator.Options{Like: r.cluster})
+	r.cluster = scheduler.NewCluster(r.cluster.Snapshot().With(func(o *inspect.Objects) { d.Put(o) }), scheduler.Options{Like: r.cluster})
 	delete(r.from, of)
 	if !of.onlyLoses || !d.Local {
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Options narrow what is looked at.
@@ -63,7 +64,7 @@ const (
 )
 
 // Of looks at everything that is stuck in a cluster. The error is that of the context, or of an allocation that is no abort.
-func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triage, error) {
+func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triage, error) {
 	s := c.Snapshot()
 	t := &explain.Triage{At: s.Time(), Basis: question.Basis(c), Partial: question.Limits(s)}
 	queue, others := queueOf(s, opts)
@@ -129,7 +130,7 @@ func (c *collection) addQueue(t *explain.Triage, r *replay, answers map[*shape]*
 }
 
 // tryChanges tries what helps somebody on all that is stuck.
-func (c *collection) tryChanges(ctx context.Context, cluster *allocator.Cluster, t *explain.Triage, r *replay, looked []*shape, answers map[*shape]*answer, opts Options) error {
+func (c *collection) tryChanges(ctx context.Context, cluster *scheduler.Cluster, t *explain.Triage, r *replay, looked []*shape, answers map[*shape]*answer, opts Options) error {
 	trials, cut := candidatesOf(looked, answers, r)
 	if opts.Untried {
 		trials, cut = nil, false
@@ -210,7 +211,7 @@ type answer struct {
 
 // explainAll explains shapes: in the cluster as it is if they are refused there, or else in the one in which all that can be
 // placed is.
-func (r *replay) explainAll(ctx context.Context, c *allocator.Cluster, shapes []*shape) (map[*shape]*answer, error) {
+func (r *replay) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*shape) (map[*shape]*answer, error) {
 	out := map[*shape]*answer{}
 	for i, s := range shapes {
 		out[s] = &answer{number: i}

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // waiting adds a pod to objects that waits for a number of devices of class "any" by a claim of its own, minutes after the
@@ -318,7 +318,7 @@ func TestUnseen(t *testing.T) {
 		"that namespace only": {inspect.Health{State: inspect.Narrowed, Namespaces: []string{"ml"}}, "ml", false},
 	} {
 		s := inspect.New(explaintest.NodesWithDevices(1), inspect.Config{Health: map[inspect.Resource]inspect.Health{inspect.Pods: tt.health}})
-		got, err := triage.Of(t.Context(), allocator.NewCluster(s, allocator.Options{}), triage.Options{Namespace: tt.namespace})
+		got, err := triage.Of(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), triage.Options{Namespace: tt.namespace})
 		if err != nil || got.Unseen != tt.want {
 			t.Errorf("%s: unseen %t, %v", name, got.Unseen, err)
 		}

@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // anyClass is a device class that selects every device. It exists only in the small snapshots of
@@ -80,7 +80,7 @@ func (d *Draft) Pod() *corev1.Pod {
 
 // world puts together what the edits make of the question, in a cluster in which they are made. With whole that is made of
 // the whole snapshot.
-func (d *Draft) world(ctx context.Context, c *allocator.Cluster, whole bool) *World {
+func (d *Draft) world(ctx context.Context, c *scheduler.Cluster, whole bool) *World {
 	w := &World{Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
 	for _, n := range d.q.inVain() {
 		w.inVain = append(w.inVain, d.q.Nodes[n])
@@ -321,8 +321,8 @@ func (d *Draft) worldKey() string {
 
 // Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known already of
 // expressions and devices is shared with a like cluster.
-func (d *Draft) Cluster(s *inspect.Snapshot, like *allocator.Cluster) *allocator.Cluster {
-	return allocator.NewCluster(d.snapshot(s), allocator.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
+func (d *Draft) Cluster(s *inspect.Snapshot, like *scheduler.Cluster) *scheduler.Cluster {
+	return scheduler.NewCluster(d.snapshot(s), scheduler.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
 }
 
 // snapshot makes the edits in a snapshot that are neither about claims nor release any.

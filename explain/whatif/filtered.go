@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Filtered returns the pod of the question as the scheduler's other filters see it. It is nil if the question is not about
@@ -30,7 +31,7 @@ func (q *Question) Filtered() *filters.Prepared {
 // filtered returns the pod of a draft as the filters see it. With whole they see the snapshot of a cluster that was made
 // of the whole snapshot of the question, if the draft changes more in it than pods and nodes; otherwise that of the question,
 // with the pods and nodes that the draft changes.
-func (d *Draft) filtered(c *allocator.Cluster, whole bool) *filters.Prepared {
+func (d *Draft) filtered(c *scheduler.Cluster, whole bool) *filters.Prepared {
 	if whole && len(d.gates)+len(d.changes) > 0 {
 		return d.withoutEnded(c.Filters().Prepare(d.pod))
 	}

@@ -12,14 +12,15 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Question is what is asked of every node: claims that need an allocation together.
 type Question struct {
-	Cluster *allocator.Cluster
+	Cluster *scheduler.Cluster
 	Claims  []*resourcev1.ResourceClaim
 	Nodes   []*corev1.Node
 	// Templates names for each of the first claims the template from which it is made, or "".

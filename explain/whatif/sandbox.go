@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Sandbox is one node with all that can decide about its devices and nothing else: the pools that reach it, whole,
@@ -26,7 +27,7 @@ type Sandbox struct {
 	Holders []inspect.ClaimRef
 	Devices map[inspect.ClaimRef][]inspect.DeviceID
 	// clusters are kept for the worlds that were asked about, by what was changed in them.
-	clusters map[string]*allocator.Cluster
+	clusters map[string]*scheduler.Cluster
 	known    *knownExamination
 }
 
@@ -56,7 +57,7 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 	if err != nil {
 		return nil
 	}
-	b := &Sandbox{Q: q, Node: node, clusters: map[string]*allocator.Cluster{}, Devices: map[inspect.ClaimRef][]inspect.DeviceID{}}
+	b := &Sandbox{Q: q, Node: node, clusters: map[string]*scheduler.Cluster{}, Devices: map[inspect.ClaimRef][]inspect.DeviceID{}}
 	ids := map[inspect.PoolID]bool{}
 	for _, p := range pools {
 		ids[p.ID] = true
@@ -140,7 +141,7 @@ func (b *Sandbox) World(ctx context.Context, edits []Edit) *World {
 }
 
 // Cluster returns the cluster that a draft makes of the surroundings of the node.
-func (b *Sandbox) Cluster(d *Draft) *allocator.Cluster {
+func (b *Sandbox) Cluster(d *Draft) *scheduler.Cluster {
 	key := d.worldKey()
 	if c, ok := b.clusters[key]; ok {
 		return c
@@ -151,7 +152,7 @@ func (b *Sandbox) Cluster(d *Draft) *allocator.Cluster {
 }
 
 // With returns the cluster of the surroundings of the node with objects changed: copies of them.
-func (b *Sandbox) With(change func(*inspect.Objects)) *allocator.Cluster {
+func (b *Sandbox) With(change func(*inspect.Objects)) *scheduler.Cluster {
 	d := b.Q.Draft(nil)
 	d.Change("objects", change)
 	return d.Cluster(b.Snapshot, b.Q.Cluster)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // The search of kube-scheduler costs more than that of package allocator, since it does not prune. A question that is
@@ -63,7 +64,7 @@ type timed struct {
 }
 
 // setRisks tells how long the scheduler searches on each of some nodes.
-func setRisks(ctx context.Context, c *allocator.Cluster, claims []*resourcev1.ResourceClaim, nodes []timed) error {
+func setRisks(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim, nodes []timed) error {
 	order := make([]*timed, 0, len(nodes))
 	for i := range nodes {
 		if nodes[i].risk = explain.NoTimeout; nodes[i].steps >= ManySteps {

@@ -10,14 +10,15 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // World is a question and its surroundings after edits: what is asked for, and of which cluster.
 type World struct {
-	Cluster *allocator.Cluster
+	Cluster *scheduler.Cluster
 	Claims  []*resourcev1.ResourceClaim
 	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is about a claim.
 	pod func() *filters.Prepared
@@ -57,7 +58,7 @@ func (w *World) Outcome(ctx context.Context, node *corev1.Node) (Outcome, int64,
 
 // OutcomeOf asks whether claims can be allocated on the node, whatever else decides about a pod, and tells the steps
 // that took.
-func OutcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, int64, error) {
+func OutcomeOf(ctx context.Context, c *scheduler.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, int64, error) {
 	result, err := c.Allocate(ctx, node, claims, nil)
 	var abort *allocator.AbortError
 	switch {
@@ -144,7 +145,7 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 }
 
 // firstAbort is why the scheduler gives up on one of some nodes, or nil.
-func firstAbort(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (*allocator.AbortError, error) {
+func firstAbort(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (*allocator.AbortError, error) {
 	kinds, err := c.Sweep(ctx, nodes, claims)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // as in Sweep

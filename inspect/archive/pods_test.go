@@ -11,11 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/nodedeclaredfeatures/features"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // TestFiltersAnswerAlikeFromArchives: pods that wait are refused on the same nodes for the same reasons, whether asked in

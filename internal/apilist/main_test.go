@@ -113,7 +113,7 @@ func TestList(t *testing.T) {
 		`pkg explain, const Allocated Verdict = "Allocated"`,
 		"pkg explain, type Explanation struct, Verdict Verdict",
 		"pkg explain, type Edit interface { Key() string }",
-		"pkg explain/question, func Claim(context.Context, *allocator.Cluster, inspect.ClaimRef, Options) (*explain.Explanation, error)",
+		"pkg explain/question, func Claim(context.Context, *scheduler.Cluster, inspect.ClaimRef, Options) (*explain.Explanation, error)",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("there is no %q", want)

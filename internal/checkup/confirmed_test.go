@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // confirmations ask the allocator, or the API's own types, whether a finding is true.
@@ -35,7 +35,7 @@ var atServer = []checkup.Code{"ObjectInvalid", "ObjectOdd", "PoolSurplus", "Admi
 // confirmation is a cluster with the objects of a driver.
 type confirmation struct {
 	*testing.T
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 }
 
 // TestFindingsAreConfirmed has each finding in the objects of drivers confirmed by somebody who does not know of it.
@@ -49,7 +49,7 @@ func TestFindingsAreConfirmed(t *testing.T) {
 		}
 		// What a folder does not have, such as rules, counts as read: a finding is about what it has.
 		read := inspect.New(*s.Objects(), inspect.Config{Revision: 1, Time: now, Features: s.Features()})
-		c := &confirmation{t, allocator.NewCluster(read, allocator.Options{})}
+		c := &confirmation{t, scheduler.NewCluster(read, scheduler.Options{})}
 		for _, f := range report.Findings {
 			confirm := confirmations[f.Code]
 			switch {

@@ -11,13 +11,13 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var podRules = []Rule{
@@ -96,7 +96,7 @@ type waiting struct {
 }
 
 // waiting looks at everything that is stuck. What it takes for that is not kept.
-func (v *visit) waiting(c *allocator.Cluster) (*waiting, error) {
+func (v *visit) waiting(c *scheduler.Cluster) (*waiting, error) {
 	var mutex sync.Mutex
 	w := &waiting{helps: map[explain.Subject]string{}}
 	t, err := triage.Of(v.ctx, c, triage.Options{

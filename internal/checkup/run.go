@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Options say what is looked for.
@@ -35,7 +35,7 @@ type Options struct {
 	// Access, if not nil, is who may do what. Without it nothing is said of that.
 	Access *inspect.Access
 	// Cluster, if not nil, is one of the snapshot. What it knows already need not be found out again.
-	Cluster *allocator.Cluster
+	Cluster *scheduler.Cluster
 }
 
 // Gone is an object that was left out, and why. Why quotes the file: it is unsafe to print as it is.
@@ -185,7 +185,7 @@ type visit struct {
 	skipped  []Skipped
 
 	inventory  func() *inspect.Inventory
-	cluster    *allocator.Cluster
+	cluster    *scheduler.Cluster
 	cache      *selector.Cache
 	devices    func() []*inspect.DeviceStatus // of the newest generations, sorted
 	bench      func() *selector.Bench
@@ -201,13 +201,13 @@ type visit struct {
 func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 	v := &visit{ctx: ctx, s: s, now: s.Time(), opts: opts, trials: map[string]*selector.Trial{}, outcomes: map[string]outcome{}}
 	v.inventory = sync.OnceValue(s.Inventory)
-	v.cluster = allocator.NewCluster(s, allocator.Options{})
+	v.cluster = scheduler.NewCluster(s, scheduler.Options{})
 	v.cache = v.cluster.Selectors()
 	v.stuck = sync.OnceValues(func() (*waiting, error) {
 		if opts.Cluster != nil {
 			return v.waiting(opts.Cluster)
 		}
-		return v.waiting(allocator.NewCluster(s, allocator.Options{}))
+		return v.waiting(scheduler.NewCluster(s, scheduler.Options{}))
 	})
 	v.devices = sync.OnceValue(func() []*inspect.DeviceStatus { return slices.Collect(v.inventory().Newest()) })
 	v.bench = sync.OnceValue(func() *selector.Bench {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var upgradeRules = []Rule{
@@ -42,7 +42,7 @@ func (v *visit) targetFeatures() inspect.Features {
 
 func findGates(v *visit) {
 	now, target := v.s.Features(), v.targetFeatures()
-	variant := allocator.NewCluster(v.s.WithRelease(target), allocator.Options{}).Variant()
+	variant := scheduler.NewCluster(v.s.WithRelease(target), scheduler.Options{}).Variant()
 	first := sliceRefs(v.s.Slices()[:min(1, len(v.s.Slices()))])
 	if len(first) == 0 {
 		return
@@ -86,7 +86,7 @@ func findVerdicts(v *visit) {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
-	then, err := v.waiting(allocator.NewCluster(v.s.WithRelease(target), allocator.Options{}))
+	then, err := v.waiting(scheduler.NewCluster(v.s.WithRelease(target), scheduler.Options{}))
 	if err != nil {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return

@@ -10,9 +10,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Notice is something that a driver has done to what it publishes.
@@ -231,7 +231,7 @@ func (c *comparison) lost(fields map[string]bool) {
 // readers are the classes, templates and claims whose selectors read a field, by its name.
 func (c *comparison) readers() map[string][]string {
 	out := map[string][]string{}
-	cache := allocator.NewCluster(c.s, allocator.Options{}).Selectors()
+	cache := scheduler.NewCluster(c.s, scheduler.Options{}).Selectors()
 	v := &visit{s: c.s}
 	for _, f := range v.filters() {
 		for _, expression := range expressions(f.selectors[len(f.selectors)-f.own:]) {

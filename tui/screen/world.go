@@ -8,10 +8,10 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -51,7 +51,7 @@ type World struct {
 
 // derived is what many screens need of a snapshot and what costs time, computed once, when first asked for.
 type derived struct {
-	cluster func() *allocator.Cluster
+	cluster func() *scheduler.Cluster
 	built   atomic.Pointer[generation]
 	// like is the newest cluster that was built before this one. It is nil at the beginning.
 	like      *generation
@@ -63,7 +63,7 @@ type derived struct {
 // generation is a cluster that has what it knows of expressions and devices from others before it. With that
 // it keeps slices in memory which are gone: so many, among all those before it.
 type generation struct {
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	retired int
 }
 
@@ -71,7 +71,7 @@ type generation struct {
 // as there are begins without knowledge.
 func (g *generation) after(s *inspect.Snapshot) *generation {
 	next := &generation{}
-	options := allocator.Options{}
+	options := scheduler.Options{}
 	if g != nil {
 		now := s.Objects().Slices
 		next.retired = g.retired + replaced(g.cluster.Snapshot().Objects().Slices, now)
@@ -81,7 +81,7 @@ func (g *generation) after(s *inspect.Snapshot) *generation {
 			next.retired = 0
 		}
 	}
-	next.cluster = allocator.NewCluster(s, options)
+	next.cluster = scheduler.NewCluster(s, options)
 	return next
 }
 
@@ -131,7 +131,7 @@ func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *gener
 		d.counted.Store(i)
 		return i
 	})
-	d.cluster = sync.OnceValue(func() *allocator.Cluster {
+	d.cluster = sync.OnceValue(func() *scheduler.Cluster {
 		g := like.after(s)
 		d.built.Store(g)
 		return g.cluster
@@ -145,7 +145,7 @@ func (w *World) Context() context.Context { return w.ctx }
 // Cluster is the index of the snapshot that answers questions. It takes time when it is first asked for:
 // only Jobs may call it, and only when there is a Snapshot. Like the methods below it may be called by
 // several goroutines at once.
-func (w *World) Cluster() *allocator.Cluster { return w.derived.cluster() }
+func (w *World) Cluster() *scheduler.Cluster { return w.derived.cluster() }
 
 // Question are the options of questions about the snapshot.
 func (w *World) Question() question.Options {

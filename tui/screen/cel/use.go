@@ -8,11 +8,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -99,7 +99,7 @@ func (s *Screen) use(w *screen.World, at source, expression string) tea.Cmd {
 
 // withoutAllocation returns a copy of a claim, or a claim as a template makes it, that has no allocation, and
 // a cluster in which it holds no devices.
-func withoutAllocation(w *screen.World, ref screen.Ref) (*allocator.Cluster, *resourcev1.ResourceClaim) {
+func withoutAllocation(w *screen.World, ref screen.Ref) (*scheduler.Cluster, *resourcev1.ResourceClaim) {
 	if ref.Kind == screen.Template {
 		template, ok := w.Snapshot.Template(ref.Namespace, ref.Name)
 		if !ok {
@@ -125,7 +125,7 @@ func withoutAllocation(w *screen.World, ref screen.Ref) (*allocator.Cluster, *re
 			}
 		}
 	})
-	return allocator.NewCluster(changed, allocator.Options{}), bare
+	return scheduler.NewCluster(changed, scheduler.Options{}), bare
 }
 
 // put replaces the selector in a request, or all selectors of the request.

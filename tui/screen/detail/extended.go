@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )

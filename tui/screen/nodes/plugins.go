@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"

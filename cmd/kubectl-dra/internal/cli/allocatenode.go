@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // allocationTarget is what is to be allocated.
@@ -32,7 +32,7 @@ func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*com
 	if err != nil {
 		return nil, err
 	}
-	d, err := o.allocate(ctx, allocator.NewCluster(s, allocator.Options{}), w)
+	d, err := o.allocate(ctx, scheduler.NewCluster(s, scheduler.Options{}), w)
 	if err != nil || len(d.Refusal) > 0 {
 		if partial := o.checkComplete(s); partial != nil {
 			return nil, partial // what is missing may be all that stands in the way
@@ -153,7 +153,7 @@ func checkAllocatable(claim *resourcev1.ResourceClaim, pod *corev1.Pod) error {
 }
 
 // allocate decides what the pending claims of w get.
-func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (*commit.Decision, error) {
+func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) (*commit.Decision, error) {
 	d := &commit.Decision{Snapshot: cluster.Snapshot(), Claims: w.claims}
 	if len(w.pending) == 0 {
 		return d, nil
@@ -169,7 +169,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Clust
 			nodes = append(nodes, node)
 		}
 	}
-	if d, err = commit.Decide(ctx, cluster, w.claims, nodes, refused); err != nil {
+	if d, err = commit.Decide(ctx, cluster.Cluster, w.claims, nodes, refused); err != nil {
 		return nil, err
 	}
 	if d.Node == "" {
@@ -180,7 +180,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Clust
 
 // precheck returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
 // why the claims cannot be allocated.
-func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
+func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
 	opts := question.Options{Node: o.node}
 	if w.pod != nil {
 		pod := w.pod
@@ -207,7 +207,7 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Clust
 
 // precheckClaims asks about the claims together. Alone, a claim may have an answer that it does not have with others:
 // it may fail on a device that one before it takes. Only if they are refused together does it matter which are alone.
-func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) ([]string, error) {
+func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) ([]string, error) {
 	opts := question.Options{Node: o.node}
 	if len(w.claims) > 1 {
 		e, err := question.Claims(ctx, cluster, w.claims, opts)

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}, nil}
@@ -232,7 +232,7 @@ func (o *celOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &selectorTester{options: o, snapshot: snapshot, selectors: allocator.NewCluster(snapshot, allocator.Options{}).Selectors(), all: devices}
+	t := &selectorTester{options: o, snapshot: snapshot, selectors: scheduler.NewCluster(snapshot, scheduler.Options{}).Selectors(), all: devices}
 	if err := t.test(ctx); err != nil {
 		return err
 	}

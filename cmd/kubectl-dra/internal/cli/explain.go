@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -15,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}, ownerKinds()...)
@@ -276,7 +276,7 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 	if err != nil {
 		return nil, nil, err
 	}
-	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
 	if err != nil {
 		return nil, nil, err

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -21,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // maxStarting is the number of pods that are starting of which Events are read.
@@ -98,7 +98,7 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 		return err
 	}
 	o.triage.Explained = func(e *explain.Explanation) { remedy.Add(snapshot, e, o.asked(e.Subject, flags)) }
-	t, err := triage.Of(ctx, allocator.NewCluster(snapshot, allocator.Options{}), o.triage)
+	t, err := triage.Of(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), o.triage)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // volumeResources are what decides where a volume can be.
@@ -38,7 +38,7 @@ func explainVolumeClaims(ctx context.Context, o *questionOptions, names []string
 	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
 		return notFound(snapshot, kindNode, "", string(o.node))
 	}
-	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Explanation
 	for _, name := range names {
 		if !exists(snapshot, kindVolumeClaim, o.namespace, name) {

@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -17,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
@@ -88,7 +88,7 @@ func (o *questionOptions) updates(ctx context.Context) (tui.Source, error) {
 // verdictWatch prints verdicts as they change.
 type verdictWatch struct {
 	*questionOptions
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	// shown is what was last said of each subject, in short; "" that it is gone.
 	shown map[explain.Subject]string
 	// begun: a snapshot was looked at; printed: something was printed of it.
@@ -97,7 +97,7 @@ type verdictWatch struct {
 
 // look asks about one snapshot, and prints what has another verdict. Subjects that are not there are an error the first time.
 func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
-	w.cluster = allocator.NewCluster(s, allocator.Options{Like: w.cluster})
+	w.cluster = scheduler.NewCluster(s, scheduler.Options{Like: w.cluster})
 	var subjects []metav1.Object
 	for _, n := range w.asked {
 		object, ok := w.object(s, n)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var fitKinds = []kind{kindClaim, kindTemplate}
@@ -60,7 +61,7 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 	if len(snapshot.Nodes()) == 0 {
 		return errors.New("there are no nodes to ask about")
 	}
-	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Fit
 	for _, subject := range subjects {
 		fit, err := question.FitClaim(ctx, cluster, claimOf(subject), question.Options{Node: o.node})

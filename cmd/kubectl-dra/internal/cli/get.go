@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // view is a table that kubectl dra get shows.
@@ -146,7 +146,7 @@ type getOptions struct {
 
 	serverConcurrency int                // 0 if it is unknown
 	levels            flowcontrol.Source // it is nil until levelReader has made it
-	cluster           *allocator.Cluster // that extendedResources made last, or nil
+	cluster           *scheduler.Cluster // that extendedResources made last, or nil
 
 	stopWaiting func() // with --watch, is called when there is something to print
 }

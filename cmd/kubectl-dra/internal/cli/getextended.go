@@ -3,15 +3,15 @@ package cli
 import (
 	"context"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 )
 
 // extendedResources lists the extended resources of the nodes. What is known of the snapshot before is used again.
 func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	o.cluster = allocator.NewCluster(s, allocator.Options{Like: o.cluster})
+	o.cluster = scheduler.NewCluster(s, scheduler.Options{Like: o.cluster})
 	survey, err := extended.All(ctx, o.cluster, s.Inventory())
 	if err != nil {
 		return nil, err

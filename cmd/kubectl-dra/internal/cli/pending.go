@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Why claims of a list are pending. The allocator is asked, once for all claims that want the same, with
@@ -97,7 +98,7 @@ func pendingQuestionsOf(s *inspect.Snapshot, list *output.List) (*pendingQuestio
 
 // answer asks the allocator. A question that would hold up all others has no answer: it took too long.
 func (q *pendingQuestions) answer(ctx context.Context, s *inspect.Snapshot) error {
-	cluster := allocator.NewCluster(s, allocator.Options{})
+	cluster := scheduler.NewCluster(s, scheduler.Options{})
 	q.answers, q.tooLong = make([]*explain.Explanation, len(q.asked)), make([]bool, len(q.asked))
 	var budget timebudget.Budget
 	return allocator.Parallel(len(q.asked), func(i int) error {

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var planKinds = append([]kind{kindPod, kindTemplate}, ownerKinds()...)
@@ -189,7 +189,7 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := plan.Place(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, plan.Options{
+	p, err := plan.Place(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
 		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var shapeKinds = []kind{kindClaim, kindTemplate}
@@ -102,7 +102,7 @@ func defragment(ctx context.Context, o *questionOptions, class string, moves int
 	if _, ok := snapshot.Class(class); !ok {
 		return notFound(snapshot, kindClass, "", class)
 	}
-	c := allocator.NewCluster(snapshot, allocator.Options{})
+	c := scheduler.NewCluster(snapshot, scheduler.Options{})
 	like, err := shapeOf(ctx, c, subjects, class)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func defragmentCode(d *explain.Defragmentation) int {
 }
 
 // shapeOf is the claim of which copies are counted.
-func shapeOf(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, class string) (*resourcev1.ResourceClaim, error) {
+func shapeOf(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, class string) (*resourcev1.ResourceClaim, error) {
 	if len(subjects) == 0 {
 		like, err := plan.Wanted(ctx, c, class)
 		if err == nil && like == nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -20,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // eventExit tells the exit codes of all questions about events.
@@ -162,7 +162,7 @@ where kube-scheduler places those that are recreated, without the tainted device
 		if err != nil {
 			return err
 		}
-		a, err := plan.PlayOut(ctx, allocator.NewCluster(s, allocator.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
+		a, err := plan.PlayOut(ctx, scheduler.NewCluster(s, scheduler.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (o *eventOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 
 // play says what becomes of the pods.
 func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Event) error {
-	d, err := plan.Play(ctx, allocator.NewCluster(s, allocator.Options{}), e)
+	d, err := plan.Play(ctx, scheduler.NewCluster(s, scheduler.Options{}), e)
 	if err != nil {
 		return err
 	}

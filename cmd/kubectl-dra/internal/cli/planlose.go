@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // loseKinds are what may be lost, each by the words for it.
@@ -213,7 +213,7 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 
 // weakest says which loss is the worst.
 func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []plan.Part, k int, lose func([]plan.Part) *plan.Event) error {
-	w, err := plan.FindWeakest(ctx, allocator.NewCluster(s, allocator.Options{}), parts, k, lose)
+	w, err := plan.FindWeakest(ctx, scheduler.NewCluster(s, scheduler.Options{}), parts, k, lose)
 	if err != nil {
 		return err
 	}

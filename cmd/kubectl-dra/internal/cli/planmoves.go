@@ -11,7 +11,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -19,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 var roomKinds = []kind{kindClaim, kindPod}
@@ -85,7 +85,7 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	if err != nil {
 		return err
 	}
-	m, err := plan.MakeRoom(ctx, allocator.NewCluster(snapshot, allocator.Options{}), subject, plan.MoveOptions{})
+	m, err := plan.MakeRoom(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), subject, plan.MoveOptions{})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 const planNodesLong = `Say which nodes to add so that pods fit: which kind, how many, and what they cost.
@@ -116,7 +116,7 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	}
 	shapes = append(shapes, given...)
 	nodeshape.MakeUnique(shapes)
-	p, err := plan.Shapes(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, shapes, plan.ShapeOptions{
+	p, err := plan.Shapes(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, shapes, plan.ShapeOptions{
 		Prices: prices, Max: flags.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	if err != nil {

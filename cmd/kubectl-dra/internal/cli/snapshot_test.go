@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // readArchived saves a snapshot to a file and reads it as --from does, a year later.
@@ -64,7 +65,7 @@ func subjectsOf(s *inspect.Snapshot) []metav1.Object {
 // answers explains every claim, template and pod, as text and as JSON.
 func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 	t.Helper()
-	cluster := allocator.NewCluster(s, allocator.Options{})
+	cluster := scheduler.NewCluster(s, scheduler.Options{})
 	subjects := subjectsOf(s)
 	out := make([]string, len(subjects))
 	err := allocator.Parallel(len(subjects), func(i int) error {
@@ -220,7 +221,7 @@ func TestAnonymizedDriversAnswerAlike(t *testing.T) {
 // shapesOf is what remains of the answers without names. Names keep their order, and so do the subjects.
 func shapesOf(t *testing.T, s *inspect.Snapshot) [][]string {
 	t.Helper()
-	cluster := allocator.NewCluster(s, allocator.Options{})
+	cluster := scheduler.NewCluster(s, scheduler.Options{})
 	place := map[inspect.DeviceID]int{}
 	for _, slice := range s.Objects().Slices {
 		for i := range slice.Spec.Devices {

@@ -11,9 +11,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -75,7 +75,7 @@ func TestTheDemoAllocates(t *testing.T) {
 	}
 	was, _ := before.Claim(refOf(train))
 	node, _ := before.Node("gpu-b-03")
-	want, err := allocator.NewCluster(before, allocator.Options{}).Allocate(t.Context(), node, []*resourcev1.ResourceClaim{was}, nil)
+	want, err := scheduler.NewCluster(before, scheduler.Options{}).Allocate(t.Context(), node, []*resourcev1.ResourceClaim{was}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

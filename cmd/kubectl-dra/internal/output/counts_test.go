@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestCountsAgree holds the numbers of get nodes, get pools and get devices against each other, for the demo cluster and
@@ -108,7 +108,7 @@ func TestPartitionsThatFit(t *testing.T) {
 	if !ok {
 		t.Fatal("the demo has no claim infer/whisper-tiny")
 	}
-	fit, err := question.FitClaim(t.Context(), allocator.NewCluster(s, allocator.Options{}), claim, question.Options{})
+	fit, err := question.FitClaim(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 )
 
 // ExtendedResource is an item of an ExtendedResourceList: a resource on a node, such as example.com/gpu.

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown/markdowntest"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -21,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // disguise returns a copy of a value in which every text is another one. What our own code calls something by (verdicts, codes, kinds of
@@ -85,7 +85,7 @@ func isFixed(t reflect.Type, field string) bool {
 func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 	t.Helper()
 	ctx := context.Background()
-	cluster := allocator.NewCluster(s, allocator.Options{})
+	cluster := scheduler.NewCluster(s, scheduler.Options{})
 	var out []any
 	add := func(answer any, err error) {
 		if err == nil {

@@ -20,10 +20,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -77,7 +78,7 @@ func testLists(t *testing.T) map[string]*List {
 }
 
 func testExtended(t *testing.T, s *inspect.Snapshot) *List {
-	survey, err := extended.All(t.Context(), allocator.NewCluster(s, allocator.Options{}), s.Inventory())
+	survey, err := extended.All(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), s.Inventory())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package output
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Volume says where a volume claim can have its volume.

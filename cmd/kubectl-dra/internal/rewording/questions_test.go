@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
@@ -27,6 +26,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/copies"
@@ -43,7 +43,7 @@ type answers map[string]outline
 // asker asks all questions about one snapshot.
 type asker struct {
 	name    string
-	cluster *allocator.Cluster
+	cluster *scheduler.Cluster
 	out     answers
 	options question.Options
 }
@@ -56,7 +56,7 @@ func ask() (answers, error) {
 		return nil, err
 	}
 	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
-	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out, question.Options{}}).all()
+	(&asker{"demo", scheduler.NewCluster(s, scheduler.Options{}), out, question.Options{}}).all()
 	screens(s, out)
 	made(out)
 	files, err := filepath.Glob(filepath.Join(testdata, "scenarios", "*.txtar"))
@@ -68,7 +68,7 @@ func ask() (answers, error) {
 		if err != nil {
 			return nil, err
 		}
-		(&asker{s.Name, allocator.NewCluster(s.Snapshot, allocator.Options{}), out, question.Options{}}).all()
+		(&asker{s.Name, scheduler.NewCluster(s.Snapshot, scheduler.Options{}), out, question.Options{}}).all()
 	}
 	folders, err := filepath.Glob(filepath.Join(testdata, "drivers", "*"))
 	if err != nil {
@@ -87,7 +87,7 @@ func ask() (answers, error) {
 			used[gate] = true
 		}
 		s := inspect.New(read.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: read.Health})
-		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out, question.Options{}}).all()
+		(&asker{filepath.Base(folder), scheduler.NewCluster(s, scheduler.Options{}), out, question.Options{}}).all()
 	}
 	return out, running(out)
 }
@@ -121,7 +121,7 @@ func running(out answers) error {
 		}
 		s := inspect.New(read.Objects, inspect.Config{Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: read.Health})
 		options := question.Options{Events: inspect.Events{List: read.Events}}
-		(&asker{"running " + filepath.Base(file), allocator.NewCluster(s, allocator.Options{}), out, options}).all()
+		(&asker{"running " + filepath.Base(file), scheduler.NewCluster(s, scheduler.Options{}), out, options}).all()
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // cluster is a cluster of which all was read.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Choice is what kube-scheduler makes of the nodes that fit a pod.

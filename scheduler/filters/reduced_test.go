@@ -12,9 +12,9 @@ import (
 	"k8s.io/component-helpers/nodedeclaredfeatures/features"
 	helpers "k8s.io/component-helpers/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // TestReducedPodsAreAnsweredAlike: what is dropped of pods that are read from a server changes no answer of any filter,

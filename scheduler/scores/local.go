@@ -3,7 +3,7 @@ package scores
 import (
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // local is a part of which a node gets what follows from the node and the pods on it alone.

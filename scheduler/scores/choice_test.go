@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // threeNodes has a node on which the most is left, one on which a little less is, and one that is nearly full.

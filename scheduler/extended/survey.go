@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Survey is what there is of extended resources on some nodes.
@@ -33,7 +33,7 @@ type read struct{ nodes, pods, slices, claims, classes bool }
 // surveyor makes a Survey.
 type surveyor struct {
 	*Survey
-	cluster  *allocator.Cluster
+	cluster  *scheduler.Cluster
 	snapshot *inspect.Snapshot
 	index    *filters.Index
 	// named are the resources that classes name, that a pod asks for, or that a pod has and a class provides.
@@ -45,7 +45,7 @@ type surveyor struct {
 
 // All surveys all nodes. A resource that is on none of them has an offer without a node. The inventory is that of the snapshot
 // of the cluster. The error is that of the context.
-func All(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory) (*Survey, error) {
+func All(ctx context.Context, c *scheduler.Cluster, inventory *inspect.Inventory) (*Survey, error) {
 	s := newSurveyor(c, inventory)
 	s.nameUsed()
 	found := map[corev1.ResourceName]bool{}
@@ -73,7 +73,7 @@ func All(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory
 
 // Plugins surveys all nodes without regard to devices of DRA, which costs less: the offers are those of which nodes report
 // that there is or was a device plugin.
-func Plugins(c *allocator.Cluster) *Survey {
+func Plugins(c *scheduler.Cluster) *Survey {
 	nodes := slices.DeleteFunc(slices.Clone(c.Snapshot().Nodes()), func(node *corev1.Node) bool { return !reports(node) })
 	if len(nodes) == 0 {
 		return &Survey{} // most clusters with DRA have no device plugins, and what pods request need not be known
@@ -92,7 +92,7 @@ func Plugins(c *allocator.Cluster) *Survey {
 }
 
 // On surveys one node of the snapshot of the cluster. The inventory is that of the snapshot. The error is that of the context.
-func On(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory, node *corev1.Node) (*Survey, error) {
+func On(ctx context.Context, c *scheduler.Cluster, inventory *inspect.Inventory, node *corev1.Node) (*Survey, error) {
 	s := newSurveyor(c, inventory)
 	s.nameUsed()
 	var err error
@@ -100,7 +100,7 @@ func On(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory,
 	return s.Survey, err
 }
 
-func newSurveyor(c *allocator.Cluster, inventory *inspect.Inventory) *surveyor {
+func newSurveyor(c *scheduler.Cluster, inventory *inspect.Inventory) *surveyor {
 	snapshot := c.Snapshot()
 	whole := func(r inspect.Resource) bool { return !snapshot.Health(r).Partial() }
 	s := &surveyor{

@@ -3,7 +3,7 @@ package scores
 import (
 	"math"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // prepareBalancedAllocation is the plugin NodeResourcesBalancedAllocation: it is good if as large a part of the CPU is taken as of the

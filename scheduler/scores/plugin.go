@@ -1,7 +1,7 @@
 package scores
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // The plugins that only compare nodes. The others have their names in package filters.

@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // prepareInterPodAffinity is the plugin InterPodAffinity: it is good to be near pods that the pod would like near it, or that would like,

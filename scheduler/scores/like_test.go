@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
-	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // shape makes one of a few pods that scores tell apart.

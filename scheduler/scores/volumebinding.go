@@ -1,8 +1,8 @@
 package scores
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // prepareVolumeBinding is the plugin VolumeBinding: the more is left of storage, the better (gate StorageCapacityScoring). What nodes

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // prepareTaintToleration is the plugin TaintToleration: the fewer taints that pods are to be kept off by if possible, and that the

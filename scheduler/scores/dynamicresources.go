@@ -3,7 +3,7 @@ package scores
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // prepareDynamicResources is the plugin DynamicResources: of prioritized lists, the earlier the alternative that the node has devices

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // plugins has four nodes with the resource r of a device plugin: one where all is well, one with a sick device, one whose
@@ -113,8 +113,8 @@ func all(t *testing.T, text string, config inspect.Config) string {
 		config.Features = inspect.DefaultFeatures(inspect.NewestMinor)
 	}
 	s := inspect.New(result.Objects, config)
-	fewer := Plugins(allocator.NewCluster(s, allocator.Options{}))
-	survey, err := All(t.Context(), allocator.NewCluster(s, allocator.Options{}), s.Inventory())
+	fewer := Plugins(scheduler.NewCluster(s, scheduler.Options{}))
+	survey, err := All(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), s.Inventory())
 	if err != nil {
 		t.Fatal(err)
 	}

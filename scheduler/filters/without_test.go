@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // TestWithoutPodsOfANode compares pods that have ended by supposition with a cluster in which they are not there.

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // prepareNodeAffinity is the plugin NodeAffinity: a node gets the weights of all terms that it meets of those that the pod would
