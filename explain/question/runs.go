@@ -97,6 +97,9 @@ func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*joint.Fa
 	if r.onlyPods() {
 		if r.runs == nil {
 			entities, at := r.entities(r.all)
+			if len(entities) == 1 && len(entities[0].Members) == 1 {
+				return nil, joint.Unclear, nil
+			}
 			result, err := joint.Explore(ctx, rowOf(ctx, r.base, entities))
 			if err != nil {
 				return nil, joint.Unclear, err
