@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -19,19 +19,19 @@ import (
 func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
 	s := c.Snapshot()
 	out := make([]*corev1.Pod, len(pods))
-	var takings []*joint.Taking
+	var takings []*cycle.Taking
 	for i, pod := range pods {
 		known, ok := s.Pod(refOf(pod))
 		own, claims := withClaims(s, pod)
 		out[i] = own
 		if len(claims) > 0 || !ok || known != own {
-			takings = append(takings, &joint.Taking{Pod: own, Claims: claims})
+			takings = append(takings, &cycle.Taking{Pod: own, Claims: claims})
 		}
 	}
 	if len(takings) == 0 {
 		return c, out
 	}
-	return joint.With(c, takings...), out
+	return cycle.With(c, takings...), out
 }
 
 // admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the claims of all are there.

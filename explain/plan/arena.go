@@ -12,7 +12,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -50,7 +50,7 @@ type piece struct {
 	pod *corev1.Pod
 	// subject is what is placed.
 	subject metav1.Object
-	member  *joint.Member
+	member  *cycle.Member
 	from    int // index of its node; -1 of what is to find room
 	devices int
 }
@@ -96,11 +96,11 @@ func newArena(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, 
 
 // local reports whether where a piece can be placed depends on the node alone, and it changes nothing else.
 func (a *arena) local(ctx context.Context, p *piece) bool {
-	return !p.member.Unseen && question.Local(ctx, a.base, p.member)
+	return !p.member.Unseen && cycle.Local(ctx, a.base, p.member)
 }
 
 // memberOf is a piece as it is placed. Claims that the pod names are those that it will find once it has ended.
-func (a *arena) memberOf(p *piece) *joint.Member {
+func (a *arena) memberOf(p *piece) *cycle.Member {
 	switch subject := p.subject.(type) {
 	case *resourcev1.ResourceClaim:
 		return question.ClaimMember(subject, a.opts)
@@ -268,7 +268,7 @@ func (a *arena) cell(ctx context.Context, node int, steps []step, p *piece) (*sc
 		if err != nil {
 			return nil, err
 		}
-		c = joint.With(c, taking)
+		c = cycle.With(c, taking)
 	}
 	return c, nil
 }

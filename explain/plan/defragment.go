@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -89,7 +89,7 @@ func fill(ctx context.Context, c *scheduler.Cluster, next func() *resourcev1.Res
 		if err != nil {
 			return nil, 0, err
 		}
-		c, nodes = joint.With(c, taking), left
+		c, nodes = cycle.With(c, taking), left
 		*copies++
 		n++
 	}
@@ -117,7 +117,7 @@ func made(ctx context.Context, c *scheduler.Cluster, m *explain.Moves) (*schedul
 		if err != nil {
 			return nil, err
 		}
-		c = joint.With(c, taking)
+		c = cycle.With(c, taking)
 	}
 	return c, nil
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -97,7 +97,7 @@ func takenBack(c *scheduler.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
 	for i := range pod.Spec.ResourceClaims {
 		name, _ := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
 		ref := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
-		if claim, ok := c.Snapshot().Claim(ref); ok && claim.Status.Allocation != nil && question.Clears(c.Filters().Prepare(pod), claim) {
+		if claim, ok := c.Snapshot().Claim(ref); ok && claim.Status.Allocation != nil && cycle.Clears(c.Filters().Prepare(pod), claim) {
 			out = append(out, ref)
 		}
 	}
@@ -117,7 +117,7 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 }
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
-func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row joint.Row, tied bool) error {
+func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row cycle.Row, tied bool) error {
 	placed, runs, known, err := r.allRuns(ctx, r.pods())
 	switch {
 	case err != nil:
@@ -156,13 +156,13 @@ func (r *replay) sayDepends(placed map[explain.Subject]int, runs int) {
 		words.Shorten(differ, 3), words.Plural(len(differ), "finds", "find")))
 }
 
-// mayRetry reports whether a member that was left waiting may fit once others are placed. joint.Explore asks each only once.
-func mayRetry(e joint.Entity) bool {
-	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *joint.Member) bool { return m.Reaches })
+// mayRetry reports whether a member that was left waiting may fit once others are placed. cycle.Explore asks each only once.
+func mayRetry(e cycle.Entity) bool {
+	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.Reaches })
 }
 
 // equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be the first.
-func (r *replay) equalPods(row joint.Row) [][]explain.Subject {
+func (r *replay) equalPods(row cycle.Row) [][]explain.Subject {
 	var out [][]explain.Subject
 	at := map[string]int{} // of the shapes whose turn is that of the pod before
 	var before *corev1.Pod
@@ -227,8 +227,8 @@ func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 
 // compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod once, so it is for rows of which
 // mayRetry is false.
-func (r *replay) compare(ctx context.Context, row joint.Row) error {
-	result, err := joint.Explore(ctx, row)
+func (r *replay) compare(ctx context.Context, row cycle.Row) error {
+	result, err := cycle.Explore(ctx, row)
 	if err != nil {
 		return err
 	}
@@ -244,11 +244,11 @@ func (r *replay) compare(ctx context.Context, row joint.Row) error {
 				continue
 			}
 			switch c := result.Of(i, j); {
-			case c == joint.Depends, c == joint.Never && placed[m.Subject], c == joint.Always && !placed[m.Subject]:
+			case c == cycle.Depends, c == cycle.Never && placed[m.Subject], c == cycle.Always && !placed[m.Subject]:
 				depends = append(depends, m.Subject.Name)
-			case c == joint.Unclear:
+			case c == cycle.Unclear:
 				unclear = append(unclear, m.Subject.Name)
-			case c == joint.Never:
+			case c == cycle.Never:
 				r.never[m.Subject] = true
 			}
 		}
@@ -270,8 +270,8 @@ func (r *replay) compare(ctx context.Context, row joint.Row) error {
 
 // inAnyOrder makes the members of a row one entity, in which those of the same priority come in any order that were created in the
 // same second, and reports whether there are such that differ. Where there are groups, the row stays as it is.
-func (r *replay) inAnyOrder(row *joint.Row) (tied bool) {
-	var all joint.Entity
+func (r *replay) inAnyOrder(row *cycle.Row) (tied bool) {
+	var all cycle.Entity
 	class := 0
 	var before *corev1.Pod
 	for i := range row.Entities {
@@ -289,8 +289,8 @@ func (r *replay) inAnyOrder(row *joint.Row) (tied bool) {
 			all.Members = append(all.Members, &member)
 		}
 	}
-	if !slices.ContainsFunc(row.Entities, func(e joint.Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
-		row.Entities = []joint.Entity{all}
+	if !slices.ContainsFunc(row.Entities, func(e cycle.Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
+		row.Entities = []cycle.Entity{all}
 	}
 	return tied
 }
@@ -303,7 +303,7 @@ func sameTurn(a, b *corev1.Pod) bool {
 
 // alike reports whether all members are of one shape and change only what is left of their nodes, so that in whatever order and on
 // whatever nodes as many find room.
-func alike(row joint.Row) bool {
+func alike(row cycle.Row) bool {
 	if !row.Local {
 		return false
 	}
@@ -323,7 +323,7 @@ func alike(row joint.Row) bool {
 }
 
 // best looks for a placement of all pods of a replay. That there is one is never certain where more is asked for than is known.
-func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
 	if err == nil && out.Verdict == explain.Infeasible && r.out.Preempting {
 		out.Message += "; that is without ending others, which was not played on"
@@ -335,7 +335,7 @@ func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.Jo
 }
 
 // bestKnown is best, of what is known.
-func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
 		return plan, nil, err
 	}
@@ -343,7 +343,7 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	case r.doubtful:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
 	case len(r.waiting) == 0:
-		var run joint.Run // that the scheduler need not take
+		var run cycle.Run // that the scheduler need not take
 		if !r.out.Certain {
 			run = runOf(r.out.Placed)
 		}
@@ -378,7 +378,7 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (orde
 			continue
 		}
 		if shapes[m.Shape] == nil {
-			if !question.Local(ctx, base, m) {
+			if !cycle.Local(ctx, base, m) {
 				continue
 			}
 			order = append(order, m.Shape)
@@ -442,7 +442,7 @@ func roomFor(ctx context.Context, in *simulation, pods []*corev1.Pod) (room int,
 
 // packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's do: those first that fit
 // on the fewest nodes, each on the node that fewest of the others could use.
-func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	first := newSimulation(base)
 	fits := map[inspect.NodeName]int{}
 	type candidate struct {
@@ -489,16 +489,16 @@ func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.
 }
 
 // runOf is the run by which pods are placed.
-func runOf(placed []explain.PlacedPod) joint.Run {
-	var run joint.Run
+func runOf(placed []explain.PlacedPod) cycle.Run {
+	var run cycle.Run
 	for i := range placed {
-		run = append(run, joint.Step{Subject: placed[i].Subject, Node: placed[i].Node, Placed: true})
+		run = append(run, cycle.Step{Subject: placed[i].Subject, Node: placed[i].Node, Placed: true})
 	}
 	return run
 }
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
-func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, joint.Run, error) {
+func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	row := question.Row(ctx, base, r.asked, r.opts)
 	row.MaxAsks = questionsFor(base)
 	members := 0
@@ -508,7 +508,7 @@ func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.
 	if members > maxExplored {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("there are too many ways to place %d pods to try them all", members)}, nil, nil
 	}
-	solution, err := joint.Solve(ctx, row, members)
+	solution, err := cycle.Solve(ctx, row, members)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -523,8 +523,8 @@ func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.
 }
 
 // playedRun places the members of a row as a run did, and tells what each gets.
-func playedRun(ctx context.Context, base *scheduler.Cluster, row joint.Row, run joint.Run) ([]explain.PlacedPod, error) {
-	members := map[explain.Subject]*joint.Member{}
+func playedRun(ctx context.Context, base *scheduler.Cluster, row cycle.Row, run cycle.Run) ([]explain.PlacedPod, error) {
+	members := map[explain.Subject]*cycle.Member{}
 	for i := range row.Entities {
 		for _, m := range row.Entities[i].Members {
 			members[m.Subject] = m
@@ -548,7 +548,7 @@ func playedRun(ctx context.Context, base *scheduler.Cluster, row joint.Row, run 
 		if err != nil {
 			return nil, err
 		}
-		c = joint.With(c, taking)
+		c = cycle.With(c, taking)
 		placed := explain.PlacedPod{Subject: step.Subject, Node: step.Node, AnyOf: 1}
 		for _, claim := range taking.Claims {
 			placed.Devices = append(placed.Devices, question.DevicesOf(claim)...)
@@ -588,12 +588,12 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 }
 
 // solve looks for a placement of some pods with so many questions.
-func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*joint.Solution, error) {
+func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*cycle.Solution, error) {
 	row := question.Row(ctx, base, objects(pods), r.opts)
 	row.MaxAsks = asks
 	members := 0
 	for i := range row.Entities {
 		members += len(row.Entities[i].Members)
 	}
-	return joint.Solve(ctx, row, members)
+	return cycle.Solve(ctx, row, members)
 }

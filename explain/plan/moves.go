@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -337,7 +337,7 @@ func (a *arena) singleTo(ctx context.Context, p *piece, gone *scheduler.Cluster)
 		if err != nil {
 			return nil, err
 		}
-		fits, err := a.ask(ctx, joint.With(gone, taking), a.target, nil)
+		fits, err := a.ask(ctx, cycle.With(gone, taking), a.target, nil)
 		if err != nil {
 			return nil, err
 		}

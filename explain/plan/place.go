@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -396,7 +396,7 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (*explain.PlacedPod, 
 }
 
 // placedPod is a pod with what it takes.
-func placedPod(pod *corev1.Pod, t *turn, taking *joint.Taking) *explain.PlacedPod {
+func placedPod(pod *corev1.Pod, t *turn, taking *cycle.Taking) *explain.PlacedPod {
 	out := &explain.PlacedPod{Subject: subjectOf(pod), Node: inspect.NodeName(taking.Pod.Spec.NodeName), AnyOf: len(t.nodes)}
 	for _, claim := range taking.Claims {
 		out.Devices = append(out.Devices, question.DevicesOf(claim)...)
@@ -405,7 +405,7 @@ func placedPod(pod *corev1.Pod, t *turn, taking *joint.Taking) *explain.PlacedPo
 }
 
 // takeGang places the pods of a group, or none if too few find room.
-func (r *replay) takeGang(ctx context.Context, pod *corev1.Pod, gang joint.Entity, had map[inspect.PodRef]bool) error {
+func (r *replay) takeGang(ctx context.Context, pod *corev1.Pod, gang cycle.Entity, had map[inspect.PodRef]bool) error {
 	before, start := r.fork(), len(r.out.Placed)
 	var left []waiting
 	for _, m := range gang.Members {

@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -129,13 +130,13 @@ func (q *queueing) fits() bool {
 
 // settled reports whether neither others matter to the pod nor which node is chosen, nor what kube-scheduler takes away from it.
 func (q *queueing) settled() bool {
-	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !question.DependsOnPods(q.pod) && !q.loses && !q.gains)
+	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !cycle.DependsOnPods(q.pod) && !q.loses && !q.gains)
 }
 
 // plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from one node and changes nothing
 // for the others, and kube-scheduler can compare these nodes.
 func (q *queueing) plenty(c *scheduler.Cluster) bool {
-	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || question.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, question.DependsOnPods) {
+	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || cycle.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, cycle.DependsOnPods) {
 		return false
 	}
 	if inspect.PodGroupOf(q.pod) != "" || slices.ContainsFunc(q.before, q.sharesClaim) {

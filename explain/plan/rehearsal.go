@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -137,14 +137,14 @@ func tolerant(subject metav1.Object) metav1.Object {
 	return pod
 }
 
-func (r *rehearsal) memberOf(c *scheduler.Cluster, subject metav1.Object) *joint.Member {
+func (r *rehearsal) memberOf(c *scheduler.Cluster, subject metav1.Object) *cycle.Member {
 	p := *r.a
 	p.base = c
 	return p.memberOf(&piece{subject: subject})
 }
 
 // put places a subject on a node of a cluster if it fits there. options are all nodes that may be chosen.
-func (r *rehearsal) put(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, node string) (fits bool, taking *joint.Taking, options []joint.Option, err error) {
+func (r *rehearsal) put(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, node string) (fits bool, taking *cycle.Taking, options []cycle.Option, err error) {
 	t, err := r.memberOf(c, subject).Ask(ctx, c, nil)
 	if err != nil || t.MayWait || t.Open || t.Fails {
 		return false, nil, nil, err
@@ -188,7 +188,7 @@ func (r *rehearsal) step(ctx context.Context, i int) (bool, error) {
 		m.Devices = append(m.Devices, question.DevicesOf(claim)...)
 	}
 	r.moves = append(r.moves, m)
-	r.planned = joint.With(planned, taking)
+	r.planned = cycle.With(planned, taking)
 	return r.elsewhere(ctx, st, other, closed)
 }
 
@@ -203,7 +203,7 @@ func (r *rehearsal) elsewhere(ctx context.Context, st step, c *scheduler.Cluster
 	if err != nil {
 		return false, err
 	}
-	r.other = joint.With(c, taking)
+	r.other = cycle.With(c, taking)
 	return true, nil
 }
 
@@ -248,7 +248,7 @@ func (a *arena) rivals() []*corev1.Pod {
 }
 
 // interfere notes who else could take the room that a move makes, or the room that the moved pod needs.
-func (r *rehearsal) interfere(ctx context.Context, i int, c *scheduler.Cluster, options []joint.Option) error {
+func (r *rehearsal) interfere(ctx context.Context, i int, c *scheduler.Cluster, options []cycle.Option) error {
 	needed := []*corev1.Node{r.a.nodes[r.node]}
 	if len(options) <= len(r.rivals) {
 		for _, o := range options {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -110,7 +110,7 @@ type podKind struct {
 	onFresh []bool
 	// unsure says that something is not known that decides about it, and fails that the scheduler gives up on it with an error.
 	unsure, fails bool
-	member        *joint.Member
+	member        *cycle.Member
 	weight        weights
 }
 
@@ -273,7 +273,7 @@ func (s *shaper) look(ctx context.Context, all *scheduler.Cluster, kind *podKind
 	kind.unsure = kind.unsure || t.MayWait || t.Open
 	kind.fails = kind.fails || t.Fails
 	for i := range s.shapes {
-		kind.onFresh[i] = slices.ContainsFunc(t.Options, func(o joint.Option) bool { return o.Node == s.shapes[i].NodeName(0) })
+		kind.onFresh[i] = slices.ContainsFunc(t.Options, func(o cycle.Option) bool { return o.Node == s.shapes[i].NodeName(0) })
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -78,10 +78,10 @@ func (s *simulation) forkFor(shape string) *simulation {
 
 // turn is what may become of a pod at its turn.
 type turn struct {
-	member *joint.Member
+	member *cycle.Member
 	// nodes may be chosen, in the order of the cluster.
 	nodes []*corev1.Node
-	// mayWait, open and fails are those of a joint.Turn.
+	// mayWait, open and fails are those of a cycle.Turn.
 	mayWait, open, fails bool
 }
 
@@ -138,7 +138,7 @@ func (t *turn) take(all []*corev1.Node, fits []bool) {
 }
 
 // update asks the nodes that have changed since. It reports whether the answers are certain.
-func (s *simulation) update(ctx context.Context, m *joint.Member, known *knownTurn) (sure bool, err error) {
+func (s *simulation) update(ctx context.Context, m *cycle.Member, known *knownTurn) (sure bool, err error) {
 	all := s.cluster.Snapshot().Nodes()
 	var nodes []*corev1.Node
 	asked := map[int]bool{}
@@ -166,7 +166,7 @@ func (s *simulation) update(ctx context.Context, m *joint.Member, known *knownTu
 }
 
 // place puts a pod on one of the nodes of its turn.
-func (s *simulation) place(ctx context.Context, t *turn, node *corev1.Node) (*joint.Taking, error) {
+func (s *simulation) place(ctx context.Context, t *turn, node *corev1.Node) (*cycle.Taking, error) {
 	answer, err := t.member.Ask(ctx, s.cluster, []*corev1.Node{node})
 	if err != nil {
 		return nil, err
@@ -183,11 +183,11 @@ func (s *simulation) place(ctx context.Context, t *turn, node *corev1.Node) (*jo
 }
 
 // put notes what a pod takes.
-func (s *simulation) put(ctx context.Context, m *joint.Member, taking *joint.Taking) {
-	s.cluster = joint.With(s.cluster, taking)
+func (s *simulation) put(ctx context.Context, m *cycle.Member, taking *cycle.Taking) {
+	s.cluster = cycle.With(s.cluster, taking)
 	node := inspect.NodeName(taking.Pod.Spec.NodeName)
 	if _, known := s.local[m.Shape]; !known || m.Shape == "" {
-		s.local[m.Shape] = question.Local(ctx, s.cluster, m)
+		s.local[m.Shape] = cycle.Local(ctx, s.cluster, m)
 	}
 	onlyNode := s.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(taking.Claims, func(claim *resourcev1.ResourceClaim) bool {
 		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -80,7 +81,7 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 		where += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
 	}
 	say(e, "has %s%s", words.Count(len(r.Devices.Results), "device"), where)
-	e.Partial = limitsOf(s).remarks
+	e.Partial = cycle.LimitsOf(s).Remarks
 	sinceAllocation(e, s, claim, opts)
 	e.Waits = append(e.Waits, allocatedNotes(s, claim, e.Lifecycle)...)
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)

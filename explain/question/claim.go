@@ -7,8 +7,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -18,7 +18,7 @@ import (
 func Claim(ctx context.Context, c *scheduler.Cluster, ref inspect.ClaimRef, opts Options) (*explain.Explanation, error) {
 	claim, ok := c.Snapshot().Claim(ref)
 	if !ok {
-		return nil, notFound("resourceclaim", ref.String())
+		return nil, cycle.NotFound("resourceclaim", ref.String())
 	}
 	return ClaimObject(ctx, c, claim, opts)
 }
@@ -33,7 +33,7 @@ func ClaimObject(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Re
 func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c)}
 	s := c.Snapshot()
-	nodes, err := nodesFor(s, opts)
+	nodes, err := cycle.NodesFor(s, opts.cycle())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,7 +42,7 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 		return e, nil, nil
 	}
 	if claim.DeletionTimestamp != nil {
-		e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(nodes), limitsOf(s).remarks
+		e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(nodes), cycle.LimitsOf(s).Remarks
 		say(e, "cannot be allocated: it is being deleted")
 		e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 		return e, nil, nil
@@ -64,7 +64,7 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 // those of [Claim].
 func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Basis: basisOf(c)}
-	nodes, err := nodesFor(c.Snapshot(), opts)
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.Reso
 		q.Own[inspect.RefOf(claim)] = true
 		for _, node := range nodes {
 			if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
-				q.Unsuitable[inspect.NodeName(node.Name)] = outOfReach(claim)
+				q.Unsuitable[inspect.NodeName(node.Name)] = cycle.OutOfReach(claim)
 			}
 		}
 	}
@@ -88,16 +88,11 @@ func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.Reso
 	return e, decide(ctx, q, e, opts)
 }
 
-// outOfReach is why a node cannot be used where a claim has devices elsewhere.
-func outOfReach(claim *resourcev1.ResourceClaim) explain.Reason {
-	return whatif.UnsuitableFor(words.Key("claim", claim.Name), "the devices of the allocated claim %s cannot be used from the node", claim.Name)
-}
-
 // Template explains whether a claim made from a template of the snapshot could be allocated. Errors are those of [Claim].
 func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
 	template, ok := c.Snapshot().Template(namespace, name)
 	if !ok {
-		return nil, notFound("resourceclaimtemplate", namespace+"/"+name)
+		return nil, cycle.NotFound("resourceclaimtemplate", namespace+"/"+name)
 	}
 	return TemplateObject(ctx, c, template, opts)
 }
@@ -106,7 +101,7 @@ func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string,
 // Errors are those of [Claim].
 func TemplateObject(ctx context.Context, c *scheduler.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name}, Basis: basisOf(c)}
-	nodes, err := nodesFor(c.Snapshot(), opts)
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
 	if err != nil {
 		return nil, err
 	}

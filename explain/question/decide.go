@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/headline"
@@ -16,7 +17,7 @@ import (
 
 // decide puts a question to all its nodes and fills in what the explanation says of them.
 func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opts Options) error {
-	if reason := precheck(q); reason != nil {
+	if reason := cycle.Precheck(q); reason != nil {
 		refuse(q, e, reason)
 		if opts.verdictOnly || opts.reasonOnly {
 			return nil
@@ -29,17 +30,17 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	}
 	q.Answers = answers
 	e.Nodes.Total = len(q.Nodes)
-	if e.Search, err = searchCost(ctx, q, answers); err != nil {
+	if e.Search, err = cycle.SearchCost(ctx, q, answers); err != nil {
 		return err
 	}
-	o := outcomesOf(answers)
-	o.timeout, o.dropsNodes = timeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
-	e.Nodes.Allocatable = o.allocatable
-	if o.dropsNodes && o.timeout != explain.WouldTimeOut {
-		e.Nodes.Allocatable -= tooSlow(answers)
+	o := cycle.OutcomesOf(answers)
+	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
+	e.Nodes.Allocatable = o.Allocatable
+	if o.DropsNodes && o.Timeout != explain.WouldTimeOut {
+		e.Nodes.Allocatable -= cycle.TooSlow(answers)
 	}
-	limits := limitsOf(q.Cluster.Snapshot())
-	if err := limits.addDisagreeing(ctx, q); err != nil {
+	limits := cycle.LimitsOf(q.Cluster.Snapshot())
+	if err := limits.AddDisagreeing(ctx, q); err != nil {
 		return err
 	}
 	if opts.verdictOnly {
@@ -52,8 +53,8 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	conclude(q, e, answers, o, limits)
-	if e.Allocation != nil && bindsLater(q.Cluster.Snapshot()) {
-		e.Waits = append(e.Waits, bindingNotes(o.first.Q, o.first)...)
+	if e.Allocation != nil && cycle.BindsLater(q.Cluster.Snapshot()) {
+		e.Waits = append(e.Waits, bindingNotes(o.First.Q, o.First)...)
 	}
 	if e.Verdict == explain.Unsatisfiable {
 		e.Preemption, e.Advice = preemption.Of(q), append(diagnose.Absent(ctx, q), diagnose.Gone(ctx, q)...)
@@ -80,43 +81,43 @@ func sayPreempting(e *explain.Explanation) {
 }
 
 // conclude sets the verdict and the message, and what would be allocated.
-func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o outcomes, limits limits) {
-	limits.addCapacityNames(q)
-	limits.addPods(q)
-	if o.first != nil {
-		limits.addAdmission(q)
+func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o cycle.Outcomes, limits cycle.Limits) {
+	limits.AddCapacityNames(q)
+	limits.AddPods(q)
+	if o.First != nil {
+		limits.AddAdmission(q)
 	}
-	e.Partial = limits.remarks
-	e.Verdict = o.verdict(limits)
+	e.Partial = limits.Remarks
+	e.Verdict = o.Verdict(limits)
 	if e.Verdict == explain.Allocatable && len(q.Doubts()) > 0 {
 		e.Verdict = explain.Unknown
 	}
 	if e.Verdict == explain.Unknown {
-		e.Partial = append(e.Partial, doubts(q, answers)...)
+		e.Partial = append(e.Partial, cycle.Doubts(q, answers)...)
 	}
-	if o.first != nil && o.abort == nil && (!o.slow() || e.Verdict == explain.Unknown) {
-		e.Allocation = allocationFrom(o.first.Q, o.first)
+	if o.First != nil && o.Abort == nil && (!o.Slow() || e.Verdict == explain.Unknown) {
+		e.Allocation = allocationFrom(o.First.Q, o.First)
 	}
-	sayVerdict(q, e, o.aborted())
-	if e.Verdict == explain.Unknown && o.first == nil && o.doubtful > 0 {
-		sayDoubtful(q, e, o.doubtful)
+	sayVerdict(q, e, o.Aborted())
+	if e.Verdict == explain.Unknown && o.First == nil && o.Doubtful > 0 {
+		sayDoubtful(q, e, o.Doubtful)
 	}
-	if o.slow() {
-		o.saySlow(q, e)
+	if o.Slow() {
+		saySlow(o, q, e)
 	}
-	markTold(e.Groups, o.aborted())
+	markTold(e.Groups, o.Aborted())
 }
 
 // findFixes adds why the answer is no, and what helps. If only the reason is wanted, it looks for no more than that takes.
-func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o outcomes, reasonOnly bool) error {
-	if abort := o.aborted(); abort != nil && !abort.Undecided() && e.Verdict != explain.Unknown {
+func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o cycle.Outcomes, reasonOnly bool) error {
+	if abort := o.Aborted(); abort != nil && !abort.Undecided() && e.Verdict != explain.Unknown {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
 			return err
 		}
 		sayHeadline(e, headline.OfFailure(e, abort))
 		return fix.FindForGivingUp(ctx, q, e, abort)
 	}
-	if o.slow() && o.timeout == explain.WouldTimeOut {
+	if o.Slow() && o.Timeout == explain.WouldTimeOut {
 		return fix.FindForGivingUp(ctx, q, e, nil)
 	}
 	find := fix.Find
@@ -134,59 +135,6 @@ func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, 
 	return nil
 }
 
-// outcomes sums up the answers of nodes.
-type outcomes struct {
-	// allocatable is the number of nodes on which the question can be allocated.
-	allocatable int
-	// doubtful is the number of nodes that have the devices, and which something could still refuse that is not known.
-	doubtful int
-	// undecided says that a search reached no answer, or that there is no answer at all.
-	undecided bool
-	// first is the first answer that is yes, and abort the first whose search was aborted. Either may be nil.
-	first, abort *whatif.Answer
-	// timeout says whether the scheduler's own search may time out, so that "yes" is not certain. dropsNodes says that it
-	// would then do without the node, instead of giving up.
-	timeout    explain.TimeoutRisk
-	dropsNodes bool
-}
-
-// slow reports whether the answer would be yes if the scheduler had time for it.
-func (o outcomes) slow() bool {
-	return o.abort == nil && o.first != nil && (o.timeout == explain.MayTimeOut || o.timeout == explain.WouldTimeOut)
-}
-
-// outcomesOf sums up answers.
-func outcomesOf(answers []whatif.Answer) outcomes {
-	o := outcomes{undecided: len(answers) == 0}
-	for i := range answers {
-		a := &answers[i]
-		switch {
-		case a.Abort != nil && o.abort == nil:
-			o.abort = a
-		case a.Allocatable():
-			o.allocatable += len(a.Nodes)
-			if o.first == nil || whatif.Worse(a.Risk, o.first.Risk) != a.Risk {
-				o.first = a
-			}
-		case a.Doubtful():
-			o.doubtful += len(a.Nodes)
-			o.undecided = true
-		case a.Refused():
-		case a.Result != nil && a.Result.Outcome == allocator.Undecided:
-			o.undecided = true
-		}
-	}
-	return o
-}
-
-// aborted is the first abort, or nil if there is none.
-func (o outcomes) aborted() *allocator.AbortError {
-	if o.abort == nil {
-		return nil
-	}
-	return o.abort.Abort
-}
-
 // markTold marks the reasons that the sentence about an abort tells already. The abort may be nil.
 func markTold(groups []explain.Group, abort *allocator.AbortError) {
 	if abort == nil {
@@ -201,40 +149,16 @@ func markTold(groups []explain.Group, abort *allocator.AbortError) {
 	}
 }
 
-// verdict is the answer for the whole cluster. It is Unknown if what could not be read might change it.
-func (o outcomes) verdict(limits limits) explain.Verdict {
-	switch {
-	case o.abort != nil && (limits.mayGoOn || o.abort.Abort.Undecided()):
-		return explain.Unknown
-	case o.abort != nil:
-		return explain.Invalid
-	case o.slow() && o.timeout == explain.WouldTimeOut && o.dropsNodes:
-		return explain.Unsatisfiable
-	case o.slow() && o.timeout == explain.WouldTimeOut:
-		return explain.Invalid
-	case o.slow():
-		return explain.Unknown
-	case o.first != nil && limits.mayBeTaken:
-		return explain.Unknown
-	case o.first != nil:
-		return explain.Allocatable
-	case o.undecided, limits.mayBeMore:
-		return explain.Unknown
-	default:
-		return explain.Unsatisfiable
-	}
-}
-
 // refuse makes the explanation of a question that was refused, for a reason, before any node was asked.
 func refuse(q *whatif.Question, e *explain.Explanation, reason *explain.Reason) {
-	limits := limitsOf(q.Cluster.Snapshot())
-	e.Partial = limits.remarks
+	limits := cycle.LimitsOf(q.Cluster.Snapshot())
+	e.Partial = limits.Remarks
 	e.Nodes.Total = len(q.Nodes)
 	e.Verdict = explain.Unsatisfiable
 	reason.Told = true
 	say(e, "cannot be allocated: %s", reason.Message)
 	e.Brief = reason.Brief
-	if limits.mayBeClasses && reason.Code == allocator.ClassNotFound {
+	if limits.MayBeClasses && reason.Code == allocator.ClassNotFound {
 		e.Verdict = explain.Unknown
 		reason.Told, e.Brief = false, ""
 		remark(e, "not everything could be read, so it is not known whether the device class exists")

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -67,7 +67,7 @@ func (d *Decision) Put(o *inspect.Objects) {
 	if d.took == nil {
 		return
 	}
-	joint.Put(o, d.took.Taking)
+	cycle.Put(o, d.took.Taking)
 }
 
 // Supposing returns the options for a question in a cluster in which decisions have put what they take: neither to release
@@ -91,9 +91,11 @@ func (o Options) Supposing(decisions []*Decision) Options {
 // PendingClaims returns the claims of a pod that have no devices yet, in the order of [Decision.Question]: those that exist,
 // and copies of those that are still to be made from templates.
 func PendingClaims(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
-	return claimsFor(s, pod).pending
+	return cycle.ClaimsFor(s, pod).Pending
 }
 
 // QueueOrder returns the indices of subjects in the order in which the scheduler takes pods: those of a higher priority
 // first, then those that were created earlier. Claims have the priority of the most important pod that uses them.
-func QueueOrder(s *inspect.Snapshot, subjects []metav1.Object) []int { return turns(s, subjects) }
+func QueueOrder(s *inspect.Snapshot, subjects []metav1.Object) []int {
+	return cycle.QueueOrder(s, subjects)
+}

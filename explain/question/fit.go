@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -39,22 +40,22 @@ const (
 func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
 	fresh := claim.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}
-	nodes, err := nodesFor(c.Snapshot(), opts)
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
 	if err != nil {
 		return nil, err
 	}
-	limits := limitsOf(c.Snapshot())
-	limits.addDisagreements(c.Snapshot())
-	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c), Partial: limits.remarks}
+	limits := cycle.LimitsOf(c.Snapshot())
+	limits.AddDisagreements(c.Snapshot())
+	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c), Partial: limits.Remarks}
 	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{fresh}, Nodes: nodes}
-	if reason := precheck(q); reason != nil {
+	if reason := cycle.Precheck(q); reason != nil {
 		for _, node := range nodes {
 			f.Nodes = append(f.Nodes, explain.NodeFit{Node: inspect.NodeName(node.Name), Limit: *reason})
 		}
 		return f, nil
 	}
-	f.Undecided = limits.addAdmission(q)
-	f.Partial = limits.remarks
+	f.Undecided = limits.AddAdmission(q)
+	f.Partial = limits.Remarks
 	answers, err := q.Ask(ctx)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -21,7 +22,7 @@ func generatedFrom(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string 
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		if name, ok := inspect.ClaimNameFor(pod, entry); ok && name == claim.Name {
-			return templateBehind(s, entry, claim)
+			return cycle.TemplateBehind(s, entry, claim)
 		}
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -38,7 +38,7 @@ func groupOf(q *whatif.Question) *filters.Group {
 // groupEntity is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
 // Which of those that were created in the same second is first is not known. They may be on any node, also if the question is
 // about one.
-func groupEntity(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) joint.Entity {
+func groupEntity(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) cycle.Entity {
 	opts.Node = ""
 	var pods []*corev1.Pod
 	for _, ref := range group.Waiting {
@@ -50,14 +50,14 @@ func groupEntity(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, op
 			pods = append(pods, member)
 		}
 	}
-	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return earlier(a, b) })
-	entity := joint.Entity{Need: group.MinCount - group.Placed}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cycle.Earlier(a, b) })
+	entity := cycle.Entity{Need: group.MinCount - group.Placed}
 	class := 0
 	for i, member := range pods {
-		if i > 0 && earlier(pods[i-1], member) != 0 {
+		if i > 0 && cycle.Earlier(pods[i-1], member) != 0 {
 			class++
 		}
-		m := podMember(c, member, opts)
+		m := cycle.PodMember(c, member, opts.cycle())
 		m.Class = class
 		entity.Members = append(entity.Members, m)
 	}
@@ -74,20 +74,20 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 		return err
 	}
 	result := g.result
-	at := slices.IndexFunc(g.entity.Members, func(m *joint.Member) bool { return m.Subject == e.Subject })
+	at := slices.IndexFunc(g.entity.Members, func(m *cycle.Member) bool { return m.Subject == e.Subject })
 	if at < 0 { // it is being deleted
 		return nil
 	}
 	alone := e.Verdict
 	switch fate := &result.Fates[0][at]; result.Of(0, at) {
-	case joint.Always:
+	case cycle.Always:
 		g.fits(e)
 		return nil
-	case joint.Never:
+	case cycle.Never:
 		if err := g.neverFits(ctx, e, result, fate); err != nil {
 			return err
 		}
-	case joint.Depends:
+	case cycle.Depends:
 		g.depends(e, result, fate)
 	default:
 		notAllTried(e)
@@ -108,7 +108,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 	}
 	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
 	var err error
-	if g.result, err = joint.Explore(ctx, rowOf(ctx, g.c, []joint.Entity{g.entity})); err != nil {
+	if g.result, err = cycle.Explore(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{g.entity})); err != nil {
 		return nil, err
 	}
 	if opts.gangs != nil {
@@ -137,7 +137,7 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 
 // jointly is the pods of the group that wait, of which as many as it needs are to be placed together.
 func (g *gang) jointly(subject explain.Subject) *jointly {
-	j := &jointly{c: g.c, opts: g.opts, entities: []joint.Entity{g.entity}, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: g.entity.Need, asks: &g.memo.asks}
+	j := &jointly{c: g.c, opts: g.opts, entities: []cycle.Entity{g.entity}, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: g.entity.Need, asks: &g.memo.asks}
 	for _, m := range g.entity.Members {
 		pod, ok := g.c.Snapshot().Pod(inspect.PodRef{Namespace: m.Subject.Namespace, Name: m.Subject.Name})
 		if m.Subject == subject {
@@ -155,9 +155,9 @@ type gang struct {
 	*filters.Group
 	c      *scheduler.Cluster
 	pod    *corev1.Pod
-	entity joint.Entity
+	entity cycle.Entity
 	opts   Options
-	result *joint.Result
+	result *cycle.Result
 	memo   *gangMemo
 }
 
@@ -185,9 +185,9 @@ func (g *gang) fits(e *explain.Explanation) {
 }
 
 // depends says that it depends on the scheduler's choices whether the pod is placed.
-func (g *gang) depends(e *explain.Explanation, result *joint.Result, fate *joint.Fate) {
+func (g *gang) depends(e *explain.Explanation, result *cycle.Result, fate *cycle.Fate) {
 	open(e)
-	if result.Met(0) == joint.Always {
+	if result.Met(0) == cycle.Always {
 		remark(e, "PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
 	} else {
 		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), howManyPods(g.entity.Need))
@@ -203,7 +203,7 @@ func (g *gang) depends(e *explain.Explanation, result *joint.Result, fate *joint
 const maxSteps = 4
 
 // inWords tells a run.
-func inWords(run joint.Run) string {
+func inWords(run cycle.Run) string {
 	var steps []string
 	for _, s := range run {
 		steps = append(steps, where(s))
@@ -212,21 +212,21 @@ func inWords(run joint.Run) string {
 }
 
 // neverFits says why the pod is placed in no run.
-func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *joint.Result, fate *joint.Fate) error {
+func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *cycle.Result, fate *cycle.Fate) error {
 	if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		if len(e.Fixes) > 0 {
 			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help was tried for this pod by itself; whether the other pods of its PodGroup "+g.name()+" then fit as well was not")
 		}
 		return nil
 	}
-	if result.Met(0) != joint.Never {
+	if result.Met(0) != cycle.Never {
 		return g.leftOver(ctx, e, fate.Waits)
 	}
 	return g.tooFew(ctx, e, result.Groups[0].Waits)
 }
 
 // leftOver says that the others take the room of the pod.
-func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
 	then, err := g.after(ctx, run, g.pod)
 	if err != nil || then == nil {
 		return err
@@ -248,7 +248,7 @@ func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run joint.R
 }
 
 // tooFew says that not enough pods of the group find room.
-func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
 	room, exact, err := g.room(ctx)
 	if err != nil {
 		return err
@@ -277,7 +277,7 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run joint.Run
 	}
 	missing := g.memo.missing
 	if missing != nil {
-		placed := slices.ContainsFunc(run, func(s joint.Step) bool { return s.Placed })
+		placed := slices.ContainsFunc(run, func(s cycle.Step) bool { return s.Placed })
 		text += "; "
 		if placed {
 			text += "once these are placed, "
@@ -314,12 +314,12 @@ func (g *gang) room(ctx context.Context) (n int, exact bool, err error) {
 }
 
 func (g *gang) countRoom(ctx context.Context) (n int, exact bool, err error) {
-	met := func(need int) (joint.Certainty, error) {
+	met := func(need int) (cycle.Certainty, error) {
 		entity := g.entity
 		entity.Need = need
-		result, err := joint.Explore(ctx, rowOf(ctx, g.c, []joint.Entity{entity}))
+		result, err := cycle.Explore(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{entity}))
 		if err != nil {
-			return joint.Unclear, err
+			return cycle.Unclear, err
 		}
 		return result.Met(0), nil
 	}
@@ -331,11 +331,11 @@ func (g *gang) countRoom(ctx context.Context) (n int, exact bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		if certainty == joint.Always {
+		if certainty == cycle.Always {
 			low = middle
 			continue
 		}
-		high, exact = middle, certainty == joint.Never
+		high, exact = middle, certainty == cycle.Never
 	}
 	return low, exact, nil
 }
@@ -355,7 +355,7 @@ func (g *gang) fewer(room int) explain.Fix {
 }
 
 // whoMisses explains the first pod that finds no room in a run, with the others of the run placed.
-func (g *gang) whoMisses(ctx context.Context, run joint.Run) (*explain.Explanation, error) {
+func (g *gang) whoMisses(ctx context.Context, run cycle.Run) (*explain.Explanation, error) {
 	for i, step := range run {
 		if step.Placed {
 			continue
@@ -378,14 +378,14 @@ func (g *gang) sameAsAsked(subject explain.Subject) bool {
 	for _, m := range g.entity.Members {
 		shape[m.Subject] = m.Shape
 	}
-	own := subjectOf(g.pod)
+	own := cycle.SubjectOf(g.pod)
 	return subject == own || shape[own] != "" && shape[subject] == shape[own]
 }
 
 // after explains a pod of the group by itself once the members are placed that were before it in a run. It is nil if the run
 // cannot be made again.
-func (g *gang) after(ctx context.Context, run joint.Run, pod *corev1.Pod) (*explain.Explanation, error) {
-	c, supposed, err := joint.Replay(ctx, g.c, g.entity.Members, run)
+func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*explain.Explanation, error) {
+	c, supposed, err := cycle.Replay(ctx, g.c, g.entity.Members, run)
 	if err != nil || c == nil {
 		return nil, err
 	}

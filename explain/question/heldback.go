@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -23,7 +24,7 @@ func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Questi
 	if p == nil || len(p.Everywhere.Refusals) == 0 {
 		return false, nil
 	}
-	e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(q.Nodes), limitsOf(c.Snapshot()).remarks
+	e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(q.Nodes), cycle.LimitsOf(c.Snapshot()).Remarks
 	g := explain.Group{Nodes: namesOf(q.Nodes)}
 	for i := range p.Everywhere.Refusals {
 		reason := whatif.ReasonOf(p.Everywhere.Refusals[i : i+1])

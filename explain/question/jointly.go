@@ -11,7 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -38,7 +38,7 @@ type jointly struct {
 	c    *scheduler.Cluster
 	opts Options
 	// entities are in the order of the scheduler, and pods are their members.
-	entities []joint.Entity
+	entities []cycle.Entity
 	pods     map[explain.Subject]*corev1.Pod
 	// subject is the one that was asked about.
 	subject explain.Subject
@@ -52,12 +52,12 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
 		return nil
 	}
-	row := rowOf(ctx, j.c, j.entities)
+	row := cycle.RowOf(ctx, j.c, j.entities)
 	if *j.asks <= 0 {
 		return nil
 	}
 	row.MaxAsks = min(maxSolveAsks, *j.asks)
-	solution, err := joint.Solve(ctx, row, j.need)
+	solution, err := cycle.Solve(ctx, row, j.need)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	fixes := e.Fixes
 	e.Fixes = nil
 	defer func() { e.Fixes = append(e.Fixes, fixes...) }()
-	if solution.Run != nil && slices.Contains(placedIn(solution.Run), j.subject) {
+	if solution.Run != nil && slices.Contains(solution.Run.Placed(), j.subject) {
 		e.Joint = &explain.Joint{}
 		for _, step := range solution.Run {
 			if step.Placed {
@@ -80,19 +80,9 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	return j.fewerChoices(ctx, e)
 }
 
-func placedIn(run joint.Run) []explain.Subject {
-	var out []explain.Subject
-	for _, step := range run {
-		if step.Placed {
-			out = append(out, step.Subject)
-		}
-	}
-	return out
-}
-
 // changes proposes what makes the scheduler place them as a run does.
-func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run joint.Run) error {
-	for _, propose := range []func(context.Context, *explain.Explanation, joint.Run) error{j.pinned, j.reordered} {
+func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
+	for _, propose := range []func(context.Context, *explain.Explanation, cycle.Run) error{j.pinned, j.reordered} {
 		if err := propose(ctx, e, run); err != nil {
 			return err
 		}
@@ -101,23 +91,23 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run joint
 }
 
 // succeeds reports whether the scheduler places all in every run.
-func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) (bool, error) {
-	row := rowOf(ctx, c, entities)
+func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []cycle.Entity) (bool, error) {
+	row := cycle.RowOf(ctx, c, entities)
 	if *j.asks <= 0 {
 		return false, nil
 	}
 	row.MaxAsks = min(maxVerifyAsks, *j.asks)
-	result, err := joint.Explore(ctx, row)
+	result, err := cycle.Explore(ctx, row)
 	if err != nil {
 		return false, err
 	}
 	*j.asks -= result.Asks
 	for i := range entities {
-		if result.Met(i) != joint.Always {
+		if result.Met(i) != cycle.Always {
 			return false, nil
 		}
 		for m := range entities[i].Members {
-			if result.Of(i, m) != joint.Always {
+			if result.Of(i, m) != cycle.Always {
 				return false, nil
 			}
 		}
@@ -126,7 +116,7 @@ func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities [
 }
 
 // with is the entities with other members in place of those of the same subject.
-func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []joint.Entity {
+func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []cycle.Entity {
 	out := slices.Clone(j.entities)
 	for i := range out {
 		out[i].Members = slices.Clone(out[i].Members)
@@ -135,7 +125,7 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 			if !ok {
 				pod = j.pods[m.Subject]
 			}
-			out[i].Members[k] = podMember(c, pod, j.opts)
+			out[i].Members[k] = cycle.PodMember(c, pod, j.opts.cycle())
 			out[i].Members[k].Class = m.Class
 		}
 	}
@@ -143,13 +133,13 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 }
 
 // pinned proposes to pin the fewest pods to the nodes of a run: one, or the first ones that do together.
-func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run joint.Run) error {
-	var together []joint.Step
+func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
+	var together []cycle.Step
 	for _, step := range run {
 		if pod := j.pods[step.Subject]; !step.Placed || pod == nil || j.pin(step) == nil {
 			continue
 		}
-		for _, steps := range [][]joint.Step{{step}, append(slices.Clip(together), step)} {
+		for _, steps := range [][]cycle.Step{{step}, append(slices.Clip(together), step)} {
 			pods := map[explain.Subject]*corev1.Pod{}
 			for _, s := range steps {
 				pods[s.Subject] = j.pin(s)
@@ -169,7 +159,7 @@ func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run joint.
 }
 
 // pin is a pod that can run on the node of a step only. It is nil if the node has no label for that.
-func (j *jointly) pin(step joint.Step) *corev1.Pod {
+func (j *jointly) pin(step cycle.Step) *corev1.Pod {
 	node, ok := j.c.Snapshot().Node(step.Node)
 	if !ok || node.Labels[corev1.LabelHostname] == "" || j.pods[step.Subject].Spec.NodeSelector[corev1.LabelHostname] != "" {
 		return nil
@@ -182,7 +172,7 @@ func (j *jointly) pin(step joint.Step) *corev1.Pod {
 	return pod
 }
 
-func (j *jointly) pinFix(steps []joint.Step) explain.Fix {
+func (j *jointly) pinFix(steps []cycle.Step) explain.Fix {
 	f := explain.Fix{Kind: explain.PinPod, Node: steps[0].Node, Nodes: 1, NamesNode: true}
 	var texts []string
 	var key []any
@@ -215,7 +205,7 @@ func patchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
 }
 
 // reordered proposes to create the pods in the order of a run, or those first that fit on the fewest nodes.
-func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
 	hardest, err := j.hardestFirst(ctx, run)
 	if err != nil {
 		return err
@@ -249,7 +239,7 @@ func orderFix(order []explain.Subject) explain.Fix {
 	}
 }
 
-func subjectsOf(run joint.Run) []explain.Subject {
+func subjectsOf(run cycle.Run) []explain.Subject {
 	var out []explain.Subject
 	for _, step := range run {
 		out = append(out, step.Subject)
@@ -258,7 +248,7 @@ func subjectsOf(run joint.Run) []explain.Subject {
 }
 
 // hardestFirst is the members of a run, those first that fit on the fewest nodes by themselves.
-func (j *jointly) hardestFirst(ctx context.Context, run joint.Run) ([]explain.Subject, error) {
+func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) ([]explain.Subject, error) {
 	fits := map[explain.Subject]int{}
 	for i := range j.entities {
 		for _, m := range j.entities[i].Members {
@@ -276,21 +266,21 @@ func (j *jointly) hardestFirst(ctx context.Context, run joint.Run) ([]explain.Su
 
 // inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes later is more
 // important.
-func (j *jointly) inOrder(order []explain.Subject) []joint.Entity {
-	var out []joint.Entity
+func (j *jointly) inOrder(order []explain.Subject) []cycle.Entity {
+	var out []cycle.Entity
 	grouped := len(j.entities) == 1
 	for i, subject := range order {
 		pod := j.pods[subject]
-		if i > 0 && priorityOf(j.c.Snapshot(), pod) > priorityOf(j.c.Snapshot(), j.pods[order[i-1]]) {
+		if i > 0 && cycle.PriorityOf(j.c.Snapshot(), pod) > cycle.PriorityOf(j.c.Snapshot(), j.pods[order[i-1]]) {
 			return nil
 		}
-		m := podMember(j.c, pod, j.opts)
+		m := cycle.PodMember(j.c, pod, j.opts.cycle())
 		m.Class = i
 		if grouped && i > 0 {
 			out[0].Members = append(out[0].Members, m)
 			continue
 		}
-		out = append(out, joint.Entity{Members: []*joint.Member{m}})
+		out = append(out, cycle.Entity{Members: []*cycle.Member{m}})
 	}
 	if grouped {
 		out[0].Need = j.entities[0].Need
@@ -374,13 +364,13 @@ func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of 
 	for r := range of.claims[0].Spec.Devices.Requests {
 		request := &of.claims[0].Spec.Devices.Requests[r]
 		for drop := 1; drop < len(request.FirstAvailable); drop++ {
-			var changed joint.Taking
+			var changed cycle.Taking
 			for _, claim := range of.claims {
 				own := claim.DeepCopy()
 				own.Spec.Devices.Requests[r].FirstAvailable = own.Spec.Devices.Requests[r].FirstAvailable[drop:]
 				changed.Claims = append(changed.Claims, own)
 			}
-			c := joint.With(j.c, &changed)
+			c := cycle.With(j.c, &changed)
 			ok, err := j.succeeds(ctx, c, j.with(c, nil))
 			if err != nil {
 				return false, err

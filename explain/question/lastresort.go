@@ -11,6 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -134,8 +135,8 @@ func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
 // withoutResources are the pod without each of the resources that are only for pods that ask for them.
 func withoutResources(pod *corev1.Pod) []*without {
 	names := map[corev1.ResourceName]bool{}
-	for _, c := range allContainers(pod) {
-		for name := range requestsOf(c) {
+	for _, c := range cycle.AllContainers(pod) {
+		for name := range cycle.RequestsOf(c) {
 			names[name] = inspect.IsExtendedResource(name)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -17,28 +17,28 @@ import (
 // Who plays on what becomes of pods puts them into a cluster one after the other, and asks each in the cluster that the others have left.
 
 // Member is a pod as it is placed in a cluster, and in those that come of it.
-func Member(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
-	return podMember(c, pod, opts)
+func Member(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *cycle.Member {
+	return cycle.PodMember(c, pod, opts.cycle())
 }
 
 // Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order, and how many of
 // them have to find room. There is none if a pod does not depend on others.
-func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang joint.Entity, ok bool) {
+func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang cycle.Entity, ok bool) {
 	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
-		return joint.Entity{}, false
+		return cycle.Entity{}, false
 	}
 	for _, d := range c.Filters().Prepare(pod).Everywhere.Doubts {
 		if d.OfOthers() {
 			return groupEntity(c, pod, d.Group, opts), true
 		}
 	}
-	return joint.Entity{}, false
+	return cycle.Entity{}, false
 }
 
 // Row is pods and claims that are placed in a cluster, in an order.
-func Row(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) joint.Row {
+func Row(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) cycle.Row {
 	entities, _ := (&sequence{base: c, opts: opts}).entities(subjects)
-	return rowOf(ctx, c, entities)
+	return cycle.RowOf(ctx, c, entities)
 }
 
 // DevicesOf are the devices that an allocated claim has.
@@ -53,20 +53,20 @@ func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
 // Preemption says whether kube-scheduler would end other pods for a pod that no node of a cluster takes. fits says that one does, or may.
 // The result is nil if kube-scheduler does not get as far as that, or places the pod together with others.
 func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (p *explain.Preemption, fits bool, err error) {
-	claims := claimsFor(c.Snapshot(), pod)
-	if claims.blocked != "" {
+	claims := cycle.ClaimsFor(c.Snapshot(), pod)
+	if claims.Blocked != "" {
 		return nil, false, nil
 	}
-	nodes, err := nodesFor(c.Snapshot(), opts)
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
 	if err != nil {
 		return nil, false, err
 	}
-	q := podQuestion(c, &explain.Explanation{Subject: subjectOf(pod)}, pod, claims, nodes, opts)
+	q := cycle.Question(c, pod, claims, nodes, opts.cycle())
 	if filtered := q.Filtered(); filtered == nil || len(filtered.Everywhere.Refusals) == 0 {
 		if q.Answers, err = q.Ask(ctx); err != nil {
 			return nil, false, err
 		}
-		if o := outcomesOf(q.Answers); o.allocatable > 0 || o.doubtful > 0 {
+		if o := cycle.OutcomesOf(q.Answers); o.Allocatable > 0 || o.Doubtful > 0 {
 			return nil, true, nil
 		}
 	}
@@ -89,14 +89,14 @@ const MaxTogether = maxJointly
 // Together proposes what makes kube-scheduler place all pods of a row as a run does, which it would not do by itself: an order,
 // pods that are pinned to nodes, alternatives of claims that are dropped. Each was verified in all runs. Of more than [MaxTogether]
 // pods there is none.
-func Together(ctx context.Context, row joint.Row, pods []*corev1.Pod, run joint.Run, opts Options) ([]explain.Fix, error) {
+func Together(ctx context.Context, row cycle.Row, pods []*corev1.Pod, run cycle.Run, opts Options) ([]explain.Fix, error) {
 	if len(pods) > maxJointly {
 		return nil, nil
 	}
 	asks := asksFor(row.Base)
 	j := &jointly{c: row.Base, opts: opts, entities: row.Entities, pods: map[explain.Subject]*corev1.Pod{}, asks: &asks}
 	for _, pod := range pods {
-		j.pods[subjectOf(pod)] = pod
+		j.pods[cycle.SubjectOf(pod)] = pod
 	}
 	e := &explain.Explanation{}
 	err := j.changes(ctx, e, run)
@@ -104,6 +104,6 @@ func Together(ctx context.Context, row joint.Row, pods []*corev1.Pod, run joint.
 }
 
 // ClaimMember is a claim as it is allocated in a cluster by itself.
-func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
-	return claimMember(claim, opts)
+func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *cycle.Member {
+	return cycle.ClaimMember(claim, opts.cycle())
 }

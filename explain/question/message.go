@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/headline"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -94,5 +95,21 @@ func sayUnknown(e *explain.Explanation) {
 		say(e, "cannot be allocated with what can be seen, but not everything could be read")
 	default:
 		remark(e, "the search was given up before it had an answer")
+	}
+}
+
+// saySlow sets the message of an answer that would be yes if the scheduler had time for it.
+func saySlow(o cycle.Outcomes, q *whatif.Question, e *explain.Explanation) {
+	where := fmt.Sprintf("on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+	if len(q.Nodes) == 1 {
+		where = "on node " + q.Nodes[0].Name
+	}
+	switch {
+	case o.Timeout == explain.MayTimeOut:
+		say(e, "can be allocated %s, if kube-scheduler's own search ends in time", where)
+	case o.DropsNodes:
+		say(e, "cannot be allocated: it would fit %s, but kube-scheduler's own search does not end in time", where)
+	default:
+		say(e, "makes the scheduler give up with an error: it would fit %s, but kube-scheduler's own search does not end in time", where)
 	}
 }

@@ -1,11 +1,9 @@
 package question
 
 import (
-	"errors"
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -38,22 +36,9 @@ type Options struct {
 }
 
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound = cycle.ErrNotFound
 
-// notFound is the error about an object that is not in the snapshot.
-func notFound(kind, name string) error { return fmt.Errorf("%s %q: %w", kind, name, ErrNotFound) }
-
-// nodesFor returns the nodes that the options ask about.
-func nodesFor(s *inspect.Snapshot, opts Options) ([]*corev1.Node, error) {
-	if opts.nodes != nil {
-		return opts.nodes, nil
-	}
-	if opts.Node == "" {
-		return s.Nodes(), nil
-	}
-	node, ok := s.Node(opts.Node)
-	if !ok {
-		return nil, notFound("node", string(opts.Node))
-	}
-	return []*corev1.Node{node}, nil
+// cycle are the options that matter to a scheduling cycle.
+func (o Options) cycle() cycle.Options {
+	return cycle.Options{Node: o.Node, Nodes: o.nodes, Supposed: o.supposed, SupposedPods: o.supposedPods}
 }

@@ -8,11 +8,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
-	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // A claim of a pod may have devices already on nodes where the rest of the pod does not fit. If no node fits,
@@ -38,7 +38,7 @@ func releaseAllocated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod
 	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
 	for _, claim := range claims[:min(len(claims), maxReleased)] {
 		sets = append(sets, []*resourcev1.ResourceClaim{claim})
-		if Clears(filtered, claim) {
+		if cycle.Clears(filtered, claim) {
 			cleared = append(cleared, claim)
 		}
 	}
@@ -76,20 +76,6 @@ func endsOwner(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceC
 		return user == inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	})
 	return slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return whatif.GoesWith(c, users) })
-}
-
-// Clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
-// reserves the claim, and if the claim is what keeps the pod from some node that no filter before refuses.
-func Clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
-	s, pod := filtered.Snapshot(), filtered.Pod
-	by := claim.Status.ReservedFor
-	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {
-		return false
-	}
-	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
-		o := filtered.On(inspect.NodeName(node.Name))
-		return unavailable(s, claim, node) != nil && !whatif.RefusedBefore(&o)
-	})
 }
 
 // releaseFix describes the release of claims with which the pod fits as e says. cleared are the claims that the scheduler

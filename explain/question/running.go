@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -31,7 +32,7 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 	if opts.Hypothetical {
 		return
 	}
-	claims := claimsFor(s, pod).allocated
+	claims := cycle.ClaimsFor(s, pod).Allocated
 	e.Lifecycle = lifecycle.Pod(s, pod, claims, opts.Events)
 	uncreated := len(lifecycle.Uncreated(s, pod)) > 0
 	unreadEvents(e, opts, uncreated)
@@ -142,7 +143,7 @@ func unreadQuotas(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod) 
 		return
 	}
 	e.Verdict = explain.Unknown
-	e.Partial = append(e.Partial, describeHealth(inspect.Quotas, h)+": a quota may keep the claims of the pod from being created")
+	e.Partial = append(e.Partial, cycle.DescribeHealth(inspect.Quotas, h)+": a quota may keep the claims of the pod from being created")
 	sayUnknown(e)
 }
 

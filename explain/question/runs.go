@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -22,7 +22,7 @@ const prefixAsks = 200
 
 // runs is what becomes of subjects in all runs.
 type runs struct {
-	*joint.Result
+	*cycle.Result
 	at map[explain.Subject][2]int // entity and member
 	// lost says that no more was found out by exploring fewer.
 	lost bool
@@ -44,16 +44,16 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 		remark(e, "whether it can be scheduled is not known: kube-scheduler ends other pods for %s, and keeps their room", words.Shorten(r.preempting, 3))
 		e.Partial = append(e.Partial, "on which node kube-scheduler makes room for a pod of higher priority, and what is left there, is not known")
 		return nil
-	case yes && certainty == joint.Always:
+	case yes && certainty == cycle.Always:
 		return nil
-	case !yes && certainty == joint.Never:
+	case !yes && certainty == cycle.Never:
 		if e.Turn == nil || e.Turn.Alone != explain.Allocatable {
 			return nil
 		}
 		if len(e.Fixes) > 0 {
 			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help this one by itself was tried with those before it on one possible choice of nodes")
 		}
-	case certainty == joint.Depends:
+	case certainty == cycle.Depends:
 		dependsOn(e, fate)
 	default:
 		notAllTried(e)
@@ -67,10 +67,10 @@ func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explai
 	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities), asks: &r.asks}
 	for _, other := range r.upTo(subject) {
 		if pod, ok := other.(*corev1.Pod); ok {
-			j.pods[subjectOf(pod)] = pod
+			j.pods[cycle.SubjectOf(pod)] = pod
 		}
 	}
-	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e joint.Entity) bool { return len(e.Members) != 1 }) {
+	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e cycle.Entity) bool { return len(e.Members) != 1 }) {
 		return nil
 	}
 	return j.explain(ctx, e)
@@ -92,42 +92,42 @@ func (r *sequence) notePreemption(e *explain.Explanation) {
 }
 
 // fateOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
-func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*joint.Fate, joint.Certainty, error) {
-	own := subjectOf(subject)
+func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*cycle.Fate, cycle.Certainty, error) {
+	own := cycle.SubjectOf(subject)
 	if r.onlyPods() {
 		if r.runs == nil {
 			entities, at := r.entities(r.all)
 			if len(entities) == 1 && len(entities[0].Members) == 1 {
-				return nil, joint.Unclear, nil
+				return nil, cycle.Unclear, nil
 			}
-			result, err := joint.Explore(ctx, rowOf(ctx, r.base, entities))
+			result, err := cycle.Explore(ctx, cycle.RowOf(ctx, r.base, entities))
 			if err != nil {
-				return nil, joint.Unclear, err
+				return nil, cycle.Unclear, err
 			}
 			r.runs = &runs{Result: result, at: at}
 		}
 		at, ok := r.runs.at[own]
 		if !ok || at[0] == 0 && len(r.runs.Fates[0]) == 1 {
-			return nil, joint.Unclear, nil
+			return nil, cycle.Unclear, nil
 		}
-		if c := r.runs.Of(at[0], at[1]); c != joint.Unclear || r.runs.lost {
+		if c := r.runs.Of(at[0], at[1]); c != cycle.Unclear || r.runs.lost {
 			return &r.runs.Fates[at[0]][at[1]], c, nil
 		}
 	}
 	entities, at := r.entities(r.upTo(subject))
 	own0, ok := at[own]
 	if !ok || len(entities) < 2 && len(entities[0].Members) < 2 {
-		return nil, joint.Unclear, nil
+		return nil, cycle.Unclear, nil
 	}
-	row := rowOf(ctx, r.base, entities[:own0[0]+1])
+	row := cycle.RowOf(ctx, r.base, entities[:own0[0]+1])
 	row.MaxAsks = prefixAsks
-	result, err := joint.Explore(ctx, row)
+	result, err := cycle.Explore(ctx, row)
 	if err != nil {
-		return nil, joint.Unclear, err
+		return nil, cycle.Unclear, err
 	}
 	c := result.Of(own0[0], own0[1])
 	if r.runs != nil {
-		r.runs.lost = c == joint.Unclear
+		r.runs.lost = c == cycle.Unclear
 	}
 	return &result.Fates[own0[0]][own0[1]], c, nil
 }
@@ -144,15 +144,15 @@ func (r *sequence) onlyPods() bool {
 // upTo are the subjects that are asked before one and stand in its way, and that one. Claims are left out that come with a pod
 // among them.
 func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
-	at := slices.IndexFunc(r.all, func(other metav1.Object) bool { return subjectOf(other) == subjectOf(subject) })
+	at := slices.IndexFunc(r.all, func(other metav1.Object) bool { return cycle.SubjectOf(other) == cycle.SubjectOf(subject) })
 	var out []metav1.Object
 	for _, other := range r.all[:at] {
 		withPod := slices.ContainsFunc(r.podsOf(other), func(ref inspect.PodRef) bool {
 			return slices.ContainsFunc(r.all[:at+1], func(o metav1.Object) bool {
-				return subjectOf(o) == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
+				return cycle.SubjectOf(o) == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
 			})
 		})
-		if !withPod && !r.together(subject, subjectOf(other), r.podsOf(other)) {
+		if !withPod && !r.together(subject, cycle.SubjectOf(other), r.podsOf(other)) {
 			out = append(out, other)
 		}
 	}
@@ -161,15 +161,15 @@ func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
 
 // entities are subjects as the scheduler takes them, and where each is among them. A pod brings along those of its group that
 // have to be placed with it.
-func (r *sequence) entities(subjects []metav1.Object) ([]joint.Entity, map[explain.Subject][2]int) {
-	var out []joint.Entity
+func (r *sequence) entities(subjects []metav1.Object) ([]cycle.Entity, map[explain.Subject][2]int) {
+	var out []cycle.Entity
 	at := map[explain.Subject][2]int{}
 	for _, subject := range subjects {
-		own := subjectOf(subject)
+		own := cycle.SubjectOf(subject)
 		if _, known := at[own]; known {
 			continue
 		}
-		entity := joint.Entity{}
+		entity := cycle.Entity{}
 		if pod, ok := subject.(*corev1.Pod); ok && inspect.PodGroupOf(pod) != "" && pod.Spec.NodeName == "" {
 			for _, d := range r.base.Filters().Prepare(pod).Everywhere.Doubts {
 				if d.OfOthers() {
@@ -178,11 +178,11 @@ func (r *sequence) entities(subjects []metav1.Object) ([]joint.Entity, map[expla
 			}
 		}
 		if len(entity.Members) == 0 {
-			m := memberOf(r.base, subject, r.opts)
+			m := cycle.MemberOf(r.base, subject, r.opts.cycle())
 			if m == nil {
 				continue
 			}
-			entity.Members = []*joint.Member{m}
+			entity.Members = []*cycle.Member{m}
 		}
 		for i, m := range entity.Members {
 			at[m.Subject] = [2]int{len(out), i}
@@ -193,7 +193,7 @@ func (r *sequence) entities(subjects []metav1.Object) ([]joint.Entity, map[expla
 }
 
 // dependsOn makes an answer Unknown that depends on what the scheduler chooses for others.
-func dependsOn(e *explain.Explanation, f *joint.Fate) {
+func dependsOn(e *explain.Explanation, f *cycle.Fate) {
 	open(e)
 	with, without, whom := differing(e.Subject, f.Placed, f.Waits)
 	if len(whom) == 0 {
@@ -218,7 +218,7 @@ func open(e *explain.Explanation) {
 }
 
 // differing are the steps of others than a subject in which two runs differ, in words, and those who are placed differently.
-func differing(own explain.Subject, a, b joint.Run) (inA, inB string, whom []string) {
+func differing(own explain.Subject, a, b cycle.Run) (inA, inB string, whom []string) {
 	var ofA, ofB []string
 	for _, step := range a {
 		for _, other := range b {
@@ -239,7 +239,7 @@ func kindOf(s explain.Subject) string {
 }
 
 // where says where a step puts its subject.
-func where(s joint.Step) string {
+func where(s cycle.Step) string {
 	switch {
 	case !s.Placed:
 		return s.Subject.Name + " nowhere"

@@ -1,7 +1,6 @@
 package question
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,9 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -28,7 +26,7 @@ func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object
 	out := make([]*explain.Explanation, len(subjects))
 	opts.gangs = map[inspect.PodRef]*gang{}
 	row := &sequence{base: c, opts: opts, asks: asksFor(c), alone: map[inspect.PodRef]*gang{}}
-	order := turns(c.Snapshot(), subjects)
+	order := cycle.QueueOrder(c.Snapshot(), subjects)
 	for _, i := range order {
 		row.all = append(row.all, subjects[i])
 	}
@@ -40,46 +38,6 @@ func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object
 		out[i] = e
 	}
 	return out, nil
-}
-
-// turns returns the order in which subjects are asked.
-func turns(s *inspect.Snapshot, subjects []metav1.Object) []int {
-	order := make([]int, len(subjects))
-	priorities := make([]int32, len(subjects))
-	for i, subject := range subjects {
-		order[i], priorities[i] = i, priorityOf(s, subject)
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(priorities[b], priorities[a]), earlier(subjects[a], subjects[b]))
-	})
-	return order
-}
-
-// earlier compares the times at which objects were created. What is not created yet comes last.
-func earlier(a, b metav1.Object) int {
-	at, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	if at.IsZero() || other.IsZero() {
-		return cmp.Compare(words.Btoi(at.IsZero()), words.Btoi(other.IsZero()))
-	}
-	return at.Compare(other.Time)
-}
-
-// priorityOf is the priority of a pod, or for a claim the highest of the pods that use it.
-func priorityOf(s *inspect.Snapshot, subject metav1.Object) int32 {
-	highest := int32(0)
-	switch subject := subject.(type) {
-	case *corev1.Pod:
-		if subject.Spec.Priority != nil {
-			highest = *subject.Spec.Priority
-		}
-	case *resourcev1.ResourceClaim:
-		for i, ref := range s.PodsOf(inspect.RefOf(subject)) {
-			if pod, ok := s.Pod(ref); ok && pod.Spec.Priority != nil && (i == 0 || *pod.Spec.Priority > highest) {
-				highest = *pod.Spec.Priority
-			}
-		}
-	}
-	return highest
 }
 
 // sequence is a number of subjects that are asked one after the other.
@@ -103,7 +61,7 @@ type taking struct {
 	by explain.Subject
 	// pods are those that use the subject if it is a claim.
 	pods []inspect.PodRef
-	*joint.Taking
+	*cycle.Taking
 }
 
 // ask puts a question about a subject, and notes what it gets.
@@ -112,7 +70,7 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	before := r.before(subject)
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
-		var takings []*joint.Taking
+		var takings []*cycle.Taking
 		opts.supposed, opts.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 		for _, t := range before {
 			if t.Pod != nil {
@@ -123,7 +81,7 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 				opts.supposed[inspect.RefOf(claim)] = true
 			}
 		}
-		cluster = joint.With(r.base, takings...)
+		cluster = cycle.With(r.base, takings...)
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {
@@ -184,7 +142,7 @@ func (r *sequence) decidedWith(subject metav1.Object) {
 
 // before are the subjects that have got devices that a subject cannot have.
 func (r *sequence) before(subject metav1.Object) []taking {
-	own := subjectOf(subject)
+	own := cycle.SubjectOf(subject)
 	var out []taking
 	for _, t := range r.took {
 		if t.by != own && !r.together(subject, t.by, t.pods) {
@@ -222,28 +180,16 @@ func ask(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts 
 	return e, nil, err
 }
 
-// subjectOf names an object that can be asked about.
-func subjectOf(object metav1.Object) explain.Subject {
-	kind := "ResourceClaimTemplate"
-	switch object.(type) {
-	case *corev1.Pod:
-		kind = "Pod"
-	case *resourcev1.ResourceClaim:
-		kind = "ResourceClaim"
-	}
-	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
-}
-
 // takingOf is what a subject gets by an answer. It is nil if that is nothing.
 func takingOf(ctx context.Context, s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) (*taking, error) {
 	if q == nil || e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		return nil, nil
 	}
-	first := outcomesOf(q.Answers).first
+	first := cycle.OutcomesOf(q.Answers).First
 	if first == nil {
 		return nil, nil
 	}
-	taken, err := take(ctx, q, first, first.Nodes[0], subject)
+	taken, err := cycle.Take(ctx, q, first, first.Nodes[0], subject)
 	if err != nil {
 		return nil, err
 	}

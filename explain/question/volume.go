@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -18,7 +19,7 @@ import (
 // fits, as far as the scheduler's plugins for volumes decide that. Errors are those of [Claim].
 func VolumeClaim(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
 	s := c.Snapshot()
-	nodes, err := nodesFor(s, opts)
+	nodes, err := cycle.NodesFor(s, opts.cycle())
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func VolumeClaim(ctx context.Context, c *scheduler.Cluster, namespace, name stri
 	index := filters.NewIndex(s, nil)
 	answer, ok := index.VolumeClaim(namespace, name, only...)
 	if !ok {
-		return nil, notFound("persistentvolumeclaim", namespace+"/"+name)
+		return nil, cycle.NotFound("persistentvolumeclaim", namespace+"/"+name)
 	}
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: name}, Basis: basisOf(c)}
 	e.Volume = volumeOf(answer)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -49,21 +50,21 @@ func volumeDecides(v *filters.VolumeVerdict) string {
 
 // volumeLimits are a sentence for each thing that could not be read, and for what is not known because of that.
 func volumeLimits(s *inspect.Snapshot, a *filters.VolumeAnswer) []string {
-	var l limits
+	var l cycle.Limits
 	if s.NodesAssumed() {
-		l.assumedNodes(s)
+		l.AssumedNodes(s)
 	}
 	for _, r := range []inspect.Resource{
 		inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.CSIDrivers, inspect.StorageCapacities,
 		inspect.CSINodes, inspect.VolumeAttachments, inspect.Pods,
 	} {
 		h := s.Health(r)
-		remark := describeHealth(r, h)
+		remark := cycle.DescribeHealth(r, h)
 		if h.State == inspect.Incomplete {
 			remark += ": what is in there is not seen here"
 		}
-		if h.Partial() && !slices.Contains(l.remarks, remark) {
-			l.remarks = append(l.remarks, remark)
+		if h.Partial() && !slices.Contains(l.Remarks, remark) {
+			l.Remarks = append(l.Remarks, remark)
 		}
 	}
 	doubts := slices.Clone(a.Everywhere.Doubts)
@@ -72,11 +73,11 @@ func volumeLimits(s *inspect.Snapshot, a *filters.VolumeAnswer) []string {
 		doubts = append(doubts, o.Doubts...)
 	}
 	for _, d := range doubts {
-		if !slices.Contains(l.remarks, d.Message) {
-			l.remarks = append(l.remarks, d.Message)
+		if !slices.Contains(l.Remarks, d.Message) {
+			l.Remarks = append(l.Remarks, d.Message)
 		}
 	}
-	return l.remarks
+	return l.Remarks
 }
 
 // volumeGroups are the nodes that are refused, together where that is for the same reasons. The largest group comes first.

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -104,8 +105,8 @@ func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []e
 		}
 		other, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		switch {
-		case found && refusedClaim(s, pod, other, entry.ResourceClaimName == nil) != "":
-			return podNote(pod, "the scheduler does not try the pod: %s", refusedClaim(s, pod, other, entry.ResourceClaimName == nil))
+		case found && cycle.RefusedClaim(s, pod, other, entry.ResourceClaimName == nil) != "":
+			return podNote(pod, "the scheduler does not try the pod: %s", cycle.RefusedClaim(s, pod, other, entry.ResourceClaimName == nil))
 		case name == ref.Name:
 			continue
 		case !found:

@@ -40,20 +40,20 @@ var layers = []layer{
 	{"scheduler", []string{"inspect", "allocator", "allocator/selector", "scheduler/filters"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
-	// What explains points one way: words < explain < lifecycle, whatif, joint < diagnose, requirement < conflict < fix < question < text.
+	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict < fix < cycle < question < text.
 	{"explain/words", []string{"inspect"}},
 	{"explain", []string{"inspect", "allocator", "scheduler/filters", "explain/words"}},
 	{"explain/whatif", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words"}},
 	{"explain/preemption", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/whatif"}},
 	{"explain/lifecycle", []string{"inspect", "allocator", "scheduler", "explain", "explain/words"}},
-	{"explain/joint", []string{"inspect", "allocator", "scheduler", "explain"}},
 	{"explain/diagnose", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/conflict", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
-	{"explain/question", []string{"inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
-	{"explain/plan", []string{"inspect", "inspect/nodeshape", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/whatif", "explain/joint", "explain/question"}},
+	{"explain/cycle", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/fix"}},
+	{"explain/question", []string{"inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
+	{"explain/plan", []string{"inspect", "inspect/nodeshape", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question"}},
 	{"explain/triage", []string{"inspect", "allocator", "scheduler", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/question", "explain/plan"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
@@ -213,7 +213,7 @@ var heavy = []struct {
 var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended",
-	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
+	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }
 

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package joint
+package cycle
 
 import (
 	"context"
@@ -40,6 +40,17 @@ type Step struct {
 	// Node is "" if the member was left waiting, and for a claim whose devices are tied to no node.
 	Node   inspect.NodeName
 	Placed bool
+}
+
+// Placed are those that a run places, in its order.
+func (run Run) Placed() []explain.Subject {
+	var out []explain.Subject
+	for _, step := range run {
+		if step.Placed {
+			out = append(out, step.Subject)
+		}
+	}
+	return out
 }
 
 // state is a cluster with members that were placed in it.

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // Of a pool whose slices disagree about how many they are it is chance whether the scheduler takes its devices. If an answer is
 // another one with the pool and without it, it is not known.
 
-// addDisagreeing adds what it means for the answer to a question that slices disagree.
-func (l *limits) addDisagreeing(ctx context.Context, q *whatif.Question) error {
+// AddDisagreeing adds what it means for the answer to a question that slices disagree.
+func (l *Limits) AddDisagreeing(ctx context.Context, q *whatif.Question) error {
 	pools := q.Cluster.Snapshot().DisagreeingPools()
 	if len(pools) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func (l *limits) addDisagreeing(ctx context.Context, q *whatif.Question) error {
 	for _, pool := range pools {
 		most = max(most, len(pool.Announced))
 	}
-	var first outcomes
+	var first Outcomes
 	for at := range min(most, maxAnnounced) {
 		o, err := announcing(ctx, q, pools, at)
 		switch {
@@ -32,9 +32,9 @@ func (l *limits) addDisagreeing(ctx context.Context, q *whatif.Question) error {
 			return err
 		case at == 0:
 			first = o
-		case (o.abort == nil) != (first.abort == nil) || (o.first == nil) != (first.first == nil):
-			l.mayBeMore, l.mayBeTaken, l.mayGoOn = true, true, true
-			l.addDisagreements(q.Cluster.Snapshot())
+		case (o.Abort == nil) != (first.Abort == nil) || (o.First == nil) != (first.First == nil):
+			l.MayBeMore, l.MayBeTaken, l.MayGoOn = true, true, true
+			l.AddDisagreements(q.Cluster.Snapshot())
 			return nil
 		}
 	}
@@ -45,7 +45,7 @@ func (l *limits) addDisagreeing(ctx context.Context, q *whatif.Question) error {
 const maxAnnounced = 5
 
 // announcing is what comes of a question if all slices of each pool announce the same of the numbers that they announce.
-func announcing(ctx context.Context, q *whatif.Question, pools []inspect.DisagreeingPool, which int) (outcomes, error) {
+func announcing(ctx context.Context, q *whatif.Question, pools []inspect.DisagreeingPool, which int) (Outcomes, error) {
 	changed := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		for i, slice := range o.Slices {
 			pool := slice.Spec.Pool
@@ -64,7 +64,7 @@ func announcing(ctx context.Context, q *whatif.Question, pools []inspect.Disagre
 		Subject: q.Subject, Partial: q.Partial,
 	}
 	answers, err := asked.Ask(ctx)
-	return outcomesOf(answers), err
+	return OutcomesOf(answers), err
 }
 
 func announce(slice *resourcev1.ResourceSlice, count int64) *resourcev1.ResourceSlice {
@@ -73,9 +73,9 @@ func announce(slice *resourcev1.ResourceSlice, count int64) *resourcev1.Resource
 	return &out
 }
 
-// addDisagreements says which slices disagree.
-func (l *limits) addDisagreements(s *inspect.Snapshot) {
+// AddDisagreements says which slices disagree.
+func (l *Limits) AddDisagreements(s *inspect.Snapshot) {
 	for _, pool := range s.DisagreeingPools() {
-		l.remarks = append(l.remarks, pool.String())
+		l.Remarks = append(l.Remarks, pool.String())
 	}
 }

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -23,18 +22,18 @@ func TestRunsAtRandom(t *testing.T) {
 	if testing.Short() {
 		tests = 120
 	}
-	seen, solvable := map[joint.Certainty]int{}, map[bool]int{}
+	seen, solvable := map[Certainty]int{}, map[bool]int{}
 	for seed := range tests {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
 		c := randomCluster(rng)
 		entities := randomRow(rng, c)
-		row := rowOf(t.Context(), c, entities)
+		row := RowOf(t.Context(), c, entities)
 		row.MaxAsks = 100_000
-		got, err := joint.Explore(t.Context(), row)
+		got, err := Explore(t.Context(), row)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := joint.Explore(t.Context(), joint.Row{Base: c, Entities: likeNoOther(entities), MaxAsks: 100_000})
+		want, err := Explore(t.Context(), Row{Base: c, Entities: likeNoOther(entities), MaxAsks: 100_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +60,7 @@ func TestRunsAtRandom(t *testing.T) {
 	if solvable[true] < tests/10 || solvable[false] < tests/10 {
 		t.Errorf("all could be placed together, or not: %v", solvable)
 	}
-	for _, c := range []joint.Certainty{joint.Always, joint.Never, joint.Depends} {
+	for _, c := range []Certainty{Always, Never, Depends} {
 		if seen[c] < tests/10 {
 			t.Errorf("certainty %d came up only %d times", c, seen[c])
 		}
@@ -70,19 +69,19 @@ func TestRunsAtRandom(t *testing.T) {
 
 // solveBothWays reports whether all members can be placed together, which has to be found with and without regard to what looks
 // alike. What is found has to be a run.
-func solveBothWays(t *testing.T, seed int, row joint.Row) bool {
+func solveBothWays(t *testing.T, seed int, row Row) bool {
 	t.Helper()
 	need := 0
-	var members []*joint.Member
+	var members []*Member
 	for i := range row.Entities {
 		need += len(row.Entities[i].Members)
 		members = append(members, row.Entities[i].Members...)
 	}
-	got, err := joint.Solve(t.Context(), row, need)
+	got, err := Solve(t.Context(), row, need)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := joint.Solve(t.Context(), joint.Row{Base: row.Base, Entities: likeNoOther(row.Entities), MaxAsks: row.MaxAsks}, need)
+	want, err := Solve(t.Context(), Row{Base: row.Base, Entities: likeNoOther(row.Entities), MaxAsks: row.MaxAsks}, need)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +89,7 @@ func solveBothWays(t *testing.T, seed int, row joint.Row) bool {
 		t.Errorf("seed %d: impossible %t with the run %v, want %t", seed, got.Impossible, got.Run, want.Impossible)
 	}
 	if got.Run != nil {
-		if c, _, err := joint.Replay(t.Context(), row.Base, members, got.Run); err != nil || c == nil || len(placedIn(got.Run)) < need {
+		if c, _, err := Replay(t.Context(), row.Base, members, got.Run); err != nil || c == nil || len(got.Run.Placed()) < need {
 			t.Errorf("seed %d: %v is no run that places all: %v", seed, got.Run, err)
 		}
 	}
@@ -98,10 +97,10 @@ func solveBothWays(t *testing.T, seed int, row joint.Row) bool {
 }
 
 // likeNoOther are entities whose members are all tried.
-func likeNoOther(entities []joint.Entity) []joint.Entity {
-	out := make([]joint.Entity, len(entities))
+func likeNoOther(entities []Entity) []Entity {
+	out := make([]Entity, len(entities))
 	for i, e := range entities {
-		out[i] = joint.Entity{Need: e.Need}
+		out[i] = Entity{Need: e.Need}
 		for _, m := range e.Members {
 			member := *m
 			member.Shape = ""
@@ -143,12 +142,12 @@ func randomCluster(rng *rand.Rand) *scheduler.Cluster {
 }
 
 // randomRow is a row of up to five pods, some of them as groups.
-func randomRow(rng *rand.Rand, c *scheduler.Cluster) []joint.Entity {
-	var out []joint.Entity
+func randomRow(rng *rand.Rand, c *scheduler.Cluster) []Entity {
+	var out []Entity
 	sharing, distinct := rng.IntN(4) == 0, rng.IntN(3) == 0
 	for i, n := 0, 2+rng.IntN(3); i < n; i++ {
 		if len(out) == 0 || rng.IntN(2) == 0 {
-			out = append(out, joint.Entity{Need: rng.IntN(4)})
+			out = append(out, Entity{Need: rng.IntN(4)})
 		}
 		e := &out[len(out)-1]
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: fmt.Sprintf("p%d", i)}}
@@ -166,7 +165,7 @@ func randomRow(rng *rand.Rand, c *scheduler.Cluster) []joint.Entity {
 		case rng.IntN(2) == 0:
 			pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &claim}}
 		}
-		m := podMember(c, pod, Options{})
+		m := PodMember(c, pod, Options{})
 		if claims := pod.Spec.ResourceClaims; len(claims) > 0 && *claims[0].ResourceClaimName != "shared" {
 			claim, _ := c.Snapshot().Claim(inspect.ClaimRef{Namespace: "ml", Name: *claims[0].ResourceClaimName})
 			m.Shape = fmt.Sprintf("%d CPUs and %d devices", cpus, claim.Spec.Devices.Requests[0].Exactly.Count)

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"context"
@@ -12,20 +12,18 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// rowOf is a row of entities that are placed in a cluster.
-func rowOf(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) joint.Row {
-	return joint.Row{Base: c, Entities: entities, Local: local(ctx, c, entities)}
+// RowOf is a row of entities that are placed in a cluster.
+func RowOf(ctx context.Context, c *scheduler.Cluster, entities []Entity) Row {
+	return Row{Base: c, Entities: entities, Local: local(ctx, c, entities)}
 }
 
 // local reports whether members change nothing for each other but what is left of their nodes.
-func local(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) bool {
+func local(ctx context.Context, c *scheduler.Cluster, entities []Entity) bool {
 	used := map[inspect.ClaimRef]bool{}
 	tied := map[string]bool{}
 	for i := range entities {
@@ -48,7 +46,7 @@ func local(ctx context.Context, c *scheduler.Cluster, entities []joint.Entity) b
 }
 
 // Local reports whether a member changes nothing for others but what is left of its node, wherever it is placed.
-func Local(ctx context.Context, c *scheduler.Cluster, m *joint.Member) bool {
+func Local(ctx context.Context, c *scheduler.Cluster, m *Member) bool {
 	if m.Reaches || m.PerNode {
 		return !m.Reaches && onlyOfNodes(c.Snapshot())
 	}
@@ -62,22 +60,22 @@ func onlyOfNodes(s *inspect.Snapshot) bool {
 	})
 }
 
-// memberOf is a pod or a claim as a member of a row.
-func memberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *joint.Member {
+// MemberOf is a pod or a claim as a member of a row.
+func MemberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
-		return podMember(c, subject, opts)
+		return PodMember(c, subject, opts)
 	case *resourcev1.ResourceClaim:
-		return claimMember(subject, opts)
+		return ClaimMember(subject, opts)
 	}
 	return nil
 }
 
-func claimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
-	m := &joint.Member{Subject: subjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
-	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
+func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *Member {
+	m := &Member{Subject: SubjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
+	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil {
-			return &joint.Turn{}, nil
+			return &Turn{}, nil
 		}
 		nodes, err := turnNodes(c, nodes, opts)
 		if err != nil {
@@ -88,14 +86,14 @@ func claimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
 	return m
 }
 
-func podMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
+func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	s := c.Snapshot()
-	claims := claimsFor(s, pod)
-	m := &joint.Member{
-		Subject: subjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.pending,
-		PerNode: extendedOf(s, pod) != nil, Reaches: reaches(pod), Unseen: takesUnseen(s, pod, claims),
+	claims := ClaimsFor(s, pod)
+	m := &Member{
+		Subject: SubjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
+		PerNode: ExtendedOf(s, pod) != nil, Reaches: reaches(pod), Unseen: takesUnseen(s, pod, claims),
 	}
-	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
+	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)
 	}
 	return m
@@ -133,8 +131,8 @@ func volumeNames(pod *corev1.Pod) []string {
 
 // takesUnseen reports whether a pod takes more than what is seen once it is supposed to be on a node: volumes that are bound
 // then, and what its devices take of the node.
-func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) bool {
-	if s.Features().Enabled(inspect.GateNodeAllocatableResources) && len(pod.Spec.ResourceClaims) > 0 && len(claims.pending) > 0 {
+func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
+	if s.Features().Enabled(inspect.GateNodeAllocatableResources) && len(pod.Spec.ResourceClaims) > 0 && len(claims.Pending) > 0 {
 		return true
 	}
 	for _, name := range volumeNames(pod) {
@@ -150,8 +148,8 @@ func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) bool {
 
 // shapeOf is a text that is the same for pods that differ in nothing but their names and those of their own claims. It is ""
 // for a pod that is like no other.
-func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) string {
-	if claims.blocked != "" || pod.Spec.NodeName != "" || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
+func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
+	if claims.Blocked != "" || pod.Spec.NodeName != "" || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
 		return ""
 	}
 	spec := pod.Spec
@@ -174,10 +172,10 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) string {
 		}
 		shape.Entries = append(shape.Entries, entry.Name+"="+name)
 	}
-	for _, claim := range claims.pending {
+	for _, claim := range claims.Pending {
 		shape.Claims = append(shape.Claims, claim.Spec)
 	}
-	for _, claim := range claims.allocated {
+	for _, claim := range claims.Allocated {
 		shape.Allocated = append(shape.Allocated, claim.Name)
 	}
 	text, err := json.Marshal(shape)
@@ -192,27 +190,27 @@ func turnNodes(c *scheduler.Cluster, nodes []*corev1.Node, opts Options) ([]*cor
 	if nodes != nil && opts.Node == "" {
 		return nodes, nil
 	}
-	return nodesFor(c.Snapshot(), opts)
+	return NodesFor(c.Snapshot(), opts)
 }
 
 // askTurn says where a pod can be placed in a cluster.
-func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*joint.Turn, error) {
-	c, _ = startOfAttempt(c, pod)
+func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*Turn, error) {
+	c, _ = StartOfAttempt(c, pod)
 	s := c.Snapshot()
-	claims := claimsFor(s, pod)
+	claims := ClaimsFor(s, pod)
 	switch {
-	case claims.blocked != "":
-		open := claims.missing != nil && claims.missing.MayExist(s, pod.Namespace)
-		return &joint.Turn{MayWait: open, Open: open}, nil
-	case pod.Spec.NodeName != "" && len(claims.pending) == 0:
-		return &joint.Turn{}, nil
+	case claims.Blocked != "":
+		open := claims.Missing != nil && claims.Missing.MayExist(s, pod.Namespace)
+		return &Turn{MayWait: open, Open: open}, nil
+	case pod.Spec.NodeName != "" && len(claims.Pending) == 0:
+		return &Turn{}, nil
 	}
 	nodes, err := turnNodes(c, nodes, opts)
 	if err != nil {
 		return nil, err
 	}
-	e := &explain.Explanation{Subject: subjectOf(pod)}
-	t, err := turnOf(ctx, podQuestion(c, e, pod, claims, nodes, opts), pod)
+
+	t, err := turnOf(ctx, Question(c, pod, claims, nodes, opts), pod)
 	if err == nil && pod.Status.NominatedNodeName != "" && !t.MayWait {
 		t.Options = onlyNominated(t.Options, pod.Status.NominatedNodeName)
 	}
@@ -220,7 +218,7 @@ func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes [
 }
 
 // onlyNominated is the node on which the scheduler has made room for a pod if that is among the options: it tries no other.
-func onlyNominated(options []joint.Option, node string) []joint.Option {
+func onlyNominated(options []Option, node string) []Option {
 	for i := range options {
 		if string(options[i].Node) == node {
 			return options[i : i+1]
@@ -230,8 +228,8 @@ func onlyNominated(options []joint.Option, node string) []joint.Option {
 }
 
 // turnOf puts a question to its nodes, and says where they leave the subject.
-func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*joint.Turn, error) {
-	t := &joint.Turn{}
+func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Turn, error) {
+	t := &Turn{}
 	if p := q.Filtered(); p != nil {
 		if len(p.Everywhere.Refusals) > 0 {
 			return t, nil
@@ -239,53 +237,53 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*jo
 		q.Grouped = true
 		t.MayWait = len(q.Doubts()) > 0
 	}
-	limits := limitsOf(q.Cluster.Snapshot())
-	limits.addPods(q)
-	limits.addAdmission(q)
-	if err := limits.addDisagreeing(ctx, q); err != nil {
+	limits := LimitsOf(q.Cluster.Snapshot())
+	limits.AddPods(q)
+	limits.AddAdmission(q)
+	if err := limits.AddDisagreeing(ctx, q); err != nil {
 		return nil, err
 	}
-	t.Open = limits.mayBeMore || limits.mayBeClasses
-	t.MayWait = t.MayWait || limits.mayBeTaken
-	if precheck(q) != nil {
+	t.Open = limits.MayBeMore || limits.MayBeClasses
+	t.MayWait = t.MayWait || limits.MayBeTaken
+	if Precheck(q) != nil {
 		return t, nil
 	}
 	answers, err := q.Ask(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := searchCost(ctx, q, answers); err != nil {
+	if _, err := SearchCost(ctx, q, answers); err != nil {
 		return nil, err
 	}
-	o := outcomesOf(answers)
-	o.timeout, o.dropsNodes = timeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
+	o := OutcomesOf(answers)
+	o.Timeout, o.DropsNodes = TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
 	switch {
-	case o.abort != nil && !o.abort.Abort.Undecided():
+	case o.Abort != nil && !o.Abort.Abort.Undecided():
 		t.Fails = true
 		return t, nil
-	case o.abort != nil || o.undecided && o.doubtful == 0 && len(answers) > 0:
+	case o.Abort != nil || o.Undecided && o.Doubtful == 0 && len(answers) > 0:
 		t.Open = true
 	}
-	t.MayWait = t.MayWait || o.slow() || o.allocatable == 0 && o.doubtful > 0
+	t.MayWait = t.MayWait || o.Slow() || o.Allocatable == 0 && o.Doubtful > 0
 	t.Options = optionsOf(q, answers, subject)
 	return t, nil
 }
 
 // optionsOf are the nodes that nothing is known to refuse, in the order of the question.
-func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Object) []joint.Option {
-	at := make([]*joint.Option, len(q.Nodes))
+func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Object) []Option {
+	at := make([]*Option, len(q.Nodes))
 	for i := range answers {
 		a := &answers[i]
 		if !a.Allocatable() && !a.Doubtful() {
 			continue
 		}
 		for _, n := range a.Nodes {
-			at[n] = &joint.Option{Node: inspect.NodeName(q.Nodes[n].Name), Take: func(ctx context.Context) (*joint.Taking, error) {
-				return take(ctx, q, a, n, subject)
+			at[n] = &Option{Node: inspect.NodeName(q.Nodes[n].Name), Take: func(ctx context.Context) (*Taking, error) {
+				return Take(ctx, q, a, n, subject)
 			}}
 		}
 	}
-	out := make([]joint.Option, 0, len(at))
+	out := make([]Option, 0, len(at))
 	for _, o := range at {
 		if o != nil {
 			out = append(out, *o)
@@ -294,8 +292,8 @@ func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Objec
 	return out
 }
 
-// take is what a subject has once it is on a node that answered yes.
-func take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, subject metav1.Object) (*joint.Taking, error) {
+// Take is what a subject has once it is on a node that answered yes.
+func Take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, subject metav1.Object) (*Taking, error) {
 	result := a.Result
 	if node != a.Nodes[0] && len(a.Q.Claims) > 0 {
 		var err error
@@ -304,9 +302,9 @@ func take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, s
 		}
 	}
 	if result.Outcome != allocator.Allocated {
-		return nil, fmt.Errorf("placing %s on node %s: what fits on a node that looks alike does not fit there", subjectOf(subject).FullName(), q.Nodes[node].Name)
+		return nil, fmt.Errorf("placing %s on node %s: what fits on a node that looks alike does not fit there", SubjectOf(subject).FullName(), q.Nodes[node].Name)
 	}
-	t := &joint.Taking{}
+	t := &Taking{}
 	var consumer []resourcev1.ResourceClaimConsumerReference
 	if pod, ok := subject.(*corev1.Pod); ok {
 		t.Pod = pod.DeepCopy()
@@ -319,7 +317,7 @@ func take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, s
 			claim.Namespace = subject.GetNamespace()
 		}
 		claim.Status.Allocation = result.Allocations[i].DeepCopy()
-		if s := q.Cluster.Snapshot(); bindsLater(s) { // as the scheduler does, which refuses pods that come later otherwise
+		if s := q.Cluster.Snapshot(); BindsLater(s) { // as the scheduler does, which refuses pods that come later otherwise
 			claim.Status.Allocation.AllocationTimestamp = ptr.To(metav1.NewTime(s.Time()))
 		}
 		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer...)

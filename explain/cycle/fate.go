@@ -1,4 +1,4 @@
-package joint
+package cycle
 
 // Certainty is what all runs together say.
 type Certainty int

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ import (
 // maxCounted is the number of different nodes on which steps are counted, those first that take most with pruning.
 const maxCounted = 32
 
-// searchCost counts the steps that the scheduler would need, on the node where they are most, and sets the risk of each
+// SearchCost counts the steps that the scheduler would need, on the node where they are most, and sets the risk of each
 // answer. It returns nil if they are many on no node.
-func searchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer) (*explain.SearchCost, error) {
+func SearchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer) (*explain.SearchCost, error) {
 	var worst *explain.SearchCost
 	features := q.Cluster.Snapshot().Features()
 	for _, a := range hardest(answers) {
@@ -122,9 +122,9 @@ func roundDown(x float64) string {
 	return fmt.Sprintf("%.2f", float64(int64(x*100))/100)
 }
 
-// timeoutOf says whether the scheduler's own search may time out, so that an answer that is yes is none. Where it gives up
+// TimeoutOf says whether the scheduler's own search may time out, so that an answer that is yes is none. Where it gives up
 // because of a single node, every node counts; otherwise the best of those that fit.
-func timeoutOf(q *whatif.Question, answers []whatif.Answer) explain.TimeoutRisk {
+func TimeoutOf(q *whatif.Question, answers []whatif.Answer) explain.TimeoutRisk {
 	all, best := explain.NoTimeout, explain.WouldTimeOut
 	for i := range answers {
 		a := &answers[i]
@@ -139,8 +139,8 @@ func timeoutOf(q *whatif.Question, answers []whatif.Answer) explain.TimeoutRisk 
 	return best // without meaning if none fits
 }
 
-// tooSlow is the number of nodes that would fit if the scheduler's search ended in time there.
-func tooSlow(answers []whatif.Answer) int {
+// TooSlow is the number of nodes that would fit if the scheduler's search ended in time there.
+func TooSlow(answers []whatif.Answer) int {
 	n := 0
 	for i := range answers {
 		if answers[i].Allocatable() && answers[i].Risk == explain.WouldTimeOut {
@@ -148,20 +148,4 @@ func tooSlow(answers []whatif.Answer) int {
 		}
 	}
 	return n
-}
-
-// saySlow sets the message of an answer that would be yes if the scheduler had time for it.
-func (o outcomes) saySlow(q *whatif.Question, e *explain.Explanation) {
-	where := fmt.Sprintf("on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
-	if len(q.Nodes) == 1 {
-		where = "on node " + q.Nodes[0].Name
-	}
-	switch {
-	case o.timeout == explain.MayTimeOut:
-		say(e, "can be allocated %s, if kube-scheduler's own search ends in time", where)
-	case o.dropsNodes:
-		say(e, "cannot be allocated: it would fit %s, but kube-scheduler's own search does not end in time", where)
-	default:
-		say(e, "makes the scheduler give up with an error: it would fit %s, but kube-scheduler's own search does not end in time", where)
-	}
 }

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"fmt"
@@ -15,14 +15,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // What the scheduler, or the API server when the scheduler writes, refuses of the claims of a pod whatever devices there
 // are (PreEnqueue, Filter and PreBind of the scheduler's plugin DynamicResources).
 
-// refusedClaim says why the scheduler does not even try a pod because of one of its claims. generated says that the claim
+// RefusedClaim says why the scheduler does not even try a pod because of one of its claims. generated says that the claim
 // was made for the pod from a template. It is "" if the scheduler tries, or has put the pod on a node already.
-func refusedClaim(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceClaim, generated bool) string {
+func RefusedClaim(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceClaim, generated bool) string {
 	switch {
 	case pod.Spec.NodeName != "":
 		return ""
@@ -79,11 +80,11 @@ func reservedFor(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 // untimed reports whether a claim is allocated without a time of allocation where the scheduler needs that. Objects that
 // were written by hand have none; that says nothing of a cluster.
 func untimed(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
-	return s.ServerVersion() != "" && bindsLater(s) && claim.Status.Allocation != nil && claim.Status.Allocation.AllocationTimestamp == nil
+	return s.ServerVersion() != "" && BindsLater(s) && claim.Status.Allocation != nil && claim.Status.Allocation.AllocationTimestamp == nil
 }
 
-// bindsLater reports whether the scheduler waits for the binding conditions of devices.
-func bindsLater(s *inspect.Snapshot) bool {
+// BindsLater reports whether the scheduler waits for the binding conditions of devices.
+func BindsLater(s *inspect.Snapshot) bool {
 	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
 }
 
@@ -91,7 +92,7 @@ func bindsLater(s *inspect.Snapshot) bool {
 // DynamicResources plugin). It is nil if the claim can be used there.
 func unavailable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, node *corev1.Node) *explain.Reason {
 	if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
-		reason := outOfReach(claim)
+		reason := OutOfReach(claim)
 		return &reason
 	}
 	if device := unprepared(s, claim); device != nil && !slices.Contains(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations)) {
@@ -120,7 +121,7 @@ func unprepared(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *inspect.D
 // unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or takes too
 // long. It is nil otherwise.
 func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {
-	if !bindsLater(s) {
+	if !BindsLater(s) {
 		return nil
 	}
 	waits := false
@@ -161,4 +162,18 @@ func deviceConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceReque
 		}
 	}
 	return nil
+}
+
+// Clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
+// reserves the claim, and if the claim is what keeps the pod from some node that no filter before refuses.
+func Clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
+	s, pod := filtered.Snapshot(), filtered.Pod
+	by := claim.Status.ReservedFor
+	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {
+		return false
+	}
+	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
+		o := filtered.On(inspect.NodeName(node.Name))
+		return unavailable(s, claim, node) != nil && !whatif.RefusedBefore(&o)
+	})
 }

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"cmp"
@@ -34,14 +34,14 @@ type extended struct {
 	others  []corev1.ResourceName          // of resources that none does
 }
 
-// extendedOf returns the extended resources of a pod. It is nil if no class provides any of them.
-func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
+// ExtendedOf returns the extended resources of a pod. It is nil if no class provides any of them.
+func ExtendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	if !s.Features().Enabled(inspect.GateExtendedResource) {
 		return nil
 	}
 	x := &extended{s: s, pod: pod, classes: map[corev1.ResourceName]string{}}
-	for _, c := range allContainers(pod) {
-		for name, quantity := range requestsOf(c) {
+	for _, c := range AllContainers(pod) {
+		for name, quantity := range RequestsOf(c) {
 			switch class := s.ClassOfExtendedResource(name); {
 			case quantity.IsZero() || !inspect.IsExtendedResource(name):
 			case class != nil:
@@ -58,8 +58,8 @@ func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	return x
 }
 
-// allContainers returns the init containers of a pod, and then its containers.
-func allContainers(pod *corev1.Pod) []*corev1.Container {
+// AllContainers returns the init containers of a pod, and then its containers.
+func AllContainers(pod *corev1.Pod) []*corev1.Container {
 	var out []*corev1.Container
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
@@ -69,8 +69,8 @@ func allContainers(pod *corev1.Pod) []*corev1.Container {
 	return out
 }
 
-// requestsOf returns the requests of a container. A limit without a request is a request, as the API server makes it.
-func requestsOf(c *corev1.Container) corev1.ResourceList {
+// RequestsOf returns the requests of a container. A limit without a request is a request, as the API server makes it.
+func RequestsOf(c *corev1.Container) corev1.ResourceList {
 	out := maps.Clone(c.Resources.Limits)
 	if out == nil {
 		out = corev1.ResourceList{}
@@ -112,7 +112,7 @@ func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 
 // Of returns the special claims of another pod.
 func (x *extended) Of(pod *corev1.Pod) whatif.ClaimPerNode {
-	if of := extendedOf(x.s, pod); of != nil {
+	if of := ExtendedOf(x.s, pod); of != nil {
 		return of
 	}
 	return nil
@@ -120,7 +120,7 @@ func (x *extended) Of(pod *corev1.Pod) whatif.ClaimPerNode {
 
 // requests returns the requests of all containers for one resource.
 func (x *extended) requests(name corev1.ResourceName) []resourcev1.DeviceRequest {
-	containers := allContainers(x.pod)
+	containers := AllContainers(x.pod)
 	lasting := make([]*resourcev1.DeviceRequest, len(containers)) // of containers that keep running
 	for i, c := range containers {
 		if !x.ends(i, c) {
@@ -153,7 +153,7 @@ func (x *extended) ends(index int, c *corev1.Container) bool {
 
 // request is what one container needs of a resource beyond what it can reuse. It is nil if that is nothing.
 func (x *extended) request(index int, c *corev1.Container, name corev1.ResourceName, reusable []*resourcev1.DeviceRequest) *resourcev1.DeviceRequest {
-	requests := requestsOf(c)
+	requests := RequestsOf(c)
 	quantity := requests[name]
 	needed, ok := quantity.AsInt64()
 	if !ok || needed == 0 {

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 // "cpu" of a device of dra.cpu is "dra.cpu/cpu". The releases that this program decides for take them for two.
 const sameCapacityMinor = 38
 
-// addCapacityNames adds that the answer is not known where it depends on whether two names are the same capacity: if a
+// AddCapacityNames adds that the answer is not known where it depends on whether two names are the same capacity: if a
 // release takes them for one, and a request names the capacity in another way than the devices do.
-func (l *limits) addCapacityNames(q *whatif.Question) {
+func (l *Limits) AddCapacityNames(q *whatif.Question) {
 	s := q.Cluster.Snapshot()
 	if s.Features().Minor < sameCapacityMinor {
 		return
@@ -36,8 +36,8 @@ func (l *limits) addCapacityNames(q *whatif.Question) {
 			if other == "" || !slices.ContainsFunc(slice.Spec.Devices, func(d resourcev1.Device) bool { _, ok := d.Capacity[other]; return ok }) {
 				continue
 			}
-			l.mayBeMore, l.mayBeTaken = true, true
-			l.remarks = append(l.remarks, fmt.Sprintf(
+			l.MayBeMore, l.MayBeTaken = true, true
+			l.Remarks = append(l.Remarks, fmt.Sprintf(
 				"from Kubernetes 1.%d on, the capacity %s is also %s, which this program does not model yet: the answer is not known", sameCapacityMinor, name, other))
 			break
 		}

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"fmt"
@@ -29,9 +29,9 @@ func adminRefused(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain
 	}
 }
 
-// addAdmission adds that it is not known whether the API server takes a claim for admin access, and reports whether that is so. What it
+// AddAdmission adds that it is not known whether the API server takes a claim for admin access, and reports whether that is so. What it
 // has taken has a UID.
-func (l *limits) addAdmission(q *whatif.Question) (unknown bool) {
+func (l *Limits) AddAdmission(q *whatif.Question) (unknown bool) {
 	s := q.Cluster.Snapshot()
 	if !s.Features().Enabled(inspect.GateAdminAccess) {
 		return false
@@ -41,8 +41,8 @@ func (l *limits) addAdmission(q *whatif.Question) (unknown bool) {
 		if known || inspect.AdminRequest(&claim.Spec) < 0 || taken(q, i) {
 			continue
 		}
-		l.mayBeTaken = true
-		l.remarks = append(l.remarks, fmt.Sprintf("namespace %s is not known here: the API server takes a claim for admin access only where it has the label %s=true", claim.Namespace, resourcev1.DRAAdminNamespaceLabelKey))
+		l.MayBeTaken = true
+		l.Remarks = append(l.Remarks, fmt.Sprintf("namespace %s is not known here: the API server takes a claim for admin access only where it has the label %s=true", claim.Namespace, resourcev1.DRAAdminNamespaceLabelKey))
 		return true
 	}
 	return false

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"cmp"
@@ -19,10 +19,10 @@ import (
 // is not bound, the scheduler is about to bind it, or failed to: then the next attempt deletes the claim, whatever else it
 // finds, and the one after that decides without it (PostFilter of its DynamicResources plugin).
 
-// startOfAttempt is the cluster as the scheduler finds it when it decides about a pod anew: without a claim that an attempt to
+// StartOfAttempt is the cluster as the scheduler finds it when it decides about a pod anew: without a claim that an attempt to
 // schedule the pod has written. The note tells of that claim; it is nil if there is none.
-func startOfAttempt(c *scheduler.Cluster, pod *corev1.Pod) (*scheduler.Cluster, *explain.Note) {
-	if pod.Spec.NodeName != "" || pod.UID == "" || extendedOf(c.Snapshot(), pod) == nil {
+func StartOfAttempt(c *scheduler.Cluster, pod *corev1.Pod) (*scheduler.Cluster, *explain.Note) {
+	if pod.Spec.NodeName != "" || pod.UID == "" || ExtendedOf(c.Snapshot(), pod) == nil {
 		return c, nil
 	}
 	claim := claimOfAttempt(c.Snapshot().Objects().Claims, pod)

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// precheck makes the checks that the API server and the scheduler make before any node is asked. What fails there makes the pod
+// Precheck makes the checks that the API server and the scheduler make before any node is asked. What fails there makes the pod
 // unschedulable, whereas the same fault found later is an error. It returns nil if nothing fails.
-func precheck(q *whatif.Question) *explain.Reason {
+func Precheck(q *whatif.Question) *explain.Reason {
 	for _, claim := range q.Claims {
 		if r := adminRefused(q.Cluster.Snapshot(), claim); r != nil {
 			return r

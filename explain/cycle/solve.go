@@ -1,6 +1,8 @@
-package joint
+package cycle
 
-import "context"
+import (
+	"context"
+)
 
 // Solution is how members of a row can be placed together.
 type Solution struct {
