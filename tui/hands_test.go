@@ -59,7 +59,7 @@ func TestFilterGoesToTheName(t *testing.T) {
 func TestKeysAreWrittenAsInTheHelp(t *testing.T) {
 	d := drive(t, 120, 40, "claims")
 	d.press("ctrl+r")
-	d.shows("^R is no key here")
+	d.shows("no such key: ^R")
 	d.press("e", "?")
 	d.shows("keys of the page explain")
 }

@@ -269,7 +269,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	key, ok := m.keys().Find(k.String())
 	switch {
 	case !ok:
-		return m.say(styled.Dim, inspect.Sanitize(shown(k))+" is no key here; ? shows all")
+		return m.say(styled.Dim, "no such key: "+inspect.Sanitize(shown(k))+" (? for help)")
 	case key.Off != "" && slices.Contains([]keymap.Action{allocate, deallocate, release, taint}, key.Action):
 		m.popup = refusal(key.Label() + " " + string(key.Action) + ": " + key.Off)
 		return nil

@@ -30,7 +30,7 @@ func TestOnlyAPlayerReleasesAndTaints(t *testing.T) {
 		t.Error("keys that would end pods and taint devices of a real cluster")
 	}
 	d.press("R", "T")
-	d.shows("T is no key here")
+	d.shows("no such key: T")
 	d.m.options.Writer = player{s}
 	d.press("R")
 	d.shows("R release: no release here")

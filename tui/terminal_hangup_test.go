@@ -94,7 +94,7 @@ func TestAPageThatIsOpenIsNotOpenedAgain(t *testing.T) {
 func TestKeysThatDoNothingSayWhy(t *testing.T) {
 	d := drive(t, 80, 24, "devices")
 	for key, want := range map[string]string{
-		"x": "x is no key here", "esc": "there is nothing to go back to", "W": "nothing is supposed",
+		"x": "no such key: x", "esc": "there is nothing to go back to", "W": "nothing is supposed",
 		"w": "fpga.example.com/fabric/fpga-0 has no taints", "f": "not for a Device, only for a ResourceClaim or ResourceClaimTemplate",
 	} {
 		d.press(key)

@@ -280,8 +280,8 @@ func (x *explorer) ask(ctx context.Context, s *state, m *Member) (*Turn, error) 
 	return t, nil
 }
 
-// different returns the options of a member that lead to states that are not alike. had says who had its turn, the member
-// among them.
+// different returns the options of a member that lead to states that are not alike. had marks the members already
+// tried, including m.
 func (x *explorer) different(at int, s *state, m *Member, had []bool, options []Option) []Option {
 	if len(options) > 1 && x.Local && x.restIsLike(m, at, had) {
 		return options[:1] // the nodes are filled to the same number, in whatever order

@@ -47,8 +47,8 @@ func local(ctx context.Context, c *scheduler.Cluster, entities []Entity) bool {
 
 // Local reports whether a member changes nothing for others but what is left of its node, wherever it is placed.
 func Local(ctx context.Context, c *scheduler.Cluster, m *Member) bool {
-	if m.Reaches || m.PerNode {
-		return !m.Reaches && onlyOfNodes(c.Snapshot())
+	if m.NonLocal || m.PerNode {
+		return !m.NonLocal && onlyOfNodes(c.Snapshot())
 	}
 	return len(m.Claims) == 0 || c.Tied(ctx, m.Claims)
 }
@@ -91,7 +91,7 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	claims := ClaimsFor(s, pod)
 	m := &Member{
 		Subject: SubjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
-		PerNode: ExtendedOf(s, pod) != nil, Reaches: reaches(pod), Unseen: takesUnseen(s, pod, claims),
+		PerNode: ExtendedOf(s, pod) != nil, NonLocal: reaches(pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)

@@ -42,8 +42,8 @@ type Member struct {
 	Shape string
 	// Class is ascending in an entity. The order of members of the same class is not known: any may be the first.
 	Class int
-	// Reaches says that it changes more for others than what is left of its node, or depends on where others are.
-	Reaches bool
+	// NonLocal reports whether placing the pod can affect other nodes, or depends on where other pods are.
+	NonLocal bool
 	// Unseen says that it takes more than a Taking shows, of what others that are Unseen may need: volumes that are chosen with
 	// the node.
 	Unseen bool

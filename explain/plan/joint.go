@@ -158,7 +158,7 @@ func (r *replay) sayDepends(placed map[explain.Subject]int, runs int) {
 
 // mayRetry reports whether a member that was left waiting may fit once others are placed. cycle.Explore asks each only once.
 func mayRetry(e cycle.Entity) bool {
-	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.Reaches })
+	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.NonLocal })
 }
 
 // equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be the first.
@@ -313,7 +313,7 @@ func alike(row cycle.Row) bool {
 			return false
 		}
 		for _, m := range row.Entities[i].Members {
-			if m.Shape == "" || m.Reaches || m.Unseen || shape != "" && m.Shape != shape {
+			if m.Shape == "" || m.NonLocal || m.Unseen || shape != "" && m.Shape != shape {
 				return false
 			}
 			shape = m.Shape
@@ -374,7 +374,7 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (orde
 	shapes = map[string][]*corev1.Pod{}
 	for _, pod := range r.pods() {
 		m := question.Member(base, pod, r.opts)
-		if m.Shape == "" || m.Reaches || m.Unseen {
+		if m.Shape == "" || m.NonLocal || m.Unseen {
 			continue
 		}
 		if shapes[m.Shape] == nil {

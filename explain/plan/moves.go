@@ -111,7 +111,7 @@ func (a *arena) unread() bool {
 // withAllGone says of a target that fits nowhere whether that would be so without all pods and claims, where not all of these are known.
 func (a *arena) withAllGone(ctx context.Context, out *explain.Moves) error {
 	out.Verdict, out.Message = explain.JointUnknown, "not all pods and claims could be read, so there may be others to move"
-	if a.target.member.Reaches {
+	if a.target.member.NonLocal {
 		return nil
 	}
 	empty := scheduler.NewCluster(a.base.Snapshot().With(func(o *inspect.Objects) {
@@ -260,7 +260,7 @@ func (a *arena) users() []inspect.PodRef {
 // hopeless reports whether the target fits nowhere even without all pods that may be moved. Where it depends on where others are,
 // that says nothing: it may have to be with them, or where as many are.
 func (a *arena) hopeless(ctx context.Context) (bool, error) {
-	if a.target.member.Reaches {
+	if a.target.member.NonLocal {
 		return false, nil
 	}
 	var gone []*corev1.Pod

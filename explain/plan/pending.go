@@ -133,7 +133,7 @@ func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) 
 	switch {
 	case err != nil:
 		return fmt.Errorf("asking for room for pod %s/%s before the others: %w", w.pod.Namespace, w.pod.Name, err)
-	case len(t.nodes) == 0 && !t.open && !t.member.Reaches && w.gang == "", d.surplus[p.Subject]:
+	case len(t.nodes) == 0 && !t.open && !t.member.NonLocal && w.gang == "", d.surplus[p.Subject]:
 		return nil
 	case d.out.Preempting:
 		p.Message = "has no room before kube-scheduler ends other pods, which was not played on: " + p.Message

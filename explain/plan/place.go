@@ -175,7 +175,7 @@ func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Po
 		if err != nil {
 			return nil, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
-		rival := len(t.nodes) > 0 || t.open || t.fails || t.member.Reaches || losesDevices(c, pod)
+		rival := len(t.nodes) > 0 || t.open || t.fails || t.member.NonLocal || losesDevices(c, pod)
 		if !rival {
 			w := &waiting{pod: pod, turn: t}
 			preempting.note(c, w)
@@ -331,7 +331,7 @@ func (r *replay) again(ctx context.Context) error {
 // mayFitNow reports whether something was placed since a pod was left waiting that may have made room for it, or has taken away what
 // kube-scheduler failed over: it tries such a pod again and again.
 func (r *replay) mayFitNow(w *waiting) bool {
-	return w.at != len(r.out.Placed) && (w.gang != "" || w.turn.member.Reaches || w.turn.fails)
+	return w.at != len(r.out.Placed) && (w.gang != "" || w.turn.member.NonLocal || w.turn.fails)
 }
 
 // take takes a pod from the queue, with its group. had are the pods of groups that had their turn with another one.

@@ -82,7 +82,7 @@ func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *waitin
 	if free { // who fits nowhere even without them has no more room in any way, and no more pods that could be ended
 		c = base
 	}
-	if w.gang != "" || w.turn.member.Reaches || c == nil {
+	if w.gang != "" || w.turn.member.NonLocal || c == nil {
 		return true, nil
 	}
 	may, fits, err := mayEndOthers(ctx, c, w.pod, opts)

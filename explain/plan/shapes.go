@@ -280,7 +280,7 @@ func (s *shaper) look(ctx context.Context, all *scheduler.Cluster, kind *podKind
 
 // stuck says why no node helps pods of a kind, or nil if one may. That a pod depends on where others are is no reason.
 func (s *shaper) stuck(ctx context.Context, kind *podKind) (*explain.PendingPod, error) {
-	if kind.fits > 0 || slices.Contains(kind.onFresh, true) || kind.unsure || (kind.member.Reaches || kind.member.Unseen) && !s.heldBack(kind.pods[0]) {
+	if kind.fits > 0 || slices.Contains(kind.onFresh, true) || kind.unsure || (kind.member.NonLocal || kind.member.Unseen) && !s.heldBack(kind.pods[0]) {
 		return nil, nil
 	}
 	e, err := question.PodObject(ctx, s.withGiven(), kind.pods[0], s.questions)
@@ -303,7 +303,7 @@ func (s *shaper) narrow(ctx context.Context) error {
 	}
 	s.small = s.base
 	s.local = question.Row(ctx, s.withEach(), subjects, s.questions).Local &&
-		!slices.ContainsFunc(s.kinds, func(k *podKind) bool { return k.member.Reaches || k.member.Unseen || k.fails || k.unsure })
+		!slices.ContainsFunc(s.kinds, func(k *podKind) bool { return k.member.NonLocal || k.member.Unseen || k.fails || k.unsure })
 	if !s.local {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (s *shaper) single(ctx context.Context, shape int) (*explain.ShapeAnswer, e
 
 // never reports whether pods of a kind are placed neither in the cluster as it is nor on a node of a shape.
 func (s *shaper) never(k *podKind, shape int) bool {
-	return k.fits == 0 && !k.onFresh[shape] && !k.unsure && !k.member.Reaches && !k.member.Unseen
+	return k.fits == 0 && !k.onFresh[shape] && !k.unsure && !k.member.NonLocal && !k.member.Unseen
 }
 
 // part is so many nodes of a shape.

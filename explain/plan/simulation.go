@@ -90,7 +90,7 @@ func (s *simulation) ask(ctx context.Context, pod *corev1.Pod) (*turn, error) {
 	m := question.Member(s.cluster, pod, s.opts)
 	all := s.cluster.Snapshot().Nodes()
 	known, ok := s.turns[m.Shape]
-	if !ok || m.Shape == "" || m.Reaches || m.Unseen {
+	if !ok || m.Shape == "" || m.NonLocal || m.Unseen {
 		t, err := m.Ask(ctx, s.cluster, nil)
 		if err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func (s *simulation) ask(ctx context.Context, pod *corev1.Pod) (*turn, error) {
 			}
 		}
 		out.take(all, fits)
-		if m.Shape != "" && !m.Reaches && !m.Unseen && !t.MayWait && !t.Open && !t.Fails {
+		if m.Shape != "" && !m.NonLocal && !m.Unseen && !t.MayWait && !t.Open && !t.Fails {
 			s.turns[m.Shape] = &knownTurn{fits, len(s.changed)}
 		}
 		return out, nil

@@ -3,7 +3,7 @@
 //
 // An [Index] is what the filters know of all nodes of a snapshot: which pods are on them and what these take. Prepare makes
 // of a pod what the plugins' PreFilter does, and On asks about one node. Where the scheduler stops at the first plugin
-// that refuses a node, On asks all of them, in the scheduler's order: whoever explains wants to know all that is in the way.
+// that refuses a node, On asks all of them, in the scheduler's order: callers that explain need every reason.
 //
 // Each plugin is a file under its own name, with a line in the table plugins. What a plugin cannot decide, because it was
 // not read or is not known from here, is a [Doubt], never a pass.

@@ -145,7 +145,7 @@ func widgetColumns[T any](columns []Column[T], grouping string) []widget.Column 
 	list := make([]widget.Column, len(columns))
 	for i, c := range columns {
 		list[i] = c.Column
-		list[i].Told = slices.Contains(c.ToldBy, grouping)
+		list[i].ImpliedByHeading = slices.Contains(c.ToldBy, grouping)
 	}
 	return list
 }
@@ -391,7 +391,7 @@ func (l *List[T]) Unsettled() bool {
 	return l.job.Running() && (!l.built || l.asked || l.now.order != l.order)
 }
 
-// Built reports whether rows are there, be it none.
+// Built reports whether rows have been built, even if there are none.
 func (l *List[T]) Built() bool { return l.built }
 
 // Trouble has the page say why what its rows tell is not worked out anew, or, with nil, that it is.

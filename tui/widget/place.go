@@ -15,7 +15,7 @@ func (t *Table) ColumnAt(x int) (column, offset int) {
 func (t *Table) Wide() int {
 	total := margin
 	for i, c := range t.Columns {
-		if c.Told {
+		if c.ImpliedByHeading {
 			continue
 		}
 		w := 0

@@ -24,8 +24,8 @@ type Column struct {
 	Rank int
 	// Spare columns are shown only where all others have their natural width.
 	Spare bool
-	// Told columns say what the headings above the rows say: on the screen they are left out.
-	Told bool
+	// ImpliedByHeading hides a column whose value the heading above the rows already shows.
+	ImpliedByHeading bool
 }
 
 // Row is a row of a table: cells, or a heading that goes across all columns.
@@ -367,7 +367,7 @@ func (t *Table) layout(width int, screen bool) []int {
 func (t *Table) fit(width int, screen, spare bool) []int {
 	columns := make([]styled.Column, len(t.Columns))
 	for i, c := range t.Columns {
-		if c.Spare && !spare || c.Told && screen {
+		if c.Spare && !spare || c.ImpliedByHeading && screen {
 			continue
 		}
 		w := styled.Width(c.Title) + 2

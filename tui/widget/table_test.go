@@ -43,7 +43,7 @@ func (pools) Row(int) Row {
 
 // TestToldColumns: what the headings say is not said again on the screen, but in every line of plain text, which may be searched.
 func TestToldColumns(t *testing.T) {
-	table := NewTable([]Column{{Title: "POOL", Told: true}, {Title: "DEVICE"}})
+	table := NewTable([]Column{{Title: "POOL", ImpliedByHeading: true}, {Title: "DEVICE"}})
 	table.SetRows(pools{}, Measure(table.Columns, pools{}), 0)
 	if view := table.View(theme.None(), 60, 5); strings.Contains(view, "POOL") || !strings.Contains(view, "▸ gpu-0") || table.Visible(0) {
 		t.Errorf("on the screen:\n%s", view)

@@ -45,8 +45,8 @@ func builder(by usage.By) func(context.Context, *screen.World) ([]row, error) {
 	}
 }
 
-// findIdle finds for how long the claim is idle that has been so for longest. Where no object tells, the program has at least
-// watched for a while.
+// findIdle sets the longest idle time of the claims. Where no object tells it, it is at least as long as
+// the program has watched.
 func (r *row) findIdle(w *screen.World) {
 	for i := range r.Claims {
 		if r.Claims[i].State != usage.Idle {
