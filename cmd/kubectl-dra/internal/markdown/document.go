@@ -33,16 +33,27 @@ func (d *Document) lines(lines ...string) {
 	}
 }
 
-// Heading writes a heading; the highest level is 1.
-func (d *Document) Heading(level int, text Inline) {
-	if !text.Empty() {
-		d.block(strings.Repeat("#", level) + " " + text.source)
+// How much of an answer is shown.
+const (
+	// MaxRows is how many rows a table or a list has, and MaxNames how many names there are in a row.
+	MaxRows, MaxNames = 40, 6
+)
+
+// Headline writes the heading of an answer. Its level is below that of the headings of a document into which it is pasted.
+func (d *Document) Headline(texts ...Inline) {
+	if text := Join(texts...); !text.Empty() {
+		d.block("### " + text.source)
 	}
 }
 
+// Title writes the title of a part of the answer, and more behind it.
+func (d *Document) Title(title string, more ...Inline) {
+	d.Paragraph(append([]Inline{Strong(Text(title))}, more...)...)
+}
+
 // Paragraph writes a paragraph.
-func (d *Document) Paragraph(text Inline) {
-	if !text.Empty() {
+func (d *Document) Paragraph(texts ...Inline) {
+	if text := Join(texts...); !text.Empty() {
 		d.block(text.source)
 	}
 }
@@ -59,6 +70,23 @@ func (d *Document) Bullets(items ...Inline) {
 		d.block(lines...)
 	}
 }
+
+// List writes a list below a title, if there is something in it. The title may be empty.
+func (d *Document) List(title string, items []Inline) {
+	if len(items) == 0 {
+		return
+	}
+	if title != "" {
+		d.Title(title)
+	}
+	d.Bullets(items[:min(len(items), MaxRows)]...)
+	if rest := len(items) - MaxRows; rest > 0 {
+		d.lines("- " + AndMore(rest).source)
+	}
+}
+
+// AndMore says that there are more than are shown.
+func AndMore(n int) Inline { return Text(fmt.Sprintf("and %d more", n)) }
 
 // Numbered writes an item of a numbered list, and the blocks that inside writes below it, if that is not nil. The next item is that with
 // the next number, if no other block comes before it.
@@ -92,11 +120,21 @@ func (d *Document) Commands(commands ...string) {
 // maxCell is the width up to which the columns of a table are aligned.
 const maxCell = 60
 
-// Table writes a table, if it has rows. Every row has as many cells as there are titles.
-func (d *Document) Table(titles []string, rows [][]Inline) {
+// Table writes a table below a title, if it has rows. The title may be empty. Every row has as many cells as there are columns.
+func (d *Document) Table(title string, columns []string, rows [][]Inline) {
 	if len(rows) == 0 {
 		return
 	}
+	if title != "" {
+		d.Title(title)
+	}
+	d.table(columns, rows[:min(len(rows), MaxRows)])
+	if rest := len(rows) - MaxRows; rest > 0 {
+		d.Paragraph(AndMore(rest))
+	}
+}
+
+func (d *Document) table(titles []string, rows [][]Inline) {
 	header := make([]string, len(titles))
 	for i, title := range titles {
 		header[i] = Text(title).source

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -61,6 +62,32 @@ func Join(texts ...Inline) Inline {
 		}
 	}
 	return Inline{strings.Join(parts, " ")}
+}
+
+// Texts are several texts, as Text makes them.
+func Texts(list []string) []Inline { return Each(list, Text) }
+
+// Codes are several texts as they are.
+func Codes(list []string) []Inline { return Each(list, Code) }
+
+// Count is a number.
+func Count(n int) Inline { return Text(strconv.Itoa(n)) }
+
+// Each makes a text of each item of a list.
+func Each[T any](list []T, text func(T) Inline) []Inline {
+	out := make([]Inline, len(list))
+	for i, item := range list {
+		out[i] = text(item)
+	}
+	return out
+}
+
+// Names are the first of some names, as code, and the number of the others.
+func Names(list []string, most int) Inline {
+	if len(list) <= most+1 {
+		return Join(Codes(list)...)
+	}
+	return Join(append(Codes(list[:most]), AndMore(len(list)-most))...)
 }
 
 // Words that may stand as they are. A word with anything else in it is code.

@@ -23,12 +23,12 @@ func document(texts ...string) string {
 	}
 	code := func() markdown.Inline { return markdown.Join(markdown.Code(next()), markdown.Text("x")) }
 	var d markdown.Document
-	d.Heading(3, text())
+	d.Headline(text())
 	d.Paragraph(bare())
-	d.Heading(3, bare())
+	d.Headline(bare())
 	d.Bullets(bare(), text(), code())
 	d.Paragraph(markdown.Join(markdown.Strong(bare()), text(), code(), text()))
-	d.Table([]string{"A", "B", "C"}, [][]markdown.Inline{{text(), code(), code()}, {code(), bare(), text()}, {code(), markdown.Text("x"), code()}})
+	d.Table("", []string{"A", "B", "C"}, [][]markdown.Inline{{text(), code(), code()}, {code(), bare(), text()}, {code(), markdown.Text("x"), code()}})
 	d.Numbered(1, bare(), func() {
 		d.Bullets(bare(), code())
 		d.Commands(next(), next())
@@ -107,7 +107,7 @@ func TestText(t *testing.T) {
 // TestBars: a bar behind a backslash ends a cell for some parsers, for others it does not.
 func TestBars(t *testing.T) {
 	var d markdown.Document
-	d.Table([]string{"A"}, [][]markdown.Inline{{markdown.Code(`a|b\|c`)}})
+	d.Table("", []string{"A"}, [][]markdown.Inline{{markdown.Code(`a|b\|c`)}})
 	if got := d.String(); !strings.Contains(got, "`a\\|b\\¦c`") {
 		t.Error(got)
 	}

@@ -2,11 +2,14 @@ package output
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -452,3 +455,33 @@ func unlessEqual(most, least int) int {
 	}
 	return most
 }
+
+// basis says at the end what the answer is based on: what could not be read, and which scheduler it is about.
+func (b Basis) markdown(p *markdown.Document, partial []string) {
+	p.List("Partial view:", markdown.Texts(partial))
+	if b.Version == "" {
+		return
+	}
+	sentence := markdown.Text(fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s)", b.Version, strings.ToLower(b.Variant), b.Features))
+	if when := cmp.Or(timeOf(b.AsOf), b.read); !when.IsZero() {
+		sentence = markdown.Join(sentence, markdown.Text("from what was there at"), markdown.Code(when.UTC().Format("2006-01-02 15:04:05 UTC")))
+	}
+	p.List("Basis:", append([]markdown.Inline{sentence}, markdown.Texts(b.Remarks)...))
+}
+
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// fullName names a subject with its namespace.
+func (s Subject) fullName() string {
+	if s.Namespace == "" {
+		return s.Name
+	}
+	return s.Namespace + "/" + s.Name
+}
+
+func fullNames(list []Subject) []string { return each(list, Subject.fullName) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -220,4 +221,27 @@ func printRemarks(w io.Writer, remarks []string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Markdown implements Document.
+func (f *Fit) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text(fitHeadline(f.answer, f.Subject.fullName())))
+	p.Table("", []string{"Node", "Copies", "What keeps one more off"}, each(f.answer.Nodes, func(n explainNodeFit) []markdown.Inline {
+		return []markdown.Inline{markdown.Code(string(n.Node)), markdown.Text(copiesText(n)), markdown.Text(limitText(n))}
+	}))
+	var remarks []string
+	for _, remark := range fitRemarks(f.answer) {
+		if !strings.HasPrefix(remark, "! ") && !strings.HasPrefix(remark, "Note: ") { // which are part of the basis
+			remarks = append(remarks, remark)
+		}
+	}
+	p.Bullets(markdown.Texts(remarks)...)
+	f.Basis.markdown(p, f.Partial)
+}
+
+// Markdown implements Document.
+func (l *FitList) Markdown(p *markdown.Document) {
+	for _, f := range l.Items {
+		f.Markdown(p)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -233,4 +234,18 @@ func upperText(p *PriorityLevel) string {
 		return fmt.Sprintf("%d (∞)", p.Upper)
 	}
 	return fmt.Sprint(p.Upper)
+}
+
+// Markdown implements Document.
+func (e *PriorityLevelExplanation) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text("Priority level"), markdown.Code(e.Level.Name))
+	printer := &levelPrinter{PriorityLevelExplanation: e, pageWriter: pageWriter{document: p}}
+	printer.print()
+}
+
+// Markdown implements Document.
+func (l *PriorityLevelExplanations) Markdown(p *markdown.Document) {
+	for _, e := range l.Items {
+		e.Markdown(p)
+	}
 }

@@ -14,56 +14,59 @@ import (
 // explainNodeFit is the number of copies on a node.
 type explainNodeFit = explain.NodeFit
 
-// explanations writes several. Of those that say the same, only the first is written, with the names of all.
-func (p *markdownPage) explanations(items []*Explanation) {
+// Markdown implements Document. Of explanations that say the same, only the first is written, with the names of all.
+func (l *ExplanationList) Markdown(p *markdown.Document) {
 	written := map[*explain.Explanation]*Explanation{}
 	var answers []*explain.Explanation
-	for _, item := range items {
+	for _, item := range l.Items {
 		written[item.answer] = item
 		answers = append(answers, item.answer)
 	}
 	for _, group := range text.Alike(answers) {
-		p.explanation(written[group[0]], text.Subjects(group)...)
+		written[group[0]].markdown(p, text.Subjects(group)...)
 	}
 }
 
-// explanation writes an explanation: the verdict, why, fixes, nodes, and what it is based on. It is that of all subjects which are named.
-func (p *markdownPage) explanation(e *Explanation, subjects ...string) {
+// Markdown implements Document.
+func (e *Explanation) Markdown(p *markdown.Document) { e.markdown(p) }
+
+// markdown writes the verdict, why, fixes, nodes, and what it is based on. It is that of all subjects which are named.
+func (e *Explanation) markdown(p *markdown.Document, subjects ...string) {
 	said := text.SentencesOf(e.answer)
-	p.heading(said.Sign + " " + e.Verdict + ": " + e.Message)
+	p.Headline(markdown.Text(said.Sign + " " + e.Verdict + ": " + e.Message))
 	if len(subjects) > 1 {
-		p.title(fmt.Sprintf("The same is true of %d:", len(subjects)), names(subjects, maxMarkdownNames))
+		p.Title(fmt.Sprintf("The same is true of %d:", len(subjects)), markdown.Names(subjects, markdown.MaxNames))
 	}
 	for _, about := range said.About {
 		p.Paragraph(markdown.Text(about))
 	}
-	p.devices(e, said)
-	p.problems(e, said)
-	p.list("Containers:", entries(said.Containers))
+	devicesTable(p, e, said)
+	problemList(p, e, said)
+	p.List("Containers:", entries(said.Containers))
 	if len(said.Causes) > 0 {
-		p.list("Why: "+said.Why, entries(said.Causes))
+		p.List("Why: "+said.Why, entries(said.Causes))
 		p.Paragraph(markdown.Text(said.Alone))
 	}
 	if s := e.Search; s != nil && s.Message != "" && s.Timeout != string(explain.NoTimeout) {
-		p.title("Timeout:", markdown.Text(s.Message))
+		p.Title("Timeout:", markdown.Text(s.Message))
 	}
 	helps := e.Preemption != nil && e.Preemption.Possible
 	if helps {
-		p.title("Preemption:", markdown.Text(e.Preemption.Message))
+		p.Title("Preemption:", markdown.Text(e.Preemption.Message))
 	}
-	p.fixes(e, said)
-	p.nodes(e, said)
+	fixList(p, e, said)
+	nodesTable(p, e, said)
 	if e.Preemption != nil && !helps {
-		p.title("Preemption:", markdown.Text(e.Preemption.Message))
+		p.Title("Preemption:", markdown.Text(e.Preemption.Message))
 	}
-	p.list(said.WaitsFor+":", entries(said.Waits))
-	p.list("The scheduler's own message:", entries(said.Scheduler))
-	p.list("Events:", entries(said.Events))
-	p.basis(e.Basis, e.Partial)
+	p.List(said.WaitsFor+":", entries(said.Waits))
+	p.List("The scheduler's own message:", entries(said.Scheduler))
+	p.List("Events:", entries(said.Events))
+	e.Basis.markdown(p, e.Partial)
 }
 
 // devices writes the devices that the subject has or would get.
-func (p *markdownPage) devices(e *Explanation, said *text.Sentences) {
+func devicesTable(p *markdown.Document, e *Explanation, said *text.Sentences) {
 	if e.Allocation == nil || len(e.Allocation.Devices) == 0 {
 		return
 	}
@@ -93,15 +96,15 @@ func (p *markdownPage) devices(e *Explanation, said *text.Sentences) {
 		}
 		rows = append(rows, row)
 	}
-	p.table(said.Devices+":", columns, rows)
+	p.Table(said.Devices+":", columns, rows)
 }
 
 // problems writes what keeps a pod that has its devices from running.
-func (p *markdownPage) problems(e *Explanation, said *text.Sentences) {
+func problemList(p *markdown.Document, e *Explanation, said *text.Sentences) {
 	if e.Lifecycle == nil || len(e.Lifecycle.Problems) == 0 {
 		return
 	}
-	p.title(said.Problems + ":")
+	p.Title(said.Problems + ":")
 	for i := range e.Lifecycle.Problems {
 		pr := &e.Lifecycle.Problems[i]
 		message := pr.Message
@@ -120,39 +123,39 @@ func (p *markdownPage) problems(e *Explanation, said *text.Sentences) {
 }
 
 // fixes writes the fixes with the numbers by which --fix knows them.
-func (p *markdownPage) fixes(e *Explanation, said *text.Sentences) {
+func fixList(p *markdown.Document, e *Explanation, said *text.Sentences) {
 	for i := range e.Advice {
-		p.title("First:", markdown.Text(adviceText(&e.Advice[i])))
+		p.Title("First:", markdown.Text(adviceText(&e.Advice[i])))
 		p.Commands(e.Advice[i].Commands...)
 	}
 	no := e.Verdict == string(explain.Unsatisfiable) || e.Verdict == string(explain.Invalid)
 	if len(e.Fixes) == 0 && len(e.NoHelp) == 0 {
 		if no && len(said.Causes) > 0 {
-			p.title("Fixes:", markdown.Text("none found"))
+			p.Title("Fixes:", markdown.Text("none found"))
 		}
 		return
 	}
 	if len(e.Fixes) == 0 {
-		p.title("Fixes:", markdown.Text("none found"))
+		p.Title("Fixes:", markdown.Text("none found"))
 	}
 	for i := range e.Fixes {
 		f, about := &e.Fixes[i], &said.Fixes[i]
 		switch {
 		case i == 0:
-			p.title("Fixes", markdown.Text("that were tried; "+about.Who+" can:"))
+			p.Title("Fixes", markdown.Text("that were tried; "+about.Who+" can:"))
 		case about.Who != said.Fixes[i-1].Who:
-			p.title("Or", markdown.Text(about.Who+" can:"))
+			p.Title("Or", markdown.Text(about.Who+" can:"))
 		}
 		message := markdown.Text(f.Message)
 		if about.Where != "" {
 			message = markdown.Join(message, markdown.Text("→"), markdown.Text(about.Where))
 		}
 		p.Numbered(i+1, message, func() {
-			p.Bullets(append(texts(about.Beside), texts(f.Remarks)...)...)
+			p.Bullets(append(markdown.Texts(about.Beside), markdown.Texts(f.Remarks)...)...)
 			p.Commands(f.Commands...)
 		})
 	}
-	p.list("", texts(e.NoHelp))
+	p.List("", markdown.Texts(e.NoHelp))
 }
 
 func adviceText(a *Advice) string {
@@ -160,18 +163,18 @@ func adviceText(a *Advice) string {
 }
 
 // nodes writes what is in the way by node.
-func (p *markdownPage) nodes(e *Explanation, said *text.Sentences) {
+func nodesTable(p *markdown.Document, e *Explanation, said *text.Sentences) {
 	if e.Volume != nil {
-		p.volumeNodes(e.Volume)
+		volumeTable(p, e.Volume)
 		return
 	}
 	title := "Nodes that refuse:"
-	p.table(title, []string{"Count", "Nodes", "What is in the way"}, each(said.Nodes, func(n text.NodeSentence) []markdown.Inline {
+	p.Table(title, []string{"Count", "Nodes", "What is in the way"}, each(said.Nodes, func(n text.NodeSentence) []markdown.Inline {
 		list := make([]string, len(n.Nodes))
 		for i, name := range n.Nodes {
 			list[i] = string(name)
 		}
-		return []markdown.Inline{count(len(list)), names(list, maxMarkdownNames), markdown.Text(n.Text)}
+		return []markdown.Inline{markdown.Count(len(list)), markdown.Names(list, markdown.MaxNames), markdown.Text(n.Text)}
 	}))
 	if e.Nodes.Total > 0 {
 		p.Paragraph(markdown.Text(fmt.Sprintf("It fits on %d of %s.", e.Nodes.Allocatable, words.Count(e.Nodes.Total, "node"))))
@@ -179,9 +182,9 @@ func (p *markdownPage) nodes(e *Explanation, said *text.Sentences) {
 }
 
 // volumeNodes writes where a volume can be.
-func (p *markdownPage) volumeNodes(v *Volume) {
+func volumeTable(p *markdown.Document, v *Volume) {
 	signs := map[string]string{string(explain.VolumeFits): "✓", string(explain.VolumeRefused): "✗"}
-	p.table("Nodes:", []string{"", "Node", "Offered", "Missing", "What decides"}, each(v.Nodes, func(n VolumeNode) []markdown.Inline {
+	p.Table("Nodes:", []string{"", "Node", "Offered", "Missing", "What decides"}, each(v.Nodes, func(n VolumeNode) []markdown.Inline {
 		why := make([]string, len(n.Reasons))
 		for i, r := range n.Reasons {
 			why[i] = r.Message
@@ -205,20 +208,21 @@ func (p *markdownPage) volumeNodes(v *Volume) {
 }
 
 // triage writes the causes, each with whom it keeps and what helps.
-func (p *markdownPage) triage(t *Triage) {
-	p.heading(text.Headline(text.TriageLines(t.answer, text.Unwrapped())))
+// Markdown implements Document.
+func (t *Triage) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text(text.Headline(text.TriageLines(t.answer, text.Unwrapped()))))
 	if best := text.BestChange(t.answer); best != "" {
 		p.Paragraph(markdown.Text(best))
 	}
 	for i := range t.Causes {
 		c := &t.Causes[i]
 		p.Numbered(i+1, markdown.Strong(markdown.Text(c.Message)), func() {
-			items := []markdown.Inline{markdown.Join(count(len(c.Subjects)), markdown.Text("stuck:"), names(each(c.Subjects, func(s StuckSubject) string {
+			items := []markdown.Inline{markdown.Join(markdown.Count(len(c.Subjects)), markdown.Text("stuck:"), markdown.Names(each(c.Subjects, func(s StuckSubject) string {
 				return s.fullName()
-			}), maxMarkdownNames))}
+			}), markdown.MaxNames))}
 			seen := map[string]bool{c.Message: true}
 			for _, s := range c.Subjects {
-				if !seen[s.Message] && len(seen) <= maxMarkdownNames {
+				if !seen[s.Message] && len(seen) <= markdown.MaxNames {
 					items = append(items, markdown.Join(markdown.Code(s.fullName()), markdown.Text(s.Message)))
 				}
 				seen[s.Message] = true
@@ -242,15 +246,15 @@ func (p *markdownPage) triage(t *Triage) {
 		})
 	}
 	if len(t.NotLookedInto) > 0 {
-		p.title("Not looked into:", names(fullNames(t.NotLookedInto), maxMarkdownNames))
+		p.Title("Not looked into:", markdown.Names(fullNames(t.NotLookedInto), markdown.MaxNames))
 	}
 	if len(t.Depends) > 0 {
-		p.title("Depending on the nodes that kube-scheduler chooses for others:", names(fullNames(t.Depends), maxMarkdownNames))
+		p.Title("Depending on the nodes that kube-scheduler chooses for others:", markdown.Names(fullNames(t.Depends), markdown.MaxNames))
 	}
 	for _, name := range sortedKeys(t.OtherSchedulers) {
-		p.title("Waiting for another scheduler,", markdown.Code(name), markdown.Text(":"), names(fullNames(t.OtherSchedulers[name]), maxMarkdownNames))
+		p.Title("Waiting for another scheduler,", markdown.Code(name), markdown.Text(":"), markdown.Names(fullNames(t.OtherSchedulers[name]), markdown.MaxNames))
 	}
-	p.basis(t.Basis, t.Partial)
+	t.Basis.markdown(p, t.Partial)
 }
 
 // upTo says who has to act, if that is not the user.
@@ -259,4 +263,9 @@ func upTo(actor string) string {
 		return ""
 	}
 	return "(up to " + text.ActorName(explain.Actor(actor)) + ")"
+}
+
+// entries are what is said of something, each in a text.
+func entries(list []text.Entry) []markdown.Inline {
+	return markdown.Each(list, func(e text.Entry) markdown.Inline { return markdown.Join(markdown.Code(e.Name), markdown.Text(e.Text)) })
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -246,4 +247,11 @@ func (p *requestPrinter) verified() {
 	default:
 		p.field("Verified", "not: the server did not say (it answered %d): %s", v.Status, v.Message)
 	}
+}
+
+// Markdown implements Document.
+func (r *RequestExplanation) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text("API request →"), markdown.Code(r.PriorityLevel))
+	printer := &requestPrinter{RequestExplanation: r, pageWriter: pageWriter{document: p}}
+	printer.print()
 }
