@@ -114,10 +114,3 @@ func podNames(pods []string) string {
 	}
 	return orNone(strings.Join(names, ","))
 }
-
-func orNone(s string) string {
-	if s == "" {
-		return "<none>"
-	}
-	return s
-}

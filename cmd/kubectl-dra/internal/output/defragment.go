@@ -27,8 +27,8 @@ type DefragmentRow struct {
 // NewDefragmentPlan returns the wire form of a defragmentation.
 func NewDefragmentPlan(d *explain.Defragmentation) *DefragmentPlan {
 	return &DefragmentPlan{
-		APIVersion: APIVersion, Kind: "Plan", Like: subject(d.Like), Moves: each(d.Moves, move), Complete: d.Complete, Doubts: d.Doubts,
+		APIVersion: APIVersion, Kind: "Plan", Like: Subject(d.Like), Moves: each(d.Moves, move), Complete: d.Complete, Doubts: d.Doubts,
 		Defragment: each(d.Rows, func(r explain.DefragmentRow) DefragmentRow { return DefragmentRow(r) }),
-		Partial:    each(d.Partial, same), Basis: basis(d.Basis), answer: d,
+		Partial:    orEmpty(d.Partial), Basis: basis(d.Basis), answer: d,
 	}
 }

@@ -94,7 +94,7 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		}
 	}
 	for _, taint := range status.Device.Taints {
-		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: optional(explain.TaintRules(s, &taint, id), taintRule)})
+		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: newTaintRules(explain.TaintRules(s, &taint, id))})
 	}
 	for name, attribute := range status.Device.Attributes {
 		d.Attributes[string(name)] = attributeValue(&attribute)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
-	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
@@ -74,7 +73,7 @@ func NewDiff(d *flip.Diff, from, to Moment) *Diff {
 	out := &Diff{
 		APIVersion: APIVersion, Kind: "Diff", From: from, To: to, Changed: []ChangeSum{},
 		Flips: each(d.Flips, newFlip), Made: each(d.Made, newFlip), Gone: each(d.Gone, newFlip),
-		Undecided: optional(d.Undecided, func(s explain.Subject) Subject { return Subject(s) }), Partial: each(d.Partial, same),
+		Undecided: optional(d.Undecided, newSubject), Partial: orEmpty(d.Partial),
 	}
 	for _, c := range d.Counts {
 		out.Changed = append(out.Changed, ChangeSum{Kind: c.Kind.Name, Made: c.Made, Gone: c.Gone, Changed: c.Changed})

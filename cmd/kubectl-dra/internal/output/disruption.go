@@ -59,7 +59,7 @@ func NewDisruption(d *explain.Disruption) *Disruption {
 		Claims: each(d.Claims, func(c explain.LostClaim) LostClaim {
 			return LostClaim{Claim: c.Claim.String(), Devices: each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
-		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: optional(d.Gains, placedPod), Losses: optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: each(d.Partial, same), Basis: basis(d.Basis),
+		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: optional(d.Gains, placedPod), Losses: optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: orEmpty(d.Partial), Basis: basis(d.Basis),
 		answer: d,
 	}
 }

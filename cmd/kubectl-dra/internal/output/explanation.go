@@ -2,14 +2,10 @@ package output
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
-	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -69,13 +65,6 @@ type SearchCost struct {
 	AtLeast bool   `json:"atLeast"`
 	Timeout string `json:"timeout" enum:"explain.TimeoutRisk"`
 	Message string `json:"message,omitempty"`
-}
-
-// Subject is what was asked about.
-type Subject struct {
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
 }
 
 // Joint says whether all that were asked about can be placed together although the scheduler may fail to. Placement has them in
@@ -177,13 +166,6 @@ type Reason struct {
 	Message string `json:"message"`
 }
 
-// TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are known.
-type TaintRule struct {
-	Name    string `json:"name"`
-	Age     string `json:"age,omitempty"`
-	Manager string `json:"manager,omitempty"`
-}
-
 // Holder is a claim that holds devices.
 type Holder struct {
 	Claim   string   `json:"claim"`
@@ -231,19 +213,6 @@ type Note struct {
 	Message   string `json:"message"`
 }
 
-// Basis says as which scheduler it was decided.
-type Basis struct {
-	Version  string `json:"version"`
-	Variant  string `json:"variant" enum:"allocator.Variant"`
-	Features string `json:"features"`
-	Revision int64  `json:"revision"`
-	// AsOf is the moment of a log.
-	AsOf    *time.Time `json:"asOf,omitempty"`
-	Remarks []string   `json:"remarks,omitempty"`
-
-	read time.Time // when the objects were read
-}
-
 // ExplanationList holds the answers to several questions.
 type ExplanationList struct {
 	APIVersion string         `json:"apiVersion"`
@@ -282,19 +251,10 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Conflict:   c.conflict(e.Conflict), Fixes: each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Preemption: preemption(e.Preemption),
 		Waits:      optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
-		Partial: each(e.Partial, same),
+		Partial: orEmpty(e.Partial),
 		Basis:   basis(e.Basis),
 		answer:  e,
 	}
-}
-
-func basis(b explain.Basis) Basis {
-	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, read: b.Read}
-	if !b.AsOf.IsZero() {
-		asOf := b.AsOf.UTC()
-		out.AsOf = &asOf
-	}
-	return out
 }
 
 func jointOf(j *explain.Joint) *Joint {
@@ -312,7 +272,7 @@ func queue(q *explain.Queue) *Queue {
 	}
 	return &Queue{
 		Before: q.Before, Waiting: q.Waiting, Verdict: string(q.Verdict), Node: string(q.Node),
-		After: optional(q.After, func(s explain.Subject) Subject { return Subject(s) }),
+		After: optional(q.After, newSubject),
 	}
 }
 
@@ -320,7 +280,7 @@ func turn(t *explain.Turn) *Turn {
 	if t == nil {
 		return nil
 	}
-	out := &Turn{After: each(t.After, func(s explain.Subject) Subject { return Subject(s) }), Alone: string(t.Alone)}
+	out := &Turn{After: each(t.After, newSubject), Alone: string(t.Alone)}
 	if t.Alone != "" {
 		out.AloneNodes = &NodeCount{Total: t.AloneNodes.Total, Allocatable: t.AloneNodes.Allocatable}
 	}
@@ -337,26 +297,7 @@ func searchCost(s *explain.SearchCost) *SearchCost {
 	}
 }
 
-func same(s string) string { return s }
-
 func note(n explain.Note) Note { return Note{n.Kind, n.Namespace, n.Name, n.Message} }
-
-// each converts a list; the result is never nil, so that it reads [] in JSON.
-func each[A, B any](list []A, convert func(A) B) []B {
-	out := make([]B, len(list))
-	for i, a := range list {
-		out[i] = convert(a)
-	}
-	return out
-}
-
-// optional converts a list that is left out when it is empty.
-func optional[A, B any](list []A, convert func(A) B) []B {
-	if len(list) == 0 {
-		return nil
-	}
-	return each(list, convert)
-}
 
 // claimName names claims in an answer: not at all when the answer is about that claim only.
 type claimName struct{ subject explain.Subject }
@@ -403,7 +344,7 @@ func (c claimName) reason(r explain.Reason) Reason {
 	return Reason{
 		Code: string(r.Code), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Devices: deviceNames(r.Devices),
 		Claims:  optional(r.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		Holders: optional(r.Claims, holder), TaintRules: optional(r.TaintRules, taintRule),
+		Holders: optional(r.Claims, holder), TaintRules: newTaintRules(r.TaintRules),
 		Actor: string(r.Actor()), Message: r.Message,
 	}
 }
@@ -416,16 +357,12 @@ func (c claimName) plugin(name string) string {
 	return cmp.Or(name, string(filters.DynamicResources))
 }
 
-func taintRule(r explain.TaintRule) TaintRule { return TaintRule(r) }
-
 func holder(h explain.Holder) Holder {
 	return Holder{
 		Claim: h.Claim.String(), State: string(h.State), Age: h.Age, Devices: deviceNames(h.Devices),
 		Pods: optional(h.Pods, inspect.PodRef.String),
 	}
 }
-
-func deviceNames(ids []inspect.DeviceID) []string { return optional(ids, inspect.DeviceID.String) }
 
 func (c claimName) funnel(f explain.Funnel) Funnel {
 	return Funnel{
@@ -444,7 +381,7 @@ func loss(l explain.Loss) Loss {
 	return Loss{
 		Code: string(l.Code), Count: l.Count, Most: unlessEqual(l.Most, l.Count), Message: l.Message(),
 		Devices: devices, Claims: optional(l.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		TaintRules: optional(l.TaintRules, taintRule),
+		TaintRules: newTaintRules(l.TaintRules),
 	}
 }
 
@@ -455,33 +392,3 @@ func unlessEqual(most, least int) int {
 	}
 	return most
 }
-
-// basis says at the end what the answer is based on: what could not be read, and which scheduler it is about.
-func (b Basis) markdown(p *markdown.Document, partial []string) {
-	p.List("Partial view:", markdown.Texts(partial))
-	if b.Version == "" {
-		return
-	}
-	sentence := markdown.Text(fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s)", b.Version, strings.ToLower(b.Variant), b.Features))
-	if when := cmp.Or(timeOf(b.AsOf), b.read); !when.IsZero() {
-		sentence = markdown.Join(sentence, markdown.Text("from what was there at"), markdown.Code(when.UTC().Format("2006-01-02 15:04:05 UTC")))
-	}
-	p.List("Basis:", append([]markdown.Inline{sentence}, markdown.Texts(b.Remarks)...))
-}
-
-func timeOf(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
-}
-
-// fullName names a subject with its namespace.
-func (s Subject) fullName() string {
-	if s.Namespace == "" {
-		return s.Name
-	}
-	return s.Namespace + "/" + s.Name
-}
-
-func fullNames(list []Subject) []string { return each(list, Subject.fullName) }

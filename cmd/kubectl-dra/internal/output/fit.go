@@ -60,7 +60,7 @@ func newFit(f *explain.Fit) *Fit {
 		Nodes: each(f.Nodes, func(n explain.NodeFit) FitNode {
 			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),
-		Partial: each(f.Partial, same),
+		Partial: orEmpty(f.Partial),
 		Basis:   basis(f.Basis),
 		answer:  f,
 	}
@@ -210,23 +210,10 @@ func fitRemarks(f *explain.Fit) []string {
 	return remarks
 }
 
-func printRemarks(w io.Writer, remarks []string) error {
-	if len(remarks) == 0 {
-		return nil
-	}
-	var b strings.Builder
-	b.WriteString("\n")
-	for _, remark := range remarks {
-		b.WriteString(inspect.Sanitize(remark) + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 // Markdown implements Document.
 func (f *Fit) Markdown(p *markdown.Document) {
 	p.Headline(markdown.Text(fitHeadline(f.answer, f.Subject.fullName())))
-	p.Table("", []string{"Node", "Copies", "What keeps one more off"}, each(f.answer.Nodes, func(n explainNodeFit) []markdown.Inline {
+	p.Table("", []string{"Node", "Copies", "What keeps one more off"}, each(f.answer.Nodes, func(n explain.NodeFit) []markdown.Inline {
 		return []markdown.Inline{markdown.Code(string(n.Node)), markdown.Text(copiesText(n)), markdown.Text(limitText(n))}
 	}))
 	var remarks []string

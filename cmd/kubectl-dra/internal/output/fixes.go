@@ -146,7 +146,7 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 	out := Requirement{
 		Kind: string(r.Kind), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path,
 		Actor: string(r.Actor(c.subject)), Message: r.Sentence(),
-		Term: r.Term, Taint: r.Taint, TaintRules: optional(r.TaintRules, taintRule), Alone: r.Alone, Fails: r.Fails,
+		Term: r.Term, Taint: r.Taint, TaintRules: newTaintRules(r.TaintRules), Alone: r.Alone, Fails: r.Fails,
 	}
 	if r.Holder != nil {
 		h := holder(*r.Holder)
@@ -162,7 +162,7 @@ func (c claimName) fix(f explain.Fix) Fix {
 		Patch: patch(f.Patch), Changes: optional(f.Changes, objectChange),
 		Replaces: f.Replaces, Commands: f.Commands, Remarks: f.Remarks,
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		Holders: optional(f.Claims, holder), TaintRules: optional(f.TaintRules, taintRule),
+		Holders: optional(f.Claims, holder), TaintRules: newTaintRules(f.TaintRules),
 		Pods: optional(f.Pods, inspect.PodRef.String), Preempts: f.Preempts,
 		Message: f.Message,
 	}

@@ -1,8 +1,6 @@
 package output
 
 import (
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -121,14 +119,6 @@ func (c claimName) lifecycle(l *explain.Lifecycle) *Lifecycle {
 	}
 }
 
-// moment is nil for a time that is not known.
-func moment(t time.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &metav1.Time{Time: t}
-}
-
 func podProgress(p explain.PodProgress) PodProgress {
 	return PodProgress{Pod: p.Pod.String(), Node: string(p.Node), Stage: string(p.Stage), Since: moment(p.Since), Prepared: p.Prepared, Reason: p.Reason}
 }
@@ -137,7 +127,7 @@ func problem(p explain.Problem) Problem {
 	return Problem{
 		Code: string(p.Code), Fails: p.Fails, Object: Subject(p.Object), Devices: deviceNames(p.Devices), Driver: p.Driver, Container: p.Container,
 		Reason: p.Reason, Count: p.Count, Since: moment(p.Since), Last: moment(p.Last), Until: moment(p.Until), Message: p.Message, Said: p.Said,
-		TaintRules: optional(p.TaintRules, taintRule), Actor: string(p.Actor), Commands: p.Commands,
+		TaintRules: newTaintRules(p.TaintRules), Actor: string(p.Actor), Commands: p.Commands,
 	}
 }
 

@@ -11,9 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// explainNodeFit is the number of copies on a node.
-type explainNodeFit = explain.NodeFit
-
+// explain.NodeFit is the number of copies on a node.
 // Markdown implements Document. Of explanations that say the same, only the first is written, with the names of all.
 func (l *ExplanationList) Markdown(p *markdown.Document) {
 	written := map[*explain.Explanation]*Explanation{}

@@ -57,12 +57,12 @@ type FixedPods struct {
 // NewMovesPlan returns the wire form of moves.
 func NewMovesPlan(m *explain.Moves) *MovesPlan {
 	out := &MovesPlan{
-		APIVersion: APIVersion, Kind: "Plan", Subject: subject(m.Subject), Verdict: string(m.Verdict), Message: m.Message,
+		APIVersion: APIVersion, Kind: "Plan", Subject: Subject(m.Subject), Verdict: string(m.Verdict), Message: m.Message,
 		Moves: each(m.Moves, move), Minimum: Minimum{m.Proven, m.AtLeast}, Doubts: m.Doubts, Commands: m.Commands, Remarks: m.Remarks,
 		Fixed: optional(m.Fixed, func(f explain.FixedPods) FixedPods {
 			return FixedPods{Reason: f.Key, Pods: each(f.Pods, explain.Subject.FullName)}
 		}),
-		Partial: each(m.Partial, same), Basis: basis(m.Basis), answer: m,
+		Partial: orEmpty(m.Partial), Basis: basis(m.Basis), answer: m,
 	}
 	if m.Target != nil {
 		target := placedPod(*m.Target)

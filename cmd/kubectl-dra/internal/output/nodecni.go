@@ -84,12 +84,12 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 		runtime = "unknown"
 	}
 	return &NodeNetwork{
-		APIVersion: APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: each(v.Ignored, same),
+		APIVersion: APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: orEmpty(v.Ignored),
 		Files: each(v.Files, func(f cni.File) NetworkFile {
 			return NetworkFile{
 				Name: f.Name, Network: f.Network, Version: f.Version, Used: f.Used, Why: f.Why, Broken: f.Broken,
 				Plugins: each(f.Chain, func(p cni.Plugin) NetworkPlugin {
-					return NetworkPlugin{p.Type, each(p.Capabilities, same), p.Path, p.IPAM, p.IPAMPath, p.Delegates}
+					return NetworkPlugin{p.Type, orEmpty(p.Capabilities), p.Path, p.IPAM, p.IPAMPath, p.Delegates}
 				}),
 			}
 		}),
@@ -97,7 +97,7 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 			return NetworkNeed{n.Capability, each(n.Pods, inspect.PodRef.String), n.Message}
 		}),
 		Interfaces: each(interfaces, func(i cni.Interface) NetworkInterface {
-			return NetworkInterface{i.Claim.String(), i.Device.String(), i.Name, each(i.Addresses, same), i.Hardware, each(i.Pods, inspect.PodRef.String)}
+			return NetworkInterface{i.Claim.String(), i.Device.String(), i.Name, orEmpty(i.Addresses), i.Hardware, each(i.Pods, inspect.PodRef.String)}
 		}),
 		RemovedFlags: each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
 	}

@@ -244,11 +244,3 @@ func wireHealth(h node.DeviceHealth) NodeDeviceHealth {
 	}
 	return out
 }
-
-// orEmpty is a list that JSON shows as [] and not as null.
-func orEmpty[T any](in []T) []T {
-	if in == nil {
-		return []T{}
-	}
-	return in
-}

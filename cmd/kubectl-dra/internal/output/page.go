@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
@@ -67,4 +68,17 @@ func (p *pageWriter) rows(rows [][]string) {
 			p.WriteString(strings.TrimRight(lead, " ") + "\n")
 		}
 	}
+}
+
+func printRemarks(w io.Writer, remarks []string) error {
+	if len(remarks) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("\n")
+	for _, remark := range remarks {
+		b.WriteString(inspect.Sanitize(remark) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

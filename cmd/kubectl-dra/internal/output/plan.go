@@ -64,7 +64,7 @@ type JointPlan struct {
 func NewPlan(p *explain.Plan) *Plan {
 	out := &Plan{
 		APIVersion: APIVersion, Kind: "Plan", Replay: replay(&p.Replay),
-		Changes: optional(p.Changes, claimName{}.fix), Partial: each(p.Partial, same), Basis: basis(p.Basis), answer: p,
+		Changes: optional(p.Changes, claimName{}.fix), Partial: orEmpty(p.Partial), Basis: basis(p.Basis), answer: p,
 	}
 	if j := p.Joint; j != nil {
 		out.Joint = &JointPlan{

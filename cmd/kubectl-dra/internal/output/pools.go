@@ -158,13 +158,6 @@ var poolTable = Table{
 	},
 }
 
-func countText(n *int) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.Itoa(*n)
-}
-
 func (p *Pool) fitsText() string {
 	if p.Fits == nil {
 		return "<none>"

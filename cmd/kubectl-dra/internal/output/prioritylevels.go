@@ -10,13 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
-// ServerConcurrency is the limit that the priority levels of a list share, in seats, and how it is known.
-type ServerConcurrency struct {
-	Limit int `json:"limit"`
-	// Source is Flag, Server (its metrics) or Default.
-	Source flowcontrol.ConcurrencySource `json:"source" enum:"flowcontrol.ConcurrencySource"`
-}
-
 // PriorityLevel is an item of a PriorityLevelList. Limits are in seats; live figures are absent when
 // they could not be read.
 type PriorityLevel struct {
@@ -71,12 +64,6 @@ type Queuing struct {
 	Queues           int `json:"queues"`
 	HandSize         int `json:"handSize"`
 	QueueLengthLimit int `json:"queueLengthLimit"`
-}
-
-// DanglingFlowSchema is a FlowSchema that leads to a level which does not exist.
-type DanglingFlowSchema struct {
-	Name          string `json:"name"`
-	PriorityLevel string `json:"priorityLevel"`
 }
 
 // PriorityLevels lists priority levels with their limits and with what is known of their load.

@@ -65,7 +65,7 @@ type ShapeNodes struct {
 func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
 		APIVersion: APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: each(p.Waiting, explain.Subject.FullName), Stuck: each(p.Stuck, pendingPod),
-		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: each(p.Partial, same), Basis: basis(p.Basis),
+		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: orEmpty(p.Partial), Basis: basis(p.Basis),
 		answer: p,
 	}
 }

@@ -81,8 +81,6 @@ func NewSince(a *SinceAnswer) *Since {
 	return out
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // sinceMessage is the answer in a sentence.
 func sinceMessage(a *SinceAnswer) string {
 	name := a.Subject.FullName()

@@ -83,15 +83,15 @@ type CauseFix struct {
 func NewTriage(t *explain.Triage) *Triage {
 	out := &Triage{
 		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
-		Ready: each(t.Ready, subject), Binding: optional(t.Binding, subject), NotLookedInto: optional(t.NotLookedInto, subject), Depends: optional(t.Depends, subject), Unsure: t.Unsure,
-		Partial: each(t.Partial, same),
+		Ready: each(t.Ready, newSubject), Binding: optional(t.Binding, newSubject), NotLookedInto: optional(t.NotLookedInto, newSubject), Depends: optional(t.Depends, newSubject), Unsure: t.Unsure,
+		Partial: orEmpty(t.Partial),
 		Basis:   basis(t.Basis), answer: t,
 	}
 	for name, waiting := range t.OtherSchedulers {
 		if out.OtherSchedulers == nil {
 			out.OtherSchedulers = map[string][]Subject{}
 		}
-		out.OtherSchedulers[name] = each(waiting, subject)
+		out.OtherSchedulers[name] = each(waiting, newSubject)
 	}
 	return out
 }
@@ -100,17 +100,15 @@ func cause(c explain.Cause) Cause {
 	return Cause{
 		Message: c.Message, Key: c.Key, Verdict: string(c.Verdict), OnPurpose: c.OnPurpose, Actor: string(c.Actor),
 		Subjects: each(c.Subjects, func(s explain.StuckSubject) StuckSubject {
-			return StuckSubject{Subject: subject(s.Subject), Owner: s.Owner, Since: moment(s.Since), Message: s.Message, Behind: s.Behind}
+			return StuckSubject{Subject: Subject(s.Subject), Owner: s.Owner, Since: moment(s.Since), Message: s.Message, Behind: s.Behind}
 		}),
 		Since: moment(c.Since), Advice: optional(c.Advice, advice),
 		Fixes: each(c.Fixes, func(f explain.CauseFix) CauseFix {
 			return CauseFix{
-				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: subject(f.Of), Frees: len(f.Frees), AtLeast: f.AtLeast,
-				FreesSubjects: each(f.Frees, subject), Loses: optional(f.Loses, subject),
+				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: Subject(f.Of), Frees: len(f.Frees), AtLeast: f.AtLeast,
+				FreesSubjects: each(f.Frees, newSubject), Loses: optional(f.Loses, newSubject),
 			}
 		}),
 		Commands: c.Commands,
 	}
 }
-
-func subject(s explain.Subject) Subject { return Subject(s) }

@@ -3,12 +3,10 @@ package output
 import (
 	"cmp"
 	"slices"
-	"time"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // APIVersion is the version of all wire types of this package.
@@ -95,15 +93,15 @@ func (l *List) Keep(keep func(Item) bool) {
 	l.Items = kept
 }
 
-// age returns the time since creation as kubectl shows it.
-func age(created metav1.Time, now time.Time) string {
-	return cmp.Or(words.Age(created.Time, now), "<unknown>")
+// ServerConcurrency is the limit that the priority levels of a list share, in seats, and how it is known.
+type ServerConcurrency struct {
+	Limit int `json:"limit"`
+	// Source is Flag, Server (its metrics) or Default.
+	Source flowcontrol.ConcurrencySource `json:"source" enum:"flowcontrol.ConcurrencySource"`
 }
 
-// timestamp returns a time as the API writes it, or "" when it is not known.
-func timestamp(t metav1.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
+// DanglingFlowSchema is a FlowSchema that leads to a level which does not exist.
+type DanglingFlowSchema struct {
+	Name          string `json:"name"`
+	PriorityLevel string `json:"priorityLevel"`
 }

@@ -1,0 +1,84 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+// Subject is what was asked about.
+type Subject struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func newSubject(s explain.Subject) Subject { return Subject(s) }
+
+// fullName names a subject with its namespace.
+func (s Subject) fullName() string {
+	if s.Namespace == "" {
+		return s.Name
+	}
+	return s.Namespace + "/" + s.Name
+}
+
+func fullNames(list []Subject) []string { return each(list, Subject.fullName) }
+
+// Basis says as which scheduler it was decided.
+type Basis struct {
+	Version  string `json:"version"`
+	Variant  string `json:"variant" enum:"allocator.Variant"`
+	Features string `json:"features"`
+	Revision int64  `json:"revision"`
+	// AsOf is the moment of a log.
+	AsOf    *time.Time `json:"asOf,omitempty"`
+	Remarks []string   `json:"remarks,omitempty"`
+
+	read time.Time // when the objects were read
+}
+
+func basis(b explain.Basis) Basis {
+	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, read: b.Read}
+	if !b.AsOf.IsZero() {
+		asOf := b.AsOf.UTC()
+		out.AsOf = &asOf
+	}
+	return out
+}
+
+// basis says at the end what the answer is based on: what could not be read, and which scheduler it is about.
+func (b Basis) markdown(p *markdown.Document, partial []string) {
+	p.List("Partial view:", markdown.Texts(partial))
+	if b.Version == "" {
+		return
+	}
+	sentence := markdown.Text(fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s)", b.Version, strings.ToLower(b.Variant), b.Features))
+	if when := cmp.Or(timeOf(b.AsOf), b.read); !when.IsZero() {
+		sentence = markdown.Join(sentence, markdown.Text("from what was there at"), markdown.Code(when.UTC().Format("2006-01-02 15:04:05 UTC")))
+	}
+	p.List("Basis:", append([]markdown.Inline{sentence}, markdown.Texts(b.Remarks)...))
+}
+
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are known.
+type TaintRule struct {
+	Name    string `json:"name"`
+	Age     string `json:"age,omitempty"`
+	Manager string `json:"manager,omitempty"`
+}
+
+// newTaintRules are rules on the wire.
+func newTaintRules(rules []explain.TaintRule) []TaintRule {
+	return optional(rules, func(r explain.TaintRule) TaintRule { return TaintRule(r) })
+}
