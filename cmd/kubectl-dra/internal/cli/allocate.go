@@ -9,7 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/allocations"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
@@ -236,9 +236,9 @@ func (o *writeOptions) dryRunMode() string {
 func (o *writeOptions) print(claims []*resourcev1.ResourceClaim) error {
 	switch o.format.Name {
 	case "":
-		return output.PrintAllocations(o.streams.Out, claims, o.dryRunMode())
+		return allocations.PrintAllocations(o.streams.Out, claims, o.dryRunMode())
 	case "name":
-		return output.PrintClaimNames(o.streams.Out, claims)
+		return allocations.PrintClaimNames(o.streams.Out, claims)
 	}
-	return o.format.PrintValue(o.streams.Out, output.ClaimObjects(claims))
+	return o.format.PrintValue(o.streams.Out, allocations.ClaimObjects(claims))
 }

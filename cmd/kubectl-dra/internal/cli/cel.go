@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/celtest"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
@@ -252,13 +253,13 @@ func (o *celOptions) print(t *selectorTester) error {
 				return err
 			}
 		}
-		opts := output.SelectorOptions{Width: o.streams.width(), TableWidth: o.streams.tableWidth(), All: o.streams.verbosity > 0}
-		if err := output.PrintSelectorTest(o.streams.Out, test, opts); err != nil {
+		opts := celtest.SelectorOptions{Width: o.streams.width(), TableWidth: o.streams.tableWidth(), All: o.streams.verbosity > 0}
+		if err := celtest.PrintSelectorTest(o.streams.Out, test, opts); err != nil {
 			return err
 		}
 	}
 	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.streams.Out, output.SelectorTests(t.tests)); err != nil {
+		if err := o.format.PrintValue(o.streams.Out, celtest.SelectorTests(t.tests)); err != nil {
 			return err
 		}
 	}
@@ -269,7 +270,7 @@ func (o *celOptions) print(t *selectorTester) error {
 }
 
 // testCode is the exit code of one test.
-func testCode(s *output.SelectorTest) int {
+func testCode(s *celtest.SelectorTest) int {
 	switch {
 	case !s.Valid || s.Failed > 0:
 		return exitFailed
@@ -286,7 +287,7 @@ type selectorTester struct {
 	selectors *selector.Cache
 	all       []inspect.DeviceStatus // that pass the filters
 
-	tests []*output.SelectorTest
+	tests []*celtest.SelectorTest
 	code  int // what the tests do not say
 }
 
@@ -315,7 +316,7 @@ func (t *selectorTester) test(ctx context.Context) error {
 }
 
 // testOne tests an expression and returns the devices that match as well.
-func (t *selectorTester) testOne(ctx context.Context, expression string, devices []inspect.DeviceStatus) (*output.SelectorTest, []inspect.DeviceStatus, error) {
+func (t *selectorTester) testOne(ctx context.Context, expression string, devices []inspect.DeviceStatus) (*celtest.SelectorTest, []inspect.DeviceStatus, error) {
 	bench := selector.NewBench(t.selectors, subjects(devices))
 	trial, err := bench.Try(ctx, expression)
 	if err != nil {
@@ -333,7 +334,7 @@ func (t *selectorTester) testOne(ctx context.Context, expression string, devices
 			matched = append(matched, devices[i])
 		}
 	}
-	return output.NewSelectorTest(bench, trial, findings, ids, nodes), matched, nil
+	return celtest.NewSelectorTest(bench, trial, findings, ids, nodes), matched, nil
 }
 
 func subjects(devices []inspect.DeviceStatus) []selector.Subject {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -361,10 +362,10 @@ func (o *checkOptions) place(f *checkup.Finding) string {
 func (o *checkOptions) print(r *checkup.Report) error {
 	switch o.format.Name {
 	case sarifFormat:
-		return output.Format{Name: "json"}.PrintValue(o.streams.Out, output.NewSARIF(r, clientVersion().GitVersion, o.place))
+		return output.Format{Name: "json"}.PrintValue(o.streams.Out, checks.NewSARIF(r, clientVersion().GitVersion, o.place))
 	case "":
 	default:
-		return o.format.PrintValue(o.streams.Out, output.NewCheck(r))
+		return o.format.PrintValue(o.streams.Out, checks.NewCheck(r))
 	}
 	lines := r.Lines(checkup.Layout{Width: o.streams.width(), All: o.streams.verbosity > 0})
 	if len(r.Findings) > 0 {
@@ -394,7 +395,7 @@ func (o *checkOptions) previewRules(ctx context.Context) error {
 		previews = append(previews, checkup.PreviewRule(snapshot, rule))
 	}
 	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, output.RulePreviews(previews))
+		return o.format.PrintValue(o.streams.Out, checks.RulePreviews(previews))
 	}
 	var lines []styled.Line
 	for i, preview := range previews {
@@ -418,7 +419,7 @@ func (o *checkOptions) readBaseline() (map[string]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the baseline: %w", err)
 	}
-	var known output.Check
+	var known checks.Check
 	if err := json.Unmarshal(data, &known); err != nil || known.Kind != "Check" {
 		return nil, fmt.Errorf("reading the baseline: %s is not what kubectl dra check -o json prints", inspect.Sanitize(o.baseline))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -88,7 +89,7 @@ func (o *checkOptions) printNotices(notices []checkup.Notice) error {
 			continue
 		}
 		if o.format.Name != "" {
-			if err := output.PrintJSONLine(o.streams.Out, output.NewNotice(n)); err != nil {
+			if err := output.PrintJSONLine(o.streams.Out, checks.NewNotice(n)); err != nil {
 				return err
 			}
 			continue

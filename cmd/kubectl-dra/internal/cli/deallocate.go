@@ -10,7 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/allocations"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
@@ -221,5 +221,5 @@ func (o *deallocateOptions) print(claims, before []*resourcev1.ResourceClaim) er
 		return o.writeOptions.print(claims)
 	}
 	allocated := slices.DeleteFunc(slices.Clone(before), func(c *resourcev1.ResourceClaim) bool { return c.Status.Allocation == nil })
-	return output.PrintDeallocations(o.streams.Out, allocated, o.dryRunMode())
+	return allocations.PrintDeallocations(o.streams.Out, allocated, o.dryRunMode())
 }

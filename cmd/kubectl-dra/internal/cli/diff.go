@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -74,7 +75,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 		return err
 	}
 	var after *inspect.Snapshot
-	var to output.Moment
+	var to diffs.Moment
 	if len(o.sides) == 2 {
 		after, to, err = o.side(ctx, o.sides[1])
 	} else {
@@ -88,14 +89,14 @@ func (o *diffOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, output.NewDiff(d, from, to))
+		return o.format.PrintValue(o.streams.Out, diffs.NewDiff(d, from, to))
 	}
-	lines := output.DiffLines(d, from, to, output.DiffOptions{Width: o.streams.width(), All: o.streams.verbosity > 0})
+	lines := diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: o.streams.width(), All: o.streams.verbosity > 0})
 	return text.Write(o.streams.Out, lines, o.streams.useColor())
 }
 
 // side reads a file, a directory, a snapshot or a moment of a log.
-func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot, output.Moment, error) {
+func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot, diffs.Moment, error) {
 	side := *o.reader
 	side.from, side.demo, side.at, side.warned, side.events = []string{name}, false, "", nil, nil
 	if at := strings.LastIndexByte(name, '@'); at > 0 && isLog(name[:at]) {
@@ -103,24 +104,24 @@ func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot,
 	}
 	snapshot, err := side.read(ctx, "", inspect.Resources())
 	if err != nil {
-		return nil, output.Moment{}, err
+		return nil, diffs.Moment{}, err
 	}
 	o.reader.stdinRead = side.stdinRead
 	if h := snapshot.Health(inspect.Pods); h.State == inspect.NotRead && snapshot.Health(inspect.Claims).State == inspect.NotRead {
-		return nil, output.Moment{}, fmt.Errorf("no pods and no resourceclaims were read from %s: whether a verdict flipped is not known", inspect.Sanitize(name))
+		return nil, diffs.Moment{}, fmt.Errorf("no pods and no resourceclaims were read from %s: whether a verdict flipped is not known", inspect.Sanitize(name))
 	}
-	return snapshot, output.Moment{Source: name, Time: snapshot.Time()}, nil
+	return snapshot, diffs.Moment{Source: name, Time: snapshot.Time()}, nil
 }
 
 // now reads what the flags say: the cluster, unless they say otherwise.
-func (o *diffOptions) now(ctx context.Context) (*inspect.Snapshot, output.Moment, error) {
+func (o *diffOptions) now(ctx context.Context) (*inspect.Snapshot, diffs.Moment, error) {
 	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
 	if err != nil {
-		return nil, output.Moment{}, err
+		return nil, diffs.Moment{}, err
 	}
 	snapshot, err := o.reader.read(ctx, namespace, inspect.Resources())
 	if err != nil {
-		return nil, output.Moment{}, err
+		return nil, diffs.Moment{}, err
 	}
 	o.streams.noteHealth(snapshot, inspect.Resources())
 	source := "the cluster"
@@ -130,5 +131,5 @@ func (o *diffOptions) now(ctx context.Context) (*inspect.Snapshot, output.Moment
 	case len(o.reader.from) > 0:
 		source = commaList(o.reader.from)
 	}
-	return snapshot, output.Moment{Source: source, Time: snapshot.Time()}, nil
+	return snapshot, diffs.Moment{Source: source, Time: snapshot.Time()}, nil
 }

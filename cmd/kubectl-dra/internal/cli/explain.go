@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -304,7 +305,7 @@ func printExplanations(o *questionOptions, answers []*explain.Explanation) error
 	}
 	var err error
 	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.Explanations(answers))
+		err = o.format.PrintValue(o.streams.Out, explanations.Explanations(answers))
 	} else {
 		err = text.RenderAll(o.streams.Out, answers, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
 	}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -34,13 +34,13 @@ func printedBy(args ...string) (text string, code int, notes string) {
 }
 
 // explanationsOf asks for explanations as JSON.
-func explanationsOf(t *testing.T, args ...string) []*output.Explanation {
+func explanationsOf(t *testing.T, args ...string) []*explanations.Explanation {
 	t.Helper()
 	text, _, notes := printedBy(append(append([]string{"explain"}, args...), "-o", "json")...)
 	if text == "" {
 		return nil // there is nothing to ask about
 	}
-	list, one := output.ExplanationList{}, output.Explanation{}
+	list, one := explanations.ExplanationList{}, explanations.Explanation{}
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, notes)
 	}
@@ -50,11 +50,11 @@ func explanationsOf(t *testing.T, args ...string) []*output.Explanation {
 	if err := json.Unmarshal([]byte(text), &one); err != nil {
 		t.Fatal(err)
 	}
-	return []*output.Explanation{&one}
+	return []*explanations.Explanation{&one}
 }
 
 // selectorOf is the value of --fix for a fix of an answer.
-func selectorOf(e *output.Explanation, i int) string {
+func selectorOf(e *explanations.Explanation, i int) string {
 	kind, name := e.Subject.Kind, e.Subject.Name
 	if e.Workload != nil {
 		kind, name = e.Workload.Kind, e.Workload.Name
@@ -63,12 +63,12 @@ func selectorOf(e *output.Explanation, i int) string {
 }
 
 // printable reports whether a fix is made by applying what --fix prints.
-func printable(f *output.Fix) bool {
+func printable(f *explanations.Fix) bool {
 	return len(f.Changes) > 0 && len(f.Claims) == 0 && f.Timeout == "" && !slices.Contains(append(f.Also, f.Kind), "AddDevices")
 }
 
 // checkFixed asks again with files that hold what was printed, and checks that the answer is as the fix said.
-func checkFixed(t *testing.T, what string, e *output.Explanation, f *output.Fix, args ...string) {
+func checkFixed(t *testing.T, what string, e *explanations.Explanation, f *explanations.Fix, args ...string) {
 	t.Helper()
 	for _, again := range explanationsOf(t, args...) {
 		if again.Subject != e.Subject {
@@ -141,7 +141,7 @@ func TestPrintedFilesAreFixed(t *testing.T) {
 		for _, file := range files {
 			for _, e := range explanationsOf(t, "-f", file, "--from", folder) {
 				for i := range e.Fixes {
-					creates := slices.ContainsFunc(e.Fixes[i].Changes, func(c output.ObjectChange) bool { return c.Creates })
+					creates := slices.ContainsFunc(e.Fixes[i].Changes, func(c explanations.ObjectChange) bool { return c.Creates })
 					if printable(&e.Fixes[i]) && !creates { // what is created is in no file
 						checked++
 						checkFile(t, file, folder, e, i)
@@ -156,7 +156,7 @@ func TestPrintedFilesAreFixed(t *testing.T) {
 	}
 }
 
-func checkFile(t *testing.T, file, folder string, e *output.Explanation, i int) {
+func checkFile(t *testing.T, file, folder string, e *explanations.Explanation, i int) {
 	t.Helper()
 	f := &e.Fixes[i]
 	text, code, notes := printedBy("explain", "-f", file, "--from", folder, "--fix", selectorOf(e, i), "-o", "yaml")

@@ -11,6 +11,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -120,10 +121,10 @@ func (o *levelOptions) run(ctx context.Context) error {
 	case len(o.names) == 0:
 		return o.actors(in)
 	}
-	all := output.ExplainLevels(in)
-	var picked []*output.PriorityLevelExplanation
+	all := fairness.ExplainLevels(in)
+	var picked []*fairness.PriorityLevelExplanation
 	for _, name := range o.names {
-		at := slices.IndexFunc(all, func(e *output.PriorityLevelExplanation) bool { return e.Level.Name == name })
+		at := slices.IndexFunc(all, func(e *fairness.PriorityLevelExplanation) bool { return e.Level.Name == name })
 		if at < 0 {
 			return unknownLevel(name, in.Limits.Levels)
 		}
@@ -144,8 +145,8 @@ func unknownLevel(name string, levels []flowcontrol.Level) error {
 }
 
 // input reads what the server says of the levels, if there is one.
-func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (output.LevelInput, error) {
-	in := output.LevelInput{Snapshot: s}
+func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness.LevelInput, error) {
+	in := fairness.LevelInput{Snapshot: s}
 	source, err := newLevelReader(o.reader)
 	if err != nil {
 		return in, err
@@ -169,12 +170,12 @@ func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (output.L
 	return in, nil
 }
 
-func (o *levelOptions) print(all []*output.PriorityLevelExplanation) error {
+func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 	if o.format.Name != "" {
 		if len(all) == 1 {
 			return o.format.PrintValue(o.streams.Out, all[0])
 		}
-		return o.format.PrintValue(o.streams.Out, output.LevelExplanations(all))
+		return o.format.PrintValue(o.streams.Out, fairness.LevelExplanations(all))
 	}
 	for i, e := range all {
 		if i > 0 {
@@ -182,7 +183,7 @@ func (o *levelOptions) print(all []*output.PriorityLevelExplanation) error {
 				return err
 			}
 		}
-		if err := output.PrintLevel(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0); err != nil {
+		if err := fairness.PrintLevel(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0); err != nil {
 			return err
 		}
 	}
@@ -190,16 +191,16 @@ func (o *levelOptions) print(all []*output.PriorityLevelExplanation) error {
 }
 
 // actors says where DRA's actors ask.
-func (o *levelOptions) actors(in output.LevelInput) error {
-	list := output.ActorList(output.DRAActors(in.Snapshot, in.Reading))
+func (o *levelOptions) actors(in fairness.LevelInput) error {
+	list := fairness.ActorList(fairness.DRAActors(in.Snapshot, in.Reading))
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, list)
 	}
-	return output.PrintActors(o.streams.Out, list, o.streams.width())
+	return fairness.PrintActors(o.streams.Out, list, o.streams.width())
 }
 
 // plan says what the supposed changes would do.
-func (o *levelOptions) plan(ctx context.Context, in output.LevelInput) error {
+func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	before := in.Snapshot.Objects()
 	after := inspect.Objects{PriorityLevels: slices.Clone(before.PriorityLevels), FlowSchemas: slices.Clone(before.FlowSchemas)}
 	if len(o.files) > 0 {
@@ -222,11 +223,11 @@ func (o *levelOptions) plan(ctx context.Context, in output.LevelInput) error {
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
 	sized := in.Reading.Metrics == nil || in.Reading.Metrics.Sized
-	plan := output.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
+	plan := fairness.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, plan)
 	}
-	return output.PrintLevelPlan(o.streams.Out, plan, o.streams.width())
+	return fairness.PrintLevelPlan(o.streams.Out, plan, o.streams.width())
 }
 
 // set makes the changes of --set.

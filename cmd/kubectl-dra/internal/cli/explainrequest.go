@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -137,7 +138,7 @@ func (o *requestOptions) run(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	limits := flowcontrol.Resolve(snapshot.PriorityLevels(), o.seats, reading.Metrics)
-	e := output.Request(output.RequestInput{Snapshot: snapshot, Request: o.request, Limits: limits, Reading: reading, Dump: dump, DumpHealth: health})
+	e := fairness.Request(fairness.RequestInput{Snapshot: snapshot, Request: o.request, Limits: limits, Reading: reading, Dump: dump, DumpHealth: health})
 	mismatch := o.check(ctx, snapshot, e)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -159,7 +160,7 @@ func requireFlowControl(s *inspect.Snapshot) error {
 }
 
 // check asks the server if that is wanted. The error says that it could not be asked, or disagrees.
-func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *output.RequestExplanation) error {
+func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *fairness.RequestExplanation) error {
 	if !o.verify {
 		return nil
 	}
@@ -173,17 +174,17 @@ func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *outp
 	}
 	e.SetVerification(s, v)
 	switch e.Verified.Result {
-	case output.VerifiedNot:
+	case fairness.VerifiedNot:
 		return fmt.Errorf("the server classifies the request otherwise: FlowSchema %s and priority level %s", e.Verified.FlowSchema, e.Verified.PriorityLevel)
-	case output.VerifiedUnknown:
+	case fairness.VerifiedUnknown:
 		return fmt.Errorf("the server did not say where the request goes (status %d): %s", v.Status, e.Verified.Message)
 	}
 	return nil
 }
 
-func (o *requestOptions) print(e *output.RequestExplanation) error {
+func (o *requestOptions) print(e *fairness.RequestExplanation) error {
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, e)
 	}
-	return output.PrintRequest(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0)
+	return fairness.PrintRequest(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0)
 }

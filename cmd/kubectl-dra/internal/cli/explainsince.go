@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -56,9 +56,9 @@ func explainSince(ctx context.Context, o *questionOptions) error {
 		return err
 	}
 	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewSince(answer))
+		err = o.format.PrintValue(o.streams.Out, diffs.NewSince(answer))
 	} else {
-		err = text.Write(o.streams.Out, output.SinceLines(answer, o.streams.width()), o.streams.useColor())
+		err = text.Write(o.streams.Out, diffs.SinceLines(answer, o.streams.width()), o.streams.useColor())
 	}
 	if code := verdictCode(answer.Verdict); err == nil && code != exitAnswered {
 		return exitWith(code)
@@ -84,7 +84,7 @@ func (f *sinceSearch) at(ctx context.Context, moment int) (*inspect.Snapshot, er
 	return f.reader.onTop(s, f.more), nil
 }
 
-func (f *sinceSearch) run(ctx context.Context) (*output.SinceAnswer, error) {
+func (f *sinceSearch) run(ctx context.Context) (*diffs.SinceAnswer, error) {
 	end, now, err := f.reader.momentOf(ctx, f.log, f.reader.at)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (f *sinceSearch) run(ctx context.Context) (*output.SinceAnswer, error) {
 	if !ok {
 		return nil, notFound(s, f.asked[0].kind, f.namespace, f.asked[0].name)
 	}
-	answer := &output.SinceAnswer{Subject: explain.Subject{Kind: f.asked[0].kind.kind, Namespace: object.GetNamespace(), Name: object.GetName()}, Now: now, Moments: end + 1}
+	answer := &diffs.SinceAnswer{Subject: explain.Subject{Kind: f.asked[0].kind.kind, Namespace: object.GetNamespace(), Name: object.GetName()}, Now: now, Moments: end + 1}
 	answer.From, _ = f.log.Span()
 	judge := flip.NewJudge(s, answer.Subject)
 	if answer.Verdict, err = judge.Verdict(ctx, s); err != nil || flip.Fits(answer.Verdict) {
@@ -136,7 +136,7 @@ func sinceLooks(s *inspect.Snapshot) int {
 }
 
 // culprits adds when it was, and what did it.
-func (f *sinceSearch) culprits(ctx context.Context, judge *flip.Judge, last int, answer *output.SinceAnswer) error {
+func (f *sinceSearch) culprits(ctx context.Context, judge *flip.Judge, last int, answer *diffs.SinceAnswer) error {
 	before, err := f.at(ctx, last)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -106,7 +107,7 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 		t.Partial = append(t.Partial, fmt.Sprintf("of %d more pods that are starting no Events were read", left))
 	}
 	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewTriage(t))
+		err = o.format.PrintValue(o.streams.Out, explanations.NewTriage(t))
 	} else {
 		err = text.RenderTriage(o.streams.Out, t, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
 	}

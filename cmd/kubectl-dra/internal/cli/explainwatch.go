@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -151,7 +152,7 @@ func (w *verdictWatch) print(e *explain.Explanation) error {
 	}
 	w.shown[e.Subject] = said
 	if w.format.Name != "" {
-		return output.PrintJSONLine(w.streams.Out, output.NewExplanation(e))
+		return output.PrintJSONLine(w.streams.Out, explanations.NewExplanation(e))
 	}
 	if w.printed {
 		if _, err := fmt.Fprintln(w.streams.Out); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -90,13 +90,13 @@ func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) 
 				return err
 			}
 		}
-		opts := output.FitOptions{Width: o.streams.tableWidth(), All: o.streams.verbosity > 0}
-		if err := output.PrintFit(o.streams.Out, fit, opts); err != nil {
+		opts := explanations.FitOptions{Width: o.streams.tableWidth(), All: o.streams.verbosity > 0}
+		if err := explanations.PrintFit(o.streams.Out, fit, opts); err != nil {
 			return err
 		}
 	}
 	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.streams.Out, output.Fits(answers)); err != nil {
+		if err := o.format.PrintValue(o.streams.Out, explanations.Fits(answers)); err != nil {
 			return err
 		}
 	}

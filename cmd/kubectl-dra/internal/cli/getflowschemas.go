@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -23,5 +24,5 @@ func computedSchemas(s *inspect.Snapshot) *output.List { return schemasWith(s, f
 
 func schemasWith(s *inspect.Snapshot, reading flowcontrol.Reading) *output.List {
 	limits := flowcontrol.Compute(s.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which levels there are does not depend on it
-	return output.FlowSchemas(s, &limits, reading)
+	return fairness.FlowSchemas(s, &limits, reading)
 }

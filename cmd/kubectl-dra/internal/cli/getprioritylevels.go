@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -76,7 +77,7 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	for _, ignored := range limits.Ignored {
 		o.streams.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
 	}
-	list := output.PriorityLevels(s, limits, source, reading)
+	list := fairness.PriorityLevels(s, limits, source, reading)
 	for _, d := range list.DanglingFlowSchemas {
 		o.streams.note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
 	}
@@ -104,7 +105,7 @@ func computedLevels(s *inspect.Snapshot) *output.List {
 	if len(s.PriorityLevels()) > 0 {
 		limits = flowcontrol.Compute(s.PriorityLevels(), limits.ServerConcurrency)
 	}
-	return output.PriorityLevels(s, limits, flowcontrol.ConcurrencyDefault, flowcontrol.Reading{})
+	return fairness.PriorityLevels(s, limits, flowcontrol.ConcurrencyDefault, flowcontrol.Reading{})
 }
 
 // limits computes the limits for the server concurrency limit of the flag, of the metrics, or else the

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
@@ -149,11 +150,11 @@ func (o *nodeOptions) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	wire := output.NewNodeView(report, view, o.notes(report), partial)
+	wire := nodeview.NewNodeView(report, view, o.notes(report), partial)
 	if o.format.Name != "" {
 		err = o.format.PrintValue(o.streams.Out, wire)
 	} else {
-		err = output.PrintNodeView(o.streams.Out, wire, o.streams.width(), o.streams.verbosity > 0)
+		err = nodeview.PrintNodeView(o.streams.Out, wire, o.streams.width(), o.streams.verbosity > 0)
 	}
 	if err == nil && len(report.Problems) > 0 {
 		return exitWith(exitNo)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
@@ -136,11 +137,11 @@ func (o *cniOptions) run(ctx context.Context) error {
 		}
 		needs, interfaces = view.Needs(pods), cni.Interfaces(snapshot, node.Name)
 	}
-	answer := output.NewNodeNetwork(o.node, view, needs, interfaces, o.removedFlags())
+	answer := nodeview.NewNodeNetwork(o.node, view, needs, interfaces, o.removedFlags())
 	if o.format.Name != "" {
 		err = o.format.PrintValue(o.streams.Out, answer)
 	} else {
-		err = output.PrintNodeNetwork(o.streams.Out, answer, o.streams.tableWidth())
+		err = nodeview.PrintNodeNetwork(o.streams.Out, answer, o.streams.tableWidth())
 	}
 	if err == nil && view.Error != "" {
 		return exitWith(exitNo)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
@@ -82,9 +83,9 @@ func (o *nodeOptions) device(ctx context.Context, name string) error {
 		}
 		return fmt.Errorf("no device %s is known by %s", where, name)
 	}
-	wire := output.NewHardware(hardware, o.name, snapshot, partial)
+	wire := nodeview.NewHardware(hardware, o.name, snapshot, partial)
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, wire)
 	}
-	return output.PrintHardware(o.streams.Out, wire, o.streams.width())
+	return nodeview.PrintHardware(o.streams.Out, wire, o.streams.width())
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -205,7 +206,7 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 
 func (o *planOptions) print(p *explain.Plan) error {
 	render := func(w io.Writer, opts text.Options) error { return text.RenderPlan(w, p, opts) }
-	return o.streams.answer(o.format, output.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
+	return o.streams.answer(o.format, explanations.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
 }
 
 // planCode is the exit code of a plan. Where it is proved that not all can be placed, some are left waiting, whichever these are.

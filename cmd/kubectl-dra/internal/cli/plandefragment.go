@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -112,7 +113,7 @@ func defragment(ctx context.Context, o *questionOptions, class string, moves int
 		return err
 	}
 	render := func(w io.Writer, opts text.Options) error { return text.RenderDefragmentation(w, d, moves, opts) }
-	return o.streams.answer(o.format, output.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
+	return o.streams.answer(o.format, explanations.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
 }
 
 func defragmentCode(d *explain.Defragmentation) int {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -203,7 +204,7 @@ func (o *eventOptions) print(d *explain.Disruption) error {
 		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
 	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
-	return o.streams.answer(o.format, output.NewDisruption(d), render, code)
+	return o.streams.answer(o.format, explanations.NewDisruption(d), render, code)
 }
 
 // disruptionCode is the exit code of what becomes of the pods.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -92,7 +93,7 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-"), Demo: o.reader.demo}
 	remedy.AddMoves(snapshot, m, asked)
 	render := func(w io.Writer, opts text.Options) error { return text.RenderMoves(w, m, opts) }
-	return o.streams.answer(o.format, output.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
+	return o.streams.answer(o.format, explanations.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
 }
 
 // readWithPods is read, with all that is asked about pods: those that are moved are some.

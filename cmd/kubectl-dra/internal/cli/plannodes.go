@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -171,7 +171,7 @@ func readText(ctx context.Context, streams *streams, path string) ([]byte, error
 
 func (o *planOptions) printShapes(p *explain.ShapePlan, incomplete bool) error {
 	render := func(w io.Writer, opts text.Options) error { return text.RenderShapes(w, p, opts) }
-	return o.streams.answer(o.format, output.NewShapePlan(p), render, worstExitCode(o.leastCode(), shapesCode(p, incomplete)))
+	return o.streams.answer(o.format, explanations.NewShapePlan(p), render, worstExitCode(o.leastCode(), shapesCode(p, incomplete)))
 }
 
 // shapesCode is the exit code of a plan of nodes. incomplete says that not all kinds of nodes were tried.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -77,7 +78,7 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 		if err := text.Render(&b, e, text.Options{Width: 80, Verbose: true}); err != nil {
 			return err
 		}
-		err = output.Format{Name: "json"}.PrintValue(&b, output.Explanations([]*explain.Explanation{e}))
+		err = output.Format{Name: "json"}.PrintValue(&b, explanations.Explanations([]*explain.Explanation{e}))
 		out[i] = b.String()
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 )
 
 // client connects to a server that asks.
@@ -47,7 +48,7 @@ func textOf(r *mcp.CallToolResult) string {
 
 // large is an answer of many bytes.
 func large(n int) *Answer {
-	d := &output.Diff{APIVersion: output.APIVersion, Kind: "Diff"}
+	d := &diffs.Diff{APIVersion: output.APIVersion, Kind: "Diff"}
 	for range n {
 		d.Partial = append(d.Partial, "something that could not be read")
 	}

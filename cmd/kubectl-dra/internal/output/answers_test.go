@@ -1,15 +1,18 @@
-package output
+package output_test
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 func TestExplanationOnTheWire(t *testing.T) {
@@ -59,14 +62,14 @@ func TestExplanationOnTheWire(t *testing.T) {
 	pod := *e
 	pod.Subject.Kind = "Pod"
 	for name, value := range map[string]any{
-		"explanation.json":     Explanations([]*explain.Explanation{e}),
-		"explanationlist.json": Explanations([]*explain.Explanation{{Verdict: explain.Unknown, Basis: explain.Basis{Variant: allocator.Stable}}, &pod}),
+		"explanation.json":     explanations.Explanations([]*explain.Explanation{e}),
+		"explanationlist.json": explanations.Explanations([]*explain.Explanation{{Verdict: explain.Unknown, Basis: explain.Basis{Variant: allocator.Stable}}, &pod}),
 	} {
 		var b bytes.Buffer
-		if err := (Format{Name: "json"}).PrintValue(&b, value); err != nil {
+		if err := (output.Format{Name: "json"}).PrintValue(&b, value); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, b.Bytes())
+		output.Golden(t, name, b.Bytes())
 	}
 }
 
@@ -96,18 +99,18 @@ func testFit(nodes int) *explain.Fit {
 
 func TestFit(t *testing.T) {
 	var b bytes.Buffer
-	if err := (Format{Name: "json"}).PrintValue(&b, Fits([]*explain.Fit{testFit(2)})); err != nil {
+	if err := (output.Format{Name: "json"}).PrintValue(&b, explanations.Fits([]*explain.Fit{testFit(2)})); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "fit.json", b.Bytes())
+	output.Golden(t, "fit.json", b.Bytes())
 	b.Reset()
 	shared := testFit(3)
 	shared.Total, shared.AtLeast, shared.Partial = 1, false, nil
 	for _, f := range []*explain.Fit{testFit(12), testFit(20), shared} {
-		if err := PrintFit(&b, f, FitOptions{Width: 80}); err != nil {
+		if err := explanations.PrintFit(&b, f, explanations.FitOptions{Width: 80}); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("---\n")
 	}
-	golden(t, "fit.txt", b.Bytes())
+	output.Golden(t, "fit.txt", b.Bytes())
 }

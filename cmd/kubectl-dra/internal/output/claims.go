@@ -38,7 +38,7 @@ type Claim struct {
 // Claims lists the claims of a namespace, or all for "", sorted by namespace and name. Their reasons are
 // left to the caller.
 func Claims(s *inspect.Snapshot, namespace string) *List {
-	list := newList("ClaimList", "resourceclaim.resource.k8s.io", claimTable)
+	list := NewList("ClaimList", "resourceclaim.resource.k8s.io", claimTable)
 	for _, claim := range s.Objects().Claims {
 		if namespace == "" || claim.Namespace == namespace {
 			list.Items = append(list.Items, wireClaim(s, claim))
@@ -50,7 +50,7 @@ func Claims(s *inspect.Snapshot, namespace string) *List {
 func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 	c := &Claim{
 		Namespace: claim.Namespace, Name: claim.Name, State: string(inspect.StateOf(claim)),
-		Devices: []string{}, Pods: []string{}, Age: age(claim.CreationTimestamp, s.Time()), Created: timestamp(claim.CreationTimestamp),
+		Devices: []string{}, Pods: []string{}, Age: age(claim.CreationTimestamp, s.Time()), Created: Timestamp(claim.CreationTimestamp),
 		Listed: Listed{Meta{Namespace: claim.Namespace, Name: claim.Name, Labels: claim.Labels, Created: claim.CreationTimestamp}},
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
@@ -77,7 +77,7 @@ var claimTable = Table{
 	},
 	Row: func(item Item) []string {
 		c := item.(*Claim)
-		return []string{c.Name, c.State, orNone(c.Node), devicesByDriver(c.Devices, c.AdminDevices), podNames(c.Pods), c.Age, orNone(c.Reason), orNone(strings.Join(c.Devices, ","))}
+		return []string{c.Name, c.State, OrNone(c.Node), devicesByDriver(c.Devices, c.AdminDevices), podNames(c.Pods), c.Age, OrNone(c.Reason), OrNone(strings.Join(c.Devices, ","))}
 	},
 }
 
@@ -103,7 +103,7 @@ func countsByDriver(count map[string]int) string {
 	for i, driver := range drivers {
 		drivers[i] = strconv.Itoa(count[driver]) + " " + driver
 	}
-	return orNone(strings.Join(drivers, ", "))
+	return OrNone(strings.Join(drivers, ", "))
 }
 
 // podNames shortens namespace/name to name: a claim and its pods share a namespace.
@@ -112,5 +112,5 @@ func podNames(pods []string) string {
 	for i, pod := range pods {
 		_, names[i], _ = strings.Cut(pod, "/")
 	}
-	return orNone(strings.Join(names, ","))
+	return OrNone(strings.Join(names, ","))
 }

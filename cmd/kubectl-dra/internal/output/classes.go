@@ -30,11 +30,11 @@ type Class struct {
 
 // Classes lists the device classes of a snapshot.
 func Classes(s *inspect.Snapshot) *List {
-	list := newList("ClassList", "deviceclass.resource.k8s.io", classTable)
+	list := NewList("ClassList", "deviceclass.resource.k8s.io", classTable)
 	for _, class := range s.Objects().Classes {
 		c := &Class{
 			Name: class.Name, Drivers: driversOf(class), Selectors: []string{},
-			Age: age(class.CreationTimestamp, s.Time()), Created: timestamp(class.CreationTimestamp),
+			Age: age(class.CreationTimestamp, s.Time()), Created: Timestamp(class.CreationTimestamp),
 			Listed: Listed{Meta{Name: class.Name, Labels: class.Labels, Created: class.CreationTimestamp}},
 		}
 		for _, selector := range class.Spec.Selectors {
@@ -80,8 +80,8 @@ var classTable = Table{
 	Row: func(item Item) []string {
 		c := item.(*Class)
 		return []string{
-			c.Name, orNone(strings.Join(c.Drivers, ",")), strconv.Itoa(len(c.Selectors)), orNone(c.ExtendedResourceName), c.Age,
-			orNone(strings.Join(c.Selectors, " && ")),
+			c.Name, OrNone(strings.Join(c.Drivers, ",")), strconv.Itoa(len(c.Selectors)), OrNone(c.ExtendedResourceName), c.Age,
+			OrNone(strings.Join(c.Selectors, " && ")),
 		}
 	},
 }

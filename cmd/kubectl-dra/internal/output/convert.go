@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// each converts a list; the result is never nil, so that it reads [] in JSON.
-func each[A, B any](list []A, convert func(A) B) []B {
+// Each converts a list; the result is never nil, so that it reads [] in JSON.
+func Each[A, B any](list []A, convert func(A) B) []B {
 	out := make([]B, len(list))
 	for i, a := range list {
 		out[i] = convert(a)
@@ -19,55 +20,59 @@ func each[A, B any](list []A, convert func(A) B) []B {
 	return out
 }
 
-// optional converts a list that is left out when it is empty.
-func optional[A, B any](list []A, convert func(A) B) []B {
+// Optional converts a list that is left out when it is empty.
+func Optional[A, B any](list []A, convert func(A) B) []B {
 	if len(list) == 0 {
 		return nil
 	}
-	return each(list, convert)
+	return Each(list, convert)
 }
 
-// orEmpty is a list that JSON shows as [] and not as null.
-func orEmpty[T any](in []T) []T {
+// OrEmpty is a list that JSON shows as [] and not as null.
+func OrEmpty[T any](in []T) []T {
 	if in == nil {
 		return []T{}
 	}
 	return in
 }
 
-func deviceNames(ids []inspect.DeviceID) []string { return optional(ids, inspect.DeviceID.String) }
+// DeviceNames are driver/pool/device of each.
+func DeviceNames(ids []inspect.DeviceID) []string { return Optional(ids, inspect.DeviceID.String) }
 
 // age returns the time since creation as kubectl shows it.
 func age(created metav1.Time, now time.Time) string {
 	return cmp.Or(words.Age(created.Time, now), "<unknown>")
 }
 
-// timestamp returns a time as the API writes it, or "" when it is not known.
-func timestamp(t metav1.Time) string {
+// Timestamp returns a time as the API writes it, or "" when it is not known.
+func Timestamp(t metav1.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// Stamp is a time as the API writes it.
+func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// moment is nil for a time that is not known.
-func moment(t time.Time) *metav1.Time {
+// OptionalTime is nil for a time that is not known.
+func OptionalTime(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &metav1.Time{Time: t}
 }
 
-func orNone(s string) string {
+// OrNone is what a table shows for a text that may be empty.
+func OrNone(s string) string {
 	if s == "" {
 		return "<none>"
 	}
 	return s
 }
 
-func countText(n *int) string {
+// CountText is what a table shows for a number that may not be known.
+func CountText(n *int) string {
 	if n == nil {
 		return "-"
 	}

@@ -123,9 +123,9 @@ func (c customColumns) print(w io.Writer, list *List, opts TableOptions) error {
 			for j, v := range values {
 				texts[j] = inspect.Sanitize(fmt.Sprint(v))
 			}
-			row[i] = orNone(strings.Join(texts, ","))
+			row[i] = OrNone(strings.Join(texts, ","))
 		}
 		rows = append(rows, row)
 	}
-	return writeTable(w, columns, rows, TableOptions{NoHeaders: opts.NoHeaders, Layout: opts.Layout})
+	return WriteTable(w, columns, rows, TableOptions{NoHeaders: opts.NoHeaders, Layout: opts.Layout})
 }

@@ -58,7 +58,7 @@ type Capacity struct {
 
 // Devices lists the devices of a snapshot.
 func Devices(s *inspect.Snapshot) *List {
-	list := newList("DeviceList", "device", deviceTable)
+	list := NewList("DeviceList", "device", deviceTable)
 	list.Partial = unseenHolders(s)
 	for _, status := range s.Devices() {
 		d := wireDevice(s, &status)
@@ -94,7 +94,7 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		}
 	}
 	for _, taint := range status.Device.Taints {
-		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: newTaintRules(explain.TaintRules(s, &taint, id))})
+		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: NewTaintRules(explain.TaintRules(s, &taint, id))})
 	}
 	for name, attribute := range status.Device.Attributes {
 		d.Attributes[string(name)] = attributeValue(&attribute)
@@ -173,8 +173,8 @@ var deviceTable = Table{
 	Row: func(item Item) []string {
 		d := item.(*Device)
 		return []string{
-			d.Device, d.Pool, d.Driver, d.State, orNone(d.claimsText()),
-			orNone(d.Node), orNone(taintsText(d.Taints)), orNone(capacityText(d.Capacity)), orNone(d.Reason),
+			d.Device, d.Pool, d.Driver, d.State, OrNone(d.claimsText()),
+			OrNone(d.Node), OrNone(taintsText(d.Taints)), OrNone(capacityText(d.Capacity)), OrNone(d.Reason),
 		}
 	},
 }

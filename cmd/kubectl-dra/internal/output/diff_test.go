@@ -1,4 +1,4 @@
-package output
+package output_test
 
 import (
 	"context"
@@ -10,14 +10,16 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// testDiff is a comparison in which claims are allocated, moved, released, made, deleted and refused.
-func testDiff(t *testing.T) (*flip.Diff, Moment, Moment) {
+// TestDiff is a comparison in which claims are allocated, moved, released, made, deleted and refused.
+func testDiff(t *testing.T) (*flip.Diff, diffs.Moment, diffs.Moment) {
 	t.Helper()
-	before := testSnapshot(t).With(func(o *inspect.Objects) {
+	before := output.Snapshot(t).With(func(o *inspect.Objects) {
 		o.Claims = []*resourcev1.ResourceClaim{diffClaim("asks", ""), diffClaim("gets", ""), diffClaim("goes", ""), diffClaim("moves", "gpu-0"), diffClaim("stays", "gpu-1"), diffClaim("yields", "gpu-2")}
 		o.Slices = []*resourcev1.ResourceSlice{diffSlice(5)}
 		o.Nodes, o.Pods = o.Nodes[:1], nil
@@ -33,7 +35,7 @@ func testDiff(t *testing.T) (*flip.Diff, Moment, Moment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d, Moment{"before.yaml", before.Time()}, Moment{"after.yaml", after.Time()}
+	return d, diffs.Moment{Source: "before.yaml", Time: before.Time()}, diffs.Moment{Source: "after.yaml", Time: after.Time()}
 }
 
 func diffNode(o *inspect.Objects) {
@@ -68,16 +70,16 @@ func diffClaim(name, device string) *resourcev1.ResourceClaim {
 // TestDiff holds the two forms of a comparison.
 func TestDiff(t *testing.T) {
 	d, from, to := testDiff(t)
-	data, err := json.MarshalIndent(NewDiff(d, from, to), "", "    ")
+	data, err := json.MarshalIndent(diffs.NewDiff(d, from, to), "", "    ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "diff.json", append(data, '\n'))
+	output.Golden(t, "diff.json", append(data, '\n'))
 	var b strings.Builder
-	for _, line := range DiffLines(d, from, to, DiffOptions{Width: 80}) {
+	for _, line := range diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: 80}) {
 		b.WriteString(line.String() + "\n")
 	}
-	golden(t, "diff.txt", []byte(b.String()))
+	output.Golden(t, "diff.txt", []byte(b.String()))
 }
 
 // TestDiffFlips: of what is in the comparison exactly these have flipped.
@@ -96,28 +98,12 @@ func TestDiffFlips(t *testing.T) {
 	}
 }
 
-// TestDiffHeadline: that nothing flipped is said only where everything was read and decided.
-func TestDiffHeadline(t *testing.T) {
-	for _, test := range []struct {
-		flips, changes int
-		certain        bool
-		want           string
-	}{
-		{1, 1, false, "1 claim or pod has another verdict, or other devices"},
-		{2, 1, true, "2 claims and pods have another verdict, or other devices"},
-		{0, 1, true, "No verdict flipped"},
-		{0, 1, false, "No verdict is known to have flipped"},
-		{0, 0, true, "Nothing changed"},
-		{0, 0, false, "Nothing is known to have changed"},
-	} {
-		if got := diffHeadline(test.flips, test.changes, test.certain); got != test.want {
-			t.Errorf("%+v: %q", test, got)
-		}
-	}
+// TestPartialDiff: of a view that is partial, no more is said than is known.
+func TestPartialDiff(t *testing.T) {
 	d, from, to := testDiff(t)
 	d.Flips, d.Partial = nil, []string{"cannot list resourceclaims"}
 	text := ""
-	for _, line := range DiffLines(d, from, to, DiffOptions{Width: 100}) {
+	for _, line := range diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: 100}) {
 		text += line.String() + "\n"
 	}
 	if !strings.Contains(text, "No verdict is known to have flipped\n") {

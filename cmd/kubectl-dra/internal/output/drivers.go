@@ -24,7 +24,7 @@ type Driver struct {
 
 // Drivers lists the drivers of a snapshot.
 func Drivers(s *inspect.Snapshot) *List {
-	list := newList("DriverList", "driver", driverTable)
+	list := NewList("DriverList", "driver", driverTable)
 	list.Partial = unseenHolders(s)
 	known := map[string]*Driver{}
 	driver := func(name string) *Driver {

@@ -77,7 +77,7 @@ type ResourceTotal struct {
 
 // ExtendedResources lists what there is of extended resources in a snapshot.
 func ExtendedResources(s *inspect.Snapshot, survey *extended.Survey) *List {
-	list := newList("ExtendedResourceList", "extendedresource", extendedTable)
+	list := NewList("ExtendedResourceList", "extendedresource", extendedTable)
 	for i := range survey.Offers {
 		list.Items = append(list.Items, wireOffer(s, &survey.Offers[i]))
 	}
@@ -163,8 +163,8 @@ var extendedTable = Table{
 			pods = append(pods, u.Namespace+"/"+u.Name+":"+strconv.FormatInt(u.Count, 10))
 		}
 		return []string{
-			e.Name, orNone(e.Node), e.ServedBy, orUnread(e.Capacity), orUnread(e.Allocatable), orUnread(e.Used), orUnread(e.Free),
-			orNone(strings.Join(e.Notes, "; ")), orNone(e.Class), orNone(strings.Join(pods, ",")),
+			e.Name, OrNone(e.Node), e.ServedBy, orUnread(e.Capacity), orUnread(e.Allocatable), orUnread(e.Used), orUnread(e.Free),
+			OrNone(strings.Join(e.Notes, "; ")), OrNone(e.Class), OrNone(strings.Join(pods, ",")),
 		}
 	},
 }

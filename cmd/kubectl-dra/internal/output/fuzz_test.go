@@ -26,7 +26,7 @@ func FuzzFormat(f *testing.F) {
 		if err != nil || format.Check() != nil {
 			return
 		}
-		list := newList("ClaimList", "resourceclaim.resource.k8s.io", Table{})
+		list := NewList("ClaimList", "resourceclaim.resource.k8s.io", Table{})
 		list.Items = append(list.Items, &Claim{Namespace: "ml", Name: "train\x1b[31m\u202e", State: "Pending", Devices: []string{"d/p/\x07"}})
 		var out bytes.Buffer
 		began := time.Now()

@@ -19,7 +19,7 @@ func TestLayoutKeepsColumns(t *testing.T) {
 		{{"a-much-longer-name", "n", "no device is large enough"}},
 		{{"c", "n", "short"}},
 	} {
-		if err := writeTable(&b, columns, rows, opts); err != nil {
+		if err := WriteTable(&b, columns, rows, opts); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestLayoutWithoutHeaders(t *testing.T) {
 	opts := TableOptions{NoHeaders: true, Layout: &Layout{}}
 	var b strings.Builder
 	for _, row := range [][]string{{"a", "", "x"}, {"b", "n1", "y"}} {
-		if err := writeTable(&b, []Column{{Header: "NAME"}, {Header: "NODE"}, {Header: "Z"}}, [][]string{row}, opts); err != nil {
+		if err := WriteTable(&b, []Column{{Header: "NAME"}, {Header: "NODE"}, {Header: "Z"}}, [][]string{row}, opts); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestLayoutWithoutHeaders(t *testing.T) {
 }
 
 func TestPrintStreamSeparatesDocuments(t *testing.T) {
-	list := newList("ClaimList", "resourceclaim", claimTable)
+	list := NewList("ClaimList", "resourceclaim", claimTable)
 	list.Items = []Item{&Claim{Name: "a"}, &Claim{Name: "b"}}
 	for format, want := range map[Format]string{
 		{Name: "yaml"}: "---\n", {Name: "json"}: "{\"apiVersion\":\"kubectl-dra.dev/v1alpha1\",\"kind\":\"Claim\",\"metadata\":{\"name\":\"\"},\"namespace\":\"\",\"name\":\"a\"", {Name: "jsonpath", Argument: "{.name};"}: "a;b;",

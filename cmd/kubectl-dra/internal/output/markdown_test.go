@@ -1,4 +1,4 @@
-package output
+package output_test
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown/markdowntest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -130,21 +133,21 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 func wireOf(answer any) any {
 	switch a := answer.(type) {
 	case *explain.Explanation:
-		return NewExplanation(a)
+		return explanations.NewExplanation(a)
 	case *explain.Triage:
-		return NewTriage(a)
+		return explanations.NewTriage(a)
 	case *explain.Plan:
-		return NewPlan(a)
+		return explanations.NewPlan(a)
 	case *explain.Disruption:
-		return NewDisruption(a)
+		return explanations.NewDisruption(a)
 	case *explain.Moves:
-		return NewMovesPlan(a)
+		return explanations.NewMovesPlan(a)
 	case *explain.ShapePlan:
-		return NewShapePlan(a)
+		return explanations.NewShapePlan(a)
 	case *explain.Fit:
-		return Fits([]*explain.Fit{a})
+		return explanations.Fits([]*explain.Fit{a})
 	case *checkup.Report:
-		return NewCheck(a)
+		return checks.NewCheck(a)
 	}
 	panic(fmt.Sprintf("%T", answer))
 }
@@ -193,7 +196,7 @@ func TestMarkdownOfHostileText(t *testing.T) {
 
 func mustMarkdown(t *testing.T, value any) string {
 	t.Helper()
-	page, err := Markdown(value)
+	page, err := output.Markdown(value)
 	if err != nil {
 		t.Fatal(err)
 	}

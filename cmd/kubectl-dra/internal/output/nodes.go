@@ -60,12 +60,12 @@ func deviceCount(c inspect.DeviceCount) DeviceCount {
 
 // unusable says which devices nobody uses and nobody can get, and which are used though they are gone.
 func (c DeviceCount) unusable() string {
-	return orNone(words.Unusable(inspect.DeviceCount{Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable, Gone: c.Gone}))
+	return OrNone(words.Unusable(inspect.DeviceCount{Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable, Gone: c.Gone}))
 }
 
 // Nodes lists the nodes of a snapshot. The stand-in for "any node" is not among them.
 func Nodes(s *inspect.Snapshot) *List {
-	list := newList("NodeList", "node", nodeTable)
+	list := NewList("NodeList", "node", nodeTable)
 	list.Partial = unseenHolders(s)
 	for _, status := range s.NodeStatuses() {
 		if s.NodesAssumed() && status.Name == inspect.PseudoNode {
@@ -81,7 +81,7 @@ func Nodes(s *inspect.Snapshot) *List {
 			n.Drivers[driver] = deviceCount(count)
 		}
 		if node, ok := s.Node(status.Name); ok && !s.NodesAssumed() {
-			n.Age, n.Created = age(node.CreationTimestamp, s.Time()), timestamp(node.CreationTimestamp)
+			n.Age, n.Created = age(node.CreationTimestamp, s.Time()), Timestamp(node.CreationTimestamp)
 			n.Metadata.Labels, n.Metadata.Created = node.Labels, node.CreationTimestamp
 		} else {
 			n.Assumed = true
@@ -115,7 +115,7 @@ var nodeTable = Table{
 			age = "<unknown>"
 		}
 		unusable := DeviceCount{Blocked: n.Blocked, Tainted: n.Tainted, Unreachable: n.Unreachable, Gone: n.Gone}.unusable()
-		return []string{n.Name, strconv.Itoa(n.Devices), freeText(n.Free, n.FreeAtOnce, n.atMost), orNone(strings.Join(drivers, ", ")), age, strconv.Itoa(n.Used), unusable}
+		return []string{n.Name, strconv.Itoa(n.Devices), freeText(n.Free, n.FreeAtOnce, n.atMost), OrNone(strings.Join(drivers, ", ")), age, strconv.Itoa(n.Used), unusable}
 	},
 }
 

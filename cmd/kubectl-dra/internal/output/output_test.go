@@ -24,9 +24,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// golden compares with testdata/name. Fields may be added to wire types, never renamed or dropped: a
-// golden file may grow but what is in it must stay.
-func golden(t *testing.T, name string, got []byte) {
+// Golden compares with testdata/name. Fields may be added to wire types, never renamed or dropped: a
+// Golden file may grow but what is in it must stay.
+func Golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
@@ -43,7 +43,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-func testSnapshot(t *testing.T) *inspect.Snapshot {
+func Snapshot(t *testing.T) *inspect.Snapshot {
 	t.Helper()
 	data, err := os.ReadFile("testdata/cluster.yaml")
 	if err != nil {
@@ -60,7 +60,7 @@ func testSnapshot(t *testing.T) *inspect.Snapshot {
 }
 
 func testLists(t *testing.T) map[string]*List {
-	s := testSnapshot(t)
+	s := Snapshot(t)
 	claims := Claims(s, "")
 	for _, item := range claims.Items {
 		if c := item.(*Claim); c.State == "Pending" {
@@ -88,7 +88,7 @@ func TestListsOnTheWire(t *testing.T) {
 		if err := (Format{Name: "json"}).PrintList(&b, list, TableOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name+".json", b.Bytes())
+		Golden(t, name+".json", b.Bytes())
 	}
 }
 
@@ -101,7 +101,7 @@ func TestTables(t *testing.T) {
 			}
 			b.WriteString("\n")
 		}
-		golden(t, name+".txt", b.Bytes())
+		Golden(t, name+".txt", b.Bytes())
 	}
 }
 
@@ -171,7 +171,7 @@ func TestEncodingsReadBack(t *testing.T) {
 
 // hostileList is a list of one claim with hostile names everywhere.
 func hostileList() *List {
-	list := newList("ClaimList", "resourceclaim", claimTable)
+	list := NewList("ClaimList", "resourceclaim", claimTable)
 	list.Items = append(list.Items, &Claim{
 		Namespace: hostile, Name: hostile, State: "Pending", Node: hostile, Reason: hostile,
 		Devices: []string{hostile}, Pods: []string{hostile}, Age: "1m", Listed: Listed{Meta{Namespace: hostile, Name: hostile}},
@@ -290,7 +290,7 @@ func TestTableFits(t *testing.T) {
 		30:  name, // never cut
 	} {
 		var b bytes.Buffer
-		if err := writeTable(&b, columns, [][]string{{name, text, list}}, TableOptions{NoHeaders: true, Width: width}); err != nil {
+		if err := WriteTable(&b, columns, [][]string{{name, text, list}}, TableOptions{NoHeaders: true, Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSuffix(b.String(), "\n"); got != want {
@@ -311,7 +311,7 @@ plain          plain
 日本日本...    cut
 `
 	var b bytes.Buffer
-	if err := writeTable(&b, columns, rows, TableOptions{Width: 24}); err != nil {
+	if err := WriteTable(&b, columns, rows, TableOptions{Width: 24}); err != nil {
 		t.Fatal(err)
 	}
 	got := "\n" + strings.ReplaceAll(b.String(), "e\u0301", "é")

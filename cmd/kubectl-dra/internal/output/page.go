@@ -10,20 +10,25 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// pageWriter writes sections of labelled text, each line safe and not too long.
-type pageWriter struct {
+// Page takes sections of labelled text, each line safe and not too long, for people, or as a document in Markdown.
+type Page struct {
 	strings.Builder
 
-	width int
-	// document takes what is written instead, if it is not nil.
-	document *markdown.Document
+	width    int
+	document *markdown.Document // is written in place of text, if it is not nil
 }
+
+// NewPage returns a page of text in lines of so many columns.
+func NewPage(width int) *Page { return &Page{width: width} }
+
+// MarkdownPage returns a page that writes a document.
+func MarkdownPage(d *markdown.Document) *Page { return &Page{document: d} }
 
 // labelWidth is the width of the labels with the gap behind them.
 const labelWidth = 12
 
-// paragraph writes text in lines that fit, the first after first, the others after rest.
-func (p *pageWriter) paragraph(first, rest, text string) {
+// Paragraph writes text in lines that fit, the first after first, the others after rest.
+func (p *Page) Paragraph(first, rest, text string) {
 	if p.document != nil {
 		p.document.Paragraph(markdown.Text(first + text))
 		return
@@ -34,18 +39,19 @@ func (p *pageWriter) paragraph(first, rest, text string) {
 	}
 }
 
-func (p *pageWriter) field(label, format string, args ...any) {
+// Field writes text behind a label.
+func (p *Page) Field(label, format string, args ...any) {
 	if p.document != nil {
 		p.document.Paragraph(markdown.Join(markdown.Strong(markdown.Text(label)), markdown.Text(fmt.Sprintf(format, args...))))
 		return
 	}
-	p.paragraph(styled.Pad(label, labelWidth), styled.Blanks(labelWidth), fmt.Sprintf(format, args...))
+	p.Paragraph(styled.Pad(label, labelWidth), styled.Blanks(labelWidth), fmt.Sprintf(format, args...))
 }
 
-// rows writes a small table below a section; all columns but the last are as wide as needed.
-func (p *pageWriter) rows(rows [][]string) {
+// Rows writes a small table below a section; all columns but the last are as wide as needed.
+func (p *Page) Rows(rows [][]string) {
 	if p.document != nil {
-		p.document.Bullets(each(rows, func(row []string) markdown.Inline {
+		p.document.Bullets(Each(rows, func(row []string) markdown.Inline {
 			return markdown.Join(markdown.Code(row[0]), markdown.Text(strings.Join(row[1:], " ")))
 		})...)
 		return
@@ -63,14 +69,14 @@ func (p *pageWriter) rows(rows [][]string) {
 			lead += styled.Pad(cell, widths[i]) + "  "
 		}
 		if last := row[len(row)-1]; last != "" {
-			p.paragraph(lead, styled.Blanks(styled.Width(lead)), last)
+			p.Paragraph(lead, styled.Blanks(styled.Width(lead)), last)
 		} else {
 			p.WriteString(strings.TrimRight(lead, " ") + "\n")
 		}
 	}
 }
 
-func printRemarks(w io.Writer, remarks []string) error {
+func PrintRemarks(w io.Writer, remarks []string) error {
 	if len(remarks) == 0 {
 		return nil
 	}

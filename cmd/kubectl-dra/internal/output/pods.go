@@ -30,7 +30,7 @@ type ListedPod struct {
 
 // Pods lists the pods of a namespace, or all for "", that use claims or extended resources, or that wait for a node.
 func Pods(s *inspect.Snapshot, namespace string) *List {
-	list := newList("PodList", "pod", podTable)
+	list := NewList("PodList", "pod", podTable)
 	for _, pod := range s.Objects().Pods {
 		if namespace != "" && pod.Namespace != namespace {
 			continue
@@ -47,7 +47,7 @@ func Pods(s *inspect.Snapshot, namespace string) *List {
 func listedPod(s *inspect.Snapshot, pod *corev1.Pod) *ListedPod {
 	p := &ListedPod{
 		Namespace: pod.Namespace, Name: pod.Name, Phase: string(pod.Status.Phase), Node: pod.Spec.NodeName, Claims: []string{},
-		Age: age(pod.CreationTimestamp, s.Time()), Created: timestamp(pod.CreationTimestamp),
+		Age: age(pod.CreationTimestamp, s.Time()), Created: Timestamp(pod.CreationTimestamp),
 		Listed: Listed{Meta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels, Created: pod.CreationTimestamp}},
 	}
 	for i := range pod.Spec.ResourceClaims {
@@ -86,7 +86,7 @@ var podTable = Table{
 	Row: func(item Item) []string {
 		p := item.(*ListedPod)
 		return []string{
-			p.Name, p.Phase, orNone(p.Node), orNone(strings.Join(p.Claims, ",")), orNone(strings.Join(p.ExtendedResources, ",")), p.Age, orNone(p.Reason),
+			p.Name, p.Phase, OrNone(p.Node), OrNone(strings.Join(p.Claims, ",")), OrNone(strings.Join(p.ExtendedResources, ",")), p.Age, OrNone(p.Reason),
 		}
 	},
 }

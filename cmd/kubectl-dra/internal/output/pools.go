@@ -82,7 +82,7 @@ type ShareableCapacity struct {
 
 // Pools lists the pools of a snapshot.
 func Pools(s *inspect.Snapshot) *List {
-	list := newList("PoolList", "pool", poolTable)
+	list := NewList("PoolList", "pool", poolTable)
 	list.Partial = unseenHolders(s)
 	labels := labelsOfPools(s)
 	for _, status := range s.PoolStatuses() {
@@ -151,9 +151,9 @@ var poolTable = Table{
 		p := item.(*Pool)
 		c := p.Devices
 		return []string{
-			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.FreeAtOnce, p.atMost), c.unusable(), orNone(p.Error),
-			orNone(p.Node), strconv.FormatInt(p.Generation, 10), strconv.FormatInt(p.Slices, 10) + "/" + strconv.FormatInt(p.SlicesWanted, 10),
-			countText(p.Available), countText(p.Unavailable), p.fitsText(), p.countersText(),
+			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.FreeAtOnce, p.atMost), c.unusable(), OrNone(p.Error),
+			OrNone(p.Node), strconv.FormatInt(p.Generation, 10), strconv.FormatInt(p.Slices, 10) + "/" + strconv.FormatInt(p.SlicesWanted, 10),
+			CountText(p.Available), CountText(p.Unavailable), p.fitsText(), p.countersText(),
 		}
 	},
 }
@@ -177,5 +177,5 @@ func (p *Pool) countersText() string {
 		}
 		texts = append(texts, text)
 	}
-	return orNone(strings.Join(texts, ", "))
+	return OrNone(strings.Join(texts, ", "))
 }

@@ -1,10 +1,12 @@
-package output
+package output_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -58,13 +60,13 @@ func TestPriorityLevelsOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := inspect.New(result.Objects, inspect.Config{Revision: 1})
-	list := PriorityLevels(s, flowcontrol.Compute(s.PriorityLevels(), 20), flowcontrol.ConcurrencyFromFlag, flowcontrol.Reading{Metrics: metrics})
-	for name, format := range map[string]Format{"prioritylevels.json": {Name: "json"}, "prioritylevels.txt": {Name: "wide"}} {
+	list := fairness.PriorityLevels(s, flowcontrol.Compute(s.PriorityLevels(), 20), flowcontrol.ConcurrencyFromFlag, flowcontrol.Reading{Metrics: metrics})
+	for name, format := range map[string]output.Format{"prioritylevels.json": {Name: "json"}, "prioritylevels.txt": {Name: "wide"}} {
 		var b bytes.Buffer
-		if err := format.PrintList(&b, list, TableOptions{}); err != nil {
+		if err := format.PrintList(&b, list, output.TableOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, b.Bytes())
+		output.Golden(t, name, b.Bytes())
 	}
 }
 
@@ -81,8 +83,8 @@ func TestStorageOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := (Format{Name: "json"}).PrintList(&b, StorageCapacities(inspect.New(result.Objects, inspect.Config{Revision: 1}), ""), TableOptions{}); err != nil {
+	if err := (output.Format{Name: "json"}).PrintList(&b, output.StorageCapacities(inspect.New(result.Objects, inspect.Config{Revision: 1}), ""), output.TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "storage.json", b.Bytes())
+	output.Golden(t, "storage.json", b.Bytes())
 }

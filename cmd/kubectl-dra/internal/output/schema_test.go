@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/kinds"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/docs/schema"
 )
@@ -35,15 +35,15 @@ func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 }
 
 func TestEveryKindHasASchema(t *testing.T) {
-	kinds := map[string]bool{}
-	for _, kind := range output.Kinds() {
-		kinds[kind.Name] = true
+	known := map[string]bool{}
+	for _, kind := range kinds.All() {
+		known[kind.Name] = true
 		if _, err := schematest.Schema(kind.Name); err != nil {
 			t.Errorf("%s: %v", kind.Name, err)
 		}
 	}
 	for _, kind := range schema.Kinds() {
-		if !kinds[kind] {
+		if !known[kind] {
 			t.Errorf("there is a schema of %s, which nothing prints", kind)
 		}
 	}

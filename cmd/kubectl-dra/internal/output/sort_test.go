@@ -24,7 +24,7 @@ func TestSortComparesAsTheValuesAre(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			names := strings.Fields(test.names)
 			for range len(names) { // from every rotation the same
-				list := newList("NodeList", "node", nodeTable)
+				list := NewList("NodeList", "node", nodeTable)
 				for _, n := range names {
 					list.Items = append(list.Items, &Node{Name: n})
 				}

@@ -32,7 +32,7 @@ type Storage struct {
 
 // StorageCapacities lists the storage capacities of a snapshot, in one namespace or in all ("").
 func StorageCapacities(s *inspect.Snapshot, namespace string) *List {
-	list := newList("StorageList", "csistoragecapacity.storage.k8s.io", storageTable)
+	list := NewList("StorageList", "csistoragecapacity.storage.k8s.io", storageTable)
 	for _, c := range storage.Capacities(s) {
 		o := c.Object
 		if namespace != "" && o.Namespace != namespace {
@@ -40,7 +40,7 @@ func StorageCapacities(s *inspect.Snapshot, namespace string) *List {
 		}
 		item := &Storage{
 			Namespace: o.Namespace, Name: o.Name, StorageClass: c.Class, Nodes: []string{}, NodeTopology: o.NodeTopology,
-			Age: age(o.CreationTimestamp, s.Time()), Created: timestamp(o.CreationTimestamp),
+			Age: age(o.CreationTimestamp, s.Time()), Created: Timestamp(o.CreationTimestamp),
 			Listed: Listed{Meta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp}},
 		}
 		if c.Total != nil {
@@ -71,7 +71,7 @@ var storageTable = Table{
 	},
 	Row: func(item Item) []string {
 		s := item.(*Storage)
-		nodes := orNone(strings.Join(s.Nodes, ","))
+		nodes := OrNone(strings.Join(s.Nodes, ","))
 		if len(s.Nodes) > shownNodes {
 			nodes = fmt.Sprintf("%d nodes", len(s.Nodes))
 		}

@@ -17,17 +17,19 @@ type Subject struct {
 	Name      string `json:"name"`
 }
 
-func newSubject(s explain.Subject) Subject { return Subject(s) }
+// NewSubject is a subject on the wire.
+func NewSubject(s explain.Subject) Subject { return Subject(s) }
 
-// fullName names a subject with its namespace.
-func (s Subject) fullName() string {
+// FullName names a subject with its namespace.
+func (s Subject) FullName() string {
 	if s.Namespace == "" {
 		return s.Name
 	}
 	return s.Namespace + "/" + s.Name
 }
 
-func fullNames(list []Subject) []string { return each(list, Subject.fullName) }
+// FullNames names subjects with their namespaces.
+func FullNames(list []Subject) []string { return Each(list, Subject.FullName) }
 
 // Basis says as which scheduler it was decided.
 type Basis struct {
@@ -42,7 +44,8 @@ type Basis struct {
 	read time.Time // when the objects were read
 }
 
-func basis(b explain.Basis) Basis {
+// NewBasis is a basis on the wire.
+func NewBasis(b explain.Basis) Basis {
 	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, read: b.Read}
 	if !b.AsOf.IsZero() {
 		asOf := b.AsOf.UTC()
@@ -51,8 +54,8 @@ func basis(b explain.Basis) Basis {
 	return out
 }
 
-// basis says at the end what the answer is based on: what could not be read, and which scheduler it is about.
-func (b Basis) markdown(p *markdown.Document, partial []string) {
+// MarkdownWith says at the end what the answer is based on: what could not be read, and which scheduler it is about.
+func (b Basis) MarkdownWith(p *markdown.Document, partial []string) {
 	p.List("Partial view:", markdown.Texts(partial))
 	if b.Version == "" {
 		return
@@ -78,7 +81,7 @@ type TaintRule struct {
 	Manager string `json:"manager,omitempty"`
 }
 
-// newTaintRules are rules on the wire.
-func newTaintRules(rules []explain.TaintRule) []TaintRule {
-	return optional(rules, func(r explain.TaintRule) TaintRule { return TaintRule(r) })
+// NewTaintRules are rules on the wire.
+func NewTaintRules(rules []explain.TaintRule) []TaintRule {
+	return Optional(rules, func(r explain.TaintRule) TaintRule { return TaintRule(r) })
 }

@@ -86,10 +86,10 @@ func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 		}
 		rows = append(rows, row)
 	}
-	return writeTable(w, columns, rows, opts)
+	return WriteTable(w, columns, rows, opts)
 }
 
-func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
+func WriteTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
 	if !opts.NoHeaders && !opts.Layout.started() {
 		header := make([]string, len(columns))
 		for i, c := range columns {
@@ -218,7 +218,7 @@ func (c Column) least(rows [][]string, i, width int, last bool) int {
 const spillName = 18
 
 // cutMark shows that text was cut. It is ASCII, for tables also end up in files and logs.
-const cutMark = "..."
+const CutMark = "..."
 
 // shorten makes a cell fit if the column allows it.
 func (c Cut) shorten(cell string, limit int) string {
@@ -227,7 +227,7 @@ func (c Cut) shorten(cell string, limit int) string {
 	}
 	switch c {
 	case CutText:
-		return styled.CutTo(cell, limit, cutMark)
+		return styled.CutTo(cell, limit, CutMark)
 	case CutList:
 		for n := strings.Count(cell, ","); n > 0; n-- {
 			if short := shortList(cell, n); styled.Width(short) <= limit {

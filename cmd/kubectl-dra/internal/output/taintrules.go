@@ -30,12 +30,12 @@ type ListedTaintRule struct {
 
 // TaintRules lists the DeviceTaintRules of a snapshot.
 func TaintRules(s *inspect.Snapshot) *List {
-	list := newList("TaintRuleList", "devicetaintrule.resource.k8s.io", taintRuleTable)
+	list := NewList("TaintRuleList", "devicetaintrule.resource.k8s.io", taintRuleTable)
 	for _, rule := range s.Objects().TaintRules {
 		taint := &rule.Spec.Taint
 		r := &ListedTaintRule{
 			Name: rule.Name, Taint: Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect)},
-			Age: age(rule.CreationTimestamp, s.Time()), Created: timestamp(rule.CreationTimestamp),
+			Age: age(rule.CreationTimestamp, s.Time()), Created: Timestamp(rule.CreationTimestamp),
 			Listed: Listed{Meta{Name: rule.Name, Labels: rule.Labels, Created: rule.CreationTimestamp}},
 		}
 		if selector := rule.Spec.DeviceSelector; selector != nil {

@@ -26,14 +26,14 @@ type Template struct {
 
 // Templates lists the claim templates of a namespace, or all for "".
 func Templates(s *inspect.Snapshot, namespace string) *List {
-	list := newList("TemplateList", "resourceclaimtemplate.resource.k8s.io", templateTable)
+	list := NewList("TemplateList", "resourceclaimtemplate.resource.k8s.io", templateTable)
 	of := map[string]*Template{}
 	for _, o := range s.Objects().Templates {
 		if namespace != "" && o.Namespace != namespace {
 			continue
 		}
 		t := &Template{
-			Namespace: o.Namespace, Name: o.Name, Requests: []string{}, Pods: []string{}, Age: age(o.CreationTimestamp, s.Time()), Created: timestamp(o.CreationTimestamp),
+			Namespace: o.Namespace, Name: o.Name, Requests: []string{}, Pods: []string{}, Age: age(o.CreationTimestamp, s.Time()), Created: Timestamp(o.CreationTimestamp),
 			Listed: Listed{Meta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp}},
 		}
 		for i := range o.Spec.Spec.Devices.Requests {
@@ -81,6 +81,6 @@ var templateTable = Table{
 	Columns:    []Column{{Header: "NAME", Spill: true}, {Header: "REQUESTS", Cut: CutText, Least: 24}, {Header: "PODS"}, {Header: "AGE", Rank: 1}, {Header: "POD-NAMES", Wide: true}},
 	Row: func(item Item) []string {
 		t := item.(*Template)
-		return []string{t.Name, orNone(strings.Join(t.Requests, ", ")), strconv.Itoa(len(t.Pods)), t.Age, podNames(t.Pods)}
+		return []string{t.Name, OrNone(strings.Join(t.Requests, ", ")), strconv.Itoa(len(t.Pods)), t.Age, podNames(t.Pods)}
 	},
 }

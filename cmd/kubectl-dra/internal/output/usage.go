@@ -86,7 +86,7 @@ type UsageTotal struct {
 func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
 	table := usageTable
 	table.Namespaced = r.By == usage.Workload
-	list := newList("UsageList", "usage", table)
+	list := NewList("UsageList", "usage", table)
 	for i := range r.Rows {
 		list.Items = append(list.Items, wireUsage(s, r.By, &r.Rows[i]))
 	}
@@ -127,7 +127,7 @@ func usagePartial(s *inspect.Snapshot, r *usage.Report) []string {
 func wireUsage(s *inspect.Snapshot, by usage.By, r *usage.Row) *Usage {
 	u := &Usage{
 		UsageAmount: usageAmount(&r.Amount), Drivers: map[string]int{}, Claims: usageClaims(r, len(r.Claims)), Wanted: r.Wanted,
-		RefusedSince: timestamp(metav1.NewTime(r.RefusedSince)), IdleSince: timestamp(metav1.NewTime(r.IdleSince)),
+		RefusedSince: Timestamp(metav1.NewTime(r.RefusedSince)), IdleSince: Timestamp(metav1.NewTime(r.IdleSince)),
 		refusedFor: sinceText(r.Refused, r.RefusedSince, s.Time()), idleFor: sinceText(r.Idle, r.IdleSince, s.Time()), key: r.Key,
 	}
 	u.name(by, r)
@@ -224,8 +224,8 @@ var usageTable = Table{
 			counters[i] = c.Counter + " " + c.Taken
 		}
 		return []string{
-			u.Metadata.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), orNone(u.idleFor), strconv.Itoa(u.Claims.Refused), strconv.Itoa(u.Wanted), orNone(u.refusedFor),
-			u.driversText(), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), orNone(strings.Join(counters, ", ")),
+			u.Metadata.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), OrNone(u.idleFor), strconv.Itoa(u.Claims.Refused), strconv.Itoa(u.Wanted), OrNone(u.refusedFor),
+			u.driversText(), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), OrNone(strings.Join(counters, ", ")),
 			strconv.Itoa(u.Joint), strconv.Itoa(u.Gone), strconv.Itoa(u.Claims.Total),
 		}
 	},

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
 // APIVersion is the version of all wire types of this package.
@@ -78,7 +79,7 @@ type List struct {
 	sumUp func(*List) // see AddTotals
 }
 
-func newList(kind, resource string, table Table) *List {
+func NewList(kind, resource string, table Table) *List {
 	return &List{APIVersion: APIVersion, Kind: kind, Items: []Item{}, Resource: resource, Table: table}
 }
 

@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -198,7 +198,7 @@ func (a *asker) explanation(what string, e *explain.Explanation, err error) {
 	o := outlineOf(e)
 	o.LookedAt = lookedAt(e)
 	a.put(what, o)
-	a.put(what+", wire", outlineOf(output.NewExplanation(e)))
+	a.put(what+", wire", outlineOf(explanations.NewExplanation(e)))
 	for _, verbose := range []bool{false, true} {
 		a.put(fmt.Sprintf("%s, text, verbose %t", what, verbose), layout(text.Lines(e, text.Options{Width: 1 << 20, Verbose: verbose})))
 	}
@@ -211,7 +211,7 @@ func (a *asker) plan(p *explain.Plan, err error) {
 		return
 	}
 	a.put("plan", outlineOf(p))
-	a.put("plan, wire", outlineOf(output.NewPlan(p)))
+	a.put("plan, wire", outlineOf(explanations.NewPlan(p)))
 	lines := text.PlanLines(p, text.Options{Width: 1 << 20, Verbose: true})
 	for _, line := range lines {
 		for i := range line {
@@ -228,7 +228,7 @@ func (a *asker) triage(t *explain.Triage, err error) {
 		return
 	}
 	a.put("stuck", outlineOf(t))
-	a.put("stuck, wire", outlineOf(output.NewTriage(t)))
+	a.put("stuck, wire", outlineOf(explanations.NewTriage(t)))
 	for i := range t.Causes { // what is said the same of several is said once: here of those that are alike
 		for j := range t.Causes[i].Subjects {
 			s := &t.Causes[i].Subjects[j]
@@ -276,7 +276,7 @@ func (a *asker) copies(what string, claim *resourcev1.ResourceClaim, f *explain.
 	o := outlineOf(f)
 	o.LookedAt = lookedAtCopies(f)
 	a.put(what, o)
-	a.put(what+", wire", outlineOf(output.Fits([]*explain.Fit{f})))
+	a.put(what+", wire", outlineOf(explanations.Fits([]*explain.Fit{f})))
 	o = outline{}
 	for line := range strings.Lines(table(f)) {
 		first, _, _ := strings.Cut(line, "  ")

@@ -9,7 +9,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -101,7 +101,7 @@ func lookedAt(e *explain.Explanation) []string {
 		}
 		out = append(out, difference(fmt.Sprintf("text, verbose %t", verbose), show(e), t.restore(show(of)))...)
 	}
-	before, after := outlineOf(output.NewExplanation(e)), outlineOf(output.NewExplanation(of))
+	before, after := outlineOf(explanations.NewExplanation(e)), outlineOf(explanations.NewExplanation(of))
 	for i := range after.Prose {
 		after.Prose[i] = t.restore(after.Prose[i])
 	}
@@ -126,7 +126,7 @@ func table(f *explain.Fit) string {
 	many.Nodes = slices.Repeat(f.Nodes, 13)
 	var b bytes.Buffer
 	for _, f := range []*explain.Fit{f, &many} {
-		if err := output.PrintFit(&b, f, output.FitOptions{}); err != nil {
+		if err := explanations.PrintFit(&b, f, explanations.FitOptions{}); err != nil {
 			panic(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/kinds"
 )
 
 // base is what the identifiers of schemas begin with.
@@ -38,7 +39,7 @@ func schemas(root string) (map[string]*jsonschema.Schema, error) {
 		return nil, err
 	}
 	g := &generator{reflector: r, kindOf: map[string]string{}, values: map[string][]any{}}
-	for _, kind := range output.Kinds() {
+	for _, kind := range kinds.All() {
 		for _, value := range kind.Types {
 			if name := nameOf(value); kind.Item == nil && !kind.Streamed {
 				g.kindOf[name] = kind.Name
@@ -46,7 +47,7 @@ func schemas(root string) (map[string]*jsonschema.Schema, error) {
 		}
 	}
 	out := map[string]*jsonschema.Schema{}
-	for _, kind := range output.Kinds() {
+	for _, kind := range kinds.All() {
 		schema, err := g.schema(kind)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", kind.Name, err)
@@ -79,7 +80,7 @@ type generator struct {
 }
 
 // schema is the schema of a kind.
-func (g *generator) schema(kind output.Kind) (*jsonschema.Schema, error) {
+func (g *generator) schema(kind kinds.Kind) (*jsonschema.Schema, error) {
 	root := &jsonschema.Schema{Version: dialect, ID: jsonschema.ID(base + kind.Name + ".json"), Title: kind.Name, Definitions: jsonschema.Definitions{}}
 	for _, value := range kind.Types {
 		if err := g.define(root, value); err != nil {

@@ -1,0 +1,2 @@
+// Package celtest has the wire types and the text of tests of CEL selectors.
+package celtest

@@ -1,0 +1,188 @@
+package celtest
+
+import (
+	"math"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// SelectorTest is the wire form of a selector that was tried on devices.
+type SelectorTest struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Subject is the object that the selector is of, and Path where in it; both are left out for an
+	// expression that was given.
+	Subject *output.Subject `json:"subject,omitempty"`
+	Path    string          `json:"path,omitempty"`
+	// Scope says in words which devices were tested.
+	Scope      string `json:"scope"`
+	Expression string `json:"expression"`
+	// Valid says that the scheduler can compile the expression; if not, Error says why.
+	Valid     bool            `json:"valid"`
+	Error     *SelectorError  `json:"error,omitempty"`
+	APIServer SelectorServer  `json:"apiServer"`
+	Cost      SelectorCost    `json:"cost"`
+	Length    SelectorLength  `json:"length"`
+	Matched   int             `json:"matched"`
+	Failed    int             `json:"failed"`
+	Total     int             `json:"total"`
+	Findings  []Finding       `json:"findings"`
+	Devices   []*TestedDevice `json:"devices"`
+}
+
+// SelectorError says why an expression does not compile, and where. Lines and columns count from 1; both
+// are 0 when it is about the whole.
+type SelectorError struct {
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+// SelectorServer says whether the API server accepts an expression in a new object.
+type SelectorServer struct {
+	Accepted bool   `json:"accepted"`
+	Message  string `json:"message,omitempty"`
+}
+
+// SelectorCost is what an expression costs in units of CEL. Worst is left out when it does not compile.
+type SelectorCost struct {
+	Worst int64 `json:"worst,omitempty"`
+	Limit int64 `json:"limit"`
+	// Highest is the most that it cost on a device, Device.
+	Highest int64  `json:"highest,omitempty"`
+	Device  string `json:"device,omitempty"`
+}
+
+// SelectorLength is the length of an expression in bytes.
+type SelectorLength struct {
+	Bytes int `json:"bytes"`
+	Limit int `json:"limit"`
+}
+
+// Finding is something to know about an expression.
+type Finding struct {
+	Code     string `json:"code" enum:"selector.Code"`
+	Severity string `json:"severity" enum:"selector.Severity"`
+	Message  string `json:"message"`
+	// Line and Column are left out for a finding about the whole expression.
+	Line        int          `json:"line,omitempty"`
+	Column      int          `json:"column,omitempty"`
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
+}
+
+// Suggestion is an expression to use instead, tried on the same devices.
+type Suggestion struct {
+	Expression string `json:"expression"`
+	Effect     string `json:"effect"`
+	Matched    int    `json:"matched"`
+}
+
+// TestedDevice is what an expression says of a device.
+type TestedDevice struct {
+	Driver string `json:"driver"`
+	Pool   string `json:"pool"`
+	Device string `json:"device"`
+	Node   string `json:"node"`
+	// Result is Match, NoMatch or Error.
+	Result string       `json:"result" enum:"Match,NoMatch,Error"`
+	Error  string       `json:"error"`
+	Terms  []TestedTerm `json:"terms"`
+}
+
+// TestedTerm is what a term says of a device: Value is true, false or error.
+type TestedTerm struct {
+	Expression string       `json:"expression"`
+	Value      string       `json:"value" enum:"true,false,error"`
+	Reads      []TestedRead `json:"reads,omitempty"`
+}
+
+// TestedRead is a field that a term read; Value is empty when the device does not have it.
+type TestedRead struct {
+	Field string `json:"field"`
+	Value string `json:"value"`
+}
+
+// SelectorTestList holds the tests of several selectors.
+type SelectorTestList struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Items      []*SelectorTest `json:"items"`
+}
+
+// SelectorTests returns the wire form of one test, or a SelectorTestList of several or none.
+func SelectorTests(tests []*SelectorTest) any {
+	if len(tests) == 1 {
+		return tests[0]
+	}
+	return &SelectorTestList{APIVersion: output.APIVersion, Kind: "SelectorTestList", Items: output.Each(tests, func(t *SelectorTest) *SelectorTest { return t })}
+}
+
+// NewSelectorTest returns the wire form of a trial. Of says for each subject of the bench which device
+// it is, and nodes on which node, if it is tied to one.
+func NewSelectorTest(b *selector.Bench, t *selector.Trial, findings []selector.Finding, of []inspect.DeviceID, nodes []inspect.NodeName) *SelectorTest {
+	out := &SelectorTest{
+		APIVersion: output.APIVersion, Kind: "SelectorTest", Expression: t.Expression, Valid: t.Check.Scheduler == nil,
+		Cost:    SelectorCost{Limit: selector.MaxCost},
+		Length:  SelectorLength{Bytes: t.Check.Length, Limit: selector.MaxLength},
+		Matched: t.Matched, Failed: t.Failed, Total: len(of),
+		Findings: output.Each(findings, newFinding), Devices: []*TestedDevice{},
+	}
+	out.APIServer.Accepted, out.APIServer.Message = t.Check.Accepted()
+	if e := t.Check.Scheduler; e != nil {
+		out.Error = &SelectorError{Message: e.Message, Line: e.Place.Line, Column: e.Place.Column}
+		return out
+	}
+	out.Cost.Worst = int64(min(t.Check.Worst, math.MaxInt64)) //nolint:gosec // just bounded
+	if len(of) > 0 {
+		out.Cost.Highest, out.Cost.Device = int64(min(t.Cost, math.MaxInt64)), of[t.Dearest].String() //nolint:gosec // just bounded
+	}
+	out.addDevices(b, t, of, nodes)
+	return out
+}
+
+func newFinding(f selector.Finding) Finding {
+	return Finding{
+		Code: string(f.Code), Severity: string(f.Severity), Message: f.Message, Line: f.Place.Line, Column: f.Place.Column,
+		Suggestions: output.Each(f.Suggestions, func(s selector.Suggestion) Suggestion { return Suggestion(s) }),
+	}
+}
+
+// addDevices adds a device for each subject. Those with the same outcome share their terms.
+func (s *SelectorTest) addDevices(b *selector.Bench, t *selector.Trial, of []inspect.DeviceID, nodes []inspect.NodeName) {
+	terms := make([][]TestedTerm, len(t.Outcomes))
+	for i := range t.Outcomes {
+		terms[i] = testedTerms(b, t, &t.Outcomes[i])
+	}
+	s.Devices = make([]*TestedDevice, len(of))
+	for i, id := range of {
+		o := t.OutcomeOf(i)
+		d := &TestedDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(nodes[i]), Result: o.Result.String(), Terms: terms[t.Of[i]]}
+		if o.Err != nil {
+			d.Error = o.Err.Error()
+		}
+		s.Devices[i] = d
+	}
+}
+
+func testedTerms(b *selector.Bench, t *selector.Trial, o *selector.Outcome) []TestedTerm {
+	reads := b.Reads(t, o)
+	terms := []TestedTerm{}
+	for i, value := range o.Terms {
+		terms = append(terms, TestedTerm{
+			Expression: t.Terms[i], Value: value.String(),
+			Reads: output.Each(reads[i], func(r selector.Read) TestedRead { return TestedRead{Field: r.Expression, Value: r.Value} }),
+		})
+	}
+	return terms
+}
+
+// shortField is the name of a field without its domain, as model for device.attributes["d"].model.
+func shortField(field string) string {
+	if i := strings.LastIndex(field, "]."); i >= 0 {
+		return field[i+2:]
+	}
+	return strings.TrimPrefix(field, "device.")
+}

@@ -1,0 +1,421 @@
+package celtest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// SelectorOptions say how a test is printed.
+type SelectorOptions struct {
+	// Width is the number of columns for text.
+	Width int
+	// TableWidth is the number of columns that the table should fit; 0 is any.
+	TableWidth int
+	// All shows every device in a row of its own.
+	All bool
+}
+
+// PrintSelectorTest prints a test for people: what is wrong with the expression, how many devices match,
+// and the devices grouped by what becomes of them and why.
+func PrintSelectorTest(w io.Writer, s *SelectorTest, opts SelectorOptions) error {
+	p := &selectorPrinter{test: s, opts: opts}
+	p.header()
+	p.findings()
+	p.summary()
+	p.terms()
+	if _, err := io.WriteString(w, p.text.String()); err != nil {
+		return err
+	}
+	if err := p.table(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, p.footer())
+	return err
+}
+
+type selectorPrinter struct {
+	test *SelectorTest
+	opts SelectorOptions
+	text strings.Builder
+}
+
+func (p *selectorPrinter) line(format string, args ...any) {
+	p.text.WriteString(inspect.Sanitize(fmt.Sprintf(format, args...)) + "\n")
+}
+
+// paragraph writes text in lines that fit, the first after first, the others after rest.
+func (p *selectorPrinter) paragraph(first, rest, text string) {
+	words := styled.Text(styled.Plain, strings.Join(strings.Fields(inspect.Sanitize(text)), " "))
+	for _, line := range styled.Wrap(words, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest}) {
+		p.text.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+func (p *selectorPrinter) header() {
+	if s := p.test.Subject; s != nil {
+		name := s.Name
+		if s.Namespace != "" {
+			name = s.Namespace + "/" + name
+		}
+		p.line("%s %s, %s", s.Kind, name, p.test.Path)
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(p.test.Expression, "\n"), "\n") {
+		p.line("  %s", strings.ReplaceAll(line, "\t", "    "))
+	}
+	p.line("")
+}
+
+// findings writes what is wrong, each with a caret under the place.
+func (p *selectorPrinter) findings() {
+	for _, f := range p.test.Findings {
+		p.paragraph(f.Severity+": ", "  ", f.Message)
+		p.caret(f.Line, f.Column)
+		for _, s := range f.Suggestions {
+			p.line("  Instead (%s; matches %s):", s.Effect, ofDevices(s.Matched, p.test.Total))
+			p.line("    %s", oneLineExpression(s.Expression))
+		}
+		p.line("")
+	}
+}
+
+func ofDevices(n, total int) string { return fmt.Sprintf("%d of %d", n, total) }
+
+func oneLineExpression(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// caret writes a line of the expression with a mark below the column. Of a line that is too long only the
+// part around the mark is shown.
+func (p *selectorPrinter) caret(line, column int) {
+	if line < 1 || column < 1 {
+		return
+	}
+	source := []rune(selector.Line(p.test.Expression, line))
+	var guard inspect.Guard
+	for i, r := range source {
+		if guard.Unsafe(r) {
+			source[i] = ' '
+		}
+	}
+	text := string(source)
+	at, all := styled.Width(string(source[:min(column-1, len(source))])), styled.Width(text)
+	if room := max(20, p.opts.Width-4); all > room {
+		start := max(0, min(at-room/3, all-room))
+		text = window(text, start, start+room)
+		at -= start
+	}
+	p.text.WriteString("    " + strings.TrimRight(text, " ") + "\n")
+	p.text.WriteString("    " + strings.Repeat(" ", at) + "^\n")
+}
+
+// window returns what stands between two columns of a text, with a mark at each end where something is missing.
+func window(text string, from, to int) string {
+	left, right := "", ""
+	start, end := from, to
+	if from > 0 {
+		left, start = output.CutMark, from+len(output.CutMark)
+	}
+	if to < styled.Width(text) {
+		right, end = output.CutMark, to-len(output.CutMark)
+	}
+	return left + styled.Columns(text, start, end) + right
+}
+
+func (p *selectorPrinter) summary() {
+	s := p.test
+	switch {
+	case !s.Valid:
+		p.paragraph("", "", "It does not compile, so it was not tested. A claim or class that uses it makes the scheduler give up with an error.")
+	case s.Total == 0:
+		p.paragraph("", "", fmt.Sprintf("There are no devices%s to test it on.", inScope(s.Scope)))
+	case s.Failed > 0:
+		p.paragraph("", "", fmt.Sprintf("It matches %s%s, and fails on %d.", ofTotal(s.Matched, s.Total), inScope(s.Scope), s.Failed))
+	default:
+		p.paragraph("", "", fmt.Sprintf("It matches %s%s.", ofTotal(s.Matched, s.Total), inScope(s.Scope)))
+	}
+}
+
+func ofTotal(n, total int) string {
+	if total == 1 {
+		return fmt.Sprintf("%d of 1 device", n)
+	}
+	return fmt.Sprintf("%d of %d devices", n, total)
+}
+
+func inScope(scope string) string {
+	if scope == "" {
+		return ""
+	}
+	return " " + scope
+}
+
+// terms numbers the terms for the table.
+func (p *selectorPrinter) terms() {
+	if len(p.test.Devices) == 0 || len(p.test.Devices[0].Terms) < 2 {
+		return
+	}
+	p.line("")
+	p.line("Terms, which must all be true:")
+	for i, term := range p.test.Devices[0].Terms {
+		p.line("  %d  %s", i+1, term.Expression)
+	}
+}
+
+// deviceGroup are devices of a driver to which the same happens for the same reason.
+type deviceGroup struct {
+	result, driver string
+	terms          []TestedTerm
+	failure        string
+	devices        []*TestedDevice
+}
+
+// groups puts devices together, those that match first and those that fail last.
+func (s *SelectorTest) groups() []*deviceGroup {
+	type key struct{ result, driver, values, failure string }
+	found := map[key]*deviceGroup{}
+	var out []*deviceGroup
+	for _, d := range s.Devices {
+		var values strings.Builder
+		for _, term := range d.Terms {
+			values.WriteString(term.Value[:1])
+		}
+		k := key{d.Result, d.Driver, values.String(), failureText(d.Error)}
+		g := found[k]
+		if g == nil {
+			g = &deviceGroup{result: d.Result, driver: d.Driver, terms: d.Terms, failure: k.failure}
+			found[k] = g
+			out = append(out, g)
+		}
+		g.devices = append(g.devices, d)
+	}
+	order := []string{selector.Match.String(), selector.Failed.String(), selector.NoMatch.String()}
+	slices.SortStableFunc(out, func(a, b *deviceGroup) int {
+		return slices.Index(order, a.result) - slices.Index(order, b.result)
+	})
+	return out
+}
+
+// failureText is an error without the advice that the scheduler adds; ours is above.
+func failureText(text string) string {
+	text, _, _ = strings.Cut(text, ". consider using CEL optional chaining")
+	return text
+}
+
+// maxNames is how many names a row of a group shows.
+const maxNames = 3
+
+func (p *selectorPrinter) table(w io.Writer) error {
+	if len(p.test.Devices) == 0 {
+		return nil
+	}
+	count := len(p.test.Devices[0].Terms)
+	columns := []output.Column{{Header: "RESULT"}}
+	if p.opts.All {
+		columns = append(columns, output.Column{Header: "DRIVER", Rank: 1}, output.Column{Header: "DEVICE"}, output.Column{Header: "NODE"})
+	} else {
+		columns = append(columns, output.Column{Header: "DEVICES"}, output.Column{Header: "DRIVER"}, output.Column{Header: "NODES"})
+	}
+	for i := range count {
+		if count > 1 {
+			columns = append(columns, output.Column{Header: strconv.Itoa(i + 1)})
+		}
+	}
+	columns = append(columns, output.Column{Header: "BECAUSE", Cut: output.CutText})
+	var rows [][]string
+	for _, g := range p.test.groups() {
+		if p.opts.All {
+			for _, d := range g.devices {
+				one := &deviceGroup{result: g.result, driver: g.driver, terms: d.Terms, failure: g.failure, devices: []*TestedDevice{d}}
+				rows = append(rows, one.row([]string{d.Driver, d.Pool + "/" + d.Device, output.OrNone(d.Node)}))
+			}
+			continue
+		}
+		rows = append(rows, g.row([]string{strconv.Itoa(len(g.devices)), g.driver, g.nodes()}))
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = inspect.Sanitize(row[i])
+		}
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return output.WriteTable(w, columns, rows, output.TableOptions{Width: p.opts.TableWidth})
+}
+
+func (g *deviceGroup) row(cells []string) []string {
+	row := append([]string{g.result}, cells...)
+	if len(g.terms) > 1 {
+		for _, term := range g.terms {
+			row = append(row, term.Value)
+		}
+	}
+	return append(row, g.because())
+}
+
+func (g *deviceGroup) nodes() string {
+	var names []string
+	seen := map[string]bool{}
+	for _, d := range g.devices {
+		if !seen[d.Node] && d.Node != "" {
+			seen[d.Node] = true
+			names = append(names, d.Node)
+		}
+	}
+	if len(names) == 0 {
+		return output.OrNone("")
+	}
+	slices.Sort(names)
+	return firstNames(names, maxNames)
+}
+
+func firstNames(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
+// because names the values that decided: of the terms that are false, those that fail, or all.
+func (g *deviceGroup) because() string {
+	decisive := map[string]string{selector.NoMatch.String(): "false", selector.Failed.String(): "error"}[g.result]
+	var fields []string
+	values := map[string][]string{}
+	known := map[string]map[string]bool{}
+	for _, d := range g.devices {
+		for _, term := range d.Terms {
+			if decisive != "" && term.Value != decisive {
+				continue
+			}
+			for _, r := range term.Reads {
+				if known[r.Field] == nil {
+					fields = append(fields, r.Field)
+					known[r.Field] = map[string]bool{}
+				}
+				value := r.Value
+				if value == "" {
+					value = "not set"
+				}
+				if !known[r.Field][value] {
+					known[r.Field][value] = true
+					values[r.Field] = append(values[r.Field], value)
+				}
+			}
+		}
+	}
+	var parts []string
+	for _, field := range fields {
+		slices.Sort(values[field])
+		parts = append(parts, shortField(field)+" is "+shortValues(values[field]))
+	}
+	if g.failure != "" && (len(parts) == 0 || !strings.HasPrefix(g.failure, "no such key")) {
+		parts = append([]string{g.failure}, parts...)
+	}
+	return output.OrNone(strings.Join(parts, ", "))
+}
+
+// maxValueLength is how many columns of a value a table shows.
+const maxValueLength = 60
+
+func shortValues(values []string) string {
+	n := maxNames
+	if len(values) == maxNames+1 {
+		n++ // "1 other value" would be as long as the value
+	}
+	shown := slices.Clone(values[:min(n, len(values))])
+	for i, v := range shown {
+		shown[i] = styled.CutTo(v, maxValueLength, output.CutMark)
+	}
+	text := strings.Join(shown, " or ")
+	if n := len(values) - len(shown); n > 0 {
+		text += fmt.Sprintf(" or %d other values", n)
+	}
+	return text
+}
+
+// footer tells the cost and whether the API server accepts the expression.
+func (p *selectorPrinter) footer() string {
+	s := p.test
+	if !s.Valid {
+		return ""
+	}
+	p.text.Reset()
+	p.line("")
+	text := fmt.Sprintf("Cost: at most %s of %s", thousands(s.Cost.Worst), thousands(s.Cost.Limit))
+	if s.Cost.Device != "" {
+		text += fmt.Sprintf("; here at most %s (%s)", thousands(s.Cost.Highest), s.Cost.Device)
+	}
+	p.paragraph("", "  ", text+fmt.Sprintf(". Length: %s of %s bytes.", thousands(int64(s.Length.Bytes)), thousands(int64(s.Length.Limit))))
+	if s.APIServer.Accepted {
+		p.line("The API server accepts it in a new object.")
+	} else {
+		p.line("The API server does not accept it in a new object.")
+	}
+	return p.text.String()
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, r := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Markdown implements Document.
+func (s *SelectorTest) Markdown(p *markdown.Document) {
+	headline := fmt.Sprintf("The selector matches %s%s", ofTotal(s.Matched, s.Total), inScope(s.Scope))
+	switch {
+	case !s.Valid:
+		headline = "The selector does not compile"
+	case s.Failed > 0:
+		headline += fmt.Sprintf(", and fails on %d", s.Failed)
+	}
+	p.Headline(markdown.Text(headline))
+	if s.Subject != nil {
+		p.Paragraph(markdown.Text(s.Subject.Kind), markdown.Code(s.Subject.FullName()), markdown.Code(s.Path))
+	}
+	p.Paragraph(markdown.Code(oneLineExpression(s.Expression)))
+	if s.Error != nil {
+		p.Paragraph(markdown.Text(s.Error.Message))
+	}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		p.Numbered(i+1, markdown.Join(markdown.Strong(markdown.Text(f.Severity)), markdown.Text(f.Message)), func() {
+			p.Bullets(output.Each(f.Suggestions, func(a Suggestion) markdown.Inline {
+				return markdown.Join(markdown.Text("instead,"), markdown.Text(a.Effect), markdown.Text(fmt.Sprintf("(matches %d):", a.Matched)), markdown.Code(oneLineExpression(a.Expression)))
+			})...)
+		})
+	}
+	p.Table("Devices:", []string{"Device", "Node", "Result", "Terms"}, output.Each(s.Devices, func(d *TestedDevice) []markdown.Inline {
+		var terms []markdown.Inline
+		for _, t := range d.Terms {
+			if t.Value != "true" {
+				terms = append(terms, markdown.Code(oneLineExpression(t.Expression)), markdown.Text("is"), markdown.Text(t.Value))
+			}
+		}
+		if d.Error != "" {
+			terms = append(terms, markdown.Text(d.Error))
+		}
+		return []markdown.Inline{markdown.Code(d.Driver + "/" + d.Pool + "/" + d.Device), markdown.Code(d.Node), markdown.Text(d.Result), markdown.Join(terms...)}
+	}))
+}
+
+// Markdown implements Document.
+func (l *SelectorTestList) Markdown(p *markdown.Document) {
+	for _, s := range l.Items {
+		s.Markdown(p)
+	}
+}

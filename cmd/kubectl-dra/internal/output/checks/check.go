@@ -1,0 +1,194 @@
+package checks
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+// Check is the wire form of a checkup.Report.
+type Check struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Findings are the worst first.
+	Findings []CheckFinding `json:"findings"`
+	// Asked is how many checks were made, and Skipped are those that could not be.
+	Asked   int            `json:"asked"`
+	Skipped []SkippedCheck `json:"skipped"`
+	// Known is how many findings are those of the baseline, and not listed.
+	Known int          `json:"known,omitempty"`
+	Basis output.Basis `json:"basis"`
+}
+
+// CheckFinding is one thing that is wrong.
+type CheckFinding struct {
+	Code     string `json:"code" enum:"checkup.Code"`
+	Severity string `json:"severity" enum:"checkup.Severity"`
+	// Objects are those at fault, as Kind/name or Kind/namespace/name.
+	Objects []string `json:"objects"`
+	// Path is the field of the first object at fault, if it is one.
+	Path     string   `json:"path,omitempty"`
+	Subject  string   `json:"subject"`
+	Message  string   `json:"message"`
+	Evidence []string `json:"evidence,omitempty"`
+	Remedy   string   `json:"remedy"`
+	// Key tells findings apart across runs.
+	Key string `json:"key"`
+}
+
+// SkippedCheck is a check that could not be made.
+type SkippedCheck struct {
+	Code    string `json:"code" enum:"checkup.Code"`
+	Message string `json:"message"`
+}
+
+// NewCheck returns the wire form of a report .
+func NewCheck(r *checkup.Report) *Check {
+	return &Check{
+		APIVersion: output.APIVersion, Kind: "Check", Asked: r.Asked, Known: r.Known,
+		Findings: output.Each(r.Findings, func(f *checkup.Finding) CheckFinding {
+			return CheckFinding{
+				Code: string(f.Code), Severity: string(f.Severity), Objects: f.Names(), Path: f.Path, Subject: f.Subject, Message: f.Message(),
+				Evidence: f.Evidence, Remedy: f.Remedy, Key: f.Key(),
+			}
+		}),
+		Skipped: output.Each(r.Skipped, func(s checkup.Skipped) SkippedCheck { return SkippedCheck{string(s.Code), s.Why} }),
+		Basis:   output.NewBasis(r.Basis),
+	}
+}
+
+// RulePreview is the wire form of a checkup.RulePreview.
+type RulePreview struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Rule       string `json:"rule"`
+	Taint      string `json:"taint"`
+	// Ignored: the cluster does not look at such rules.
+	Ignored bool     `json:"ignored,omitempty"`
+	Devices []string `json:"devices"`
+	Claims  []string `json:"claims"`
+	// AllocatedDevices counts devices that the rule selects in the allocations of all claims.
+	AllocatedDevices int `json:"allocatedDevices"`
+	// Evicted are pods that are evicted, or, where Executes is false, that would be if the effect were NoExecute.
+	Executes bool       `json:"executes"`
+	Evicted  []Eviction `json:"evicted"`
+	Staying  []string   `json:"staying"`
+}
+
+// Eviction is a pod that is evicted.
+type Eviction struct {
+	Pod     string       `json:"pod"`
+	At      *metav1.Time `json:"at,omitempty"`
+	Devices []string     `json:"devices"`
+}
+
+// RulePreviewList holds the previews of several rules.
+type RulePreviewList struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Items      []*RulePreview `json:"items"`
+}
+
+// RulePreviews returns the wire form of one preview, or a RulePreviewList of several.
+func RulePreviews(previews []*checkup.RulePreview) any {
+	list := &RulePreviewList{APIVersion: output.APIVersion, Kind: "RulePreviewList", Items: output.Each(previews, newRulePreview)}
+	if len(list.Items) == 1 {
+		return list.Items[0]
+	}
+	return list
+}
+
+func newRulePreview(p *checkup.RulePreview) *RulePreview {
+	return &RulePreview{
+		APIVersion: output.APIVersion, Kind: "RulePreview", Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(), AllocatedDevices: p.Allocated,
+		Devices: output.Each(p.Devices, inspect.DeviceID.String), Claims: output.Each(p.Claims, inspect.ClaimRef.String), Staying: output.Each(p.Staying, inspect.PodRef.String),
+		Evicted: output.Each(p.Evicted, func(e checkup.Eviction) Eviction {
+			return Eviction{Pod: e.Pod.String(), At: output.OptionalTime(e.At), Devices: output.Each(e.Devices, inspect.DeviceID.String)}
+		}),
+	}
+}
+
+// Notice is the wire form of a checkup.Notice.
+type Notice struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	At         *metav1.Time `json:"at,omitempty"`
+	Severity   string       `json:"severity" enum:"checkup.Severity"`
+	Subject    string       `json:"subject"`
+	Message    string       `json:"message"`
+}
+
+// NewNotice returns the wire form of a notice.
+func NewNotice(n checkup.Notice) *Notice {
+	return &Notice{APIVersion: output.APIVersion, Kind: "Notice", At: output.OptionalTime(n.At), Severity: string(n.Severity), Subject: n.Subject, Message: n.Detail}
+}
+
+// Markdown implements Document.
+func (c *Check) Markdown(p *markdown.Document) {
+	headline := "✓ nothing is wrong that is looked for"
+	switch {
+	case len(c.Findings) > 0:
+		headline = "✗ " + words.Count(len(c.Findings), "finding")
+	case len(c.Skipped) > 0, c.Asked == 0:
+		headline = "? nothing was found, but not all could be looked for"
+	}
+	p.Headline(markdown.Text(headline))
+	for i := range c.Findings[:min(len(c.Findings), markdown.MaxRows)] {
+		f := &c.Findings[i]
+		text := markdown.Join(markdown.Strong(markdown.Text(f.Severity)), markdown.Code(f.Code), markdown.Text(f.Message))
+		p.Numbered(i+1, text, func() {
+			var items []markdown.Inline
+			if len(f.Objects) > 1 || f.Path != "" {
+				items = append(items, markdown.Join(markdown.Names(f.Objects, markdown.MaxNames), markdown.Code(f.Path)))
+			}
+			items = append(items, markdown.Texts(f.Evidence[:min(len(f.Evidence), markdown.MaxNames)])...)
+			if f.Remedy != "" {
+				items = append(items, markdown.Join(markdown.Strong(markdown.Text("Remedy:")), markdown.Text(f.Remedy)))
+			}
+			p.Bullets(items...)
+		})
+	}
+	if rest := len(c.Findings) - markdown.MaxRows; rest > 0 {
+		p.Paragraph(markdown.AndMore(rest))
+	}
+	p.List("Not looked for:", output.Each(c.Skipped, func(s SkippedCheck) markdown.Inline {
+		return markdown.Join(markdown.Code(s.Code), markdown.Text(s.Message))
+	}))
+	p.Paragraph(markdown.Text(fmt.Sprintf("%s made.", words.Count(c.Asked, "check"))))
+	c.Basis.MarkdownWith(p, nil)
+}
+
+// Markdown implements Document.
+func (r *RulePreview) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text("DeviceTaintRule"), markdown.Code(r.Rule), markdown.Text("selects "+words.Count(len(r.Devices), "device")))
+	p.Paragraph(markdown.Text("Taint"), markdown.Code(r.Taint))
+	if r.Ignored {
+		p.Paragraph(markdown.Text("The cluster does not look at such rules."))
+	}
+	title := "Pods that are evicted:"
+	if !r.Executes {
+		title = "Pods that would be evicted if the effect were NoExecute:"
+	}
+	p.Table(title, []string{"Pod", "When", "Devices"}, output.Each(r.Evicted, func(e Eviction) []markdown.Inline {
+		when := markdown.Inline{}
+		if e.At != nil {
+			when = markdown.Code(output.Stamp(e.At.Time))
+		}
+		return []markdown.Inline{markdown.Code(e.Pod), when, markdown.Names(e.Devices, markdown.MaxNames)}
+	}))
+	p.List("Pods that stay:", markdown.Codes(r.Staying))
+	p.List("Claims with such devices:", markdown.Codes(r.Claims))
+}
+
+// Markdown implements Document.
+func (l *RulePreviewList) Markdown(p *markdown.Document) {
+	for _, r := range l.Items {
+		r.Markdown(p)
+	}
+}

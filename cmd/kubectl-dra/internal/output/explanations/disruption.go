@@ -1,0 +1,82 @@
+package explanations
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Disruption is the wire form of an explain.Disruption: a plan with the pods that go.
+type Disruption struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// What is what happens, in words.
+	What string `json:"what"`
+	// Gone are the pods that have to go, those first that go first.
+	Gone []GonePod `json:"gone"`
+	// Besides are other pods that it is about.
+	Besides []Note `json:"besides,omitempty"`
+	// Claims are those that lose their devices.
+	Claims []LostClaim `json:"claims"`
+	// Replay is what kube-scheduler then makes of all that waits.
+	Replay Replay `json:"replay"`
+	// Unseen: not all pods or claims could be read, so more may have to go.
+	Unseen bool `json:"unseen,omitempty"`
+	// Gains are pods that wait now and are placed by that, Losses those that would have been placed without it.
+	Gains   []PlacedPod  `json:"gains,omitempty"`
+	Losses  []PendingPod `json:"losses,omitempty"`
+	Remarks []string     `json:"remarks,omitempty"`
+	Partial []string     `json:"partial"`
+	Basis   output.Basis `json:"basis"`
+
+	answer *explain.Disruption
+}
+
+// GonePod is a pod, as namespace/name, that has to go.
+type GonePod struct {
+	Pod   string `json:"pod"`
+	Node  string `json:"node"`
+	Cause string `json:"cause"`
+	// AfterSeconds is for how long it is tolerated.
+	AfterSeconds int64 `json:"afterSeconds,omitempty"`
+	// Controller makes another one, which ends as Then says: Placed, Pending or Gone.
+	Controller string      `json:"controller,omitempty"`
+	Then       string      `json:"then" enum:"explain.Comeback"`
+	Again      *PlacedPod  `json:"again,omitempty"`
+	Pending    *PendingPod `json:"pending,omitempty"`
+}
+
+// LostClaim is a claim, as namespace/name, that loses its devices.
+type LostClaim struct {
+	Claim   string   `json:"claim"`
+	Devices []string `json:"devices"`
+	Deleted bool     `json:"deleted,omitempty"`
+}
+
+// NewDisruption returns the wire form of a disruption.
+func NewDisruption(d *explain.Disruption) *Disruption {
+	return &Disruption{
+		APIVersion: output.APIVersion, Kind: "Plan", What: d.What, Gone: output.Each(d.Gone, gonePod), Besides: output.Optional(d.Besides, note),
+		Claims: output.Each(d.Claims, func(c explain.LostClaim) LostClaim {
+			return LostClaim{Claim: c.Claim.String(), Devices: output.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
+		}),
+		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis),
+		answer: d,
+	}
+}
+
+func gonePod(g explain.GonePod) GonePod {
+	out := GonePod{
+		Pod: g.Subject.FullName(), Node: string(g.Node), Cause: g.Cause, AfterSeconds: int64(g.After.Seconds()),
+		Controller: g.Controller, Then: string(g.Then),
+	}
+	if g.Again != nil {
+		p := placedPod(*g.Again)
+		out.Again = &p
+	}
+	if g.Pending != nil {
+		p := pendingPod(*g.Pending)
+		out.Pending = &p
+	}
+	return out
+}

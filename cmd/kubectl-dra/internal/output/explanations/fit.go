@@ -1,0 +1,235 @@
+package explanations
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Fit is the wire form of an explain.Fit.
+type Fit struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Subject    output.Subject `json:"subject"`
+	// Total is the number of copies that fit in all, a lower bound when AtLeast is set.
+	Total   int          `json:"total"`
+	AtLeast bool         `json:"atLeast"`
+	Nodes   []FitNode    `json:"nodes"`
+	Partial []string     `json:"partial"`
+	Basis   output.Basis `json:"basis"`
+
+	answer *explain.Fit
+}
+
+// FitNode is the number of copies that fit together on one node.
+type FitNode struct {
+	Node    string `json:"node"`
+	Copies  int    `json:"copies"`
+	AtLeast bool   `json:"atLeast,omitempty"`
+	// Limit is what keeps one more copy off the node.
+	Limit Reason `json:"limit"`
+}
+
+// FitList holds the answers to several questions.
+type FitList struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []*Fit `json:"items"`
+}
+
+// Fits returns the wire form of one answer, or a FitList of several.
+func Fits(answers []*explain.Fit) any {
+	list := &FitList{APIVersion: output.APIVersion, Kind: "FitList", Items: output.Each(answers, newFit)}
+	if len(list.Items) == 1 {
+		return list.Items[0]
+	}
+	return list
+}
+
+func newFit(f *explain.Fit) *Fit {
+	c := claimName{subject: f.Subject}
+	return &Fit{
+		APIVersion: output.APIVersion, Kind: "Fit", Subject: output.Subject(f.Subject), Total: f.Total, AtLeast: f.AtLeast,
+		Nodes: output.Each(f.Nodes, func(n explain.NodeFit) FitNode {
+			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
+		}),
+		Partial: output.OrEmpty(f.Partial),
+		Basis:   output.NewBasis(f.Basis),
+		answer:  f,
+	}
+}
+
+// FitOptions say how an answer is printed.
+type FitOptions struct {
+	// Width is the number of columns that the table should fit; 0 is any.
+	Width int
+	// All shows every node in a row of its own.
+	All bool
+}
+
+// maxFitRows is the number of nodes from which on those with the same answer share a row.
+const maxFitRows = 12
+
+// PrintFit prints the number of copies, then a table by node.
+func PrintFit(w io.Writer, f *explain.Fit, opts FitOptions) error {
+	name := f.Subject.Namespace + "/" + f.Subject.Name
+	lines := []string{fitHeadline(f, name), ""}
+	for i, line := range lines {
+		lines[i] = inspect.Sanitize(line)
+	}
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
+	}
+	columns := []output.Column{{Header: "NODE"}, {Header: "COPIES"}, {Header: "LIMIT", Cut: output.CutText}}
+	var rows [][]string
+	if len(f.Nodes) > maxFitRows && !opts.All {
+		columns[0].Header = "NODES"
+		rows = fitGroups(f.Nodes)
+	} else {
+		for _, n := range f.Nodes {
+			rows = append(rows, []string{string(n.Node), copiesText(n), limitText(n)})
+		}
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = inspect.Sanitize(row[i])
+		}
+	}
+	if err := output.WriteTable(w, columns, rows, output.TableOptions{Width: opts.Width}); err != nil {
+		return err
+	}
+	return output.PrintRemarks(w, fitRemarks(f))
+}
+
+func fitHeadline(f *explain.Fit, name string) string {
+	switch {
+	case f.Total == 0 && f.AtLeast:
+		return fmt.Sprintf("It is not known whether a copy of %s fits: the count was given up", name)
+	case f.Total == 0:
+		return fmt.Sprintf("No more copies of %s fit", name)
+	case f.Total == 1 && !f.AtLeast:
+		return fmt.Sprintf("1 more copy of %s fits", name)
+	case f.AtLeast:
+		return fmt.Sprintf("At least %d more copies of %s fit", f.Total, name)
+	}
+	return fmt.Sprintf("%d more copies of %s fit", f.Total, name)
+}
+
+func copiesText(n explain.NodeFit) string {
+	if n.AtLeast {
+		return strconv.Itoa(n.Copies) + "+"
+	}
+	return strconv.Itoa(n.Copies)
+}
+
+// limitOf returns what keeps one more copy off a node. To the allocator the copies that were counted are claims
+// like others, but a reader finds no such claims.
+func limitOf(n explain.NodeFit) explain.Reason {
+	limit := n.Limit
+	switch {
+	case limit.Code != allocator.DeviceInUse || n.Copies == 0:
+	case len(limit.Claims) == 0:
+		limit.Key, limit.Found, limit.Message = "copies", "", "held by the copies counted"
+	default:
+		limit.Found += ", or copies"
+		limit.Message += ", or by the copies counted"
+	}
+	return limit
+}
+
+func limitText(n explain.NodeFit) string {
+	limit := limitOf(n)
+	if limit.Request == "" || limit.NamesRequest {
+		return limit.Message
+	}
+	return limit.Request + ": " + limit.Message
+}
+
+// fitGroups takes nodes with the same number of copies and the same kind of limit together. The limit
+// that is shown is that of the first node.
+func fitGroups(nodes []explain.NodeFit) [][]string {
+	type answer struct {
+		copies, code, request string
+	}
+	var order []answer
+	groups := map[answer][]explain.NodeFit{}
+	for _, n := range nodes {
+		key := answer{copiesText(n), string(n.Limit.Code), n.Limit.Request}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], n)
+	}
+	var rows [][]string
+	for _, key := range order {
+		group := groups[key]
+		name, first, limit := string(group[0].Node), limitOf(group[0]), limitText(group[0])
+		if n := len(group); n > 1 {
+			name = fmt.Sprintf("%s and %d more", name, n-1)
+			if slices.ContainsFunc(group, func(n explain.NodeFit) bool {
+				other := limitOf(n)
+				return other.Finding() != first.Finding()
+			}) {
+				limit = "e.g. " + limit
+			}
+		}
+		rows = append(rows, []string{name, key.copies + " each", limit})
+		if len(group) == 1 {
+			rows[len(rows)-1][1] = key.copies
+		}
+	}
+	return rows
+}
+
+// fitRemarks is what a reader must know to trust the number.
+func fitRemarks(f *explain.Fit) []string {
+	var remarks []string
+	sum, most := 0, 0
+	for _, n := range f.Nodes {
+		sum, most = sum+n.Copies, max(most, n.Copies)
+	}
+	if sum != f.Total {
+		remarks = append(remarks, "Nodes share devices, so their numbers do not add up.")
+	}
+	if most > 1 {
+		remarks = append(remarks, "Copies are placed together; when they come one by one they can strand devices.")
+	}
+	for _, text := range f.Partial {
+		remarks = append(remarks, "! "+text)
+	}
+	for _, text := range f.Basis.Remarks {
+		remarks = append(remarks, "Note: "+text+".")
+	}
+	return remarks
+}
+
+// Markdown implements Document.
+func (f *Fit) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text(fitHeadline(f.answer, f.Subject.FullName())))
+	p.Table("", []string{"Node", "Copies", "What keeps one more off"}, output.Each(f.answer.Nodes, func(n explain.NodeFit) []markdown.Inline {
+		return []markdown.Inline{markdown.Code(string(n.Node)), markdown.Text(copiesText(n)), markdown.Text(limitText(n))}
+	}))
+	var remarks []string
+	for _, remark := range fitRemarks(f.answer) {
+		if !strings.HasPrefix(remark, "! ") && !strings.HasPrefix(remark, "Note: ") { // which are part of the basis
+			remarks = append(remarks, remark)
+		}
+	}
+	p.Bullets(markdown.Texts(remarks)...)
+	f.Basis.MarkdownWith(p, f.Partial)
+}
+
+// Markdown implements Document.
+func (l *FitList) Markdown(p *markdown.Document) {
+	for _, f := range l.Items {
+		f.Markdown(p)
+	}
+}

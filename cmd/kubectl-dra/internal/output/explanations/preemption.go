@@ -1,0 +1,47 @@
+package explanations
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Preemption says whether kube-scheduler would end pods of lower priority for a pod that is refused.
+type Preemption struct {
+	// Possible: it would, or has done so already.
+	Possible bool `json:"possible"`
+	// Outcome is Possible, NotHelpful, Never, Underway or Unknown.
+	Outcome string `json:"outcome" enum:"explain.PreemptionOutcome"`
+	// Node and Victims (namespace/name) are whom it would end, the most important first.
+	Node    string   `json:"node,omitempty"`
+	Victims []string `json:"victims,omitempty"`
+	// Determined: these and no others, as far as no PodDisruptionBudget is concerned. Otherwise they are an example.
+	Determined bool `json:"determined,omitempty"`
+	// Budgets: a PodDisruptionBudget could make it prefer others.
+	Budgets bool `json:"budgets,omitempty"`
+	// Nodes is the number of nodes on which it could make room.
+	Nodes int `json:"nodes"`
+	// Obstacles say why other nodes do not come into question.
+	Obstacles []PreemptionObstacle `json:"obstacles,omitempty"`
+	Message   string               `json:"message"`
+}
+
+// PreemptionObstacle is DevicesMissing, NotByPods, NoVictims, NotEnough or NotKnown, with the number of nodes.
+type PreemptionObstacle struct {
+	Kind  string `json:"kind" enum:"explain.ObstacleKind"`
+	Nodes int    `json:"nodes"`
+}
+
+func preemption(p *explain.Preemption) *Preemption {
+	if p == nil {
+		return nil
+	}
+	return &Preemption{
+		Possible: p.Outcome == explain.PreemptionPossible || p.Outcome == explain.PreemptionUnderway, Outcome: string(p.Outcome),
+		Node: string(p.Node), Victims: output.Optional(p.Victims, inspect.PodRef.String), Determined: p.Determined, Budgets: p.Budgets, Nodes: len(p.Nodes),
+		Obstacles: output.Optional(p.Obstacles, func(o explain.PreemptionObstacle) PreemptionObstacle {
+			return PreemptionObstacle{Kind: string(o.Kind), Nodes: o.Nodes}
+		}),
+		Message: p.Message,
+	}
+}

@@ -1,0 +1,92 @@
+package explanations
+
+import (
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+// ShapePlan is the wire form of an explain.ShapePlan. Its kind is that of all plans.
+type ShapePlan struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Pods is the number asked about. Waiting are those that kube-scheduler leaves waiting as things are.
+	Pods    int      `json:"pods"`
+	Waiting []string `json:"waiting"`
+	// Stuck wait for what none of the nodes brings. Shapes are about the others; NothingToAdd says that these fit as things are.
+	Stuck        []PendingPod `json:"stuck"`
+	NothingToAdd bool         `json:"nothingToAdd"`
+	// Unseen: what is not known of the pods; if there is any, no answer is a certain yes.
+	Unseen []string `json:"unseen,omitempty"`
+	// Shapes are the answers, the best first.
+	Shapes   []Shape      `json:"shapes"`
+	Currency string       `json:"currency,omitempty"`
+	Untried  []string     `json:"untried,omitempty"`
+	Partial  []string     `json:"partial"`
+	Basis    output.Basis `json:"basis"`
+
+	answer *explain.ShapePlan
+}
+
+// Shape is what becomes of pods if nodes of one kind are added, or of two.
+type Shape struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	// Nodes are the kinds, and how many of each. Count is the number of all; it is 0 if no number does.
+	Nodes []ShapeNodes `json:"nodes"`
+	Count int          `json:"count"`
+	// Price is that of all nodes for an hour.
+	Price *float64 `json:"price,omitempty"`
+	// Fits: kube-scheduler places all that a node can help, whatever nodes it chooses. Verdict is Fits, MayFit, Fails or Unknown.
+	Fits    bool   `json:"fits"`
+	Verdict string `json:"verdict" enum:"explain.ShapeVerdict"`
+	// Minimal: with one node less it is not certain.
+	Minimal bool `json:"minimal"`
+	// AtBest is the fewest nodes with which all can be placed by some choice of nodes, and AtBestProven that fewer cannot.
+	AtBest       *int   `json:"atBest,omitempty"`
+	AtBestProven bool   `json:"atBestProven,omitempty"`
+	Pod          string `json:"pod,omitempty"`
+	Code         string `json:"code,omitempty" enum:"allocator.Code"`
+	Why          string `json:"why,omitempty"`
+	Assumes      string `json:"assumes,omitempty"`
+}
+
+// ShapeNodes is a kind of node, and how many of it.
+type ShapeNodes struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	// From is the file that describes it, or the number of nodes of the cluster that are alike.
+	From    string `json:"from"`
+	Count   int    `json:"count"`
+	Devices int    `json:"devices"`
+}
+
+// NewShapePlan returns the wire form of a plan of nodes.
+func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
+	return &ShapePlan{
+		APIVersion: output.APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: output.Each(p.Waiting, explain.Subject.FullName), Stuck: output.Each(p.Stuck, pendingPod),
+		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
+		answer: p,
+	}
+}
+
+func shape(a explain.ShapeAnswer) Shape {
+	out := Shape{
+		Count: a.Nodes(), Price: a.Price, Fits: a.Verdict == explain.ShapeFits, Verdict: string(a.Verdict), Minimal: a.Minimal,
+		AtBestProven: a.AtBestProven, Pod: a.Pod.FullName(), Code: string(a.Code), Why: a.Why, Assumes: a.Assumes,
+	}
+	if len(a.Parts) == 1 && (a.AtBestProven || a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit) && a.Verdict != explain.ShapeFails {
+		out.AtBest = &a.AtBest
+	}
+	var names, sources []string
+	for _, p := range a.Parts {
+		out.Nodes = append(out.Nodes, ShapeNodes{p.Name, p.Source, p.From, p.Count, p.Devices})
+		names = append(names, p.Name)
+		if len(sources) == 0 || sources[0] != p.Source {
+			sources = append(sources, p.Source)
+		}
+	}
+	out.Name, out.Source = strings.Join(names, " + "), strings.Join(sources, " + ")
+	return out
+}

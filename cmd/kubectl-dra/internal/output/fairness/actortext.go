@@ -1,0 +1,98 @@
+package fairness
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// DRAActorList says where the requests of those go that decide how soon pods get devices.
+type DRAActorList struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Items      []DRAActor `json:"items"`
+}
+
+// ActorList makes a list of actors.
+func ActorList(actors []DRAActor) *DRAActorList {
+	return &DRAActorList{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
+}
+
+// PrintActors prints where DRA's actors ask, for people.
+func PrintActors(w io.Writer, list *DRAActorList, width int) error {
+	p := output.NewPage(width)
+	p.Paragraph("", "", "Where those ask the API server on whom devices depend:")
+	var crowded, starving []string
+	for i := range list.Items {
+		a := &list.Items[i]
+		p.WriteString("\n")
+		p.Paragraph("", "  ", a.name()+" "+a.asText())
+		rows := make([][]string, len(a.Asks))
+		for j, ask := range a.Asks {
+			load := ""
+			if ask.Queued != nil && *ask.Queued+*ask.Rejected > 0 {
+				load = fmt.Sprintf(": %d waiting, %d rejected", *ask.Queued, *ask.Rejected)
+				if !slices.Contains(starving, a.name()) {
+					starving = append(starving, a.name())
+				}
+			}
+			rows[j] = []string{ask.Verb + " " + ask.Resource, "→ " + ask.PriorityLevel, "FlowSchema " + ask.FlowSchema + load}
+		}
+		p.Rows(rows)
+		if a.Crowded {
+			crowded = append(crowded, a.name())
+		}
+	}
+	p.WriteString("\n")
+	if len(crowded) > 0 {
+		p.Paragraph("! ", "  ", words.Shorten(crowded, mostFlows)+": at a level where every service account asks. A pod that floods the server holds them up; "+
+			"a FlowSchema for them that leads to another level helps (try it with -f).")
+	}
+	if len(starving) > 0 {
+		p.Paragraph("! ", "  ", words.Shorten(starving, mostFlows)+": requests of that FlowSchema wait, or were rejected since the server started.")
+	}
+	if len(crowded)+len(starving) == 0 {
+		p.Paragraph("", "", "None of them is at a level where every service account asks, and none was held up.")
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// asText says as whom an actor asks.
+func (a *DRAActor) asText() string {
+	switch a.Evidence {
+	case "Possible":
+		return "possibly as " + a.User
+	case "None":
+		return "(its pods were not found; if its service account is in a namespace of its own)"
+	}
+	return "as " + a.User
+}
+
+// Markdown implements Document.
+func (list *DRAActorList) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text("Where those ask the API server on whom devices depend"))
+	for i := range list.Items {
+		a := &list.Items[i]
+		p.Title(a.name(), markdown.Text(a.asText()))
+		p.Table("", []string{"Request", "Priority level", "FlowSchema", "Waiting", "Rejected"}, output.Each(a.Asks, func(r ActorRequest) []markdown.Inline {
+			return []markdown.Inline{
+				markdown.Text(r.Verb + " " + r.Resource), markdown.Code(r.PriorityLevel), markdown.Code(r.FlowSchema), optionalCount(r.Queued), optionalCount(r.Rejected),
+			}
+		}))
+		if a.Crowded {
+			p.Paragraph(markdown.Text("Every service account asks at that level: a pod that floods the server holds it up."))
+		}
+	}
+}
+
+func optionalCount(n *int) markdown.Inline {
+	if n == nil {
+		return markdown.Text("?")
+	}
+	return markdown.Count(*n)
+}

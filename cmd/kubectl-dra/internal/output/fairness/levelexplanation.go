@@ -1,0 +1,212 @@
+package fairness
+
+import (
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+// PriorityLevelExplanation says why a priority level has the seats that it has, and what becomes of its requests.
+type PriorityLevelExplanation struct {
+	APIVersion        string                   `json:"apiVersion"`
+	Kind              string                   `json:"kind"`
+	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
+	// TotalShares is the sum of the shares of all levels.
+	TotalShares int            `json:"totalShares"`
+	Level       *PriorityLevel `json:"level"`
+	Conditions  []Condition    `json:"conditions,omitempty"`
+	// Current says why the current limit is what it is; absent if the server's metrics could not be read.
+	Current *CurrentLimit `json:"current,omitempty"`
+	// Widest are the seats that one request may take at most; absent for an exempt level.
+	Widest *WidestRequests `json:"widest,omitempty"`
+	Odds   []SqueezeOdds   `json:"odds,omitempty"`
+	// FlowSchemas are those that lead to the level, in the order in which they are tried.
+	FlowSchemas []*FlowSchema `json:"flowSchemas"`
+	// Actors are those of DRA whose requests the level serves.
+	Actors []DRAActor `json:"actors,omitempty"`
+	// Flows are those that have requests in the level now, those with most that wait first.
+	Flows   []FlowOverlap `json:"flows,omitempty"`
+	Partial []string      `json:"partial,omitempty"`
+}
+
+// CurrentLimit is why a level has its current limit.
+type CurrentLimit struct {
+	// Computed is the limit that follows from the demand; it is the server's own unless that has changed in the same moment.
+	Computed int `json:"computed"`
+	// Rule is Fair, Least, Most, Exempt, Lower or Share.
+	Rule          string  `json:"rule" enum:"flowcontrol.CurrentRule"`
+	HighWatermark int     `json:"highWatermark"`
+	Smoothed      float64 `json:"smoothed"`
+	Least         int     `json:"least"`
+	Target        float64 `json:"target"`
+	Factor        float64 `json:"factor,omitempty"`
+	Message       string  `json:"message"`
+}
+
+// WidestRequests are the seats that one request may take at most.
+type WidestRequests struct {
+	List  int `json:"list"`
+	Write int `json:"write"`
+}
+
+// DRAActor is somebody whose requests decide how soon pods get devices.
+type DRAActor struct {
+	// Role is Driver, ClaimController, Scheduler or Kubelet.
+	Role   string `json:"role" enum:"flowcontrol.ActorRole"`
+	Driver string `json:"driver,omitempty"`
+	User   string `json:"user"`
+	// Evidence is Name, Pods, Possible or None: how it is known as whom it asks.
+	Evidence string `json:"evidence" enum:"flowcontrol.ActorEvidence"`
+	// Crowded: the requests of any service account go to the same level.
+	Crowded bool           `json:"crowded,omitempty"`
+	Asks    []ActorRequest `json:"asks"`
+}
+
+// ActorRequest is a typical request of an actor.
+type ActorRequest struct {
+	Verb          string `json:"verb"`
+	Resource      string `json:"resource"`
+	FlowSchema    string `json:"flowSchema"`
+	PriorityLevel string `json:"priorityLevel"`
+	// Queued and Rejected are those of the FlowSchema: waiting now, and turned away since the server started.
+	Queued   *int `json:"queued,omitempty"`
+	Rejected *int `json:"rejected,omitempty"`
+}
+
+// LevelInput is what explanations of priority levels are made of.
+type LevelInput struct {
+	Snapshot *inspect.Snapshot
+	Limits   flowcontrol.Resolved
+	Reading  flowcontrol.Reading
+	// Dump is nil if it could not be read; then DumpHealth says why.
+	Dump       *flowcontrol.RequestDump
+	DumpHealth inspect.Health
+}
+
+// ExplainLevels explains all priority levels, by name.
+func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
+	limits := &in.Limits.Limits
+	current := map[string]flowcontrol.Current{}
+	for _, c := range in.Reading.Metrics.CurrentLimits(limits, in.Reading.Dump) {
+		current[c.Level] = c
+	}
+	schemas := FlowSchemas(in.Snapshot, limits, in.Reading).Items
+	actors := DRAActors(in.Snapshot, in.Reading)
+	var out []*PriorityLevelExplanation
+	for _, item := range PriorityLevels(in.Snapshot, *limits, in.Limits.Source, in.Reading).Items {
+		p := item.(*PriorityLevel) //nolint:forcetypeassert // it is a list of those
+		e := &PriorityLevelExplanation{
+			APIVersion: output.APIVersion, Kind: "PriorityLevelExplanation", TotalShares: limits.Shares, Level: p, FlowSchemas: []*FlowSchema{},
+			ServerConcurrency: output.ServerConcurrency{Limit: limits.ServerConcurrency, Source: in.Limits.Source},
+		}
+		if c, known := current[p.Name]; known {
+			e.Current = &CurrentLimit{
+				Computed: c.Limit, Rule: string(c.Rule), HighWatermark: c.HighWatermark, Smoothed: c.Smoothed, Least: c.Least, Target: c.Target,
+				Factor: c.Factor, Message: c.Message(),
+			}
+		}
+		for _, item := range schemas {
+			if f := item.(*FlowSchema); f.PriorityLevel == p.Name { //nolint:forcetypeassert // it is a list of those
+				e.FlowSchemas = append(e.FlowSchemas, f)
+			}
+		}
+		for _, actor := range actors {
+			if actor.asksAt(p.Name) {
+				e.Actors = append(e.Actors, actor)
+			}
+		}
+		e.addQueues(in)
+		e.addConditions(in.Snapshot)
+		out = append(out, e)
+	}
+	return out
+}
+
+func (a *DRAActor) asksAt(level string) bool {
+	for _, ask := range a.Asks {
+		if ask.PriorityLevel == level {
+			return true
+		}
+	}
+	return false
+}
+
+// addQueues says what is in the queues, and how wide requests may be.
+func (e *PriorityLevelExplanation) addQueues(in LevelInput) {
+	level, _ := in.Limits.Level(e.Level.Name)
+	if level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
+		return
+	}
+	widest := flowcontrol.WidestOf(&level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized)
+	e.Widest = &WidestRequests{List: widest.List, Write: widest.Write}
+	if level.Queuing != nil {
+		e.Odds = squeezeOdds(*level.Queuing)
+	}
+	switch {
+	case in.Dump != nil:
+		queuing := flowcontrol.Queuing{}
+		if level.Queuing != nil {
+			queuing = *level.Queuing
+		}
+		e.Flows = output.Optional(in.Dump.FlowsOf(&flowcontrol.Classification{Level: level.Name}, queuing), overlap)
+	case in.DumpHealth.Message != "":
+		e.Partial = append(e.Partial, in.DumpHealth.Message+": whose requests these are is not known")
+	}
+}
+
+func (e *PriorityLevelExplanation) addConditions(s *inspect.Snapshot) {
+	for _, level := range s.PriorityLevels() {
+		if level.Name == e.Level.Name {
+			e.Conditions = output.Optional(level.Status.Conditions, func(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
+				return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
+			})
+		}
+	}
+}
+
+// squeezeOdds are the odds of a level with queues.
+func squeezeOdds(q flowcontrol.Queuing) []SqueezeOdds {
+	var out []SqueezeOdds
+	for _, n := range elephants {
+		if odds := flowcontrol.Odds(q, n); odds != nil {
+			value, _ := odds.Float64()
+			out = append(out, SqueezeOdds{Elephants: n, Probability: value, Exact: odds.RatString()})
+		}
+	}
+	return out
+}
+
+// DRAActors are those whose requests decide how soon pods get devices.
+func DRAActors(s *inspect.Snapshot, reading flowcontrol.Reading) []DRAActor {
+	return output.Each(flowcontrol.DRAActors(s), func(a flowcontrol.Actor) DRAActor {
+		return DRAActor{
+			Role: string(a.Role), Driver: a.Driver, User: a.User, Evidence: string(a.Evidence), Crowded: a.Crowded(),
+			Asks: output.Each(a.Asks, func(r flowcontrol.ActorRequest) ActorRequest {
+				out := ActorRequest{Verb: r.Verb, Resource: r.Resource, FlowSchema: r.Schema, PriorityLevel: r.Level}
+				if m := reading.Metrics; m != nil {
+					counts := &flowcontrol.Counts{}
+					if load := m.Levels[r.Level]; load != nil && load.Schemas[r.Schema] != nil {
+						counts = load.Schemas[r.Schema]
+					}
+					rejected := counts.RejectedRequests()
+					out.Queued, out.Rejected = &counts.QueuedRequests, &rejected
+				}
+				return out
+			}),
+		}
+	})
+}
+
+// PriorityLevelExplanations is a list of explanations of priority levels.
+type PriorityLevelExplanations struct {
+	APIVersion string                      `json:"apiVersion"`
+	Kind       string                      `json:"kind"`
+	Items      []*PriorityLevelExplanation `json:"items"`
+}
+
+// LevelExplanations makes a list of explanations.
+func LevelExplanations(all []*PriorityLevelExplanation) *PriorityLevelExplanations {
+	return &PriorityLevelExplanations{APIVersion: output.APIVersion, Kind: "PriorityLevelExplanationList", Items: all}
+}

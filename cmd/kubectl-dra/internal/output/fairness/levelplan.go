@@ -1,0 +1,266 @@
+package fairness
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+// PriorityLevelPlan says what a change of priority levels or FlowSchemas would make of the limits and of where requests go.
+type PriorityLevelPlan struct {
+	APIVersion        string                   `json:"apiVersion"`
+	Kind              string                   `json:"kind"`
+	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
+	// Levels are all levels, before and after, by name.
+	Levels []LevelChange `json:"levels"`
+	// Moved are typical requests that go elsewhere: of DRA's actors, and one for each rule of each FlowSchema.
+	Moved []MovedRequest `json:"moved"`
+	// Dangling are the FlowSchemas that lead to no level afterwards.
+	Dangling []output.DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
+	// TakenBack are the changes that the API server takes back by itself.
+	TakenBack []TakenBack `json:"takenBack,omitempty"`
+}
+
+// TakenBack is a change that the API server takes back within a minute.
+type TakenBack struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Certain is false where the objects do not tell, because they were written by hand.
+	Certain bool   `json:"certain"`
+	Message string `json:"message"`
+	// Command is what keeps the change.
+	Command string `json:"command"`
+}
+
+func takenBack(t flowcontrol.TakenBack) TakenBack {
+	out := TakenBack{Kind: t.Kind, Name: t.Name, Certain: t.Certain, Command: fmt.Sprintf("kubectl annotate %s %s %s=false --overwrite", strings.ToLower(t.Kind), t.Name, flowcontrol.AutoUpdate)}
+	out.Message = fmt.Sprintf("the API server takes the change of %s %s back within a minute, because its annotation %s is true", t.Kind, t.Name, flowcontrol.AutoUpdate)
+	if !t.Certain {
+		out.Message = fmt.Sprintf("the API server takes the change of %s %s back within a minute, unless its annotation %s is false", t.Kind, t.Name, flowcontrol.AutoUpdate)
+	}
+	return out
+}
+
+// LevelChange is a level before and after; one of them is absent for a level that comes or goes.
+type LevelChange struct {
+	Name   string       `json:"name"`
+	Before *LevelLimits `json:"before,omitempty"`
+	After  *LevelLimits `json:"after,omitempty"`
+}
+
+// LevelLimits are the limits of a level in seats, as in a PriorityLevelList.
+type LevelLimits struct {
+	Shares    int             `json:"shares"`
+	Nominal   int             `json:"nominal"`
+	Lendable  int             `json:"lendable"`
+	Borrowing *int            `json:"borrowing,omitempty"`
+	Lower     int             `json:"lower"`
+	Upper     int             `json:"upper"`
+	Queuing   *Queuing        `json:"queuing,omitempty"`
+	Widest    *WidestRequests `json:"widest,omitempty"`
+}
+
+// MovedRequest is a request that goes elsewhere.
+type MovedRequest struct {
+	// Actor is who asks, where it is somebody of DRA.
+	Actor  string      `json:"actor,omitempty"`
+	User   string      `json:"user"`
+	Groups []string    `json:"groups"`
+	Verb   string      `json:"verb"`
+	What   string      `json:"what"`
+	From   Destination `json:"before"`
+	To     Destination `json:"after"`
+}
+
+// Destination is where a request goes.
+type Destination struct {
+	FlowSchema    string `json:"flowSchema"`
+	PriorityLevel string `json:"priorityLevel"`
+}
+
+// LevelPlan compares the limits and destinations before a change with those after it.
+func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
+	p := &PriorityLevelPlan{
+		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
+		Levels: []LevelChange{}, Moved: output.Each(moved, movedRequest),
+		Dangling: output.Optional(dangling, func(d flowcontrol.Dangling) output.DanglingFlowSchema {
+			return output.DanglingFlowSchema{Name: d.Schema, PriorityLevel: d.Level}
+		}),
+		TakenBack: output.Optional(back, takenBack),
+	}
+	was, is := before.Levels, after.Levels
+	for len(was)+len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
+			p.Levels = append(p.Levels, LevelChange{Name: was[0].Name, Before: levelLimits(&was[0], sized)})
+			was = was[1:]
+		case len(was) == 0 || is[0].Name < was[0].Name:
+			p.Levels = append(p.Levels, LevelChange{Name: is[0].Name, After: levelLimits(&is[0], sized)})
+			is = is[1:]
+		default:
+			p.Levels = append(p.Levels, LevelChange{Name: is[0].Name, Before: levelLimits(&was[0], sized), After: levelLimits(&is[0], sized)})
+			was, is = was[1:], is[1:]
+		}
+	}
+	return p
+}
+
+func levelLimits(level *flowcontrol.Level, sized bool) *LevelLimits {
+	l := &LevelLimits{
+		Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable, Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper,
+	}
+	if q := level.Queuing; q != nil {
+		l.Queuing = &Queuing{Queues: q.Queues, HandSize: q.HandSize, QueueLengthLimit: q.QueueLengthLimit}
+	}
+	if level.Response != "" {
+		widest := flowcontrol.WidestOf(level, sized)
+		l.Widest = &WidestRequests{List: widest.List, Write: widest.Write}
+	}
+	return l
+}
+
+func movedRequest(m flowcontrol.Moved) MovedRequest {
+	r := &m.Probe.Request
+	out := MovedRequest{
+		User: r.User, Groups: r.Groups, Verb: r.Info.Verb, What: r.Resource(),
+		From: Destination{m.Before.Schema, m.Before.Level}, To: Destination{m.After.Schema, m.After.Level},
+	}
+	switch {
+	case out.What == "":
+		out.What = r.URL.Path
+	case r.Info.APIGroup != "":
+		out.What += " of " + r.Info.APIGroup
+	}
+	if a := m.Probe.Actor; a != nil {
+		actor := DRAActor{Role: string(a.Role), Driver: a.Driver}
+		out.Actor = actor.name()
+	}
+	return out
+}
+
+// PrintLevelPlan prints a plan for people.
+func PrintLevelPlan(w io.Writer, e *PriorityLevelPlan, width int) error {
+	p := output.NewPage(width)
+	rows := [][]string{{"LEVEL", "SHARES", "NominalCL", "LendableCL", "BorrowingCL", "WIDEST LIST", ""}}
+	for _, l := range e.Levels {
+		rows = append(rows, l.row())
+	}
+	p.Paragraph("", "  ", fmt.Sprintf("of %d seats of the server, if that were applied:", e.ServerConcurrency.Limit))
+	p.Rows(rows)
+	p.WriteString("\n")
+	lines := e.movedText()
+	if len(lines) == 0 {
+		p.Paragraph("", "", "No request goes elsewhere.")
+	} else {
+		p.Paragraph("", "", "These requests go elsewhere:")
+	}
+	for _, line := range lines {
+		p.Paragraph("  ", "    ", line)
+	}
+	for _, d := range e.Dangling {
+		p.Paragraph("", "  ", fmt.Sprintf("FlowSchema %s leads to no level: %s does not exist, so the server passes over it", d.Name, d.PriorityLevel))
+	}
+	if len(e.TakenBack) > 0 {
+		p.WriteString("\n")
+	}
+	for _, t := range e.TakenBack {
+		p.Paragraph("! ", "  ", t.Message+":")
+		p.WriteString("    " + t.Command + "\n")
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// movedText says which requests go elsewhere, those of several at once where all else is the same.
+func (e *PriorityLevelPlan) movedText() []string {
+	var order []string
+	who := map[string][]string{}
+	for _, m := range e.Moved {
+		text := fmt.Sprintf("%s %s: from %s to %s", m.Verb, m.What, m.From.text(), m.To.text())
+		name := m.User
+		if m.User == flowcontrol.AnyAccount() {
+			name = "any service account"
+		}
+		switch {
+		case m.Actor != "" && name == m.User:
+			name = m.Actor + " (" + m.User + ")"
+		case m.Actor != "":
+			name = m.Actor
+		}
+		if who[text] == nil {
+			order = append(order, text)
+		}
+		if !slices.Contains(who[text], name) {
+			who[text] = append(who[text], name)
+		}
+	}
+	lines := make([]string, len(order))
+	for i, text := range order {
+		lines[i] = strings.Join(who[text], ", ") + ": " + text
+	}
+	return lines
+}
+
+func (d Destination) text() string {
+	return fmt.Sprintf("%s (FlowSchema %s)", d.PriorityLevel, d.FlowSchema)
+}
+
+// row has what changes as "before → after".
+func (l *LevelChange) row() []string {
+	before, after, mark := l.Before, l.After, ""
+	switch {
+	case before == nil:
+		before, mark = after, "new"
+	case after == nil:
+		after, mark = before, "gone"
+	}
+	change := func(of func(*LevelLimits) string) string {
+		if was, is := of(before), of(after); was != is {
+			return was + " → " + is
+		}
+		return of(after)
+	}
+	return []string{
+		l.Name, change(func(l *LevelLimits) string { return fmt.Sprint(l.Shares) }), change(func(l *LevelLimits) string { return fmt.Sprint(l.Nominal) }),
+		change(func(l *LevelLimits) string { return fmt.Sprint(l.Lendable) }), change(borrowingText), change(widestText), mark,
+	}
+}
+
+func borrowingText(l *LevelLimits) string {
+	if l.Borrowing == nil {
+		return "unlimited"
+	}
+	return fmt.Sprint(*l.Borrowing)
+}
+
+func widestText(l *LevelLimits) string {
+	if l.Widest == nil {
+		return "-"
+	}
+	return fmt.Sprint(l.Widest.List)
+}
+
+// Markdown implements Document.
+func (e *PriorityLevelPlan) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text(fmt.Sprintf("Of %d seats of the server, if that were applied", e.ServerConcurrency.Limit)))
+	p.Table("", []string{"Level", "Shares", "NominalCL", "LendableCL", "BorrowingCL", "Widest list", ""}, output.Each(e.Levels, func(l LevelChange) []markdown.Inline {
+		row := l.row()
+		return append([]markdown.Inline{markdown.Code(row[0])}, markdown.Texts(row[1:])...)
+	}))
+	lines := e.movedText()
+	if len(lines) == 0 {
+		p.Paragraph(markdown.Text("No request goes elsewhere."))
+	}
+	p.List("These requests go elsewhere:", markdown.Texts(lines))
+	p.List("", output.Each(e.Dangling, func(d output.DanglingFlowSchema) markdown.Inline {
+		return markdown.Join(markdown.Text("FlowSchema"), markdown.Code(d.Name), markdown.Text("leads to no level: there is no"), markdown.Code(d.PriorityLevel))
+	}))
+	p.List("", output.Each(e.TakenBack, func(t TakenBack) markdown.Inline {
+		return markdown.Join(markdown.Text(t.Message+":"), markdown.Code(t.Command))
+	}))
+}

@@ -1,0 +1,252 @@
+package fairness
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
+func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int, verbose bool) error {
+	p := &levelPrinter{PriorityLevelExplanation: e, Page: output.NewPage(width), verbose: verbose}
+	p.print()
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (p *levelPrinter) print() {
+	p.headline()
+	p.limits()
+	p.full()
+	p.load()
+	p.schemas()
+	p.actors()
+	for _, partial := range p.Partial {
+		p.Field("Partial", "%s", partial)
+	}
+}
+
+type levelPrinter struct {
+	*PriorityLevelExplanation
+	*output.Page
+
+	verbose bool
+}
+
+func (p *levelPrinter) exempt() bool { return p.Widest == nil }
+
+func (p *levelPrinter) headline() {
+	l := p.Level
+	text := fmt.Sprintf("priority level %s: ", l.Name)
+	switch {
+	case p.exempt():
+		text += "exempt, its requests are executed at once"
+	case l.Current != nil:
+		text += fmt.Sprintf("%s now, %d nominally", words.Count(*l.Current, "seat"), l.Nominal)
+	default:
+		text += words.Count(l.Nominal, "seat") + " nominally"
+	}
+	p.Paragraph("", "  ", text)
+	if l.Assumed {
+		p.Paragraph("", "  ", "There is no such object: the server makes it up.")
+	}
+	p.WriteString("\n")
+}
+
+// limits says how the limits come about, by the names of the API.
+func (p *levelPrinter) limits() {
+	l := p.Level
+	p.Field("NominalCL", "%d = ⌈%d × %d shares ÷ %d⌉: what it has while nobody lends or borrows", l.Nominal, p.ServerConcurrency.Limit, l.Shares, p.TotalShares)
+	p.Field("LendableCL", "%d: what of it others may borrow, which leaves at least %d", l.Lendable, l.Lower)
+	switch {
+	case p.exempt():
+		p.Field("BorrowingCL", "without limit: it takes what it needs")
+	case l.Borrowing == nil:
+		p.Field("BorrowingCL", "without limit of its own: up to %s, which is NominalCL and all %d seats of the server", upperText(l), p.ServerConcurrency.Limit)
+	default:
+		p.Field("BorrowingCL", "%d: what it may borrow, so up to %d", *l.Borrowing, l.Upper)
+	}
+	switch c := p.Current; {
+	case c == nil:
+	case l.Current != nil && c.Computed != *l.Current:
+		p.Field("CurrentCL", "%d; by the demand of this moment it would be %s", *l.Current, c.Message)
+	default:
+		p.Field("CurrentCL", "%s", c.Message)
+	}
+	for _, c := range p.Conditions {
+		p.Field("Condition", "%s %s %s", c.Type, c.Status, c.Message)
+	}
+}
+
+// full says when requests wait and when they are rejected.
+func (p *levelPrinter) full() {
+	if p.exempt() {
+		return
+	}
+	widest := fmt.Sprintf("a list takes at most %s, a write at most %d", words.Count(p.Widest.List, "seat"), p.Widest.Write)
+	p.Field("Widest", "%s", widest)
+	q := p.Level.Queuing
+	if q == nil {
+		p.Field("When full", "a request is rejected (429) if the seats in use and its own exceed CurrentCL; one that is wider runs only while nothing else does")
+		return
+	}
+	p.Field("When full", "requests wait once CurrentCL seats are in use, each flow in %d of %d queues, for at most a quarter of their time-out (15 s of the usual 60 s, never more than 1 min); "+
+		"one is rejected (429) if the queue that it comes to has %s already, and when it has waited too long", q.HandSize, q.Queues, words.Count(q.QueueLengthLimit, "request"))
+	texts := make([]string, len(p.Odds))
+	for i, o := range p.Odds {
+		texts[i] = fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants)
+	}
+	if q.HandSize < q.Queues {
+		p.Field("Odds", "that other flows, each filling its queues, have all those of a flow: %s", strings.Join(texts, ", "))
+	}
+}
+
+func (p *levelPrinter) load() {
+	l := p.Level
+	text := l.loadText()
+	if text == "" {
+		return
+	}
+	if len(l.RejectedBy) > 0 {
+		var reasons []string
+		for _, reason := range slices.Sorted(maps.Keys(l.RejectedBy)) {
+			reasons = append(reasons, fmt.Sprintf("%d %s", l.RejectedBy[reason], reason))
+		}
+		text += " (" + strings.Join(reasons, ", ") + ")"
+	}
+	if l.MeanWait != "" {
+		text += "; waits are " + l.MeanWait + " on average"
+	}
+	p.Field("Now", "%s", text)
+	shown := p.Flows
+	if len(shown) > mostFlows && !p.verbose {
+		shown = shown[:mostFlows]
+	}
+	rows := make([][]string, len(shown))
+	for i, f := range shown {
+		name := f.FlowSchema
+		if f.Distinguisher != "" {
+			name += " " + f.Distinguisher
+		}
+		rows[i] = []string{fmt.Sprintf("%d waiting", f.Waiting), fmt.Sprintf("%d executing", f.Executing), name}
+	}
+	p.Rows(rows)
+	if more := len(p.Flows) - len(shown); more > 0 {
+		p.Paragraph("  ", "  ", fmt.Sprintf("and %s more (-v shows all)", words.Count(more, "flow")))
+	}
+}
+
+// loadText says what a level is doing, or "" if that is not known.
+func (p *PriorityLevel) loadText() string {
+	if p.Executing == nil || p.Queued == nil {
+		return ""
+	}
+	text := words.Count(*p.Executing, "request") + " executing"
+	if p.ExecutingSeats != nil {
+		text += " on " + words.Count(*p.ExecutingSeats, "seat")
+	}
+	text += fmt.Sprintf(", %d waiting", *p.Queued)
+	if p.Rejected != nil {
+		text += fmt.Sprintf(", %d rejected since the server started", *p.Rejected)
+	}
+	return text
+}
+
+func (p *levelPrinter) schemas() {
+	if len(p.FlowSchemas) == 0 {
+		p.Field("From", "no FlowSchema leads here")
+		return
+	}
+	p.Field("From", "%s:", words.Count(len(p.FlowSchemas), "FlowSchema"))
+	rows := make([][]string, len(p.FlowSchemas))
+	for i, f := range p.FlowSchemas {
+		text := "for " + words.Shorten(f.Subjects, mostFlows)
+		switch f.DistinguisherMethod {
+		case "ByUser":
+			text += ", each user a flow"
+		case "ByNamespace":
+			text += ", each namespace a flow"
+		}
+		if f.Assumed {
+			text += "; made up by the server"
+		}
+		rows[i] = []string{fmt.Sprint(f.MatchingPrecedence), f.Name, text}
+	}
+	p.Rows(rows)
+}
+
+// actors says who of DRA depends on the level.
+func (p *levelPrinter) actors() {
+	if len(p.Actors) == 0 {
+		return
+	}
+	p.Field("Of DRA", "these ask here:")
+	var rows [][]string
+	for i := range p.Actors {
+		name, text := p.Actors[i].name(), p.Actors[i].text(p.Level.Name)
+		if last := len(rows) - 1; last >= 0 && rows[last][1] == text {
+			rows[last][0] += ", " + strings.TrimPrefix(name, "driver ")
+			continue
+		}
+		rows = append(rows, []string{name, text})
+	}
+	for _, row := range rows {
+		p.Paragraph("  ", "    ", row[0]+" "+row[1])
+	}
+}
+
+// name is who an actor is.
+func (a *DRAActor) name() string {
+	switch a.Role {
+	case "Driver":
+		return "driver " + a.Driver
+	case "ClaimController":
+		return "claim controller"
+	case "Scheduler":
+		return "kube-scheduler"
+	}
+	return "kubelets"
+}
+
+// text says as whom an actor asks at a level, and how it fares.
+func (a *DRAActor) text(level string) string {
+	text := a.asText()
+	for _, ask := range a.Asks {
+		if ask.PriorityLevel == level && ask.Rejected != nil && *ask.Queued+*ask.Rejected > 0 {
+			text += fmt.Sprintf("; of FlowSchema %s %d wait and %d were rejected", ask.FlowSchema, *ask.Queued, *ask.Rejected)
+			break
+		}
+	}
+	if a.Crowded {
+		text += "; every pod of the cluster can crowd this level"
+	}
+	return text
+}
+
+// upperText is the upper limit of a level, told the same way everywhere.
+func upperText(p *PriorityLevel) string {
+	if p.Borrowing == nil {
+		return fmt.Sprintf("%d (∞)", p.Upper)
+	}
+	return fmt.Sprint(p.Upper)
+}
+
+// Markdown implements Document.
+func (e *PriorityLevelExplanation) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text("Priority level"), markdown.Code(e.Level.Name))
+	printer := &levelPrinter{PriorityLevelExplanation: e, Page: output.MarkdownPage(p)}
+	printer.print()
+}
+
+// Markdown implements Document.
+func (l *PriorityLevelExplanations) Markdown(p *markdown.Document) {
+	for _, e := range l.Items {
+		e.Markdown(p)
+	}
+}

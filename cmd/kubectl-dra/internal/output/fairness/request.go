@@ -1,0 +1,255 @@
+package fairness
+
+import (
+	"net/http"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+// RequestExplanation says where a request to the API server goes, and why.
+type RequestExplanation struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Request    RequestAsked `json:"request"`
+	// LongRunning: the request passes by priority and fairness; the rest says where it would go.
+	LongRunning bool `json:"longRunning,omitempty"`
+	// FlowSchema matches first; Rule is the number of its rule that does, from 1 on, absent if the request goes to catch-all because it
+	// matches nothing. FlowSchemaAssumed: there is no such object, the server makes it up.
+	FlowSchema        string `json:"flowSchema"`
+	FlowSchemaAssumed bool   `json:"flowSchemaAssumed,omitempty"`
+	Rule              int    `json:"rule,omitempty"`
+	PriorityLevel     string `json:"priorityLevel"`
+	// Exempt: the request is executed at once.
+	Exempt bool `json:"exempt,omitempty"`
+	// DistinguisherMethod is ByUser, ByNamespace, or absent if all requests of the schema are one flow.
+	DistinguisherMethod string `json:"distinguisherMethod,omitempty"`
+	Distinguisher       string `json:"distinguisher"`
+	// Queues are those in which requests of this flow may wait, in the order in which they are dealt.
+	Queues []int `json:"queues"`
+	// Rejected are the schemas that come before, and why they do not match.
+	Rejected []RejectedSchema `json:"rejected"`
+	// Level is the priority level as in a PriorityLevelList.
+	Level *PriorityLevel `json:"level,omitempty"`
+	Width *RequestWidth  `json:"width,omitempty"`
+	// Odds are the probabilities that all queues of the flow are also queues of so many other flows.
+	Odds []SqueezeOdds `json:"odds,omitempty"`
+	// Sitting is who sits in the queues of the flow now; absent if it could not be read.
+	Sitting []QueueSitting `json:"sitting,omitempty"`
+	// Overlaps are the other flows that have requests in the level now, those with most queues in common first.
+	Overlaps []FlowOverlap `json:"overlaps,omitempty"`
+	Verified *Verified     `json:"verified,omitempty"`
+	// Partial says what could not be read.
+	Partial []string `json:"partial,omitempty"`
+
+	request        *flowcontrol.Request
+	schemaUID      string
+	levelUID       string
+	classification flowcontrol.Classification
+}
+
+// RequestAsked is the request that was asked about, as the server reads it.
+type RequestAsked struct {
+	User   string   `json:"user"`
+	Groups []string `json:"groups"`
+	Method string   `json:"method"`
+	URL    string   `json:"url"`
+	Verb   string   `json:"verb"`
+	// Resource has its subresource, as in "pods/log"; it is empty for a URL that is no resource.
+	Resource  string `json:"resource,omitempty"`
+	APIGroup  string `json:"apiGroup,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
+
+// RejectedSchema is a FlowSchema that does not match.
+type RejectedSchema struct {
+	FlowSchema string `json:"flowSchema"`
+	Reason     string `json:"reason" enum:"flowcontrol.MissReason"`
+	// Rule is the number of the rule that comes nearest.
+	Rule    int    `json:"rule,omitempty"`
+	Message string `json:"message"`
+}
+
+// RequestWidth is how many seats the request takes.
+type RequestWidth struct {
+	Seats int `json:"seats"`
+	// FinalSeats are held for AfterwardsSeconds after the request has ended.
+	FinalSeats        int     `json:"finalSeats,omitempty"`
+	AfterwardsSeconds float64 `json:"afterwardsSeconds,omitempty"`
+	// Most is the upper limit for such a request in this level.
+	Most    int    `json:"most"`
+	Reason  string `json:"reason" enum:"flowcontrol.WidthReason"`
+	Message string `json:"message"`
+}
+
+// SqueezeOdds is the probability that so many flows squeeze out another one.
+type SqueezeOdds struct {
+	Elephants   int     `json:"elephants"`
+	Probability float64 `json:"probability"`
+	// Exact is the probability as a fraction.
+	Exact string `json:"exact"`
+}
+
+// QueueSitting is what sits in one of the queues.
+type QueueSitting struct {
+	Queue     int `json:"queue"`
+	Waiting   int `json:"waiting"`
+	Executing int `json:"executing"`
+	// WaitingSeats are the seats of those that wait.
+	WaitingSeats int           `json:"waitingSeats"`
+	Flows        []FlowOverlap `json:"flows,omitempty"`
+}
+
+// FlowOverlap is another flow.
+type FlowOverlap struct {
+	FlowSchema    string `json:"flowSchema"`
+	Distinguisher string `json:"distinguisher"`
+	Waiting       int    `json:"waiting"`
+	Executing     int    `json:"executing"`
+	// SharedQueues are the queues that both flows have.
+	SharedQueues []int `json:"sharedQueues,omitempty"`
+}
+
+// Results of a verification.
+const (
+	VerifiedSame    = "Same"
+	VerifiedNot     = "Different"
+	VerifiedUnknown = "Unknown" // the server did not say
+)
+
+// Verified is what the server says.
+type Verified struct {
+	Result        string `json:"result" enum:"Same,Different,Unknown"`
+	FlowSchema    string `json:"flowSchema,omitempty"`
+	PriorityLevel string `json:"priorityLevel,omitempty"`
+	Status        int    `json:"status"`
+	Message       string `json:"message,omitempty"`
+}
+
+// RequestInput is what a question about a request is answered from.
+type RequestInput struct {
+	Snapshot *inspect.Snapshot
+	Request  *flowcontrol.Request
+	Limits   flowcontrol.Resolved
+	Reading  flowcontrol.Reading
+	// Dump is nil if it could not be read; then DumpHealth says why.
+	Dump       *flowcontrol.RequestDump
+	DumpHealth inspect.Health
+}
+
+// elephants are the numbers of flows for which odds are told: those of the documentation of Kubernetes.
+var elephants = []int{1, 4, 16}
+
+// Request explains where a request goes.
+func Request(in RequestInput) *RequestExplanation {
+	r := in.Request
+	c := flowcontrol.Classify(in.Snapshot.Objects().FlowSchemas, &in.Limits.Limits, r)
+	level, _ := in.Limits.Level(c.Level)
+	e := &RequestExplanation{
+		APIVersion: output.APIVersion, Kind: "RequestExplanation", LongRunning: r.LongRunning(),
+		Request: RequestAsked{
+			User: r.User, Groups: r.Groups, Method: r.Method, URL: r.URL.RequestURI(), Verb: r.Info.Verb, Resource: r.Resource(),
+			APIGroup: r.Info.APIGroup, Namespace: r.Info.Namespace, Name: r.Info.Name,
+		},
+		FlowSchema: c.Schema, FlowSchemaAssumed: c.SchemaAssumed, Rule: c.Rule, PriorityLevel: c.Level, Exempt: c.Exempt,
+		DistinguisherMethod: string(c.Method), Distinguisher: c.Distinguisher, Queues: append([]int{}, c.Hand...),
+		Rejected: output.Each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
+			return RejectedSchema{FlowSchema: m.Schema, Reason: string(m.Reason), Rule: m.Rule, Message: m.Message()}
+		}),
+		request: r, classification: c,
+	}
+	for _, item := range PriorityLevels(in.Snapshot, in.Limits.Limits, in.Limits.Source, in.Reading).Items {
+		if p, ok := item.(*PriorityLevel); ok && p.Name == c.Level {
+			e.Level = p
+		}
+	}
+	e.uids(in.Snapshot)
+	if h := in.Reading.MetricsHealth; in.Reading.Metrics == nil && h.Message != "" {
+		e.Partial = append(e.Partial, h.Message+": how busy the level is, and how many objects there are, is not known")
+	}
+	if !e.LongRunning {
+		e.addLoad(in, level)
+	}
+	return e
+}
+
+// addLoad says how many seats the request takes, and what else is in the level.
+func (e *RequestExplanation) addLoad(in RequestInput, level flowcontrol.Level) {
+	if !e.Exempt {
+		w := flowcontrol.WidthOf(e.request, &level, in.Reading.Metrics)
+		e.Width = &RequestWidth{
+			Seats: w.Seats, FinalSeats: w.FinalSeats, AfterwardsSeconds: w.Afterwards.Seconds(), Most: w.Cap, Reason: string(w.Reason), Message: w.Message(),
+		}
+	}
+	if level.Queuing == nil {
+		return
+	}
+	e.Odds = squeezeOdds(*level.Queuing)
+	if in.Dump == nil {
+		if in.DumpHealth.Message != "" {
+			e.Partial = append(e.Partial, in.DumpHealth.Message+": who sits in the queues is not known")
+		}
+		return
+	}
+	e.Sitting = output.Each(in.Dump.Sitting(level.Name, e.Queues, *level.Queuing), func(s flowcontrol.Sitting) QueueSitting {
+		return QueueSitting{Queue: s.Queue, Waiting: s.Waiting, Executing: s.Executing, WaitingSeats: s.WaitingSeats, Flows: output.Optional(s.Flows, overlap)}
+	})
+	e.Overlaps = output.Optional(in.Dump.FlowsOf(&e.classification, *level.Queuing), overlap)
+}
+
+func overlap(f flowcontrol.Flow) FlowOverlap {
+	return FlowOverlap{FlowSchema: f.Schema, Distinguisher: f.Distinguisher, Waiting: f.Waiting, Executing: f.Executing, SharedQueues: f.Shared}
+}
+
+// uids notes by which UIDs the server would name schema and level.
+func (e *RequestExplanation) uids(s *inspect.Snapshot) {
+	if !e.FlowSchemaAssumed {
+		for _, schema := range s.Objects().FlowSchemas {
+			if schema.Name == e.FlowSchema {
+				e.schemaUID = string(schema.UID)
+			}
+		}
+	}
+	for _, level := range s.PriorityLevels() {
+		if level.Name == e.PriorityLevel {
+			e.levelUID = string(level.UID)
+		}
+	}
+}
+
+// SetVerification notes what the server says.
+func (e *RequestExplanation) SetVerification(s *inspect.Snapshot, v flowcontrol.Verification) {
+	e.Verified = &Verified{Status: v.Status, Message: v.Message}
+	switch {
+	case !v.Classified && e.LongRunning:
+		e.Verified.Result = VerifiedSame
+		return
+	case !v.Classified && v.Status == http.StatusForbidden:
+		e.Verified.Result = VerifiedUnknown
+		return
+	case !v.Classified:
+		e.Verified.Result = VerifiedUnknown
+		if e.Verified.Message == "" {
+			e.Verified.Message = "it did not classify the request; API Priority and Fairness may be off"
+		}
+		return
+	}
+	e.Verified.FlowSchema, e.Verified.PriorityLevel = "one that the server makes up", "one that the server makes up"
+	for _, schema := range s.Objects().FlowSchemas {
+		if v.SchemaUID != "" && string(schema.UID) == v.SchemaUID {
+			e.Verified.FlowSchema = schema.Name
+		}
+	}
+	for _, level := range s.PriorityLevels() {
+		if v.LevelUID != "" && string(level.UID) == v.LevelUID {
+			e.Verified.PriorityLevel = level.Name
+		}
+	}
+	e.Verified.Result = VerifiedNot
+	if !e.LongRunning && v.SchemaUID == e.schemaUID && v.LevelUID == e.levelUID {
+		e.Verified.Result = VerifiedSame
+		e.Verified.FlowSchema, e.Verified.PriorityLevel = e.FlowSchema, e.PriorityLevel
+	}
+}

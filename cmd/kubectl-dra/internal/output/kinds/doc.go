@@ -1,0 +1,2 @@
+// Package kinds lists every kind of value that commands print, for JSON schemas.
+package kinds

@@ -1,0 +1,195 @@
+package nodeview
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
+)
+
+// NodeNetwork is the wire form of what a node has of network configurations.
+type NodeNetwork struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Node is empty if only its files were read.
+	Node      string `json:"node,omitempty"`
+	Runtime   string `json:"runtime"`
+	Directory string `json:"directory"`
+	// Error is why pods get no network.
+	Error   string        `json:"error,omitempty"`
+	Files   []NetworkFile `json:"files"`
+	Ignored []string      `json:"ignored"`
+	// Needs are capabilities that pods ask for and no plugin in use declares.
+	Needs []NetworkNeed `json:"needs"`
+	// Interfaces are those that DRA drivers have put into pods of the node.
+	Interfaces   []NetworkInterface `json:"interfaces"`
+	RemovedFlags []RemovedFlag      `json:"removedFlags"`
+}
+
+// NetworkFile is a network configuration.
+type NetworkFile struct {
+	Name    string          `json:"name"`
+	Network string          `json:"network"`
+	Version string          `json:"version"`
+	Used    bool            `json:"used"`
+	Why     string          `json:"why"`
+	Broken  string          `json:"broken,omitempty"`
+	Plugins []NetworkPlugin `json:"plugins"`
+}
+
+// NetworkPlugin is a plugin of a chain.
+type NetworkPlugin struct {
+	Type         string   `json:"type"`
+	Capabilities []string `json:"capabilities"`
+	// Path is empty if the plugin is not installed.
+	Path string `json:"path"`
+	// IPAM is the plugin that gives it addresses, and IPAMPath is empty if that is not installed.
+	IPAM     string `json:"ipam,omitempty"`
+	IPAMPath string `json:"ipamPath,omitempty"`
+	// Delegates are the networks that Multus hands pods on to, by their names or files.
+	Delegates []string `json:"delegates,omitempty"`
+}
+
+// NetworkNeed is a capability that pods ask for.
+type NetworkNeed struct {
+	Capability string   `json:"capability"`
+	Pods       []string `json:"pods"`
+	Message    string   `json:"message"`
+}
+
+// NetworkInterface is a network interface that a DRA driver has put into pods.
+type NetworkInterface struct {
+	Claim     string   `json:"claim"`
+	Device    string   `json:"device"`
+	Name      string   `json:"name"`
+	Addresses []string `json:"addresses"`
+	Hardware  string   `json:"hardware,omitempty"`
+	Pods      []string `json:"pods"`
+}
+
+// RemovedFlag is a flag that the kubelet no longer knows.
+type RemovedFlag struct {
+	Flag      string `json:"flag"`
+	Successor string `json:"successor"`
+}
+
+// NewNodeNetwork returns the wire form.
+func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni.Interface, flags []cni.RemovedFlag) *NodeNetwork {
+	runtime := string(v.Runtime)
+	if v.Runtime == cni.Unknown {
+		runtime = "unknown"
+	}
+	return &NodeNetwork{
+		APIVersion: output.APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
+		Files: output.Each(v.Files, func(f cni.File) NetworkFile {
+			return NetworkFile{
+				Name: f.Name, Network: f.Network, Version: f.Version, Used: f.Used, Why: f.Why, Broken: f.Broken,
+				Plugins: output.Each(f.Chain, func(p cni.Plugin) NetworkPlugin {
+					return NetworkPlugin{p.Type, output.OrEmpty(p.Capabilities), p.Path, p.IPAM, p.IPAMPath, p.Delegates}
+				}),
+			}
+		}),
+		Needs: output.Each(needs, func(n cni.Need) NetworkNeed {
+			return NetworkNeed{n.Capability, output.Each(n.Pods, inspect.PodRef.String), n.Message}
+		}),
+		Interfaces: output.Each(interfaces, func(i cni.Interface) NetworkInterface {
+			return NetworkInterface{i.Claim.String(), i.Device.String(), i.Name, output.OrEmpty(i.Addresses), i.Hardware, output.Each(i.Pods, inspect.PodRef.String)}
+		}),
+		RemovedFlags: output.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
+	}
+}
+
+// PrintNodeNetwork prints it for people, in tables of at most width columns, or of any if that is 0.
+func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
+	head := cells(fmt.Sprintf("%s, as %s reads it", n.Directory, n.Runtime))
+	if n.Runtime == "unknown" {
+		head = cells(n.Directory + ", as containerd reads it; --runtime says which runtime the node has")
+	}
+	if n.Error != "" {
+		head = append(head, cells("! "+n.Error)...)
+	}
+	if _, err := io.WriteString(w, strings.Join(head, "\n")+"\n\n"); err != nil {
+		return err
+	}
+	files, hidden := [][]string{}, 0
+	for i, f := range n.Files {
+		if i >= maxNetworkFiles && !f.Used {
+			hidden++
+			continue
+		}
+		mark := "-"
+		if f.Used {
+			mark = "used"
+		}
+		why := f.Why
+		if f.Broken != "" {
+			why += ": " + f.Broken
+		}
+		files = append(files, cells(f.Name, mark, f.Network, f.Version, chainText(f.Plugins), why))
+	}
+	columns := []output.Column{{Header: "FILE"}, {Header: "USED"}, {Header: "NETWORK"}, {Header: "VERSION"}, {Header: "PLUGINS", Cut: output.CutText}, {Header: "WHY", Cut: output.CutText}}
+	if err := output.WriteTable(w, columns, files, output.TableOptions{Width: width}); err != nil {
+		return err
+	}
+	remarks := networkRemarks(n)
+	if hidden > 0 {
+		remarks = slices.Insert(remarks, 0, fmt.Sprintf("%s not shown, none of which the runtime uses; -o json has all", words.Plural(hidden, "1 more file is", fmt.Sprintf("%d more files are", hidden))))
+	}
+	return output.PrintRemarks(w, remarks)
+}
+
+// What is shown of a directory that is full of other things. Those of real nodes have a few files.
+const maxNetworkFiles, maxIgnoredFiles = 100, 20
+
+// cells makes texts safe.
+func cells(texts ...string) []string {
+	return output.Each(texts, inspect.Sanitize)
+}
+
+// chainText is the chain of a network: the plugins with what they declare, and which are not installed.
+func chainText(plugins []NetworkPlugin) string {
+	var parts []string
+	for _, p := range plugins {
+		text := p.Type
+		if len(p.Capabilities) > 0 {
+			text += " (" + strings.Join(p.Capabilities, ", ") + ")"
+		}
+		if p.Path == "" {
+			text += " NOT INSTALLED"
+		}
+		if p.IPAM != "" {
+			text += " with " + p.IPAM
+			if p.IPAMPath == "" {
+				text += " NOT INSTALLED"
+			}
+		}
+		if len(p.Delegates) > 0 {
+			text += " for " + strings.Join(p.Delegates, ", ")
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " → ")
+}
+
+func networkRemarks(n *NodeNetwork) []string {
+	var out []string
+	if len(n.Ignored) > 0 {
+		out = append(out, "Not looked at, for their names: "+words.Shorten(n.Ignored, maxIgnoredFiles))
+	}
+	for _, need := range n.Needs {
+		out = append(out, fmt.Sprintf("! %s; wanted by %s", need.Message, strings.Join(need.Pods, ", ")))
+	}
+	for _, i := range n.Interfaces {
+		what := strings.Join(slices.DeleteFunc([]string{i.Name, strings.Join(i.Addresses, ", "), i.Hardware}, func(s string) bool { return s == "" }), " ")
+		out = append(out, fmt.Sprintf("DRA gave %s interface %s: device %s of claim %s", strings.Join(i.Pods, ", "), what, i.Device, i.Claim))
+	}
+	for _, f := range n.RemovedFlags {
+		out = append(out, fmt.Sprintf("! The kubelet is started with %s, which it does not know: %s", f.Flag, f.Successor))
+	}
+	return out
+}
