@@ -2,388 +2,460 @@ package yamlpatch
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/json"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// place is where an operation takes place.
-type place struct {
+// An entry is a key of a mapping with its value, or an item of a sequence.
+type entry struct {
 	parent *yaml.Node
 	key    string // of a mapping
-	index  int    // of the key in the content of a mapping, or of the item of a sequence; -1 where there is none yet
-	flow   bool   // the parent is in flow style, or within such
-	// holder is the key of the parent, if the parent is the value of one.
-	holder *yaml.Node
+	index  int    // in the content of the parent; -1 if the entry is not there yet
 }
 
-// value is the node that is there, or nil.
-func (p *place) value() *yaml.Node {
-	switch {
-	case p.index < 0:
+func (e *entry) inMapping() bool { return e.parent.Kind == yaml.MappingNode }
+
+func (e *entry) inFlow() bool { return e.parent.Style&yaml.FlowStyle != 0 }
+
+// width is the number of nodes that an entry has in the content of its parent.
+func (e *entry) width() int {
+	if e.inMapping() {
+		return 2
+	}
+	return 1
+}
+
+// first is the node that the entry begins with: the key, or the item.
+func (e *entry) first() *yaml.Node { return e.parent.Content[e.index] }
+
+// value is the value or the item, or nil if the entry is not there yet.
+func (e *entry) value() *yaml.Node {
+	if e.index < 0 {
 		return nil
-	case p.parent.Kind == yaml.MappingNode:
-		return p.parent.Content[p.index+1]
 	}
-	return p.parent.Content[p.index]
+	return e.parent.Content[e.index+e.width()-1]
 }
 
-// locate finds the place of a JSON pointer. It is nil if there is no such place.
-func (d *document) locate(pointer string) *place {
-	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	p := &place{parent: d.root}
-	for i, token := range tokens {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		p.flow = p.flow || p.parent.Style&yaml.FlowStyle != 0
-		if p.index = indexOf(p.parent, token); p.index < -1 {
+// locate returns the entries on the way of a JSON pointer, from the outermost to the one that it names. It returns nil if
+// there is no such place.
+func (d *document) locate(pointer string) []entry {
+	var path []entry
+	at := d.root
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if at == nil {
 			return nil
 		}
-		p.key = token
-		if i == len(tokens)-1 {
-			return p
-		}
-		next := p.value()
-		if next == nil || next.Kind != yaml.MappingNode && next.Kind != yaml.SequenceNode {
-			return nil
-		}
-		if p.holder = nil; p.parent.Kind == yaml.MappingNode {
-			p.holder = p.parent.Content[p.index]
-		}
-		p.parent = next
-	}
-	return nil
-}
-
-// indexOf finds a token in a mapping or a sequence. It is -1 for what can be added, and less for what cannot be.
-func indexOf(parent *yaml.Node, token string) int {
-	switch parent.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(parent.Content); i += 2 {
-			if parent.Content[i].Value == token {
-				return i
+		token = unescaped(token)
+		e := entry{parent: at, key: token, index: -1}
+		switch at.Kind {
+		case yaml.MappingNode:
+			for i := 0; i < len(at.Content) && e.index < 0; i += 2 {
+				if at.Content[i].Value == token {
+					e.index = i
+				}
 			}
+		case yaml.SequenceNode:
+			n, err := strconv.Atoi(token)
+			switch {
+			case err == nil && n >= 0 && n < len(at.Content):
+				e.index = n
+			case token != "-" && (err != nil || n != len(at.Content)):
+				return nil
+			}
+		default:
+			return nil
 		}
-		return -1
-	case yaml.SequenceNode:
-		n, err := strconv.Atoi(token)
-		if token == "-" || err == nil && n == len(parent.Content) {
-			return -1
-		}
-		if err == nil && n >= 0 && n < len(parent.Content) {
-			return n
-		}
+		path, at = append(path, e), e.value()
 	}
-	return -2
+	return path
 }
 
-// find is the node at a JSON pointer, or nil.
-func (d *document) find(pointer string) *yaml.Node {
-	if p := d.locate(pointer); p != nil {
-		return p.value()
+// lineOf returns the line on which a node begins, cut at that place.
+func (d *document) lineOf(n *yaml.Node) (before, from string, ok bool) {
+	if n.Line < 1 || n.Line > len(d.lines) {
+		return "", "", false
 	}
-	return nil
+	line, at := d.lines[n.Line-1], 0
+	for offset := range line + "\n" {
+		if at++; at == n.Column { // columns are characters
+			return line[:offset], line[offset:], true
+		}
+	}
+	return "", "", false
 }
 
-// splice applies an operation in place.
-func (d *document) splice(op Operation) ([]byte, error) {
-	p := d.locate(op.Path)
-	if p == nil {
-		return nil, fmt.Errorf("there is no %s", op.Path)
+// lines returns the lines of the last entry of a path: from the one on which it begins to the next entry, without the
+// comments and blank lines before that.
+func (d *document) linesOf(path []entry) (from, to int) {
+	from, to = path[len(path)-1].first().Line-1, len(d.lines)
+	for i := range slices.Backward(path) {
+		e := &path[i]
+		if next := e.index + e.width(); next < len(e.parent.Content) {
+			to = e.parent.Content[next].Line - 1
+			break
+		}
 	}
-	inserts := p.parent.Kind == yaml.SequenceNode && op.Op == "add"
+	for to > from+1 && !hasContent(d.lines[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+func hasContent(line string) bool {
+	line = strings.TrimSpace(line)
+	return line != "" && line[0] != '#' && line != "..."
+}
+
+// with returns the text with other lines in place of some.
+func (d *document) with(from, to int, by string) string {
+	before := strings.Join(d.lines[:from], "")
+	if before != "" && !strings.HasSuffix(before, "\n") { // the text does not end with a line break
+		before, by = before+"\n", strings.TrimSuffix(by, "\n")
+	}
+	return before + by + strings.Join(d.lines[to:], "")
+}
+
+// splice applies an operation to a scalar or to the lines of one entry. It returns false if the place has no lines of its own.
+func (d *document) splice(op Operation, path []entry) (string, bool) {
+	e := &path[len(path)-1]
 	switch {
-	case op.Op == "remove" && p.flow:
-		return d.removeFlow(p)
+	case op.Op != "remove" && e.value() != nil && (e.inMapping() || op.Op == "replace"):
+		return d.replaceScalar(e.value(), op.Value)
+	case d.json || slices.ContainsFunc(path, func(e entry) bool { return e.inFlow() }) || len(e.parent.Content) == 0:
+		return "", false
 	case op.Op == "remove":
-		return d.removeBlock(p)
-	case p.value() != nil && !inserts:
-		return d.replace(p, op.Value)
-	case p.flow || len(p.parent.Content) == 0:
-		return d.insertFlow(p, op.Value)
+		return d.removeLines(path)
 	}
-	return d.insertBlock(p, op.Value)
+	return d.insertLines(op.Value, path)
 }
 
-// with returns the text with a part of it replaced.
-func (d *document) with(from, to int, by string) []byte {
-	return bytes.Join([][]byte{d.text[:from], []byte(by), d.text[to:]}, nil)
+// replaceScalar writes a scalar in place of another on its line.
+func (d *document) replaceScalar(old *yaml.Node, value any) (string, bool) {
+	node, err := nodeOf(value, old)
+	if err != nil || node.Kind != yaml.ScalarNode || old.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	was, errWas := d.encode(&yaml.Node{Kind: old.Kind, Tag: old.Tag, Value: old.Value, Style: old.Style})
+	is, errIs := d.encode(&yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value, Style: node.Style})
+	was, is = strings.TrimSuffix(was, "\n"), strings.TrimSuffix(is, "\n")
+	before, from, ok := d.lineOf(old)
+	rest, same := strings.CutPrefix(from, was)
+	if errWas != nil || errIs != nil || !ok || was == "" || !same || strings.Contains(is, "\n") {
+		return "", false
+	}
+	return d.with(old.Line-1, old.Line, before+is+rest), true
 }
 
-// replace writes a value in place of another.
-func (d *document) replace(p *place, value any) ([]byte, error) {
-	old := p.value()
-	from, err := d.start(old)
-	if err != nil {
-		return nil, err
+// removeLines removes the lines of an entry. Comments above it stay.
+func (d *document) removeLines(path []entry) (string, bool) {
+	e := &path[len(path)-1]
+	if e.index < 0 || !d.beginsLine(e) {
+		return "", false
 	}
-	to, err := d.end(old)
-	if err != nil {
-		return nil, err
+	from, to := d.linesOf(path)
+	if len(e.parent.Content) > e.width() {
+		return d.with(from, to, ""), true
 	}
-	r := d.renderer(p)
-	block := !p.flow && old.Kind != yaml.ScalarNode && old.Style&yaml.FlowStyle == 0
-	switch {
-	case isEmpty(old), isScalar(value) && old.Kind != yaml.ScalarNode:
-		return nil, errOdd
-	case block && p.parent.Kind == yaml.MappingNode:
-		return d.replaceLines(p, from, value)
-	case block:
-		return nil, errOdd
+	if len(path) < 2 || !path[len(path)-2].inMapping() {
+		return "", false
 	}
-	if old.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		text, err := r.block(string(d.text[from:to]), value)
-		return d.with(from, to, text), err
-	}
-	text, err := r.scalar(value, old)
-	if err != nil {
-		return nil, err
-	}
-	return d.with(from, to, text), nil
-}
-
-// replaceLines writes a value on one line in place of one that begins at an offset, below its key.
-func (d *document) replaceLines(p *place, from int, value any) ([]byte, error) {
-	at, err := d.end(p.parent.Content[p.index])
-	if err != nil {
-		return nil, err
-	}
-	if at, err = d.behind(at, ':'); err != nil {
-		return nil, err
-	}
-	if len(bytes.TrimSpace(d.text[at:from])) > 0 { // a comment, which would be lost
-		return nil, errOdd
-	}
-	to, err := d.linesEnd(p.value())
-	if err != nil {
-		return nil, err
-	}
-	text, err := renderer{}.inline(value)
-	return d.with(at, to, d.newlines(" "+text+"\n")), err
-}
-
-// entry is what is written for a value: its key or dash, and the value.
-func (d *document) entry(p *place, value any) (string, error) {
-	r := d.renderer(p)
-	if p.parent.Kind == yaml.MappingNode {
-		return r.pair(p.key, value)
-	}
-	return r.item(value)
-}
-
-// insertBlock adds lines behind those of a mapping, or before an item of a sequence or behind all of them.
-func (d *document) insertBlock(p *place, value any) ([]byte, error) {
-	start, err := d.start(p.parent)
-	if err != nil {
-		return nil, err
-	}
-	indent := strings.Repeat(" ", start-d.lineStart(start)) // the first key may stand behind a dash
-	text, err := d.entry(p, value)
-	if err != nil {
-		return nil, err
-	}
-	text = indent + strings.ReplaceAll(text, "\n", "\n"+indent) + "\n"
-	if p.index >= 0 { // before an item
-		at, err := d.start(p.parent.Content[p.index])
-		if err != nil {
-			return nil, err
-		}
-		line := d.lineStart(at)
-		if strings.TrimLeft(string(d.text[line:at]), " -") != "" {
-			return nil, errOdd
-		}
-		return d.with(line, line, text), nil
-	}
-	at, err := d.linesEnd(p.parent)
-	if err != nil {
-		return nil, err
-	}
-	if at > 0 && d.text[at-1] != '\n' {
-		text = "\n" + strings.TrimSuffix(text, "\n")
-	}
-	return d.with(at, at, d.newlines(text)), nil
-}
-
-// newlines ends lines as the text does.
-func (d *document) newlines(text string) string {
-	if bytes.Contains(d.text, []byte("\r\n")) {
-		return strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	return text
-}
-
-// linesEnd is the offset behind the last line of a node.
-func (d *document) linesEnd(n *yaml.Node) (int, error) {
-	at, err := d.end(n)
-	if err != nil || at > 0 && d.text[at-1] == '\n' {
-		return at, err
-	}
-	rest := strings.TrimSpace(string(d.text[at:d.lineEnd(at)]))
-	if rest != "" && !strings.HasPrefix(rest, "#") {
-		return 0, errOdd
-	}
-	return d.nextLine(at), nil
-}
-
-// insertFlow adds a value to a mapping or a sequence in flow style, or to an empty one.
-func (d *document) insertFlow(p *place, value any) ([]byte, error) {
-	if p.parent.Style&yaml.FlowStyle == 0 && len(p.parent.Content) == 0 {
-		return nil, errOdd
-	}
-	p.flow = true
-	text, err := d.entry(p, value)
-	if err != nil {
-		return nil, err
-	}
-	start, err := d.start(p.parent)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(p.parent.Content) == 0:
-		return d.with(start+1, start+1, text), nil
-	case p.index >= 0:
-		at, err := d.start(p.parent.Content[p.index])
-		if err != nil {
-			return nil, err
-		}
-		return d.with(at, at, text+","+d.gap(p)), nil
-	}
-	at, err := d.end(p.parent.Content[len(p.parent.Content)-1])
-	if err != nil {
-		return nil, err
-	}
-	return d.with(at, at, ","+d.gap(p)+text), nil
-}
-
-// gap is what stands between the parts of a mapping or a sequence in flow style: what stands before the second part, or
-// before the first if that begins a line.
-func (d *document) gap(p *place) string {
-	step := 1
-	if p.parent.Kind == yaml.MappingNode {
-		step = 2
-	}
-	first, err := d.start(p.parent.Content[0])
-	if err != nil {
-		return " "
-	}
-	if line := d.lineStart(first); strings.TrimSpace(string(d.text[line:first])) == "" {
-		return d.newlines("\n") + string(d.text[line:first])
-	}
-	if len(p.parent.Content) > step {
-		if second, err := d.start(p.parent.Content[step]); err == nil && d.text[second-1] == ',' {
-			return ""
-		}
-	}
-	return " "
-}
-
-// bounds are the offsets between which a part of a mapping or of a sequence stands: a key with its value, or an item.
-func (d *document) bounds(p *place, index int) (from, to int, err error) {
-	if from, err = d.start(p.parent.Content[index]); err != nil {
-		return 0, 0, err
-	}
-	last := p.parent.Content[index]
-	if p.parent.Kind == yaml.MappingNode {
-		last = p.parent.Content[index+1]
-		if isEmpty(last) {
-			return 0, 0, errOdd
-		}
-	}
-	to, err = d.end(last)
-	return from, to, err
-}
-
-// removeFlow removes a part of a mapping or of a sequence in flow style, with the comma that belongs to it.
-func (d *document) removeFlow(p *place) ([]byte, error) {
-	if p.index < 0 {
-		return nil, errOdd
-	}
-	from, to, err := d.bounds(p, p.index)
-	if err != nil {
-		return nil, err
-	}
-	step := 1
-	if p.parent.Kind == yaml.MappingNode {
-		step = 2
-	}
-	switch {
-	case len(p.parent.Content) == step: // nothing is left but the brackets
-		if from, err = d.start(p.parent); err != nil {
-			return nil, err
-		}
-		if to, err = d.end(p.parent); err != nil {
-			return nil, err
-		}
-		from, to = from+1, to-1
-	case p.index == 0:
-		if to, err = d.start(p.parent.Content[step]); err != nil {
-			return nil, err
-		}
-	default:
-		if _, from, err = d.bounds(p, p.index-step); err != nil {
-			return nil, err
-		}
-	}
-	return d.with(from, to, ""), nil
-}
-
-// removeBlock removes the lines of a part of a mapping or of a sequence. Comments above it stay.
-func (d *document) removeBlock(p *place) ([]byte, error) {
-	if p.index < 0 {
-		return nil, errOdd
-	}
-	step := 1
-	if p.parent.Kind == yaml.MappingNode {
-		step = 2
-	}
-	from, err := d.start(p.parent.Content[p.index])
-	if err != nil {
-		return nil, err
-	}
-	line := d.lineStart(from)
-	before := strings.TrimSpace(string(d.text[line:from]))
-	if step == 1 {
-		if before != "-" { // items within items, or a dash on a line of its own
-			return nil, errOdd
-		}
-		before = ""
-	}
-	to, err := d.linesEnd(p.value())
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(p.parent.Content) == step:
-		return d.removeLast(p, line, to, before)
-	case before == "":
-		return d.with(line, to, ""), nil
-	case p.index == 0: // the first key behind a dash: the next one takes its place
-		next, err := d.start(p.parent.Content[step])
-		if err != nil {
-			return nil, err
-		}
-		return d.with(from, next, ""), nil
-	}
-	return nil, errOdd
-}
-
-// removeLast removes the lines of the only part of a mapping or of a sequence, which is empty then.
-func (d *document) removeLast(p *place, from, to int, before string) ([]byte, error) {
-	if p.holder == nil || before != "" {
-		return nil, errOdd
-	}
-	at, err := d.end(p.holder)
-	if err != nil {
-		return nil, err
-	}
-	if at, err = d.behind(at, ':'); err != nil || at > from {
-		return nil, errOdd
+	holder := path[len(path)-2].first() // the key of what becomes empty
+	before, text, ok := d.lineOf(holder)
+	comment, ok2 := strings.CutPrefix(text, holder.Value+":")
+	if !ok || !ok2 || holder.Line > from {
+		return "", false
 	}
 	empty := " {}"
-	if p.parent.Kind == yaml.SequenceNode {
+	if !e.inMapping() {
 		empty = " []"
 	}
-	return bytes.Join([][]byte{d.text[:at], []byte(empty), d.text[at:from], d.text[to:]}, nil), nil
+	between := strings.Join(d.lines[holder.Line:from], "")
+	return d.with(holder.Line-1, to, before+holder.Value+":"+empty+comment+between), true
+}
+
+// beginsLine reports whether nothing but blanks, and the dash of an item, stands before an entry on its line.
+func (d *document) beginsLine(e *entry) bool {
+	before, _, ok := d.lineOf(e.first())
+	before = strings.TrimSpace(before)
+	return ok && (before == "" && e.inMapping() || before == "-" && !e.inMapping())
+}
+
+// insertLines adds an entry behind those of its parent, or before an item.
+func (d *document) insertLines(value any, path []entry) (string, bool) {
+	e := &path[len(path)-1]
+	added, err := nodeOf(value, nil)
+	if err != nil {
+		return "", false
+	}
+	node := &yaml.Node{Kind: e.parent.Kind, Content: []*yaml.Node{added}}
+	if e.inMapping() {
+		node.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key}, added}
+	}
+	indent := strings.Repeat(" ", max(0, e.parent.Column-1))
+	text, err := d.encode(node)
+	if err != nil {
+		return "", false
+	}
+	text = indent + indented(text, indent)
+	if e.index >= 0 {
+		at := e.first().Line - 1
+		return d.with(at, at, text), d.beginsLine(e)
+	}
+	last := append(slices.Clip(path[:len(path)-1]), entry{parent: e.parent, index: len(e.parent.Content) - e.width()})
+	_, at := d.linesOf(last)
+	return d.with(at, at, text), true
+}
+
+// indented indents all lines but the first.
+func indented(text, indent string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i := 1; i < len(lines); i++ {
+		if strings.TrimSpace(lines[i]) != "" {
+			lines[i] = indent + lines[i]
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// nodeOf is the node of a value, which may take the place of another.
+func nodeOf(value any, old *yaml.Node) (*yaml.Node, error) {
+	node := &yaml.Node{}
+	if err := node.Encode(value); err != nil || old == nil {
+		return node, err
+	}
+	const quotes = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if text, ok := value.(string); ok && old.Style&quotes != 0 {
+		node.Style = old.Style & quotes
+		if strings.Contains(strings.TrimSuffix(text, "\n"), "\n") {
+			node.Style = yaml.LiteralStyle // in a folded one, line breaks would be blanks
+		}
+	}
+	node.HeadComment, node.LineComment, node.FootComment = old.HeadComment, old.LineComment, old.FootComment
+	return node, nil
+}
+
+// rewrite applies an operation to the nodes of the document, and gives out the text with more and more of it written anew,
+// until try returns true: entries that have lines of their own, and the whole document.
+func (d *document) rewrite(op Operation, path []entry, try func(text string, layoutKept bool) bool) {
+	target := len(path) - 1
+	if op.Op == "remove" || !path[target].inMapping() || path[target].index < 0 {
+		target-- // what holds it is written anew
+	}
+	var regions []region // from the outermost
+	original := strings.Join(d.lines, "")
+	for i := range target + 1 {
+		e := &path[i]
+		before, _, ok := d.lineOf(e.first())
+		if d.json || e.inFlow() || !ok || strings.Trim(before, " -") != "" {
+			break
+		}
+		r := region{entry: e, before: before}
+		r.from, r.to = d.linesOf(path[:i+1])
+		r.kept = i == len(path)-1 || d.rewritten(&r) == original
+		regions = append(regions, r)
+	}
+	keptWhole := d.json && d.whole() == original
+	if !edit(op, &path[len(path)-1]) {
+		return
+	}
+	openFlow(d.root)
+	for _, r := range slices.Backward(regions) {
+		if text := d.rewritten(&r); text != "" && try(text, r.kept) {
+			return
+		}
+	}
+	try(d.whole(), keptWhole)
+}
+
+// A region is the lines of an entry.
+type region struct {
+	*entry
+	from, to int
+	before   string // what stands before the entry on its line
+	// kept says that to write it anew changes nothing but what the operation is about.
+	kept bool
+}
+
+// rewritten is the text with a region written anew, or empty if it cannot be written.
+func (d *document) rewritten(r *region) string {
+	node := r.first()
+	if r.inMapping() {
+		node = &yaml.Node{Kind: yaml.MappingNode, Content: r.parent.Content[r.index : r.index+2]}
+	}
+	node = withoutLastComments(node)
+	node.HeadComment = "" // which stands above the region
+	if r.inMapping() {
+		node.Content[0].HeadComment = ""
+	}
+	text, err := d.encode(node)
+	if err != nil {
+		return ""
+	}
+	return d.with(r.from, r.to, r.before+indented(text, strings.Repeat(" ", r.first().Column-1)))
+}
+
+// withoutLastComments is a copy of a node without the comments that stand below its last line.
+func withoutLastComments(n *yaml.Node) *yaml.Node {
+	out := *n
+	out.FootComment = ""
+	if last := len(n.Content) - 1; last >= 0 {
+		out.Content = slices.Clone(n.Content)
+		out.Content[last] = withoutLastComments(n.Content[last])
+		if n.Kind == yaml.MappingNode {
+			key := *n.Content[last-1]
+			key.FootComment = ""
+			out.Content[last-1] = &key
+		}
+	}
+	return &out
+}
+
+// edit applies an operation to nodes.
+func edit(op Operation, e *entry) bool {
+	node, err := nodeOf(op.Value, e.value())
+	if err != nil || op.Op == "remove" && e.index < 0 {
+		return false
+	}
+	c := &e.parent.Content
+	switch {
+	case op.Op == "remove":
+		*c = slices.Delete(*c, e.index, e.index+e.width())
+	case e.inMapping() && e.index >= 0:
+		(*c)[e.index+1] = node
+	case e.inMapping():
+		*c = append(*c, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key}, node)
+	case e.index < 0:
+		*c = append(*c, node)
+	case op.Op == "replace":
+		(*c)[e.index] = node
+	default:
+		*c = slices.Insert(*c, e.index, node)
+	}
+	if len(*c) == 0 {
+		e.parent.Style |= yaml.FlowStyle
+	}
+	return true
+}
+
+// openFlow turns flow style into blocks where it goes over several lines or has comments: the encoder would put all on one.
+func openFlow(n *yaml.Node) {
+	if n.Style&yaml.FlowStyle != 0 && (lastLine(n) > n.Line || hasComments(n)) {
+		n.Style &^= yaml.FlowStyle
+		for _, c := range n.Content {
+			if c.Kind != yaml.ScalarNode { // the encoder cannot write a comment behind a bracket
+				c.HeadComment, c.LineComment = strings.TrimSpace(c.HeadComment+"\n"+c.LineComment), ""
+			}
+		}
+	}
+	for _, c := range n.Content {
+		openFlow(c)
+	}
+}
+
+func lastLine(n *yaml.Node) int {
+	last := n.Line
+	for _, c := range n.Content {
+		last = max(last, lastLine(c))
+	}
+	return last
+}
+
+// hasComments reports whether there are comments within a node.
+func hasComments(n *yaml.Node) bool {
+	return slices.ContainsFunc(n.Content, func(c *yaml.Node) bool {
+		return c.HeadComment+c.LineComment+c.FootComment != "" || hasComments(c)
+	})
+}
+
+// whole is the whole document written anew.
+func (d *document) whole() string {
+	text := strings.Join(d.lines, "")
+	if !d.json {
+		encoded, err := d.encode(d.node)
+		if err == nil && strings.HasPrefix(text, "---") {
+			encoded = "---\n" + encoded
+		}
+		return encoded
+	}
+	var out bytes.Buffer
+	encoded, err := d.encode(d.root)
+	if err != nil {
+		return ""
+	}
+	out.WriteString(text[:strings.IndexByte(text, '{')])
+	if indent := firstIndent.FindStringSubmatch(text); indent == nil {
+		out.WriteString(encoded)
+	} else if json.Indent(&out, []byte(encoded), "", indent[1]) != nil {
+		return ""
+	}
+	out.WriteString(text[strings.LastIndexByte(text, '}')+1:])
+	return out.String()
+}
+
+var firstIndent = regexp.MustCompile(`\n([ \t]+)"`)
+
+// encode writes a node as the document is written.
+func (d *document) encode(n *yaml.Node) (string, error) {
+	if d.json {
+		return jsonOf(n)
+	}
+	var b strings.Builder
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if !d.indented {
+		encoder.CompactSeqIndent()
+	}
+	if err := encoder.Encode(n); err != nil {
+		return "", err
+	}
+	err := encoder.Close()
+	return b.String(), err
+}
+
+// jsonOf writes a node as JSON on one line, with its keys in their order and its numbers as they are.
+func jsonOf(n *yaml.Node) (string, error) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" {
+		return n.Value, nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		var b strings.Builder
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		err := encoder.Encode(n.Value)
+		return strings.TrimSpace(b.String()), err
+	}
+	parts := make([]string, len(n.Content))
+	for i, c := range n.Content {
+		var err error
+		if parts[i], err = jsonOf(c); err != nil {
+			return "", err
+		}
+	}
+	if n.Kind == yaml.SequenceNode {
+		return "[" + strings.Join(parts, ",") + "]", nil
+	}
+	var pairs []string
+	for pair := range slices.Chunk(parts, 2) {
+		pairs = append(pairs, strings.Join(pair, ":"))
+	}
+	return "{" + strings.Join(pairs, ",") + "}", nil
+}
+
+// indentsLists reports whether the first list below a key is indented.
+func indentsLists(n *yaml.Node) (indented, found bool) {
+	for i, c := range n.Content {
+		isList := c.Kind == yaml.SequenceNode && c.Style&yaml.FlowStyle == 0 && len(c.Content) > 0
+		if n.Kind == yaml.MappingNode && i%2 == 1 && isList {
+			return c.Column > n.Content[i-1].Column, true
+		}
+		if indented, found = indentsLists(c); found {
+			return indented, true
+		}
+	}
+	return false, false
 }

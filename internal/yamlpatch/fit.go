@@ -21,7 +21,7 @@ func Values(text []byte, each func(Object, any)) {
 		}
 		for _, at := range d.objects() {
 			if value, err := (&document{root: at.node}).value(); err == nil {
-				each(objectOf(at.node), value)
+				each(at.Object, value)
 			}
 		}
 	}

@@ -34,6 +34,13 @@ type Result struct {
 // as they are. Operations that replace what is not there add it.
 func Apply(text []byte, patch func(Object) []Operation) (*Result, error) {
 	out := &Result{}
+	if breaks := bytes.Count(text, []byte("\r\n")); breaks > 0 && breaks == bytes.Count(text, []byte("\n")) {
+		out, err := Apply(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), patch)
+		if err == nil {
+			out.Text = bytes.ReplaceAll(out.Text, []byte("\n"), []byte("\r\n"))
+		}
+		return out, err
+	}
 	for rest := text; len(rest) > 0; {
 		var chunk []byte
 		chunk, rest = cutDocument(rest)
@@ -55,9 +62,9 @@ func (r *Result) apply(chunk []byte, patch func(Object) []Operation) ([]byte, er
 	for i := 0; ; i++ {
 		roots := d.objects()
 		if i >= len(roots) {
-			return d.text, nil
+			return []byte(strings.Join(d.lines, "")), nil
 		}
-		object := objectOf(roots[i].node)
+		object := roots[i].Object
 		operations := patch(object)
 		if len(operations) == 0 {
 			continue
@@ -76,37 +83,35 @@ func (r *Result) apply(chunk []byte, patch func(Object) []Operation) ([]byte, er
 
 // document is a parsed document with its text.
 type document struct {
-	text []byte
-	node *yaml.Node // the document
-	root *yaml.Node // its value; nil if there is none
-	json bool
-	// lines are the offsets at which lines begin.
-	lines []int
+	lines    []string   // with their line breaks
+	node     *yaml.Node // the document
+	root     *yaml.Node // its value; nil if there is none
+	json     bool
+	indented bool // lists are, below their keys
 }
 
 func parse(text []byte) (*document, error) {
-	d := &document{text: text, lines: []int{0}, json: isJSON(text)}
-	for i, c := range text {
-		if c == '\n' {
-			d.lines = append(d.lines, i+1)
-		}
+	d := &document{lines: strings.SplitAfter(string(text), "\n"), json: isJSON(text)}
+	if last := len(d.lines) - 1; d.lines[last] == "" {
+		d.lines = d.lines[:last]
 	}
-	source := text
 	if d.json {
-		source = bytes.ReplaceAll(text, []byte("\t"), []byte(" ")) // which YAML does not take for indentation
+		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" ")) // which YAML does not take for indentation
 	}
 	var node yaml.Node
-	if err := yaml.Unmarshal(source, &node); err != nil {
+	if err := yaml.Unmarshal(text, &node); err != nil {
 		return nil, err
 	}
 	if node.Kind == yaml.DocumentNode {
 		d.node, d.root = &node, node.Content[0]
+		d.indented, _ = indentsLists(d.root)
 	}
 	return d, nil
 }
 
 // located is an object in a document, with the JSON pointer to it.
 type located struct {
+	Object
 	node *yaml.Node
 	path string
 }
@@ -116,73 +121,68 @@ func (d *document) objects() []located {
 	if d.root == nil || d.root.Kind != yaml.MappingNode {
 		return nil
 	}
-	items := child(d.root, "items")
-	if !strings.HasSuffix(scalarAt(d.root, "kind"), "List") || items == nil || items.Kind != yaml.SequenceNode {
-		return []located{{d.root, ""}}
+	object, items := objectOf(d.root)
+	if !strings.HasSuffix(object.Kind, "List") || items.Kind != yaml.SequenceNode {
+		return []located{{object, d.root, ""}}
 	}
 	var out []located
 	for i, item := range items.Content {
-		out = append(out, located{item, fmt.Sprintf("/items/%d", i)})
+		object, _ := objectOf(item)
+		out = append(out, located{object, item, fmt.Sprintf("/items/%d", i)})
 	}
 	return out
 }
 
-func objectOf(node *yaml.Node) Object {
-	o := Object{APIVersion: scalarAt(node, "apiVersion"), Kind: scalarAt(node, "kind")}
-	if metadata := child(node, "metadata"); metadata != nil {
-		o.Namespace, o.Name = scalarAt(metadata, "namespace"), scalarAt(metadata, "name")
+// objectOf says which object a node is, and what its items are.
+func objectOf(node *yaml.Node) (object Object, items yaml.Node) {
+	var head struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string
+		Metadata   struct{ Namespace, Name string }
+		Items      yaml.Node
 	}
-	return o
+	_ = node.Decode(&head) // what is no text is none of these
+	return Object{head.APIVersion, head.Kind, head.Metadata.Namespace, head.Metadata.Name}, head.Items
 }
-
-// child is the value of a key, or nil.
-func child(node *yaml.Node, key string) *yaml.Node {
-	if node.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		if node.Content[i].Value == key {
-			return node.Content[i+1]
-		}
-	}
-	return nil
-}
-
-func scalarAt(node *yaml.Node, key string) string {
-	if value := child(node, key); value != nil && value.Kind == yaml.ScalarNode {
-		return value.Value
-	}
-	return ""
-}
-
-// errOdd says that a place is written in a way in which it cannot be spliced.
-var errOdd = errors.New("it cannot be changed in place")
 
 // apply applies an operation. rewritten says that the layout could not be kept.
 func (d *document) apply(op Operation) (changed *document, rewritten bool, err error) {
-	want, err := d.patched(op)
+	path := d.locate(op.Path)
+	if path == nil {
+		return nil, false, fmt.Errorf("there is no %s", op.Path)
+	}
+	want, err := d.patched(op, path[len(path)-1].value() != nil)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, edit := range []func(Operation) ([]byte, error){d.splice, d.rewrite} {
-		var text []byte
-		if text, err = edit(op); err == nil {
-			if changed, err = parse(text); err == nil && changed.equals(want) {
-				return changed, rewritten, nil
-			}
-		}
-		rewritten = true
+	check := func(text string) bool {
+		changed, err = parse([]byte(text))
+		return err == nil && changed.equals(want)
 	}
-	return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errors.Join(errOdd, err))
+	if text, ok := d.splice(op, path); ok && check(text) {
+		return changed, false, nil
+	}
+	found := false
+	d.rewrite(op, path, func(text string, layoutKept bool) bool {
+		found, rewritten = check(text), !layoutKept
+		return found
+	})
+	if !found {
+		return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errors.Join(errOdd, err))
+	}
+	return changed, rewritten, nil
 }
 
+// errOdd says that a place is written in a way in which it cannot be changed.
+var errOdd = errors.New("it cannot be changed in place")
+
 // patched is what the value of the document is to become.
-func (d *document) patched(op Operation) (any, error) {
+func (d *document) patched(op Operation, exists bool) (any, error) {
 	before, err := d.value()
 	if err != nil {
 		return nil, err
 	}
-	if op.Op == "replace" && d.find(op.Path) == nil {
+	if op.Op == "replace" && !exists {
 		op.Op = "add"
 	}
 	return patchedValue(before, op)
