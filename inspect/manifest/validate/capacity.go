@@ -14,8 +14,8 @@ import (
 // maxValidValues is how many values a request policy may list.
 const maxValidValues = 10
 
-// capacity checks one capacity of a device and the policy for requests of it.
-func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path place) {
+// checkCapacity checks one capacity of a device and the policy for requests of it.
+func checkCapacity(v *validator, c *resourcev1.DeviceCapacity, shareable bool, path place) {
 	if c.Value.Sign() < 0 {
 		v.note(path.Child("value"), "a negative capacity (%s) can never be requested", c.Value.String())
 	}
@@ -31,11 +31,11 @@ func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path 
 	choices := 0
 	if len(policy.ValidValues) > 0 {
 		choices++
-		v.validValues(c, policy, path)
+		checkValidValues(v, c, policy, path)
 	}
 	if policy.ValidRange != nil {
 		choices++
-		v.validRange(c, policy, path)
+		checkValidRange(v, c, policy, path)
 	}
 	if choices > 1 {
 		v.refuse(field.Forbidden(path.path, "validValues and validRange exclude each other"))
@@ -45,7 +45,7 @@ func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path 
 	}
 }
 
-func (v *validator) validValues(c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
+func checkValidValues(v *validator, c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
 	path = path.Child("validValues")
 	if !v.size(len(policy.ValidValues), maxValidValues, path) {
 		return
@@ -70,7 +70,7 @@ func (v *validator) validValues(c *resourcev1.DeviceCapacity, policy *resourcev1
 	}
 }
 
-func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
+func checkValidRange(v *validator, c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
 	r, byDefault := policy.ValidRange, policy.Default
 	path = path.Child("validRange")
 	if r.Min == nil {
@@ -102,7 +102,7 @@ func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.
 	v.atMost(&first, &c.Value, "the capacity", path.Child("step"))
 	for _, value := range []*resource.Quantity{byDefault, r.Max} {
 		if value != nil {
-			v.onStep(value, r, path.Child("step"))
+			checkOnStep(v, value, r, path.Child("step"))
 		}
 	}
 }
@@ -113,9 +113,9 @@ func (v *validator) atMost(value, limit *resource.Quantity, what string, path pl
 	}
 }
 
-// onStep checks that a value lies a whole number of steps above the minimum. Like the API server it
+// checkOnStep checks that a value lies a whole number of steps above the minimum. Like the API server it
 // counts in thousandths when one of the numbers is a fraction, and in whole numbers otherwise.
-func (v *validator) onStep(value *resource.Quantity, r *resourcev1.CapacityRequestPolicyRange, path place) {
+func checkOnStep(v *validator, value *resource.Quantity, r *resourcev1.CapacityRequestPolicyRange, path place) {
 	numbers := []*resource.Quantity{value, r.Min, r.Step}
 	unit := resource.Scale(0)
 	for _, q := range append(numbers, r.Max) {
@@ -142,8 +142,8 @@ func isFraction(q *resource.Quantity) bool {
 	return q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0 && q.CmpInt64(math.MaxInt64) <= 0
 }
 
-// allocatableResources checks how a device stands for resources of the node, such as cpu.
-func (v *validator) allocatableResources(device *resourcev1.Device, path place) {
+// checkAllocatableResources checks how a device stands for resources of the node, such as cpu.
+func checkAllocatableResources(v *validator, device *resourcev1.Device, path place) {
 	for _, name := range slices.Sorted(maps.Keys(device.NodeAllocatableResources)) {
 		r, at := device.NodeAllocatableResources[name], path.Key(string(name))
 		if r.Mapping == nil && r.Overhead == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// metadata checks the name, which is a DNS subdomain for every kind read here, the namespace and the labels.
-func (v *validator) metadata(object metav1.Object) {
+// checkMetadata checks the name, which is a DNS subdomain for every kind read here, the namespace and the labels.
+func checkMetadata(v *validator, object metav1.Object) {
 	path := v.at("metadata")
 	if name := object.GetName(); name != "" { // else it is left out
 		v.messages(name, path.Child("name"), filledIn(name, validation.IsDNS1123Subdomain(name)))
@@ -46,35 +46,26 @@ func (v *validator) messages(value string, path place, messages []string) {
 
 // label checks a name that must be a DNS label: requests, devices, counter sets, counters, groups.
 func (v *validator) label(value string, path place) {
-	if value == "" {
-		v.refuse(field.Required(path.path, ""))
-		return
+	if v.required(value, path, "") {
+		v.messages(value, path, validation.IsDNS1123Label(value))
 	}
-	v.messages(value, path, validation.IsDNS1123Label(value))
 }
 
 // driver checks a driver name, or the domain of a qualified name: a DNS subdomain of at most 63 bytes,
 // in either case.
 func (v *validator) driver(value string, path place) {
-	if value == "" {
-		v.refuse(field.Required(path.path, ""))
-		return
+	if v.required(value, path, "") {
+		v.length(value, resourcev1.DriverNameMaxLength, path)
+		v.messages(value, path, validation.IsDNS1123Subdomain(strings.ToLower(value)))
 	}
-	if len(value) > resourcev1.DriverNameMaxLength {
-		v.refuse(field.TooLong(path.path, "", resourcev1.DriverNameMaxLength))
-	}
-	v.messages(value, path, validation.IsDNS1123Subdomain(strings.ToLower(value)))
 }
 
 // poolName checks DNS subdomains separated by slashes, at most 253 bytes in all.
 func (v *validator) poolName(value string, path place) {
-	if value == "" {
-		v.refuse(field.Required(path.path, ""))
+	if !v.required(value, path, "") {
 		return
 	}
-	if len(value) > resourcev1.PoolNameMaxLength {
-		v.refuse(field.TooLong(path.path, "", resourcev1.PoolNameMaxLength))
-	}
+	v.length(value, resourcev1.PoolNameMaxLength, path)
 	for part := range strings.SplitSeq(value, "/") {
 		v.messages(part, path, validation.IsDNS1123Subdomain(part))
 	}
@@ -82,11 +73,9 @@ func (v *validator) poolName(value string, path place) {
 
 // className checks the name of a DeviceClass.
 func (v *validator) className(value string, path place) {
-	if value == "" {
-		v.refuse(field.Required(path.path, "a request names its DeviceClass"))
-		return
+	if v.required(value, path, "a request names its DeviceClass") {
+		v.messages(value, path, validation.IsDNS1123Subdomain(value))
 	}
-	v.messages(value, path, validation.IsDNS1123Subdomain(value))
 }
 
 // qualifiedName checks the name of an attribute or capacity: a C identifier of at most 32 bytes, after
@@ -108,9 +97,7 @@ func (v *validator) qualifiedName(value string, path place) {
 		v.refuse(field.Invalid(path.path, value, "the name is empty"))
 		return
 	}
-	if len(id) > resourcev1.DeviceMaxIDLength {
-		v.refuse(field.TooLong(path.path, "", resourcev1.DeviceMaxIDLength))
-	}
+	v.length(id, resourcev1.DeviceMaxIDLength, path)
 	v.messages(id, path, content.IsCIdentifier(id))
 }
 
@@ -132,8 +119,8 @@ func (v *validator) labelValue(value string, path place) {
 	v.messages(value, path, validation.IsValidLabelValue(value))
 }
 
-// templateMetadata allows only what a template copies into the claims made from it.
-func (v *validator) templateMetadata(meta *metav1.ObjectMeta, path place) {
+// checkTemplateMetadata allows only what a template copies into the claims made from it.
+func checkTemplateMetadata(v *validator, meta *metav1.ObjectMeta, path place) {
 	for _, f := range []struct{ name, value string }{
 		{"name", meta.Name}, {"generateName", meta.GenerateName}, {"namespace", meta.Namespace},
 	} {

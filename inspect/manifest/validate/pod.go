@@ -7,31 +7,26 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// pod checks how a pod refers to claims; nothing else of a pod is checked.
-func (v *validator) pod(spec *corev1.PodSpec, path place) {
+// checkPod checks how a pod refers to claims; nothing else of a pod is checked.
+func checkPod(v *validator, spec *corev1.PodSpec, path place) {
 	names := map[string]bool{}
 	for i := range spec.ResourceClaims {
 		claim, at := &spec.ResourceClaims[i], path.Child("resourceClaims").Index(i)
 		v.label(claim.Name, at.Child("name"))
 		unique(v, names, claim.Name, at.Child("name"))
-		var set []string
-		if claim.ResourceClaimName != nil {
-			set = append(set, "resourceClaimName")
-		}
-		if claim.ResourceClaimTemplateName != nil {
-			set = append(set, "resourceClaimTemplateName")
-		}
-		v.oneOf(set, at, "resourceClaimName and resourceClaimTemplateName")
+		v.oneOf(at, "resourceClaimName and resourceClaimTemplateName",
+			choice{"resourceClaimName", claim.ResourceClaimName != nil},
+			choice{"resourceClaimTemplateName", claim.ResourceClaimTemplateName != nil})
 	}
 	for i := range spec.InitContainers {
-		v.containerClaims(&spec.InitContainers[i], names, path.Child("initContainers").Index(i))
+		checkContainerClaims(v, &spec.InitContainers[i], names, path.Child("initContainers").Index(i))
 	}
 	for i := range spec.Containers {
-		v.containerClaims(&spec.Containers[i], names, path.Child("containers").Index(i))
+		checkContainerClaims(v, &spec.Containers[i], names, path.Child("containers").Index(i))
 	}
 }
 
-func (v *validator) containerClaims(container *corev1.Container, names map[string]bool, path place) {
+func checkContainerClaims(v *validator, container *corev1.Container, names map[string]bool, path place) {
 	seen := map[corev1.ResourceClaim]bool{}
 	for i, claim := range container.Resources.Claims {
 		at := path.Child("resources", "claims").Index(i)

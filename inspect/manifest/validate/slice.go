@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// slice checks the spec of a ResourceSlice. What only the whole pool can tell (duplicate devices in two
+// checkSlice checks the spec of a ResourceSlice. What only the whole pool can tell (duplicate devices in two
 // slices, unknown counter sets) is left to whoever builds pools: the API server does not see it either.
-func (v *validator) slice(spec *resourcev1.ResourceSliceSpec, path place) {
+func checkSlice(v *validator, spec *resourcev1.ResourceSliceSpec, path place) {
 	v.driver(spec.Driver, path.Child("driver"))
 	v.poolName(spec.Pool.Name, path.Child("pool", "name"))
 	if spec.Pool.Generation < 0 {
@@ -26,33 +26,30 @@ func (v *validator) slice(spec *resourcev1.ResourceSliceSpec, path place) {
 	if spec.Pool.ResourceSliceCount < 1 {
 		v.refuse(field.Invalid(path.Child("pool", "resourceSliceCount").path, spec.Pool.ResourceSliceCount, "must be greater than zero"))
 	}
-	v.sliceNodes(spec, path)
+	choices := checkNodes(v, spec.NodeName, spec.NodeSelector, spec.AllNodes, path)
+	v.leftOutOrTrue(spec.PerDeviceNodeSelection, path.Child("perDeviceNodeSelection"))
+	choices = append(choices, choice{"perDeviceNodeSelection", isTrue(spec.PerDeviceNodeSelection)})
+	v.oneOf(path, "nodeName, nodeSelector, allNodes and perDeviceNodeSelection", choices...)
 	if spec.SharedCounters != nil && spec.Devices != nil {
 		v.refuse(field.Forbidden(path.path, "devices and sharedCounters must be in separate slices of the pool"))
 	}
-	if v.size(len(spec.SharedCounters), resourcev1.ResourceSliceMaxCounterSets, path.Child("sharedCounters")) {
-		seen := map[string]bool{}
-		for i := range spec.SharedCounters {
-			set, at := &spec.SharedCounters[i], path.Child("sharedCounters").Index(i)
-			v.label(set.Name, at.Child("name"))
-			unique(v, seen, set.Name, at.Child("name"))
-			v.counters(set.Counters, resourcev1.ResourceSliceMaxCountersPerCounterSet, at.Child("counters"))
-		}
-	}
+	sets := map[string]bool{}
+	each(v, spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets, path.Child("sharedCounters"), func(set *resourcev1.CounterSet, at place) {
+		v.label(set.Name, at.Child("name"))
+		unique(v, sets, set.Name, at.Child("name"))
+		checkCounters(v, set.Counters, resourcev1.ResourceSliceMaxCountersPerCounterSet, at.Child("counters"))
+	})
 	limit := resourcev1.ResourceSliceMaxDevices
 	if usesAdvancedFeatures(spec.Devices) {
 		limit = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
 	}
-	if v.size(len(spec.Devices), limit, path.Child("devices")) {
-		seen := map[string]bool{}
-		for i := range spec.Devices {
-			at := path.Child("devices").Index(i)
-			unique(v, seen, spec.Devices[i].Name, at.Child("name"))
-			v.device(&spec.Devices[i], isTrue(spec.PerDeviceNodeSelection), at)
-		}
-	}
-	v.skippedOperations(spec.SkipNodeOperations, path.Child("skipNodeOperations"))
-	v.partitionType(spec, path)
+	names := map[string]bool{}
+	each(v, spec.Devices, limit, path.Child("devices"), func(device *resourcev1.Device, at place) {
+		unique(v, names, device.Name, at.Child("name"))
+		checkDevice(v, device, isTrue(spec.PerDeviceNodeSelection), at)
+	})
+	checkSkippedOperations(v, spec.SkipNodeOperations, path.Child("skipNodeOperations"))
+	checkPartitionType(v, spec, path)
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }
@@ -72,51 +69,28 @@ func usesAdvancedFeatures(devices []resourcev1.Device) bool {
 	return false
 }
 
-// nodeChoice is the ways in which a slice or a device can say on which nodes it is.
-type nodeChoice struct {
-	nodeName     *string
-	nodeSelector *corev1.NodeSelector
-	allNodes     *bool
-}
-
-// nodes checks each way that is set and returns their names.
-func (v *validator) nodes(choice nodeChoice, path place) []string {
-	var set []string
-	if choice.nodeName != nil {
-		if *choice.nodeName == "" {
-			v.refuse(field.Invalid(path.Child("nodeName").path, "", "must be left out or name a node"))
-		} else {
-			set = append(set, "nodeName")
-			v.messages(*choice.nodeName, path.Child("nodeName"), validation.IsDNS1123Subdomain(*choice.nodeName))
-		}
+// checkNodes checks each way that is set in which a slice or a device says on which nodes it is.
+func checkNodes(v *validator, nodeName *string, selector *corev1.NodeSelector, allNodes *bool, path place) []choice {
+	named := nodeName != nil && *nodeName != ""
+	if named {
+		v.messages(*nodeName, path.Child("nodeName"), validation.IsDNS1123Subdomain(*nodeName))
+	} else if nodeName != nil {
+		v.refuse(field.Invalid(path.Child("nodeName").path, "", "must be left out or name a node"))
 	}
-	if choice.nodeSelector != nil {
-		set = append(set, "nodeSelector")
-		v.nodeSelector(choice.nodeSelector, path.Child("nodeSelector"))
-		if n := len(choice.nodeSelector.NodeSelectorTerms); n != 1 {
+	if selector != nil {
+		v.nodeSelector(selector, path.Child("nodeSelector"))
+		if n := len(selector.NodeSelectorTerms); n != 1 {
 			v.refuse(field.Invalid(path.Child("nodeSelector", "nodeSelectorTerms").path, n, "must have exactly one term"))
 		}
 	}
-	if choice.allNodes != nil {
-		if *choice.allNodes {
-			set = append(set, "allNodes")
-		} else {
-			v.refuse(field.Invalid(path.Child("allNodes").path, false, "must be left out or true"))
-		}
-	}
-	return set
+	v.leftOutOrTrue(allNodes, path.Child("allNodes"))
+	return []choice{{"nodeName", named}, {"nodeSelector", selector != nil}, {"allNodes", isTrue(allNodes)}}
 }
 
-func (v *validator) sliceNodes(spec *resourcev1.ResourceSliceSpec, path place) {
-	set := v.nodes(nodeChoice{spec.NodeName, spec.NodeSelector, spec.AllNodes}, path)
-	if spec.PerDeviceNodeSelection != nil {
-		if *spec.PerDeviceNodeSelection {
-			set = append(set, "perDeviceNodeSelection")
-		} else {
-			v.refuse(field.Invalid(path.Child("perDeviceNodeSelection").path, false, "must be left out or true"))
-		}
+func (v *validator) leftOutOrTrue(value *bool, path place) {
+	if value != nil && !*value {
+		v.refuse(field.Invalid(path.path, false, "must be left out or true"))
 	}
-	v.oneOf(set, path, "nodeName, nodeSelector, allNodes and perDeviceNodeSelection")
 }
 
 func (v *validator) nodeSelector(selector *corev1.NodeSelector, path place) {
@@ -125,7 +99,7 @@ func (v *validator) nodeSelector(selector *corev1.NodeSelector, path place) {
 	}
 }
 
-func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, path place) {
+func checkCounters(v *validator, counters map[string]resourcev1.Counter, limit int, path place) {
 	if len(counters) == 0 {
 		v.refuse(field.Required(path.path, ""))
 	}
@@ -140,79 +114,59 @@ func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, 
 	}
 }
 
-func (v *validator) device(device *resourcev1.Device, perDevice bool, path place) {
+func checkDevice(v *validator, device *resourcev1.Device, perDevice bool, path place) {
 	v.label(device.Name, path.Child("name"))
-	v.attributes(device, path)
+	checkAttributes(v, device, path)
 	for name := range keys(v, device.Capacity) {
 		at := path.Child("capacity").Key(string(name))
 		v.qualifiedName(string(name), at)
 		capacity := device.Capacity[name]
-		v.capacity(&capacity, isTrue(device.AllowMultipleAllocations), at)
+		checkCapacity(v, &capacity, isTrue(device.AllowMultipleAllocations), at)
 	}
-	if v.size(len(device.Taints), resourcev1.DeviceTaintsMaxLength, path.Child("taints")) {
-		for i := range device.Taints {
-			v.taint(&device.Taints[i], path.Child("taints").Index(i))
-		}
-	}
-	v.consumption(device.ConsumesCounters, path.Child("consumesCounters"))
-	set := v.nodes(nodeChoice{device.NodeName, device.NodeSelector, device.AllNodes}, path)
-	switch {
-	case perDevice:
-		v.oneOf(set, path, "nodeName, nodeSelector and allNodes (the slice has perDeviceNodeSelection)")
-	case len(set) > 0:
+	each(v, device.Taints, resourcev1.DeviceTaintsMaxLength, path.Child("taints"), func(t *resourcev1.DeviceTaint, at place) {
+		checkTaint(v, t, at)
+	})
+	checkConsumption(v, device.ConsumesCounters, path.Child("consumesCounters"))
+	choices := checkNodes(v, device.NodeName, device.NodeSelector, device.AllNodes, path)
+	if perDevice {
+		v.oneOf(path, "nodeName, nodeSelector and allNodes (the slice has perDeviceNodeSelection)", choices...)
+	} else if set := namesOf(choices); len(set) > 0 {
 		v.refuse(field.Forbidden(path.path, fmt.Sprintf("%v may only be set when the slice has perDeviceNodeSelection", set)))
 	}
-	v.bindingConditions(device.BindingConditions, device.BindingFailureConditions, path)
-	v.allocatableResources(device, path.Child("nodeAllocatableResources"))
+	checkBindingConditions(v, device.BindingConditions, device.BindingFailureConditions, path)
+	checkAllocatableResources(v, device, path.Child("nodeAllocatableResources"))
 }
 
-func (v *validator) consumption(list []resourcev1.DeviceCounterConsumption, path place) {
-	if !v.size(len(list), resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, path) {
-		return
-	}
+func checkConsumption(v *validator, list []resourcev1.DeviceCounterConsumption, path place) {
 	seen := map[string]bool{}
-	for i := range list {
-		c, at := &list[i], path.Index(i)
+	each(v, list, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, path, func(c *resourcev1.DeviceCounterConsumption, at place) {
 		v.label(c.CounterSet, at.Child("counterSet"))
 		unique(v, seen, c.CounterSet, at.Child("counterSet"))
-		v.counters(c.Counters, resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption, at.Child("counters"))
+		checkCounters(v, c.Counters, resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption, at.Child("counters"))
 		groups := map[string]bool{}
-		if v.size(len(c.CompatibilityGroups), resourcev1.DeviceCompatibilityGroupsMaxSize, at.Child("compatibilityGroups")) {
-			for j, group := range c.CompatibilityGroups {
-				v.label(group, at.Child("compatibilityGroups").Index(j))
-				unique(v, groups, group, at.Child("compatibilityGroups").Index(j))
-			}
-		}
-	}
+		each(v, c.CompatibilityGroups, resourcev1.DeviceCompatibilityGroupsMaxSize, at.Child("compatibilityGroups"), func(group *string, at place) {
+			v.label(*group, at)
+			unique(v, groups, *group, at)
+		})
+	})
 }
 
-// bindingConditions checks the conditions of a device or of an allocation result.
-func (v *validator) bindingConditions(binding, failure []string, path place) {
+// checkBindingConditions checks the conditions of a device or of an allocation result.
+func checkBindingConditions(v *validator, binding, failure []string, path place) {
 	seen := map[string]bool{}
-	for _, list := range []struct {
-		name       string
-		conditions []string
-		limit      int
-	}{
-		{"bindingConditions", binding, resourcev1.BindingConditionsMaxSize},
-		{"bindingFailureConditions", failure, resourcev1.BindingFailureConditionsMaxSize},
-	} {
-		at := path.Child(list.name)
-		if !v.size(len(list.conditions), list.limit, at) {
-			continue
-		}
-		for i, condition := range list.conditions {
-			v.labelKey(condition, at.Index(i))
-			unique(v, seen, condition, at.Index(i))
-		}
+	check := func(condition *string, at place) {
+		v.labelKey(*condition, at)
+		unique(v, seen, *condition, at)
 	}
+	each(v, binding, resourcev1.BindingConditionsMaxSize, path.Child("bindingConditions"), check)
+	each(v, failure, resourcev1.BindingFailureConditionsMaxSize, path.Child("bindingFailureConditions"), check)
 	if (len(binding) == 0) != (len(failure) == 0) {
 		v.refuse(field.Required(path.path, "bindingConditions and bindingFailureConditions need each other"))
 	}
 }
 
-// skippedOperations allows to skip preparing only together with unpreparing.
-func (v *validator) skippedOperations(operations []resourcev1.SkipNodeOperation, path place) {
+// checkSkippedOperations allows to skip preparing only together with unpreparing.
+func checkSkippedOperations(v *validator, operations []resourcev1.SkipNodeOperation, path place) {
 	has := map[resourcev1.SkipNodeOperation]bool{}
 	for i, operation := range operations {
 		unique(v, has, operation, path.Index(i))
@@ -223,8 +177,8 @@ func (v *validator) skippedOperations(operations []resourcev1.SkipNodeOperation,
 	}
 }
 
-// partitionType checks that every partition says of which type it is.
-func (v *validator) partitionType(spec *resourcev1.ResourceSliceSpec, path place) {
+// checkPartitionType checks that every partition says of which type it is.
+func checkPartitionType(v *validator, spec *resourcev1.ResourceSliceSpec, path place) {
 	if spec.PartitionTypeAttribute == nil {
 		return
 	}
@@ -256,7 +210,7 @@ var semverPattern = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*
 	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?` +
 	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 
-func (v *validator) attributes(device *resourcev1.Device, path place) {
+func checkAttributes(v *validator, device *resourcev1.Device, path place) {
 	if n := len(device.Attributes) + len(device.Capacity); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
 		v.refuse(field.Invalid(path.path, n, fmt.Sprintf("attributes and capacities together may be at most %d", resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)))
 	}
@@ -265,33 +219,26 @@ func (v *validator) attributes(device *resourcev1.Device, path place) {
 		attribute, at := device.Attributes[name], path.Child("attributes").Key(string(name))
 		v.qualifiedName(string(name), at)
 		values += max(1, len(attribute.BoolValues)+len(attribute.IntValues)+len(attribute.StringValues)+len(attribute.VersionValues))
-		v.attribute(&attribute, at)
+		checkAttribute(v, &attribute, at)
 	}
 	if values > resourcev1.ResourceSliceMaxAttributeValuesPerDevice {
 		v.refuse(field.Invalid(path.path, values, fmt.Sprintf("attribute values together may be at most %d", resourcev1.ResourceSliceMaxAttributeValuesPerDevice)))
 	}
 }
 
-func (v *validator) attribute(a *resourcev1.DeviceAttribute, path place) {
-	var set []string
-	for _, f := range []struct {
-		name    string
-		present bool
-		empty   bool
-	}{
-		{"int", a.IntValue != nil, false}, {"bool", a.BoolValue != nil, false},
-		{"string", a.StringValue != nil, false}, {"version", a.VersionValue != nil, false},
-		{"ints", a.IntValues != nil, len(a.IntValues) == 0}, {"bools", a.BoolValues != nil, len(a.BoolValues) == 0},
-		{"strings", a.StringValues != nil, len(a.StringValues) == 0}, {"versions", a.VersionValues != nil, len(a.VersionValues) == 0},
+func checkAttribute(v *validator, a *resourcev1.DeviceAttribute, path place) {
+	for _, list := range []choice{
+		{"ints", a.IntValues != nil && len(a.IntValues) == 0}, {"bools", a.BoolValues != nil && len(a.BoolValues) == 0},
+		{"strings", a.StringValues != nil && len(a.StringValues) == 0}, {"versions", a.VersionValues != nil && len(a.VersionValues) == 0},
 	} {
-		if f.present {
-			set = append(set, f.name)
-			if f.empty {
-				v.refuse(field.Invalid(path.Child(f.name).path, "[]", "must not be empty"))
-			}
+		if list.set {
+			v.refuse(field.Invalid(path.Child(list.name).path, "[]", "must not be empty"))
 		}
 	}
-	v.oneOf(set, path, "int, bool, string, version, ints, bools, strings and versions")
+	v.oneOf(path, "int, bool, string, version, ints, bools, strings and versions",
+		choice{"int", a.IntValue != nil}, choice{"bool", a.BoolValue != nil}, choice{"string", a.StringValue != nil},
+		choice{"version", a.VersionValue != nil}, choice{"ints", a.IntValues != nil}, choice{"bools", a.BoolValues != nil},
+		choice{"strings", a.StringValues != nil}, choice{"versions", a.VersionValues != nil})
 	if a.StringValue != nil {
 		v.attributeLength(*a.StringValue, path.Child("string"))
 	}
@@ -307,9 +254,7 @@ func (v *validator) attribute(a *resourcev1.DeviceAttribute, path place) {
 }
 
 func (v *validator) attributeLength(value string, path place) {
-	if len(value) > resourcev1.DeviceAttributeMaxValueLength {
-		v.refuse(field.TooLong(path.path, "", resourcev1.DeviceAttributeMaxValueLength))
-	}
+	v.length(value, resourcev1.DeviceAttributeMaxValueLength, path)
 }
 
 func (v *validator) version(value string, path place) {

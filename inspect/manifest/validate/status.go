@@ -10,64 +10,45 @@ import (
 // maxResultConfigs is how many config entries an allocation may have: those of classes and of the claim.
 const maxResultConfigs = 2 * resourcev1.DeviceConfigMaxSize
 
-// claimStatus checks the status of a claim as far as a question depends on it: who has which device.
-func (v *validator) claimStatus(claim *resourcev1.ResourceClaim, path place) {
+// checkClaimStatus checks the status of a claim as far as a question depends on it: who has which device.
+func checkClaimStatus(v *validator, claim *resourcev1.ResourceClaim, path place) {
 	status := &claim.Status
 	if len(status.ReservedFor) > 0 && status.Allocation == nil {
 		v.refuse(field.Forbidden(path.Child("reservedFor").path, "only an allocated claim can be reserved"))
 	}
-	if v.size(len(status.ReservedFor), resourcev1.ResourceClaimReservedForMaxSize, path.Child("reservedFor")) {
-		seen := map[string]bool{}
-		for i := range status.ReservedFor {
-			v.consumer(&status.ReservedFor[i], seen, path.Child("reservedFor").Index(i))
+	seen := map[string]bool{}
+	reserved := path.Child("reservedFor")
+	each(v, status.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize, reserved, func(ref *resourcev1.ResourceClaimConsumerReference, at place) {
+		v.required(ref.Resource, at.Child("resource"), "")
+		v.required(ref.Name, at.Child("name"), "")
+		if v.required(string(ref.UID), at.Child("uid"), "") {
+			unique(v, seen, string(ref.UID), at.Child("uid"))
 		}
-	}
+	})
 	if status.Allocation != nil {
-		v.allocation(claim, path.Child("allocation", "devices"))
+		checkAllocation(v, claim, path.Child("allocation", "devices"))
 	}
-	v.deviceStatus(status, path.Child("devices"))
+	checkDeviceStatus(v, status, path.Child("devices"))
 }
 
-func (v *validator) consumer(ref *resourcev1.ResourceClaimConsumerReference, seen map[string]bool, path place) {
-	if ref.Resource == "" {
-		v.refuse(field.Required(path.Child("resource").path, ""))
-	}
-	if ref.Name == "" {
-		v.refuse(field.Required(path.Child("name").path, ""))
-	}
-	if ref.UID == "" {
-		v.refuse(field.Required(path.Child("uid").path, ""))
-		return
-	}
-	unique(v, seen, string(ref.UID), path.Child("uid"))
-}
-
-func (v *validator) allocation(claim *resourcev1.ResourceClaim, path place) {
+func checkAllocation(v *validator, claim *resourcev1.ResourceClaim, path place) {
 	devices := &claim.Status.Allocation.Devices
 	names := requestNames(&claim.Spec.Devices)
-	if v.size(len(devices.Results), resourcev1.AllocationResultsMaxSize, path.Child("results")) {
-		for i := range devices.Results {
-			v.result(&devices.Results[i], names, path.Child("results").Index(i))
-		}
-	}
-	if v.size(len(devices.Config), maxResultConfigs, path.Child("config")) {
-		for i := range devices.Config {
-			config, at := &devices.Config[i], path.Child("config").Index(i)
-			if config.Source != resourcev1.AllocationConfigSourceClass && config.Source != resourcev1.AllocationConfigSourceClaim {
-				v.refuse(field.NotSupported(at.Child("source").path, config.Source, []resourcev1.AllocationConfigSource{
-					resourcev1.AllocationConfigSourceClass, resourcev1.AllocationConfigSourceClaim,
-				}))
-			}
-			v.requestRefs(config.Requests, names, at.Child("requests"))
-			v.configuration(&config.DeviceConfiguration, at)
-		}
-	}
+	results := path.Child("results")
+	each(v, devices.Results, resourcev1.AllocationResultsMaxSize, results, func(r *resourcev1.DeviceRequestAllocationResult, at place) {
+		checkResult(v, r, names, at)
+	})
+	each(v, devices.Config, maxResultConfigs, path.Child("config"), func(config *resourcev1.DeviceAllocationConfiguration, at place) {
+		supported(v, config.Source, at.Child("source"), resourcev1.AllocationConfigSourceClass, resourcev1.AllocationConfigSourceClaim)
+		v.requestRefs(config.Requests, names, at.Child("requests"))
+		checkConfiguration(v, &config.DeviceConfiguration, at)
+	})
 	if selector := claim.Status.Allocation.NodeSelector; selector != nil {
 		v.nodeSelector(selector, v.at("status", "allocation", "nodeSelector"))
 	}
 }
 
-func (v *validator) result(result *resourcev1.DeviceRequestAllocationResult, names map[string]bool, path place) {
+func checkResult(v *validator, result *resourcev1.DeviceRequestAllocationResult, names map[string]bool, path place) {
 	if !names[result.Request] {
 		v.refuse(field.Invalid(path.Child("request").path, inspect.SanitizeShort(result.Request, maxSnippetLength), requestReference))
 	}
@@ -75,13 +56,13 @@ func (v *validator) result(result *resourcev1.DeviceRequestAllocationResult, nam
 	v.poolName(result.Pool, path.Child("pool"))
 	v.label(result.Device, path.Child("device"))
 	for i := range result.Tolerations {
-		v.toleration(&result.Tolerations[i], path.Child("tolerations").Index(i))
+		checkToleration(v, &result.Tolerations[i], path.Child("tolerations").Index(i))
 	}
-	v.bindingConditions(result.BindingConditions, result.BindingFailureConditions, path)
+	checkBindingConditions(v, result.BindingConditions, result.BindingFailureConditions, path)
 }
 
-// deviceStatus checks that drivers report only on devices that the claim has.
-func (v *validator) deviceStatus(status *resourcev1.ResourceClaimStatus, path place) {
+// checkDeviceStatus checks that drivers report only on devices that the claim has.
+func checkDeviceStatus(v *validator, status *resourcev1.ResourceClaimStatus, path place) {
 	type key struct{ driver, pool, device, share string }
 	has, seen := map[key]bool{}, map[key]bool{}
 	if status.Allocation != nil {
@@ -99,11 +80,12 @@ func (v *validator) deviceStatus(status *resourcev1.ResourceClaimStatus, path pl
 		if d.ShareID != nil {
 			k.share = *d.ShareID
 		}
+		name := inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength)
 		if !has[k] {
-			v.refuse(field.Invalid(path.Index(i).path, inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength), "is not among the devices of status.allocation"))
+			v.refuse(field.Invalid(path.Index(i).path, name, "is not among the devices of status.allocation"))
 		}
 		if seen[k] {
-			v.refuse(field.Duplicate(path.Index(i).path, inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength)))
+			v.refuse(field.Duplicate(path.Index(i).path, name))
 		}
 		seen[k] = true
 	}

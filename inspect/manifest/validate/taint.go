@@ -7,40 +7,27 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-func taintEffects() []resourcev1.DeviceTaintEffect {
-	return []resourcev1.DeviceTaintEffect{
-		resourcev1.DeviceTaintEffectNone, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute,
-	}
-}
-
 func (v *validator) effect(effect resourcev1.DeviceTaintEffect, path place) {
-	for _, known := range taintEffects() {
-		if effect == known {
-			return
-		}
-	}
-	v.refuse(field.NotSupported(path.path, effect, taintEffects()))
+	supported(v, effect, path,
+		resourcev1.DeviceTaintEffectNone, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute)
 }
 
-// taint checks a taint of a device or of a DeviceTaintRule.
-func (v *validator) taint(taint *resourcev1.DeviceTaint, path place) {
-	if taint.Key == "" {
-		v.refuse(field.Required(path.Child("key").path, ""))
-	} else {
+// checkTaint checks a taint of a device or of a DeviceTaintRule.
+func checkTaint(v *validator, taint *resourcev1.DeviceTaint, path place) {
+	if v.required(taint.Key, path.Child("key"), "") {
 		v.labelKey(taint.Key, path.Child("key"))
 	}
 	v.labelValue(taint.Value, path.Child("value"))
-	if taint.Effect == "" {
-		v.refuse(field.Required(path.Child("effect").path, "None, NoSchedule or NoExecute"))
-		return
+	if v.required(string(taint.Effect), path.Child("effect"), "None, NoSchedule or NoExecute") {
+		v.effect(taint.Effect, path.Child("effect"))
 	}
-	v.effect(taint.Effect, path.Child("effect"))
 }
 
-func (v *validator) toleration(t *resourcev1.DeviceToleration, path place) {
+func checkToleration(v *validator, t *resourcev1.DeviceToleration, path place) {
 	if t.Key != "" {
 		v.labelKey(t.Key, path.Child("key"))
 	}
+	supported(v, t.Operator, path.Child("operator"), resourcev1.DeviceTolerationOpEqual, resourcev1.DeviceTolerationOpExists)
 	switch t.Operator {
 	case resourcev1.DeviceTolerationOpExists:
 		if t.Value != "" {
@@ -52,18 +39,14 @@ func (v *validator) toleration(t *resourcev1.DeviceToleration, path place) {
 			v.note(path.Child("operator"), "without a key the operator should be Exists: this one tolerates every taint whose value is %q",
 				inspect.SanitizeShort(t.Value, maxSnippetLength))
 		}
-	default:
-		v.refuse(field.NotSupported(path.Child("operator").path, t.Operator, []resourcev1.DeviceTolerationOperator{
-			resourcev1.DeviceTolerationOpEqual, resourcev1.DeviceTolerationOpExists,
-		}))
 	}
 	if t.Effect != "" {
 		v.effect(t.Effect, path.Child("effect"))
 	}
 }
 
-// taintRule checks the spec of a DeviceTaintRule.
-func (v *validator) taintRule(spec *resourcev1.DeviceTaintRuleSpec, path place) {
+// checkTaintRule checks the spec of a DeviceTaintRule.
+func checkTaintRule(v *validator, spec *resourcev1.DeviceTaintRuleSpec, path place) {
 	if selector := spec.DeviceSelector; selector == nil {
 		v.note(path.Child("deviceSelector"), "without it the rule taints no device; an empty one ({}) taints all")
 	} else {
@@ -78,5 +61,5 @@ func (v *validator) taintRule(spec *resourcev1.DeviceTaintRuleSpec, path place) 
 			v.label(*selector.Device, path.Child("device"))
 		}
 	}
-	v.taint(&spec.Taint, path.Child("taint"))
+	checkTaint(v, &spec.Taint, path.Child("taint"))
 }

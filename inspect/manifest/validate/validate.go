@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -43,30 +44,24 @@ func Object(object metav1.Object) []Problem {
 	return v.problems
 }
 
+// object checks an object: functions check what is of a type of the API, methods of validator a single field.
 func (v *validator) object(object metav1.Object) {
+	checkMetadata(v, object)
 	switch object := object.(type) {
 	case *resourcev1.ResourceClaim:
-		v.metadata(object)
-		v.claimSpec(&object.Spec, v.at("spec"))
-		v.claimStatus(object, v.at("status"))
+		checkClaimSpec(v, &object.Spec, v.at("spec"))
+		checkClaimStatus(v, object, v.at("status"))
 	case *resourcev1.ResourceClaimTemplate:
-		v.metadata(object)
-		v.templateMetadata(&object.Spec.ObjectMeta, v.at("spec", "metadata"))
-		v.claimSpec(&object.Spec.Spec, v.at("spec", "spec"))
+		checkTemplateMetadata(v, &object.Spec.ObjectMeta, v.at("spec", "metadata"))
+		checkClaimSpec(v, &object.Spec.Spec, v.at("spec", "spec"))
 	case *resourcev1.DeviceClass:
-		v.metadata(object)
-		v.class(&object.Spec, v.at("spec"))
+		checkClass(v, &object.Spec, v.at("spec"))
 	case *resourcev1.ResourceSlice:
-		v.metadata(object)
-		v.slice(&object.Spec, v.at("spec"))
+		checkSlice(v, &object.Spec, v.at("spec"))
 	case *resourcev1.DeviceTaintRule:
-		v.metadata(object)
-		v.taintRule(&object.Spec, v.at("spec"))
+		checkTaintRule(v, &object.Spec, v.at("spec"))
 	case *corev1.Pod:
-		v.metadata(object)
-		v.pod(&object.Spec, v.at("spec"))
-	default:
-		v.metadata(object)
+		checkPod(v, &object.Spec, v.at("spec"))
 	}
 }
 
@@ -88,6 +83,16 @@ func (v *validator) size(length, limit int, path place) bool {
 	return length <= limit
 }
 
+// each calls check for the items of a list. Those of a list that is too long are left alone, as the API server does.
+func each[T any](v *validator, list []T, limit int, path place, check func(item *T, at place)) {
+	if !v.size(len(list), limit, path) {
+		return
+	}
+	for i := range list {
+		check(&list[i], path.Index(i))
+	}
+}
+
 // unique refuses a key that was seen before.
 func unique[K comparable](v *validator, seen map[K]bool, key K, path place) {
 	if seen[key] {
@@ -96,13 +101,54 @@ func unique[K comparable](v *validator, seen map[K]bool, key K, path place) {
 	seen[key] = true
 }
 
+// supported refuses a value that is none of those that there are.
+func supported[T ~string](v *validator, value T, path place, known ...T) bool {
+	if !slices.Contains(known, value) {
+		v.refuse(field.NotSupported(path.path, value, known))
+		return false
+	}
+	return true
+}
+
+// required refuses an empty value.
+func (v *validator) required(value string, path place, detail string) bool {
+	if value == "" {
+		v.refuse(field.Required(path.path, detail))
+	}
+	return value != ""
+}
+
+// length refuses a text that is too long.
+func (v *validator) length(value string, limit int, path place) bool {
+	if len(value) > limit {
+		v.refuse(field.TooLong(path.path, "", limit))
+	}
+	return len(value) <= limit
+}
+
+// choice is a field of which exactly one may be set.
+type choice struct {
+	name string
+	set  bool
+}
+
 // oneOf refuses anything but exactly one field.
-func (v *validator) oneOf(set []string, path place, choice string) {
-	switch len(set) {
+func (v *validator) oneOf(path place, names string, choices ...choice) {
+	switch set := namesOf(choices); len(set) {
 	case 0:
-		v.refuse(field.Required(path.path, "exactly one of "+choice+" must be set"))
+		v.refuse(field.Required(path.path, "exactly one of "+names+" must be set"))
 	case 1:
 	default:
-		v.refuse(field.Forbidden(path.path, fmt.Sprintf("exactly one of %s may be set, not %d: %v", choice, len(set), set)))
+		v.refuse(field.Forbidden(path.path, fmt.Sprintf("exactly one of %s may be set, not %d: %v", names, len(set), set)))
 	}
+}
+
+// namesOf are the names of the fields that are set.
+func namesOf(choices []choice) (set []string) {
+	for _, c := range choices {
+		if c.set {
+			set = append(set, c.name)
+		}
+	}
+	return set
 }
