@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/defaults"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
@@ -207,7 +208,7 @@ func (c *collector) complete(object metav1.Object, h head, k kind) {
 		object.SetName(fmt.Sprintf("%s%d", prefix, c.unnamed[prefix]))
 	}
 	inspect.ReduceManagedFields(object)
-	setDefaults(object, h.apiVersion)
+	defaults.Set(object, h.apiVersion)
 	setType(object, k.APIVersion(), h.kind)
 }
 
@@ -305,16 +306,17 @@ func missingHead(h head) string {
 	return "left out: it has no " + missing + ", so it is not a Kubernetes object"
 }
 
-// warningsOf are what the API server would refuse in one object.
-func (c *collector) warningsOf(where, name string, p *pending) []Warning {
+// warningsOf are what the API server would refuse in one object. The paths of the decoder and of validation become those of
+// the file.
+func warningsOf(where, name string, f findings, h head, ofDecoder, ofValidation func(path string) string) []Warning {
 	var all []Warning
-	for _, complaint := range p.complaints {
-		path, message := explainComplaint(complaint.Error(), p.head)
-		all = append(all, Warning{Source: where, Object: name, Path: path, Message: message})
+	for _, complaint := range f.complaints {
+		path, message := explainComplaint(complaint.Error(), h)
+		all = append(all, Warning{Source: where, Object: name, Path: ofDecoder(path), Message: message})
 	}
-	for _, problem := range p.invalid {
+	for _, problem := range f.invalid {
 		message := inspect.SanitizeShort(problem.Message, maxDetailLength)
-		all = append(all, Warning{Source: where, Object: name, Path: p.kind.userPath(problem.Path), Message: message})
+		all = append(all, Warning{Source: where, Object: name, Path: ofValidation(problem.Path), Message: message})
 	}
 	return all
 }

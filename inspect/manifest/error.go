@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -36,33 +35,26 @@ type Error struct {
 
 // Error returns one line: place, object, field, what is wrong and what to do.
 func (e *Error) Error() string {
-	where := e.Source
-	if where == "-" {
-		where = "standard input"
-	}
-	if e.Line > 0 {
-		where = fmt.Sprintf("%s:%d", where, e.Line)
-	}
-	parts := []string{"reading " + where}
+	parts := []string{"reading " + place(e.Source, e.Line)}
 	for _, part := range []string{e.Object, e.Path, e.Detail} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
-	text := strings.Join(parts, ": ")
-	if e.Advice != "" {
-		text += "; " + e.Advice
-	}
-	return inspect.SanitizeShort(text, maxErrorLength)
+	return inspect.SanitizeShort(e.advising(strings.Join(parts, ": ")), maxErrorLength)
 }
 
 // Warning says that what is bad was left out.
 func (e *Error) Warning() Warning {
-	text := "left out: " + e.Detail
-	if e.Advice != "" {
-		text += "; " + e.Advice
+	return Warning{Source: place(e.Source, e.Line), Object: e.Object, Path: e.Path, Message: e.advising("left out: " + e.Detail)}
+}
+
+// advising is a text with the advice behind it.
+func (e *Error) advising(text string) string {
+	if e.Advice == "" {
+		return text
 	}
-	return Warning{Source: place(e.Source, e.Line), Object: e.Object, Path: e.Path, Message: text}
+	return text + "; " + e.Advice
 }
 
 // Unwrap returns the cause.

@@ -162,30 +162,9 @@ func (h *head) set(key string, data []byte, value extent) {
 
 // stringAt decodes the string at an extent; anything else gives "".
 func stringAt(data []byte, at extent) string {
-	raw := data[at.from:at.to]
-	if plain := plainString(raw); plain != nil {
-		return string(plain)
-	}
 	var s string
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return ""
-	}
+	_ = json.Unmarshal(data[at.from:at.to], &s) // anything else leaves it empty
 	return s
-}
-
-// plainString returns what is between the quotes of a string of printable ASCII without escapes, as names of
-// fields are; anything else gives nil.
-func plainString(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	inner := raw[1 : len(raw)-1]
-	for _, b := range inner {
-		if b < ' ' || b > '~' || b == '\\' {
-			return nil
-		}
-	}
-	return inner
 }
 
 // scanItems calls f for each element of the list at an extent, in order.

@@ -30,14 +30,19 @@ type pending struct {
 	notes []Warning
 
 	// What prepare finds out.
-	object     metav1.Object
-	workloads  []workload // of a kind that is not known otherwise
-	event      *event
-	access     metav1.Object // of RBAC
-	complaints []error
+	object    metav1.Object
+	workloads []workload // of a kind that is not known otherwise
+	event     *event
+	access    metav1.Object // of RBAC
+	findings
+	finished bool
+	err      error
+}
+
+// findings are what the API server would refuse in an object.
+type findings struct {
+	complaints []error // of the decoder
 	invalid    []validate.Problem
-	finished   bool
-	err        error
 }
 
 // flush keeps everything that is pending. The error is that of the first object which is broken.
@@ -121,7 +126,8 @@ func (c *collector) keep(p *pending) error {
 	if !c.isDuplicate(where, identity{p.kind.Resource, p.object.GetNamespace(), p.object.GetName()}, p.object, name) {
 		c.objects.Add(p.object)
 	}
-	c.report(c.warningsOf(where, name, p))
+	unchanged := func(path string) string { return path } // the decoder speaks of what is in the file
+	c.report(warningsOf(where, name, p.findings, p.head, unchanged, p.kind.userPath))
 	if versions := c.versions[p.kind.Resource]; !slices.Contains(versions, p.head.apiVersion) && len(versions) < maxVersionsTracked {
 		c.versions[p.kind.Resource] = append(versions, p.head.apiVersion)
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // reading is what one call may still read.
@@ -240,21 +239,11 @@ func fromUTF16(data []byte) []byte {
 	if data[0] == 0xfe {
 		order = binary.BigEndian
 	}
-	text := make([]byte, 0, len(data)/2)
-	for i := 2; i+1 < len(data); i += 2 {
-		r := rune(order.Uint16(data[i:]))
-		if utf16.IsSurrogate(r) {
-			low := rune(0)
-			if i+3 < len(data) {
-				low = rune(order.Uint16(data[i+2:]))
-			}
-			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-				i += 2
-			}
-		}
-		text = utf8.AppendRune(text, r)
+	units := make([]uint16, len(data)/2-1) // without the byte order mark
+	for i := range units {
+		units[i] = order.Uint16(data[2*i+2:])
 	}
-	return text
+	return []byte(string(utf16.Decode(units)))
 }
 
 // checkText refuses data with NUL bytes, which neither YAML nor JSON may hold.

@@ -12,6 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/podtemplate"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
@@ -19,10 +20,10 @@ import (
 // workload is what prepare finds out about one pod template.
 type workload struct {
 	*inspect.Workload
-	template   *podTemplate
-	complaints []error
-	invalid    []validate.Problem
-	err        *Error // why the template cannot be decoded
+	findings
+
+	template *podtemplate.Template
+	err      *Error // why the template cannot be decoded
 }
 
 // notWorkloads are kinds that hold copies of what other objects ask for.
@@ -48,7 +49,7 @@ func (c *collector) workloadsIn(p *pending) []workload {
 	if decoder.Decode(&tree) != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, &meta) != nil {
 		return nil // syntax errors are found elsewhere; an object without proper metadata is none
 	}
-	templates := findPodTemplates(tree)
+	templates := podtemplate.Find(tree)
 	var out []workload
 	for i := range templates {
 		out = append(out, c.workloadOf(p, tree, &templates[i], &meta, len(templates) > 1))
@@ -62,25 +63,25 @@ func (c *collector) tooLargeToSearch(raw []byte) bool {
 }
 
 // workloadOf decodes a template as a pod.
-func (c *collector) workloadOf(p *pending, tree map[string]any, t *podTemplate, meta *metav1.PartialObjectMetadata, several bool) workload {
+func (c *collector) workloadOf(p *pending, tree map[string]any, t *podtemplate.Template, meta *metav1.PartialObjectMetadata, several bool) workload {
 	name := meta.Name
 	if name == "" {
 		name = strings.TrimSuffix(meta.GenerateName, "-")
 	}
 	w := workload{template: t, Workload: &inspect.Workload{
 		Type: metav1.TypeMeta{APIVersion: p.head.apiVersion, Kind: p.head.kind}, Name: name,
-		Path: t.path(), SpecPointer: t.pointer(), Replicas: t.replicas, Unseen: t.unseen, Controller: metav1.GetControllerOf(meta),
+		Path: t.Path, SpecPointer: t.Pointer, Replicas: t.Replicas, Unseen: t.Unseen, Controller: metav1.GetControllerOf(meta),
 	}}
 	switch {
 	case p.head.kind == "DaemonSet":
 		w.Replicas, w.EachNode = nil, true
-	case t.replicas == nil && oneByDefault[p.head.kind]:
+	case t.Replicas == nil && oneByDefault[p.head.kind]:
 		w.Replicas = ptr.To[int64](1)
 	}
 	k, _ := kindOf("v1", "Pod")
-	raw, err := json.Marshal(podOf(t))
+	raw, err := json.Marshal(t.Pod())
 	if err != nil {
-		w.err = &Error{Path: t.path(), Detail: err.Error(), Err: err}
+		w.err = &Error{Path: t.Path, Detail: err.Error(), Err: err}
 		return w
 	}
 	object, complaints, err := decodeGuarded(raw, k.decode)
@@ -89,8 +90,8 @@ func (c *collector) workloadOf(p *pending, tree map[string]any, t *podTemplate, 
 		return w
 	}
 	w.Pod, w.complaints = object.(*corev1.Pod), complaints //nolint:forcetypeassert // that is what the kind decodes to
-	if several && t.label != "" {
-		name += "-" + t.label
+	if several && t.Label != "" {
+		name += "-" + t.Label
 	}
 	w.Pod.Name, w.Namespace = name, meta.Namespace
 	c.complete(w.Pod, head{apiVersion: "v1", kind: "Pod"}, k)
@@ -98,7 +99,7 @@ func (c *collector) workloadOf(p *pending, tree map[string]any, t *podTemplate, 
 		w.Spec.Tolerations = append(w.Spec.Tolerations, daemonTolerations...)
 	}
 	w.invalid = validate.Object(w.Pod)
-	w.holdBack(tree, meta)
+	podtemplate.HoldBack(w.Workload, tree, meta)
 	return w
 }
 
@@ -114,85 +115,16 @@ var daemonTolerations = func() []corev1.Toleration {
 	return out
 }()
 
-// seenFields are those that a spec without containers shares with the spec of a pod.
-var seenFields = []string{
-	"affinity", "nodeSelector", "priorityClassName", "resourceClaims", "schedulerName", "tolerations", "topologySpreadConstraints",
-}
-
-// podOf is the pod of a template, as it would be written down.
-func podOf(t *podTemplate) map[string]any {
-	spec := t.spec
-	if t.unseen {
-		spec = map[string]any{}
-		for _, field := range seenFields {
-			if value, ok := t.spec[field]; ok {
-				spec[field] = value
-			}
-		}
-	} else if t.template == nil { // other fields of the object may stand beside those of the pod
-		spec = podFields(t.spec)
-	}
-	pod := map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": spec}
-	from, _ := t.template["metadata"].(map[string]any)
-	meta := map[string]any{}
-	for _, field := range []string{"labels", "annotations"} {
-		if value, ok := from[field]; ok {
-			meta[field] = value
-		}
-	}
-	pod["metadata"] = meta
-	return pod
-}
-
-// podFields are the fields of a map that the spec of a pod has too.
-func podFields(spec map[string]any) map[string]any {
-	out := map[string]any{}
-	raw, err := json.Marshal(spec)
-	if err != nil {
-		return spec
-	}
-	if guarded := quantity.Replace(raw); guarded != nil {
-		raw = guarded
-	}
-	complaints, err := kjson.UnmarshalStrict(raw, &corev1.PodSpec{})
-	if err != nil {
-		return spec
-	}
-	unknown := map[string]bool{}
-	for _, complaint := range complaints {
-		if m := unknownField.FindStringSubmatch(complaint.Error()); m != nil {
-			unknown[m[1]] = true
-		}
-	}
-	for field, value := range spec {
-		if !unknown[field] {
-			out[field] = value
-		}
-	}
-	return out
-}
-
 // templateError says which field of a template cannot be decoded.
-func templateError(raw []byte, k kind, t *podTemplate, err error) *Error {
+func templateError(raw []byte, k kind, t *podtemplate.Template, err error) *Error {
 	if guarded := quantity.Replace(raw); guarded != nil {
 		raw = guarded
 	}
-	e := &Error{Code: WrongType, Path: t.path(), Detail: err.Error(), Err: err}
+	e := &Error{Code: WrongType, Path: t.Path, Detail: err.Error(), Err: err}
 	if m, ok := findMistake(raw, k.decode); ok {
-		e.Path, e.Detail, e.Advice = t.userPath(m.path), m.detail, m.advice
+		e.Path, e.Detail, e.Advice = t.UserPath(m.path), m.detail, m.advice
 	}
 	return e
-}
-
-// userPath turns a path within the pod into one within the object.
-func (t *podTemplate) userPath(path string) string {
-	if inner, ok := strings.CutPrefix(path, "spec"); ok && t.template == nil {
-		return t.path() + inner
-	}
-	if path == "" {
-		return t.path()
-	}
-	return t.path() + "." + path
 }
 
 // keepWorkloads adds the pod templates of an object, and reports whether there is one.
@@ -205,10 +137,7 @@ func (c *collector) keepWorkloads(p *pending) bool {
 		}
 		switch e := w.err; {
 		case e != nil:
-			message := "left out, since its pod template cannot be decoded: " + e.Detail
-			if e.Advice != "" {
-				message += "; " + e.Advice
-			}
+			message := e.advising("left out, since its pod template cannot be decoded: " + e.Detail)
 			c.warn(Warning{Source: where, Object: name, Path: e.Path, Message: message})
 			continue
 		case w.Name == "":
@@ -216,21 +145,7 @@ func (c *collector) keepWorkloads(p *pending) bool {
 			continue
 		}
 		c.workloads = append(c.workloads, w.Workload)
-		c.report(w.warnings(where, name))
+		c.report(warningsOf(where, name, w.findings, head{apiVersion: "v1", kind: "Pod"}, w.template.UserPath, w.template.UserPath))
 	}
 	return len(p.workloads) > 0
-}
-
-// warnings are what the API server would refuse in the pods of a template.
-func (w *workload) warnings(where, name string) []Warning {
-	var all []Warning
-	for _, complaint := range w.complaints {
-		path, message := explainComplaint(complaint.Error(), head{apiVersion: "v1", kind: "Pod"})
-		all = append(all, Warning{Source: where, Object: name, Path: w.template.userPath(path), Message: message})
-	}
-	for _, problem := range w.invalid {
-		message := inspect.SanitizeShort(problem.Message, maxDetailLength)
-		all = append(all, Warning{Source: where, Object: name, Path: w.template.userPath(problem.Path), Message: message})
-	}
-	return all
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/podtemplate"
 )
 
 const claimsOfPod = `{containers: [{name: c, image: x}], resourceClaims: [{name: gpu, resourceClaimTemplateName: t}], tolerations: [{key: k, operator: Exists}]}`
@@ -108,7 +110,7 @@ func TestWorkloadsAreBounded(t *testing.T) {
 	many := strings.Repeat(`{"containers":[{"name":"c"}]},`, 20_000) + "{}"
 	for name, text := range map[string]string{"deep": deep, "many": "[" + many + "]"} {
 		r, err := ReadBytes("f", []byte(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":`+text+`}`), Options{Workloads: true})
-		if err != nil || len(r.Workloads) > maxTemplates || name == "deep" && len(r.Workloads) > 0 {
+		if err != nil || len(r.Workloads) > podtemplate.Most || name == "deep" && len(r.Workloads) > 0 {
 			t.Errorf("%s: %v, %d workloads", name, err, len(r.Workloads))
 		}
 	}

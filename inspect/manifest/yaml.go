@@ -65,14 +65,8 @@ func (w *jsonWriter) value(v any) error {
 		return w.list(v)
 	case string:
 		return w.string(v)
-	case bool:
-		w.buf.WriteString(strconv.FormatBool(v))
-	case int:
-		w.buf.WriteString(strconv.Itoa(v))
-	case int64:
-		w.buf.WriteString(strconv.FormatInt(v, 10))
-	case uint64:
-		w.buf.WriteString(strconv.FormatUint(v, 10))
+	case bool, int, int64, uint64:
+		fmt.Fprint(&w.buf, v)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("the number %v has no JSON form", v)
@@ -150,14 +144,8 @@ func fieldName(key any) (string, error) {
 	switch k := key.(type) {
 	case string:
 		return k, nil
-	case int:
-		return strconv.Itoa(k), nil
-	case int64:
-		return strconv.FormatInt(k, 10), nil
-	case uint64:
-		return strconv.FormatUint(k, 10), nil
-	case bool:
-		return strconv.FormatBool(k), nil
+	case int, int64, uint64, bool:
+		return fmt.Sprint(k), nil
 	case float64:
 		return strconv.FormatFloat(k, 'g', -1, 32), nil
 	}

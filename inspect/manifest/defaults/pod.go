@@ -1,4 +1,4 @@
-package manifest
+package defaults
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 // defaultPod fills in what the scheduler looks at: requests and ports, and the labels that the API server adds to the
 // selectors of an affinity.
 func defaultPod(pod *corev1.Pod) {
-	defaultString(&pod.Status.Phase, corev1.PodPending)
-	defaultString(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
-	defaultString(&pod.Spec.RestartPolicy, corev1.RestartPolicyAlways)
+	defaultValue(&pod.Status.Phase, corev1.PodPending)
+	defaultValue(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	defaultValue(&pod.Spec.RestartPolicy, corev1.RestartPolicyAlways)
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			defaultRequests(&containers[i].Resources)
@@ -24,7 +24,7 @@ func defaultPod(pod *corev1.Pod) {
 	defaultPodRequests(pod)
 	for i := range pod.Spec.Volumes {
 		if rbd := pod.Spec.Volumes[i].RBD; rbd != nil {
-			defaultString(&rbd.RBDPool, "rbd")
+			defaultValue(&rbd.RBDPool, "rbd")
 		}
 	}
 	if affinity := pod.Spec.Affinity; affinity != nil {
@@ -75,9 +75,9 @@ func defaultPodRequests(pod *corev1.Pod) {
 
 func defaultPorts(ports []corev1.ContainerPort, hostNetwork bool) {
 	for i := range ports {
-		defaultString(&ports[i].Protocol, corev1.ProtocolTCP)
+		defaultValue(&ports[i].Protocol, corev1.ProtocolTCP)
 		if hostNetwork {
-			defaultNumber(&ports[i].HostPort, ports[i].ContainerPort)
+			defaultValue(&ports[i].HostPort, ports[i].ContainerPort)
 		}
 	}
 }

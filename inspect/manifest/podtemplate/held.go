@@ -1,4 +1,4 @@
-package manifest
+package podtemplate
 
 import (
 	"fmt"
@@ -17,11 +17,12 @@ const queueLabel = "kueue.x-k8s.io/queue-name"
 // suspending are the fields by which an object says that nothing of it runs. That of a CronJob may also be in the Jobs that it makes.
 var suspending = []string{"/spec/suspend", "/spec/runPolicy/suspend", "/spec/jobTemplate/spec/suspend"}
 
-// holdBack finds out why the controller of an object makes no pods of a template.
-func (w *workload) holdBack(tree map[string]any, meta *metav1.PartialObjectMetadata) {
+// HoldBack finds out why the controller of an object makes no pods of a template. The tree is the object, whose pods of the
+// template w stands for.
+func HoldBack(w *inspect.Workload, tree map[string]any, meta *metav1.PartialObjectMetadata) {
 	queue := meta.Labels[queueLabel]
 	if status := finished(tree); status != "" && w.Type.Kind == "Job" {
-		w.hold("it has finished ("+status+")", "create the Job anew: one that has finished makes no more pods", "", nil)
+		hold(w, "it has finished ("+status+")", "create the Job anew: one that has finished makes no more pods", "", nil)
 		return
 	}
 	for _, pointer := range suspending {
@@ -30,29 +31,29 @@ func (w *workload) holdBack(tree map[string]any, meta *metav1.PartialObjectMetad
 		}
 		why := "it is suspended (" + dotted(pointer) + ")"
 		if queue != "" {
-			w.hold(why+", and is for the queue "+queue, "wait until Kueue admits it to the queue "+queue, "", nil)
+			hold(w, why+", and is for the queue "+queue, "wait until Kueue admits it to the queue "+queue, "", nil)
 		} else {
-			w.hold(why, fmt.Sprintf("set %s to false", dotted(pointer)), pointer, false)
+			hold(w, why, fmt.Sprintf("set %s to false", dotted(pointer)), pointer, false)
 		}
 		return
 	}
 	if paused, _ := at(tree, "/spec/paused").(bool); paused && w.Type.Kind == "Deployment" {
-		w.hold("it is paused (spec.paused)", "set spec.paused to false", "/spec/paused", false)
+		hold(w, "it is paused (spec.paused)", "set spec.paused to false", "/spec/paused", false)
 		return
 	}
 	if w.Type.Kind == "Job" && isZero(at(tree, "/spec/completions")) {
 		w.Replicas = ptr.To[int64](0)
-		w.hold("it asks for none (spec.completions)", "create the Job anew with more spec.completions", "", nil)
+		hold(w, "it asks for none (spec.completions)", "create the Job anew with more spec.completions", "", nil)
 		return
 	}
 	if w.Replicas != nil && *w.Replicas == 0 {
 		for _, pointer := range []string{"/spec/replicas", "/spec/parallelism", "/spec/jobTemplate/spec/parallelism"} {
 			if isZero(at(tree, pointer)) {
-				w.hold("it asks for none ("+dotted(pointer)+")", fmt.Sprintf("set %s to 1 or more", dotted(pointer)), pointer, 1)
+				hold(w, "it asks for none ("+dotted(pointer)+")", fmt.Sprintf("set %s to 1 or more", dotted(pointer)), pointer, 1)
 				return
 			}
 		}
-		w.hold("it asks for none", "ask for more than none", "", nil)
+		hold(w, "it asks for none", "ask for more than none", "", nil)
 		return
 	}
 	if queue != "" && meta.UID == "" && w.Type.Kind != "Workload" {
@@ -60,7 +61,7 @@ func (w *workload) holdBack(tree map[string]any, meta *metav1.PartialObjectMetad
 	}
 }
 
-func (w *workload) hold(why, until, pointer string, value any) {
+func hold(w *inspect.Workload, why, until, pointer string, value any) {
 	w.Hold(&inspect.Held{
 		Why:   fmt.Sprintf("%s %s makes no pods: %s", w.Type.Kind, w.Name, why),
 		Until: until, Pointer: pointer, Value: value,

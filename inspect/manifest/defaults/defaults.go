@@ -1,4 +1,4 @@
-package manifest
+package defaults
 
 import (
 	"maps"
@@ -12,9 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The API server's defaults, as documented in k8s.io/api for each field. Those that no question looks
-// at (most of a Pod) are left out, and so is the time of a taint, which only the server can know.
-
 // Defaults of flow control.
 const (
 	defaultShares             = 30
@@ -24,9 +21,9 @@ const (
 	defaultMatchingPrecedence = 1000
 )
 
-// setDefaults fills in what the API server would have filled in when it was given the object at
+// Set fills in what the API server would have filled in when it was given the object at
 // apiVersion. The object itself is already at its newest version.
-func setDefaults(object metav1.Object, apiVersion string) {
+func Set(object metav1.Object, apiVersion string) {
 	switch object := object.(type) {
 	case *resourcev1.ResourceClaim:
 		defaultClaimSpec(&object.Spec)
@@ -44,7 +41,7 @@ func setDefaults(object metav1.Object, apiVersion string) {
 			object.Status.Allocatable = maps.Clone(object.Status.Capacity)
 		}
 	case *corev1.Namespace:
-		defaultString(&object.Status.Phase, corev1.NamespaceActive)
+		defaultValue(&object.Status.Phase, corev1.NamespaceActive)
 		if object.Labels == nil {
 			object.Labels = map[string]string{}
 		}
@@ -52,9 +49,7 @@ func setDefaults(object metav1.Object, apiVersion string) {
 	case *flowcontrolv1.PriorityLevelConfiguration:
 		defaultPriorityLevel(object, apiVersion)
 	case *flowcontrolv1.FlowSchema:
-		if object.Spec.MatchingPrecedence == 0 {
-			object.Spec.MatchingPrecedence = defaultMatchingPrecedence
-		}
+		defaultValue(&object.Spec.MatchingPrecedence, defaultMatchingPrecedence)
 	case *storagev1.StorageClass:
 		defaultPointer(&object.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
 		defaultPointer(&object.VolumeBindingMode, storagev1.VolumeBindingImmediate)
@@ -62,11 +57,11 @@ func setDefaults(object metav1.Object, apiVersion string) {
 		defaultDriver(&object.Spec)
 	case *corev1.PersistentVolumeClaim:
 		defaultPointer(&object.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
-		defaultString(&object.Status.Phase, corev1.ClaimPending)
+		defaultValue(&object.Status.Phase, corev1.ClaimPending)
 	case *corev1.PersistentVolume:
 		defaultPointer(&object.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
-		defaultString(&object.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
-		defaultString(&object.Status.Phase, corev1.VolumePending)
+		defaultValue(&object.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
+		defaultValue(&object.Status.Phase, corev1.VolumePending)
 	}
 }
 
@@ -76,8 +71,9 @@ func defaultPointer[T any](field **T, value T) {
 	}
 }
 
-func defaultString[T ~string](field *T, value T) {
-	if *field == "" {
+func defaultValue[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
 		*field = value
 	}
 }
@@ -98,15 +94,15 @@ func defaultClaimSpec(spec *resourcev1.ResourceClaimSpec) {
 }
 
 func defaultCount(mode *resourcev1.DeviceAllocationMode, count *int64) {
-	defaultString(mode, resourcev1.DeviceAllocationModeExactCount)
-	if *mode == resourcev1.DeviceAllocationModeExactCount && *count == 0 {
-		*count = 1
+	defaultValue(mode, resourcev1.DeviceAllocationModeExactCount)
+	if *mode == resourcev1.DeviceAllocationModeExactCount {
+		defaultValue(count, 1)
 	}
 }
 
 func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
 	for i := range tolerations {
-		defaultString(&tolerations[i].Operator, resourcev1.DeviceTolerationOpEqual)
+		defaultValue(&tolerations[i].Operator, resourcev1.DeviceTolerationOpEqual)
 	}
 }
 
@@ -135,15 +131,9 @@ func defaultPriorityLevel(level *flowcontrolv1.PriorityLevelConfiguration, apiVe
 	defaultPointer(&limited.NominalConcurrencyShares, defaultShares)
 	defaultPointer(&limited.LendablePercent, int32(0))
 	if queuing := limited.LimitResponse.Queuing; queuing != nil {
-		defaultNumber(&queuing.Queues, defaultQueues)
-		defaultNumber(&queuing.HandSize, defaultHandSize)
-		defaultNumber(&queuing.QueueLengthLimit, defaultQueueLengthLimit)
-	}
-}
-
-func defaultNumber(field *int32, value int32) {
-	if *field == 0 {
-		*field = value
+		defaultValue(&queuing.Queues, defaultQueues)
+		defaultValue(&queuing.HandSize, defaultHandSize)
+		defaultValue(&queuing.QueueLengthLimit, defaultQueueLengthLimit)
 	}
 }
 

@@ -1,4 +1,4 @@
-package manifest
+package podtemplate
 
 import (
 	"encoding/json"
@@ -7,62 +7,61 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-)
+	kjson "sigs.k8s.io/json"
 
-// Pod templates are found by their shape, so that kinds that nobody here has heard of have them too.
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+)
 
 const (
 	maxTemplateDepth = 16 // maps and lists above a pod template; the deepest of known kinds have 8
-	maxTemplates     = 64 // of one object
+	// Most is how many templates of one object are found.
+	Most = 64
 )
 
-// podTemplate is a place in an object that has the shape of a pod template.
-type podTemplate struct {
-	// steps lead to the spec of the pod: keys (string) and indexes (int).
-	steps []any
+// Template is a place in an object that has the shape of a pod template.
+type Template struct {
+	// Path is where the template stands, in the style of messages, and Pointer where the spec of the pod does, as a JSON
+	// pointer (RFC 6901).
+	Path, Pointer string
+	// Label tells templates of one object apart; it may be empty.
+	Label string
+	// Replicas is how many pods the object wants; nil if it does not say.
+	Replicas *int64
+	// Unseen is for a spec without containers: see inspect.Workload.
+	Unseen bool
+
 	// spec is the spec of the pod, and template what holds it together with the metadata of the pod; nil if the spec
 	// stands by itself.
 	spec, template map[string]any
-	// label tells templates of one object apart; it may be empty.
-	label    string
-	replicas *int64
-	// unseen is for a spec without containers: see inspect.Workload.
-	unseen bool
 }
 
-// path is where the template stands, in the style of messages.
-func (t *podTemplate) path() string {
-	steps := t.steps
-	if t.template != nil {
-		steps = steps[:len(steps)-1]
-	}
-	var path string
+// place says where steps lead: keys (string) and indexes (int).
+func place(steps []any) (path, pointer string) {
+	var at *field.Path
+	var out strings.Builder
 	for _, step := range steps {
+		out.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(step)))
 		switch step := step.(type) {
-		case string:
-			path = joinPath(path, step)
 		case int:
-			path += fmt.Sprintf("[%d]", step)
+			at = at.Index(step)
+		case string:
+			if strings.ContainsAny(step, "./[] ") {
+				at = at.Key(step)
+			} else {
+				at = at.Child(step)
+			}
 		}
 	}
-	return path
+	return at.String(), out.String()
 }
 
-// pointer is where the spec stands, as a JSON pointer (RFC 6901).
-func (t *podTemplate) pointer() string {
-	var out strings.Builder
-	for _, step := range t.steps {
-		text := strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(step))
-		out.WriteString("/" + text)
-	}
-	return out.String()
-}
-
-// findPodTemplates finds the pod templates of an object, in the order of their paths. What controllers report is no
+// Find finds the pod templates of an object, in the order of their paths. What controllers report is no
 // template: metadata and status are not looked at.
-func findPodTemplates(object map[string]any) []podTemplate {
-	f := templateFinder{}
+func Find(object map[string]any) []Template {
+	f := finder{}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if key != "metadata" && key != "status" {
 			f.walk(object[key], level{key: key, value: object, replicas: nil}, []any{key})
@@ -71,7 +70,7 @@ func findPodTemplates(object map[string]any) []podTemplate {
 	return f.found
 }
 
-type templateFinder struct{ found []podTemplate }
+type finder struct{ found []Template }
 
 // level is a map on the way to a template.
 type level struct {
@@ -81,8 +80,8 @@ type level struct {
 	label    string
 }
 
-func (f *templateFinder) walk(value any, above level, steps []any) {
-	if len(steps) > maxTemplateDepth || len(f.found) == maxTemplates {
+func (f *finder) walk(value any, above level, steps []any) {
+	if len(steps) > maxTemplateDepth || len(f.found) == Most {
 		return
 	}
 	switch value := value.(type) {
@@ -103,7 +102,7 @@ func (f *templateFinder) walk(value any, above level, steps []any) {
 }
 
 // isPodSpec reports whether a map is the spec of a pod, and then keeps it.
-func (f *templateFinder) isPodSpec(value map[string]any, above level, steps []any) bool {
+func (f *finder) isPodSpec(value map[string]any, above level, steps []any) bool {
 	unseen := false
 	switch {
 	case hasItems(value["containers"], "name", "image"):
@@ -112,12 +111,14 @@ func (f *templateFinder) isPodSpec(value map[string]any, above level, steps []an
 	default:
 		return false
 	}
-	t := podTemplate{steps: steps, spec: value, label: above.label, replicas: above.replicas, unseen: unseen}
+	t := Template{Label: above.label, Replicas: above.replicas, Unseen: unseen, spec: value}
+	t.Path, t.Pointer = place(steps)
 	if above.key == "spec" && len(steps) > 1 && steps[len(steps)-1] == "spec" {
 		t.template = above.value
+		t.Path, _ = place(steps[:len(steps)-1])
 	}
 	// What counts a spec that stands by itself stands beside its fields.
-	t.replicas = times(t.replicas, replicasIn(value, ""))
+	t.Replicas = times(t.Replicas, replicasIn(value, ""))
 	f.found = append(f.found, t)
 	return true
 }
@@ -208,4 +209,73 @@ func labelOf(key string, value map[string]any, above string) string {
 		return above
 	}
 	return strings.ToLower(short)
+}
+
+// seenFields are those that a spec without containers shares with the spec of a pod.
+var seenFields = []string{
+	"affinity", "nodeSelector", "priorityClassName", "resourceClaims", "schedulerName", "tolerations", "topologySpreadConstraints",
+}
+
+// Pod is the pod of a template, as it would be written down.
+func (t *Template) Pod() map[string]any {
+	spec := t.spec
+	if t.Unseen {
+		spec = map[string]any{}
+		for _, field := range seenFields {
+			if value, ok := t.spec[field]; ok {
+				spec[field] = value
+			}
+		}
+	} else if t.template == nil { // other fields of the object may stand beside those of the pod
+		spec = podFields(t.spec)
+	}
+	pod := map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": spec}
+	from, _ := t.template["metadata"].(map[string]any)
+	meta := map[string]any{}
+	for _, field := range []string{"labels", "annotations"} {
+		if value, ok := from[field]; ok {
+			meta[field] = value
+		}
+	}
+	pod["metadata"] = meta
+	return pod
+}
+
+// podFields are the fields of a map that the spec of a pod has too.
+func podFields(spec map[string]any) map[string]any {
+	out := map[string]any{}
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return spec
+	}
+	if guarded := quantity.Replace(raw); guarded != nil {
+		raw = guarded
+	}
+	complaints, err := kjson.UnmarshalStrict(raw, &corev1.PodSpec{})
+	if err != nil {
+		return spec
+	}
+	unknown := map[string]bool{}
+	for _, complaint := range complaints {
+		if name, ok := strings.CutPrefix(complaint.Error(), `unknown field "`); ok {
+			unknown[strings.TrimSuffix(name, `"`)] = true
+		}
+	}
+	for field, value := range spec {
+		if !unknown[field] {
+			out[field] = value
+		}
+	}
+	return out
+}
+
+// UserPath turns a path within the pod into one within the object.
+func (t *Template) UserPath(path string) string {
+	if inner, ok := strings.CutPrefix(path, "spec"); ok && t.template == nil {
+		return t.Path + inner
+	}
+	if path == "" {
+		return t.Path
+	}
+	return t.Path + "." + path
 }
