@@ -185,21 +185,16 @@ func (e *rewriting) search(i int) (text string, used int) {
 
 // changing are functions from text to text that make the new values no others, but for case.
 var changing = map[string]func(string) string{
-	"lowerAscii": lowerASCII, "trim": strings.TrimSpace,
-	"upperAscii": func(s string) string {
-		return strings.Map(func(c rune) rune {
-			if c >= 'a' && c <= 'z' {
-				return c - 'a' + 'A'
-			}
-			return c
-		}, s)
-	},
+	"lowerAscii": func(s string) string { return shifted(s, 'A', 'a'-'A') },
+	"upperAscii": func(s string) string { return shifted(s, 'a', 'A'-'a') },
+	"trim":       strings.TrimSpace,
 }
 
-func lowerASCII(s string) string {
+// shifted is a text with the 26 letters from first on moved by some places.
+func shifted(s string, first, by rune) string {
 	return strings.Map(func(c rune) rune {
-		if c >= 'A' && c <= 'Z' {
-			return c - 'A' + 'a'
+		if c >= first && c < first+26 {
+			return c + by
 		}
 		return c
 	}, s)
@@ -207,15 +202,7 @@ func lowerASCII(s string) string {
 
 // searching are functions that look for a text in a text; nil for what is no regular expression.
 var searching = map[string]func(wanted string) func(string) bool{
-	"startsWith": func(wanted string) func(string) bool {
-		return func(s string) bool { return strings.HasPrefix(s, wanted) }
-	},
-	"endsWith": func(wanted string) func(string) bool {
-		return func(s string) bool { return strings.HasSuffix(s, wanted) }
-	},
-	"contains": func(wanted string) func(string) bool {
-		return func(s string) bool { return strings.Contains(s, wanted) }
-	},
+	"startsWith": looking(strings.HasPrefix), "endsWith": looking(strings.HasSuffix), "contains": looking(strings.Contains),
 	"matches": func(wanted string) func(string) bool {
 		pattern, err := regexp.Compile(wanted)
 		if err != nil {
@@ -223,6 +210,12 @@ var searching = map[string]func(wanted string) func(string) bool{
 		}
 		return pattern.MatchString
 	},
+}
+
+func looking(finds func(s, wanted string) bool) func(wanted string) func(string) bool {
+	return func(wanted string) func(string) bool {
+		return func(s string) bool { return finds(s, wanted) }
+	}
 }
 
 // found are the new values, as regular expressions, of those that an attribute has and that are found.

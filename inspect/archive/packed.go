@@ -15,13 +15,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	kruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
-	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
 )
 
 // A packed archive is members of gzip, one after the other: the header, as a line of JSON, and parts. A part is objects of
@@ -41,15 +38,6 @@ const (
 	partObjects = 5000
 	partBytes   = 4 << 20
 )
-
-// encodable and decodable are what all objects of Kubernetes are.
-type encodable interface{ Marshal() ([]byte, error) }
-
-type decodable interface {
-	metav1.Object
-	kruntime.Object
-	Unmarshal(data []byte) error
-}
 
 // writePacked writes the header and parts. What is not packed yet is never more than a few parts. Errors are those of w, or
 // that an object cannot be encoded.
@@ -209,7 +197,7 @@ func (p Part) decode(ctx context.Context, data []byte, name string, opts manifes
 		}
 		message := data[n : n+int(length)] //nolint:gosec // not more than there is
 		data = data[n+len(message):]
-		o, err := decodeObject(kind, message, name, opts)
+		o, err := Decode(kind, message, name, opts)
 		if err != nil {
 			return nil, fmt.Errorf("object %d of %d %s: %w", len(out)+1, p.Objects, p.Resource, err)
 		}
@@ -220,31 +208,4 @@ func (p Part) decode(ctx context.Context, data []byte, name string, opts manifes
 		return nil, fmt.Errorf("it has %d of %d %s: %w", len(out), p.Objects, p.Resource, errIncomplete)
 	}
 	return out, ctx.Err() //nolint:wrapcheck // of the caller
-}
-
-// decodeObject returns one object, or says why it is none that a file may have.
-func decodeObject(kind inspect.Kind, message []byte, name string, opts manifest.Options) (metav1.Object, error) {
-	if err := opts.Objects(name, 0, len(message)); err != nil {
-		return nil, err //nolint:wrapcheck // it says what is wrong
-	}
-	if most := opts.Values(); len(message) > most && wire.Values(message, most) >= most {
-		return nil, fmt.Errorf("it has more than %d values; --max-input allows more", most)
-	}
-	o := kind.New().(decodable) //nolint:forcetypeassert // every object is
-	if covered := quantity.CoverProtobuf(message); covered != nil {
-		if kind.New().(decodable).Unmarshal(covered) != nil { //nolint:forcetypeassert // as above
-			return nil, quantity.ErrUnbounded
-		}
-	}
-	if err := o.Unmarshal(message); err != nil {
-		return nil, errors.New("decoding protobuf: " + err.Error()) // that it ends too soon does not say so of the file
-	}
-	if o.GetName() == "" {
-		return nil, errors.New("it has no name")
-	}
-	if !kind.Namespaced {
-		o.SetNamespace("")
-	}
-	o.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
-	return o, nil
 }

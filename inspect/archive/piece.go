@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -8,9 +9,20 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
 )
 
 // Single objects, for files that hold what has become of them.
+
+// encodable and decodable are what all objects of Kubernetes are.
+type encodable interface{ Marshal() ([]byte, error) }
+
+type decodable interface {
+	metav1.Object
+	runtime.Object
+	Unmarshal(data []byte) error
+}
 
 // HeaderOf returns what an archive says of a snapshot besides its objects.
 func HeaderOf(s *inspect.Snapshot) Header { return headerOf(s, nil) }
@@ -35,6 +47,28 @@ func Encode(object metav1.Object) ([]byte, error) {
 
 // Decode returns the object that was encoded, or says why it is none that a file may have. name is what the file is called
 // in errors, and opts has its limits.
-func Decode(kind inspect.Kind, data []byte, name string, opts manifest.Options) (metav1.Object, error) {
-	return decodeObject(kind, data, name, opts)
+func Decode(kind inspect.Kind, message []byte, name string, opts manifest.Options) (metav1.Object, error) {
+	if err := opts.Objects(name, 0, len(message)); err != nil {
+		return nil, err //nolint:wrapcheck // it says what is wrong
+	}
+	if most := opts.Values(); len(message) > most && wire.Values(message, most) >= most {
+		return nil, fmt.Errorf("it has more than %d values; --max-input allows more", most)
+	}
+	o := kind.New().(decodable) //nolint:forcetypeassert // every object is
+	if covered := quantity.CoverProtobuf(message); covered != nil {
+		if kind.New().(decodable).Unmarshal(covered) != nil { //nolint:forcetypeassert // as above
+			return nil, quantity.ErrUnbounded
+		}
+	}
+	if err := o.Unmarshal(message); err != nil {
+		return nil, errors.New("decoding protobuf: " + err.Error()) // that it ends too soon does not say so of the file
+	}
+	if o.GetName() == "" {
+		return nil, errors.New("it has no name")
+	}
+	if !kind.Namespaced {
+		o.SetNamespace("")
+	}
+	o.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
+	return o, nil
 }

@@ -197,13 +197,6 @@ func (r *renamer) resource(s string) string {
 	if public(s) {
 		return s
 	}
-	if entry, ok := strings.CutPrefix(s, "claim:"); ok { // the health of a device, by the entry of the pod
-		name, request, both := strings.Cut(entry, "/")
-		if !both {
-			return "claim:" + r.name(podClaims, name)
-		}
-		return "claim:" + r.name(podClaims, name) + "/" + r.request(request)
-	}
 	if renamed, ok := r.quota(s); ok {
 		return renamed
 	}

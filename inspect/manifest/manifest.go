@@ -35,6 +35,8 @@ type Result struct {
 	Events []inspect.Event
 	// Access are the objects of RBAC, of which the last counts where one is given several times. It is nil if there are none.
 	Access *inspect.Access
+	// Files are what was read, in this order: the paths that were given, those of directories with the files in them instead.
+	Files []string
 
 	seen map[identity]origin
 }
@@ -112,7 +114,9 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	if c.failures.all(len(c.seen) + len(c.workloads) + len(c.events) + len(c.accessSeen) + len(c.skipped)) {
 		return nil, c.failures.list[0]
 	}
-	return c.result(), nil
+	result := c.result()
+	result.Files = r.names
+	return result, nil
 }
 
 // readPath reads what a user named: a file, a directory or standard input. A file in a directory that cannot be read
@@ -124,6 +128,7 @@ func (c *collector) readPath(ctx context.Context, r *reading, path string) error
 	if err != nil {
 		return err
 	}
+	r.names = append(r.names, files...)
 	for _, file := range files {
 		data, err := r.readFile(ctx, file, c.opts.Stdin)
 		if err == nil {

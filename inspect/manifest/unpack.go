@@ -17,6 +17,7 @@ type reading struct {
 	meter  func(packed, unpacked int64) // may be nil
 	bytes  int64                        // unpacked so far
 	files  int                          // found so far below directories
+	names  []string                     // of what is read
 }
 
 func newReading(opts Options) *reading {

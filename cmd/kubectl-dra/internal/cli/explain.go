@@ -287,9 +287,7 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 			return nil, nil, err
 		}
 	}
-	if err := o.fitPatches(answers); err != nil {
-		return nil, nil, err
-	}
+	o.fitPatches(answers)
 	asked := o.again(flags, answers)
 	for _, e := range answers {
 		remedy.Add(snapshot, e, asked)

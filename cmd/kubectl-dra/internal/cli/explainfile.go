@@ -5,9 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,12 +93,8 @@ func (o *questionOptions) printText(text []byte) error {
 
 // changeFiles applies changes to the files of -f. missing are those whose objects are in none of them.
 func (o *questionOptions) changeFiles(changes []explain.ObjectChange) (changed []changedFile, missing []explain.ObjectChange, err error) {
-	paths, err := o.filesBelow()
-	if err != nil {
-		return nil, nil, err
-	}
 	found := make([]bool, len(changes))
-	for _, path := range paths {
+	for _, path := range o.paths {
 		text, err := o.textOf(path)
 		if err != nil {
 			return nil, nil, err
@@ -173,31 +166,4 @@ func (o *questionOptions) textOf(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is packed; unpack it to have it changed", path)
 	}
 	return text, err
-}
-
-// filesBelow are the files of -f, those in directories in the order in which they are read.
-func (o *questionOptions) filesBelow() ([]string, error) {
-	var out []string
-	for _, path := range o.files {
-		if info, err := os.Stat(path); path == stdinPath || err != nil || !info.IsDir() {
-			out = append(out, path)
-			continue
-		}
-		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			hidden := strings.HasPrefix(entry.Name(), ".") && file != path
-			switch {
-			case err != nil:
-				return nil // what cannot be read was told when it was to be read
-			case entry.IsDir() && hidden:
-				return filepath.SkipDir
-			case !entry.IsDir() && !hidden && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(file))):
-				out = append(out, file)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -9,15 +9,11 @@ import (
 
 // fitPatches makes the patches of fixes for objects of -f ones for what stands in the files, which lacks what an API server
 // fills in. It does so where patches are shown.
-func (o *questionOptions) fitPatches(answers []*explain.Explanation) error {
-	if len(o.files) == 0 || o.format.Name == "" {
-		return nil
+func (o *questionOptions) fitPatches(answers []*explain.Explanation) {
+	if o.format.Name == "" {
+		return
 	}
-	paths, err := o.filesBelow()
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
+	for _, path := range o.paths {
 		text, err := o.textOf(path)
 		if err != nil {
 			continue // of a packed file, patches are for what was read
@@ -30,7 +26,6 @@ func (o *questionOptions) fitPatches(answers []*explain.Explanation) error {
 			}
 		})
 	}
-	return nil
 }
 
 // fitFix makes what a fix changes in an object of a file fit the file.

@@ -42,6 +42,8 @@ type questionOptions struct {
 	reads []inspect.Resource
 	// input is what was read of standard input, where that is kept.
 	input *bytes.Buffer
+	// paths are the files of -f that were read, those in directories one by one.
+	paths []string
 }
 
 // leastCode is the exit code when every answer is yes.
@@ -172,6 +174,7 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	o.paths = result.Files
 	given := result.Objects
 	if err := o.givePriorities(ctx, result); err != nil {
 		return nil, nil, err
