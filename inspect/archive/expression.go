@@ -202,7 +202,9 @@ func shifted(s string, first, by rune) string {
 
 // searching are functions that look for a text in a text; nil for what is no regular expression.
 var searching = map[string]func(wanted string) func(string) bool{
-	"startsWith": looking(strings.HasPrefix), "endsWith": looking(strings.HasSuffix), "contains": looking(strings.Contains),
+	"startsWith": looking(strings.HasPrefix),
+	"endsWith":   looking(strings.HasSuffix),
+	"contains":   looking(strings.Contains),
 	"matches": func(wanted string) func(string) bool {
 		pattern, err := regexp.Compile(wanted)
 		if err != nil {
@@ -212,6 +214,7 @@ var searching = map[string]func(wanted string) func(string) bool{
 	},
 }
 
+// looking is a search that needs nothing but the text and what it looks for.
 func looking(finds func(s, wanted string) bool) func(wanted string) func(string) bool {
 	return func(wanted string) func(string) bool {
 		return func(s string) bool { return finds(s, wanted) }

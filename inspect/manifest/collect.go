@@ -224,8 +224,8 @@ func objectName(kindName string, k kind, object metav1.Object) string {
 	return kindName + " " + name
 }
 
-// isDuplicate reports whether the object was given before. When its content differed, the last one counts, as it
-// does when files are applied one after the other, and there is a warning.
+// isDuplicate reports whether the object was given before. When its content differed, the last one counts, as
+// it does when files are applied one after the other, and there is a warning.
 func (c *collector) isDuplicate(where string, id identity, object metav1.Object, name string) bool {
 	first, found := c.seen[id]
 	if !found {
@@ -306,8 +306,8 @@ func missingHead(h head) string {
 	return "left out: it has no " + missing + ", so it is not a Kubernetes object"
 }
 
-// warningsOf are what the API server would refuse in one object. The paths of the decoder and of validation become those of
-// the file.
+// warningsOf are what the API server would refuse in one object. The paths of the decoder and of validation
+// become those of the file.
 func warningsOf(where, name string, f findings, h head, ofDecoder, ofValidation func(path string) string) []Warning {
 	var all []Warning
 	for _, complaint := range f.complaints {

@@ -35,7 +35,7 @@ type Result struct {
 	Events []inspect.Event
 	// Access are the objects of RBAC, of which the last counts where one is given several times. It is nil if there are none.
 	Access *inspect.Access
-	// Files are what was read, in this order: the paths that were given, those of directories with the files in them instead.
+	// Files are what was read, in this order: the paths that were given, with the files in them in place of directories.
 	Files []string
 
 	seen map[identity]origin

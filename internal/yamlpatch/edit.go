@@ -41,8 +41,8 @@ func (e *entry) value() *yaml.Node {
 	return e.parent.Content[e.index+e.width()-1]
 }
 
-// locate returns the entries on the way of a JSON pointer, from the outermost to the one that it names. It returns nil if
-// there is no such place.
+// locate returns the entries on the way of a JSON pointer, from the outermost to the one that it names. It
+// returns nil if there is no such place.
 func (d *document) locate(pointer string) []entry {
 	var path []entry
 	at := d.root
@@ -89,8 +89,8 @@ func (d *document) lineOf(n *yaml.Node) (before, from string, ok bool) {
 	return "", "", false
 }
 
-// lines returns the lines of the last entry of a path: from the one on which it begins to the next entry, without the
-// comments and blank lines before that.
+// linesOf returns the lines of the last entry of a path: from the one on which it begins to the next entry,
+// without the comments and blank lines before that.
 func (d *document) linesOf(path []entry) (from, to int) {
 	from, to = path[len(path)-1].first().Line-1, len(d.lines)
 	for i := range slices.Backward(path) {
@@ -120,7 +120,8 @@ func (d *document) with(from, to int, by string) string {
 	return before + by + strings.Join(d.lines[to:], "")
 }
 
-// splice applies an operation to a scalar or to the lines of one entry. It returns false if the place has no lines of its own.
+// splice applies an operation to a scalar or to the lines of one entry. It returns false if the place has no
+// lines of its own.
 func (d *document) splice(op Operation, path []entry) (string, bool) {
 	e := &path[len(path)-1]
 	switch {
@@ -239,8 +240,8 @@ func nodeOf(value any, old *yaml.Node) (*yaml.Node, error) {
 	return node, nil
 }
 
-// rewrite applies an operation to the nodes of the document, and gives out the text with more and more of it written anew,
-// until try returns true: entries that have lines of their own, and the whole document.
+// rewrite applies an operation to the nodes of the document, and gives out the text with more and more of it
+// written anew, until try returns true: entries that have lines of their own, and the whole document.
 func (d *document) rewrite(op Operation, path []entry, try func(text string, layoutKept bool) bool) {
 	target := len(path) - 1
 	if op.Op == "remove" || !path[target].inMapping() || path[target].index < 0 {
@@ -342,7 +343,8 @@ func edit(op Operation, e *entry) bool {
 	return true
 }
 
-// openFlow turns flow style into blocks where it goes over several lines or has comments: the encoder would put all on one.
+// openFlow turns flow style into blocks where it goes over several lines or has comments: the encoder would
+// put all on one.
 func openFlow(n *yaml.Node) {
 	if n.Style&yaml.FlowStyle != 0 && (lastLine(n) > n.Line || hasComments(n)) {
 		n.Style &^= yaml.FlowStyle

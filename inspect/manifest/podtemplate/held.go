@@ -14,11 +14,12 @@ import (
 // queueLabel names the queue of Kueue that admits an object.
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
-// suspending are the fields by which an object says that nothing of it runs. That of a CronJob may also be in the Jobs that it makes.
+// suspending are the fields by which an object says that nothing of it runs. That of a CronJob may also be in
+// the Jobs that it makes.
 var suspending = []string{"/spec/suspend", "/spec/runPolicy/suspend", "/spec/jobTemplate/spec/suspend"}
 
-// HoldBack finds out why the controller of an object makes no pods of a template. The tree is the object, whose pods of the
-// template w stands for.
+// HoldBack finds out why the controller of an object makes no pods of a template. The tree is the object,
+// whose pods of the template w stands for.
 func HoldBack(w *inspect.Workload, tree map[string]any, meta *metav1.PartialObjectMetadata) {
 	queue := meta.Labels[queueLabel]
 	if status := finished(tree); status != "" && w.Type.Kind == "Job" {

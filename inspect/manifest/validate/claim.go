@@ -22,18 +22,21 @@ func checkClaimSpec(v *validator, spec *resourcev1.ResourceClaimSpec, path place
 		v.note(path.Child("requests"), "there is no request, so nothing will be allocated")
 	}
 	seen := map[string]bool{}
-	each(v, devices.Requests, resourcev1.DeviceRequestsMaxSize, path.Child("requests"), func(r *resourcev1.DeviceRequest, at place) {
-		unique(v, seen, r.Name, at.Child("name"))
-		checkRequest(v, r, devices.Constraints, at)
-	})
+	each(v, devices.Requests, resourcev1.DeviceRequestsMaxSize, path.Child("requests"),
+		func(r *resourcev1.DeviceRequest, at place) {
+			unique(v, seen, r.Name, at.Child("name"))
+			checkRequest(v, r, devices.Constraints, at)
+		})
 	names := requestNames(devices)
-	each(v, devices.Constraints, resourcev1.DeviceConstraintsMaxSize, path.Child("constraints"), func(c *resourcev1.DeviceConstraint, at place) {
-		checkConstraint(v, c, names, at)
-	})
-	each(v, devices.Config, resourcev1.DeviceConfigMaxSize, path.Child("config"), func(c *resourcev1.DeviceClaimConfiguration, at place) {
-		v.requestRefs(c.Requests, names, at.Child("requests"))
-		checkConfiguration(v, &c.DeviceConfiguration, at)
-	})
+	each(v, devices.Constraints, resourcev1.DeviceConstraintsMaxSize, path.Child("constraints"),
+		func(c *resourcev1.DeviceConstraint, at place) {
+			checkConstraint(v, c, names, at)
+		})
+	each(v, devices.Config, resourcev1.DeviceConfigMaxSize, path.Child("config"),
+		func(c *resourcev1.DeviceClaimConfiguration, at place) {
+			v.requestRefs(c.Requests, names, at.Child("requests"))
+			checkConfiguration(v, &c.DeviceConfiguration, at)
+		})
 }
 
 // requestNames returns every name by which a constraint, a config or a result may refer to a request.
@@ -49,7 +52,8 @@ func requestNames(devices *resourcev1.DeviceClaim) map[string]bool {
 	return names
 }
 
-func checkRequest(v *validator, request *resourcev1.DeviceRequest, constraints []resourcev1.DeviceConstraint, path place) {
+func checkRequest(v *validator, request *resourcev1.DeviceRequest,
+	constraints []resourcev1.DeviceConstraint, path place) {
 	v.label(request.Name, path.Child("name"))
 	v.oneOf(path, "exactly and firstAvailable",
 		choice{"exactly", request.Exactly != nil}, choice{"firstAvailable", len(request.FirstAvailable) > 0})
@@ -58,18 +62,21 @@ func checkRequest(v *validator, request *resourcev1.DeviceRequest, constraints [
 	}
 	seen := map[string]bool{}
 	subrequests := path.Child("firstAvailable")
-	each(v, request.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, subrequests, func(sub *resourcev1.DeviceSubRequest, at place) {
-		v.label(sub.Name, at.Child("name"))
-		unique(v, seen, sub.Name, at.Child("name"))
-		checkExactly(v, request.Name+"/"+sub.Name, &resourcev1.ExactDeviceRequest{
-			DeviceClassName: sub.DeviceClassName, Selectors: sub.Selectors, AllocationMode: sub.AllocationMode, Count: sub.Count,
-			Tolerations: sub.Tolerations, Capacity: sub.Capacity, DerivedAttributes: sub.DerivedAttributes,
-		}, constraints, at)
-	})
+	each(v, request.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize, subrequests,
+		func(sub *resourcev1.DeviceSubRequest, at place) {
+			v.label(sub.Name, at.Child("name"))
+			unique(v, seen, sub.Name, at.Child("name"))
+			checkExactly(v, request.Name+"/"+sub.Name, &resourcev1.ExactDeviceRequest{
+				DeviceClassName: sub.DeviceClassName, Selectors: sub.Selectors,
+				AllocationMode: sub.AllocationMode, Count: sub.Count, Tolerations: sub.Tolerations,
+				Capacity: sub.Capacity, DerivedAttributes: sub.DerivedAttributes,
+			}, constraints, at)
+		})
 }
 
 // checkExactly checks what a request and a subrequest have in common. name is how constraints refer to it.
-func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest, constraints []resourcev1.DeviceConstraint, path place) {
+func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest,
+	constraints []resourcev1.DeviceConstraint, path place) {
 	v.className(r.DeviceClassName, path.Child("deviceClassName"))
 	checkSelectors(v, r.Selectors, path.Child("selectors"))
 	const all, exactCount = resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount
@@ -93,15 +100,16 @@ func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest, c
 	}
 	seen := map[string]bool{}
 	derived := path.Child("derivedAttributes")
-	each(v, r.DerivedAttributes, resourcev1.DeviceDerivedAttributesMaxSize, derived, func(d *resourcev1.DeviceDerivedAttribute, at place) {
-		attribute := string(d.Name)
-		v.fullyQualifiedName(attribute, at.Child("name"))
-		unique(v, seen, attribute, at.Child("name"))
-		if !constrained(name, constraints, attribute) {
-			v.refuse(field.Invalid(at.Child("name").path, attribute, "no constraint of this request uses it"))
-		}
-		v.expression(d.Expression, at.Child("expression"))
-	})
+	each(v, r.DerivedAttributes, resourcev1.DeviceDerivedAttributesMaxSize, derived,
+		func(d *resourcev1.DeviceDerivedAttribute, at place) {
+			attribute := string(d.Name)
+			v.fullyQualifiedName(attribute, at.Child("name"))
+			unique(v, seen, attribute, at.Child("name"))
+			if !constrained(name, constraints, attribute) {
+				v.refuse(field.Invalid(at.Child("name").path, attribute, "no constraint of this request uses it"))
+			}
+			v.expression(d.Expression, at.Child("expression"))
+		})
 }
 
 // constrained reports whether a constraint that covers a request reads an attribute.
@@ -187,9 +195,10 @@ func checkConfiguration(v *validator, config *resourcev1.DeviceConfiguration, pa
 // checkClass checks the spec of a DeviceClass.
 func checkClass(v *validator, spec *resourcev1.DeviceClassSpec, path place) {
 	checkSelectors(v, spec.Selectors, path.Child("selectors"))
-	each(v, spec.Config, resourcev1.DeviceConfigMaxSize, path.Child("config"), func(c *resourcev1.DeviceClassConfiguration, at place) {
-		checkConfiguration(v, &c.DeviceConfiguration, at)
-	})
+	each(v, spec.Config, resourcev1.DeviceConfigMaxSize, path.Child("config"),
+		func(c *resourcev1.DeviceClassConfiguration, at place) {
+			checkConfiguration(v, &c.DeviceConfiguration, at)
+		})
 	if name := spec.ExtendedResourceName; name != nil {
 		checkExtendedResource(v, *name, path.Child("extendedResourceName"))
 	}

@@ -34,11 +34,12 @@ func checkSlice(v *validator, spec *resourcev1.ResourceSliceSpec, path place) {
 		v.refuse(field.Forbidden(path.path, "devices and sharedCounters must be in separate slices of the pool"))
 	}
 	sets := map[string]bool{}
-	each(v, spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets, path.Child("sharedCounters"), func(set *resourcev1.CounterSet, at place) {
-		v.label(set.Name, at.Child("name"))
-		unique(v, sets, set.Name, at.Child("name"))
-		checkCounters(v, set.Counters, resourcev1.ResourceSliceMaxCountersPerCounterSet, at.Child("counters"))
-	})
+	each(v, spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets, path.Child("sharedCounters"),
+		func(set *resourcev1.CounterSet, at place) {
+			v.label(set.Name, at.Child("name"))
+			unique(v, sets, set.Name, at.Child("name"))
+			checkCounters(v, set.Counters, resourcev1.ResourceSliceMaxCountersPerCounterSet, at.Child("counters"))
+		})
 	limit := resourcev1.ResourceSliceMaxDevices
 	if usesAdvancedFeatures(spec.Devices) {
 		limit = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
@@ -70,7 +71,8 @@ func usesAdvancedFeatures(devices []resourcev1.Device) bool {
 }
 
 // checkNodes checks each way that is set in which a slice or a device says on which nodes it is.
-func checkNodes(v *validator, nodeName *string, selector *corev1.NodeSelector, allNodes *bool, path place) []choice {
+func checkNodes(v *validator, nodeName *string, selector *corev1.NodeSelector, allNodes *bool,
+	path place) []choice {
 	named := nodeName != nil && *nodeName != ""
 	if named {
 		v.messages(*nodeName, path.Child("nodeName"), validation.IsDNS1123Subdomain(*nodeName))
@@ -123,9 +125,10 @@ func checkDevice(v *validator, device *resourcev1.Device, perDevice bool, path p
 		capacity := device.Capacity[name]
 		checkCapacity(v, &capacity, isTrue(device.AllowMultipleAllocations), at)
 	}
-	each(v, device.Taints, resourcev1.DeviceTaintsMaxLength, path.Child("taints"), func(t *resourcev1.DeviceTaint, at place) {
-		checkTaint(v, t, at)
-	})
+	each(v, device.Taints, resourcev1.DeviceTaintsMaxLength, path.Child("taints"),
+		func(t *resourcev1.DeviceTaint, at place) {
+			checkTaint(v, t, at)
+		})
 	checkConsumption(v, device.ConsumesCounters, path.Child("consumesCounters"))
 	choices := checkNodes(v, device.NodeName, device.NodeSelector, device.AllNodes, path)
 	if perDevice {
@@ -139,16 +142,18 @@ func checkDevice(v *validator, device *resourcev1.Device, perDevice bool, path p
 
 func checkConsumption(v *validator, list []resourcev1.DeviceCounterConsumption, path place) {
 	seen := map[string]bool{}
-	each(v, list, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, path, func(c *resourcev1.DeviceCounterConsumption, at place) {
-		v.label(c.CounterSet, at.Child("counterSet"))
-		unique(v, seen, c.CounterSet, at.Child("counterSet"))
-		checkCounters(v, c.Counters, resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption, at.Child("counters"))
-		groups := map[string]bool{}
-		each(v, c.CompatibilityGroups, resourcev1.DeviceCompatibilityGroupsMaxSize, at.Child("compatibilityGroups"), func(group *string, at place) {
-			v.label(*group, at)
-			unique(v, groups, *group, at)
+	each(v, list, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, path,
+		func(c *resourcev1.DeviceCounterConsumption, at place) {
+			v.label(c.CounterSet, at.Child("counterSet"))
+			unique(v, seen, c.CounterSet, at.Child("counterSet"))
+			checkCounters(v, c.Counters, resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption, at.Child("counters"))
+			groups := map[string]bool{}
+			each(v, c.CompatibilityGroups, resourcev1.DeviceCompatibilityGroupsMaxSize, at.Child("compatibilityGroups"),
+				func(group *string, at place) {
+					v.label(*group, at)
+					unique(v, groups, *group, at)
+				})
 		})
-	})
 }
 
 // checkBindingConditions checks the conditions of a device or of an allocation result.
@@ -228,16 +233,19 @@ func checkAttributes(v *validator, device *resourcev1.Device, path place) {
 
 func checkAttribute(v *validator, a *resourcev1.DeviceAttribute, path place) {
 	for _, list := range []choice{
-		{"ints", a.IntValues != nil && len(a.IntValues) == 0}, {"bools", a.BoolValues != nil && len(a.BoolValues) == 0},
-		{"strings", a.StringValues != nil && len(a.StringValues) == 0}, {"versions", a.VersionValues != nil && len(a.VersionValues) == 0},
+		{"ints", a.IntValues != nil && len(a.IntValues) == 0},
+		{"bools", a.BoolValues != nil && len(a.BoolValues) == 0},
+		{"strings", a.StringValues != nil && len(a.StringValues) == 0},
+		{"versions", a.VersionValues != nil && len(a.VersionValues) == 0},
 	} {
 		if list.set {
 			v.refuse(field.Invalid(path.Child(list.name).path, "[]", "must not be empty"))
 		}
 	}
 	v.oneOf(path, "int, bool, string, version, ints, bools, strings and versions",
-		choice{"int", a.IntValue != nil}, choice{"bool", a.BoolValue != nil}, choice{"string", a.StringValue != nil},
-		choice{"version", a.VersionValue != nil}, choice{"ints", a.IntValues != nil}, choice{"bools", a.BoolValues != nil},
+		choice{"int", a.IntValue != nil}, choice{"bool", a.BoolValue != nil},
+		choice{"string", a.StringValue != nil}, choice{"version", a.VersionValue != nil},
+		choice{"ints", a.IntValues != nil}, choice{"bools", a.BoolValues != nil},
 		choice{"strings", a.StringValues != nil}, choice{"versions", a.VersionValues != nil})
 	if a.StringValue != nil {
 		v.attributeLength(*a.StringValue, path.Child("string"))

@@ -18,13 +18,14 @@ func checkClaimStatus(v *validator, claim *resourcev1.ResourceClaim, path place)
 	}
 	seen := map[string]bool{}
 	reserved := path.Child("reservedFor")
-	each(v, status.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize, reserved, func(ref *resourcev1.ResourceClaimConsumerReference, at place) {
-		v.required(ref.Resource, at.Child("resource"), "")
-		v.required(ref.Name, at.Child("name"), "")
-		if v.required(string(ref.UID), at.Child("uid"), "") {
-			unique(v, seen, string(ref.UID), at.Child("uid"))
-		}
-	})
+	each(v, status.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize, reserved,
+		func(ref *resourcev1.ResourceClaimConsumerReference, at place) {
+			v.required(ref.Resource, at.Child("resource"), "")
+			v.required(ref.Name, at.Child("name"), "")
+			if v.required(string(ref.UID), at.Child("uid"), "") {
+				unique(v, seen, string(ref.UID), at.Child("uid"))
+			}
+		})
 	if status.Allocation != nil {
 		checkAllocation(v, claim, path.Child("allocation", "devices"))
 	}
@@ -35,14 +36,16 @@ func checkAllocation(v *validator, claim *resourcev1.ResourceClaim, path place) 
 	devices := &claim.Status.Allocation.Devices
 	names := requestNames(&claim.Spec.Devices)
 	results := path.Child("results")
-	each(v, devices.Results, resourcev1.AllocationResultsMaxSize, results, func(r *resourcev1.DeviceRequestAllocationResult, at place) {
-		checkResult(v, r, names, at)
-	})
-	each(v, devices.Config, maxResultConfigs, path.Child("config"), func(config *resourcev1.DeviceAllocationConfiguration, at place) {
-		supported(v, config.Source, at.Child("source"), resourcev1.AllocationConfigSourceClass, resourcev1.AllocationConfigSourceClaim)
-		v.requestRefs(config.Requests, names, at.Child("requests"))
-		checkConfiguration(v, &config.DeviceConfiguration, at)
-	})
+	each(v, devices.Results, resourcev1.AllocationResultsMaxSize, results,
+		func(r *resourcev1.DeviceRequestAllocationResult, at place) {
+			checkResult(v, r, names, at)
+		})
+	each(v, devices.Config, maxResultConfigs, path.Child("config"),
+		func(config *resourcev1.DeviceAllocationConfiguration, at place) {
+			supported(v, config.Source, at.Child("source"), resourcev1.AllocationConfigSourceClass, resourcev1.AllocationConfigSourceClaim)
+			v.requestRefs(config.Requests, names, at.Child("requests"))
+			checkConfiguration(v, &config.DeviceConfiguration, at)
+		})
 	if selector := claim.Status.Allocation.NodeSelector; selector != nil {
 		v.nodeSelector(selector, v.at("status", "allocation", "nodeSelector"))
 	}

@@ -32,8 +32,8 @@ type validator struct {
 	spelled  bool // paths are
 }
 
-// Object returns what is wrong with an object at its newest version that has its defaults, in the order of its
-// fields. Of a kind that has no rules here only the metadata is looked at.
+// Object returns what is wrong with an object at its newest version that has its defaults, in the order of
+// its fields. Of a kind that has no rules here only the metadata is looked at.
 func Object(object metav1.Object) []Problem {
 	var probe validator
 	if probe.object(object); len(probe.problems) == 0 {
@@ -83,7 +83,8 @@ func (v *validator) size(length, limit int, path place) bool {
 	return length <= limit
 }
 
-// each calls check for the items of a list. Those of a list that is too long are left alone, as the API server does.
+// each calls check for the items of a list. Those of a list that is too long are left alone, as the API
+// server does.
 func each[T any](v *validator, list []T, limit int, path place, check func(item *T, at place)) {
 	if !v.size(len(list), limit, path) {
 		return
