@@ -15,7 +15,7 @@ type ShapePlan struct {
 	MayFit bool
 	// Unseen says what is not known of the pods, in sentences. If there is any, no answer is a certain yes.
 	Unseen []string
-	// Shapes are the answers for each kind of node, the best first, and for mixtures of two that are better.
+	// Shapes are the answers for each kind of node, the best first.
 	Shapes []ShapeAnswer
 	// Priced says that prices decide which is best. Currency is "" if it was not given.
 	Priced   bool
@@ -41,15 +41,21 @@ const (
 	ShapeUnknown ShapeVerdict = "Unknown"
 )
 
-// ShapeAnswer is what becomes of pods if nodes of one kind, or of two, are added.
+// ShapeAnswer is what becomes of pods if nodes of one kind are added.
 type ShapeAnswer struct {
-	// Parts are one kind of node, or two.
-	Parts   []ShapePart
+	// Name is that of the kind, and Source says where it is described: Cluster, Manifest, ClusterAutoscaler or Karpenter. From is the
+	// file, or the number of nodes of the cluster that are alike, as text.
+	Name   string
+	Source string
+	From   string
+	// Devices is the number of devices of one node.
+	Devices int
+	// Count is the number of nodes. It is 0 if no number does.
+	Count   int
 	Verdict ShapeVerdict
-	// Minimal says of ShapeFits that one node less was tried, and is not certain to do. Of a mixture it says so for each part.
+	// Minimal says of ShapeFits that one node less was tried, and is not certain to do.
 	Minimal bool
 	// AtBest is the fewest nodes with which all can be placed by some choice of nodes. AtBestProven says that with one less they cannot.
-	// For a mixture it is not looked for.
 	AtBest       int
 	AtBestProven bool
 	// Price is that of all nodes for an hour. It is nil if that of one is not known.
@@ -61,26 +67,4 @@ type ShapeAnswer struct {
 	Why  string
 	// Assumes says what is supposed about the node that its source does not tell.
 	Assumes string
-}
-
-// Nodes is the number of nodes of an answer.
-func (a *ShapeAnswer) Nodes() int {
-	n := 0
-	for _, p := range a.Parts {
-		n += p.Count
-	}
-	return n
-}
-
-// ShapePart is a kind of node, and how many of it.
-type ShapePart struct {
-	Name string
-	// Source says where the kind is described: Cluster, Manifest, ClusterAutoscaler or Karpenter. From is the file, or the number
-	// of nodes of the cluster that are alike, as text.
-	Source string
-	From   string
-	// Count is 0 if no number does.
-	Count int
-	// Devices is the number of devices of one node.
-	Devices int
 }

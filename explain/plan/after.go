@@ -27,7 +27,7 @@ func After(s *inspect.Snapshot, e *Event) *inspect.Snapshot {
 		}
 	}
 	return s.With(func(o *inspect.Objects) {
-		endPods(o, ended)
+		EndPods(o, ended)
 		o.Pods, o.Claims = append(o.Pods, again...), append(o.Claims, claims...)
 		if e.Change != nil {
 			e.Change(o)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -47,16 +46,6 @@ func TestOtherSchedulers(t *testing.T) {
 			}
 			if got := ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), test.remark) {
 				t.Errorf("%s, certain %t, %v", got, p.Replay.Certain, p.Replay.Remarks)
-			}
-			for _, pod := range test.pods {
-				m, err := MakeRoom(t.Context(), c, pod, MoveOptions{})
-				if err != nil || (m.Verdict == explain.Feasible) != test.certain {
-					t.Errorf("room for %s: %s, %s, %v", pod.Name, m.Verdict, m.Message, err)
-				}
-			}
-			shapes, err := Shapes(t.Context(), c, test.pods, []nodeshape.Shape{shapeOf("big", 64, "a100")}, ShapeOptions{})
-			if err != nil || shapes.Fits != test.certain {
-				t.Errorf("fits %t, unseen %v, %v", shapes.Fits, shapes.Unseen, err)
 			}
 		})
 	}
@@ -255,14 +244,6 @@ func TestShortOfQuota(t *testing.T) {
 			p, err := Place(t.Context(), c, pods, Options{})
 			if err != nil || strings.Join(p.Replay.Remarks, ";") != test.remark || p.Replay.Certain != (test.remark == "") {
 				t.Errorf("certain %t, %v, %v", p.Replay.Certain, p.Replay.Remarks, err)
-			}
-			shapes, err := Shapes(t.Context(), c, pods, []nodeshape.Shape{shapeOf("big", 64, "a100")}, ShapeOptions{})
-			if err != nil || shapes.Fits != (test.remark == "") {
-				t.Errorf("fits %t, %v, %v", shapes.Fits, shapes.Unseen, err)
-			}
-			m, err := MakeRoom(t.Context(), c, pods[0], MoveOptions{})
-			if want := test.health.State != inspect.Forbidden; err != nil || (m.Verdict == explain.Feasible) != want {
-				t.Errorf("room: %s, %v", m.Verdict, err)
 			}
 		})
 	}

@@ -131,7 +131,7 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 		out.Gone = append(out.Gone, gone)
 	}
 	after := s.With(func(o *inspect.Objects) {
-		endPods(o, ended)
+		EndPods(o, ended)
 		if e.Change != nil {
 			e.Change(o)
 		}
@@ -265,22 +265,23 @@ func nowhere(pods []*corev1.Pod) explain.Replay {
 	return out
 }
 
-// endPods takes pods away, and what goes with them: claims that were made for one of them alone, and the devices of those that
+// EndPods takes pods away, and what goes with them: claims that were made for one of them alone, and the devices of those that
 // were reserved for nobody else.
-func endPods(o *inspect.Objects, ended map[inspect.PodRef]bool) {
+func EndPods(o *inspect.Objects, ended map[inspect.PodRef]bool) {
 	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return ended[refOf(p)] })
 	claims := make([]*resourcev1.ResourceClaim, 0, len(o.Claims))
 	for _, claim := range o.Claims {
-		owner := metav1.GetControllerOf(claim)
+		owner := metav1.GetControllerOfNoCopy(claim)
 		if owner != nil && owner.Kind == "Pod" && ended[inspect.PodRef{Namespace: claim.Namespace, Name: owner.Name}] {
 			continue
 		}
-		left := slices.DeleteFunc(slices.Clone(claim.Status.ReservedFor), func(r resourcev1.ResourceClaimConsumerReference) bool {
+		gone := func(r resourcev1.ResourceClaimConsumerReference) bool {
 			return r.Resource == "pods" && r.APIGroup == "" && ended[inspect.PodRef{Namespace: claim.Namespace, Name: r.Name}]
-		})
-		if len(left) < len(claim.Status.ReservedFor) {
+		}
+		if slices.ContainsFunc(claim.Status.ReservedFor, gone) {
 			claim = claim.DeepCopy()
-			if claim.Status.ReservedFor = left; len(left) == 0 {
+			claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, gone)
+			if len(claim.Status.ReservedFor) == 0 {
 				claim.Status = resourcev1.ResourceClaimStatus{}
 			}
 		}

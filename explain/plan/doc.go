@@ -6,8 +6,8 @@
 // it proposes what makes the scheduler find it.
 //
 // [Play] says what becomes of pods by an [Event]: a node is drained or lost, devices are lost, a namespace is deleted. [FindWeakest]
-// looks for the loss that does most harm. [MakeRoom] finds the fewest pods to move so that another one fits, [Defragment] how
-// many more claims fit after so many moves, and [Shapes] which nodes to add.
+// looks for the loss that does most harm. A [Trial] lets other packages try out clusters that they have changed: explain/plan/moves finds
+// the fewest pods to move so that another one fits, and explain/plan/shapes which nodes to add.
 //
 // All answers are functions of a snapshot. Nothing is written, and what is printed as placed was decided by the allocator and the
 // filters, each pod in the cluster that those before it have left.

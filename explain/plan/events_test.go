@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -64,28 +63,6 @@ func TestDrainOnce(t *testing.T) {
 		}
 		if o.Nodes[0].Spec.Unschedulable {
 			t.Errorf("%s: the node that was read was changed", name)
-		}
-	}
-}
-
-// TestNoMoves: that there are no moves is certain only if all were tried, and so is how many are needed at least.
-func TestNoMoves(t *testing.T) {
-	for name, test := range map[string]struct {
-		arena   arena
-		verdict explain.JointVerdict
-		atLeast int
-	}{
-		"all tried":          {arena{}, explain.Infeasible, 4},
-		"some depend":        {arena{other: make([]*piece, 1)}, explain.JointUnknown, 2},
-		"not known":          {arena{unsure: true}, explain.JointUnknown, 2},
-		"given up on before": {arena{partly: true}, explain.JointUnknown, 4},
-	} {
-		out := &explain.Moves{AtLeast: 9}
-		if test.arena.none(out); out.Verdict != test.verdict || (out.AtLeast == 0) != (test.verdict == explain.Infeasible) {
-			t.Errorf("%s: %+v", name, out)
-		}
-		if n := test.arena.refuted(3); n != test.atLeast {
-			t.Errorf("%s: at least %d, want %d", name, n, test.atLeast)
 		}
 	}
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -86,13 +85,14 @@ func (r *replay) doubtPending(ctx context.Context) error {
 
 // withoutRunning is a cluster without the pods on its nodes.
 func withoutRunning(c *scheduler.Cluster) *scheduler.Cluster {
-	var running []*corev1.Pod
+	running := map[inspect.PodRef]bool{}
 	for _, pod := range c.Snapshot().Objects().Pods {
 		if pod.Spec.NodeName != "" {
-			running = append(running, pod)
+			running[refOf(pod)] = true
 		}
 	}
-	return without(c, running)
+	ended := c.Snapshot().With(func(o *inspect.Objects) { EndPods(o, running) })
+	return scheduler.NewCluster(ended, scheduler.Options{Like: c})
 }
 
 // doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all before them are placed.

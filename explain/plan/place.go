@@ -150,7 +150,7 @@ func withoutClaims(s *inspect.Snapshot) []string {
 		if pod.Spec.NodeName == "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
-		if slices.ContainsFunc(claimRefsOf(pod), func(ref inspect.ClaimRef) bool { _, ok := s.Claim(ref); return !ok }) {
+		if slices.ContainsFunc(ClaimRefsOf(pod), func(ref inspect.ClaimRef) bool { _, ok := s.Claim(ref); return !ok }) {
 			out = append(out, pod.Namespace+"/"+pod.Name)
 		}
 	}

@@ -7,13 +7,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -118,81 +116,6 @@ func TestLossUnread(t *testing.T) {
 	}
 }
 
-// TestMoveUnread: where not all pods or claims are known, it is not proved that no moves make room, unless there would be none in an empty
-// cluster either.
-func TestMoveUnread(t *testing.T) {
-	for _, test := range []struct {
-		unread []inspect.Resource
-		count  int64
-		want   explain.JointVerdict
-	}{
-		{nil, 8, explain.Infeasible}, {[]inspect.Resource{inspect.Pods}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Pods}, 9, explain.Infeasible},
-		{[]inspect.Resource{inspect.Claims}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Claims}, 9, explain.Infeasible},
-	} {
-		o := busy()
-		claim := &resourcev1.ResourceClaim{Spec: template("wanted", test.count, "").Spec.Spec}
-		claim.Namespace, claim.Name = "ml", "wanted"
-		c := unreadable(o, test.unread...)
-		m, err := MakeRoom(t.Context(), c, claim, MoveOptions{})
-		if err != nil || m.Verdict != test.want {
-			t.Errorf("%d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
-		}
-		d, err := Defragment(t.Context(), c, claim, 1)
-		if err != nil || d.Complete != (test.want == explain.Infeasible) || len(d.Rows) > 1 {
-			t.Errorf("%d devices without %v: complete %t, %v, %v", test.count, test.unread, d.Complete, d.Rows, err)
-		}
-		pod := worker("w", "wanted")
-		o.Templates = append(o.Templates, template("wanted", test.count, ""))
-		if test.unread == nil {
-			continue
-		}
-		m, err = MakeRoom(t.Context(), unreadable(o, test.unread...), admittedPod(pod, claim), MoveOptions{})
-		if err != nil || m.Verdict == explain.Feasible {
-			t.Errorf("a pod with %d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
-		}
-	}
-}
-
-// admittedPod is a pod with a claim of which it is the only user.
-func admittedPod(pod *corev1.Pod, claim *resourcev1.ResourceClaim) *corev1.Pod {
-	pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: &claim.Name}
-	return pod
-}
-
-// TestShapesUnread: what is asked for is not all known, so nodes may do at best; those that do not do still do not.
-func TestShapesUnread(t *testing.T) {
-	secret := []string{"the controller of VirtualMachine v makes its pods"}
-	big, tiny := shapeOf("big", 64, "a100", "a100", "a100", "a100", "a100", "a100", "a100", "a100"), shapeOf("tiny", 64, "a100")
-	for _, test := range []struct {
-		name   string
-		unread []inspect.Resource
-		opts   ShapeOptions
-		pods   []*corev1.Pod
-		want   string
-		mayFit bool
-	}{
-		{"all is known", nil, ShapeOptions{}, workers(2, "w", "eight"), "1 big Fits, 0 tiny Fails w-0001 NotEnoughDevices", false},
-		{"a pod that is not known", nil, ShapeOptions{Unseen: secret}, workers(2, "w", "eight"), "1 big MayFit, 0 tiny Fails w-0001 NotEnoughDevices", false},
-		{"as things are", nil, ShapeOptions{Unseen: secret}, workers(1, "w", "eight"), "", true},
-		{"others that wait", nil, ShapeOptions{Others: workers(1, "other", "one")}, workers(2, "w", "eight"), "1 big MayFit, 0 tiny Fails w-0001 NotEnoughDevices", false},
-		{"others that fit nowhere", nil, ShapeOptions{Others: workers(1, "other", "none")}, workers(2, "w", "eight"), "1 big Fits, 0 tiny Fails w-0001 NotEnoughDevices", false},
-		{"nobody is known to wait", []inspect.Resource{inspect.Pods}, ShapeOptions{}, nil, "", true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			p, err := Shapes(t.Context(), unreadable(small(1), test.unread...), test.pods, []nodeshape.Shape{big, tiny}, test.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := saidOf(p); got != test.want || p.Fits || p.MayFit != test.mayFit {
-				t.Errorf("%s, fits %t, may fit %t; want %s", got, p.Fits, p.MayFit, test.want)
-			}
-			if (len(p.Unseen) > 0) != (test.unread != nil || strings.Contains(test.want, "MayFit") || test.mayFit) {
-				t.Errorf("unseen: %v", p.Unseen)
-			}
-		})
-	}
-}
-
 // full is a node with room for one more GPU, whose CPUs are taken by a pod of no importance.
 func full() *inspect.Objects {
 	o := small(1)
@@ -267,12 +190,6 @@ func TestClaimsThatAreGone(t *testing.T) {
 		d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
 		if err != nil || d.Unseen != gone {
 			t.Errorf("gone %t: unseen %t, %v", gone, d.Unseen, err)
-		}
-		claim := &resourcev1.ResourceClaim{Spec: template("wanted", 4, "").Spec.Spec}
-		claim.Namespace, claim.Name = "ml", "wanted"
-		m, err := MakeRoom(t.Context(), c, claim, MoveOptions{})
-		if want := map[bool]explain.JointVerdict{false: explain.Feasible, true: explain.JointUnknown}[gone]; err != nil || m.Verdict != want {
-			t.Errorf("gone %t: %s (%s), %v", gone, m.Verdict, m.Message, err)
 		}
 	}
 }

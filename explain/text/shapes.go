@@ -76,9 +76,11 @@ func (p *page) shapesHeadline(plan *explain.ShapePlan) {
 		if others != "" {
 			sign = bad
 		}
-		add(sign, fmt.Sprintf("with %s kube-scheduler places %s%s", partsOf(best), places(plan, left), others))
+		add(sign, fmt.Sprintf("with %s kube-scheduler places %s%s", countOf(best), places(plan, left), others))
 	case best != nil && best.Verdict == explain.ShapeMayFit:
-		add(open, fmt.Sprintf("with %s kube-scheduler may place %s, but not for certain%s", partsOf(best), places(plan, left), others))
+		add(open, fmt.Sprintf("with %s kube-scheduler may place %s, but not for certain%s", countOf(best), places(plan, left), others))
+	case proven(plan) && len(plan.Untried) > 0:
+		add(open, "no kind of node alone makes "+places(plan, left)+" fit"+others)
 	case proven(plan):
 		add(bad, "none of these nodes makes "+places(plan, left)+" fit"+others)
 	default:
@@ -112,14 +114,8 @@ func proven(plan *explain.ShapePlan) bool {
 	return true
 }
 
-// partsOf says how many nodes of what.
-func partsOf(a *explain.ShapeAnswer) string {
-	var parts []string
-	for _, part := range a.Parts {
-		parts = append(parts, fmt.Sprintf("%d × %s", part.Count, part.Name))
-	}
-	return strings.Join(parts, " + ")
-}
+// countOf says how many nodes of what.
+func countOf(a *explain.ShapeAnswer) string { return fmt.Sprintf("%d × %s", a.Count, a.Name) }
 
 // helping shows what does, or may do.
 func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) {
@@ -130,7 +126,7 @@ func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) 
 	p.add("", "", span(styled.Title, "Nodes to add, the best first"))
 	name, price := 0, 0
 	for _, a := range answers {
-		name, price = max(name, styled.Width(partsOf(a))), max(price, styled.Width(priceOf(plan, a)))
+		name, price = max(name, styled.Width(countOf(a))), max(price, styled.Width(priceOf(plan, a)))
 	}
 	name = min(name, p.opts.Width/2)
 	for _, a := range answers {
@@ -138,14 +134,12 @@ func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) 
 		if a.Verdict == explain.ShapeMayFit {
 			sign = styled.Span{Text: "? ", Role: styled.Warn}
 		}
-		spans := []styled.Span{sign, span(styled.Name, pad(partsOf(a), name)+"  ")}
+		spans := []styled.Span{sign, span(styled.Name, pad(countOf(a), name)+"  ")}
 		if price > 0 {
 			spans = append(spans, span(styled.Plain, pad(priceOf(plan, a), price)+"  "))
 		}
-		if len(a.Parts) == 1 {
-			spans = append(spans, span(styled.Dim, sourceOf(&a.Parts[0])+": "))
-		}
-		p.add("  ", "      ", append(spans, span(styled.Plain, howSure(a)))...)
+		spans = append(spans, span(styled.Dim, sourceOf(a)+": "), span(styled.Plain, howSure(a)))
+		p.add("  ", "      ", spans...)
 		if a.Assumes != "" {
 			p.add("      ", "      ", span(styled.Dim, "assumes "+a.Assumes))
 		}
@@ -164,32 +158,31 @@ func priceOf(plan *explain.ShapePlan, a *explain.ShapeAnswer) string {
 }
 
 // sourceOf says where a kind of node is described.
-func sourceOf(part *explain.ShapePart) string {
+func sourceOf(a *explain.ShapeAnswer) string {
 	switch {
-	case part.Source != "Cluster":
-		return part.From
-	case part.From == "1":
+	case a.Source != "Cluster":
+		return a.From
+	case a.From == "1":
 		return "as 1 node has it"
 	}
-	return "as " + part.From + " nodes have it"
+	return "as " + a.From + " nodes have it"
 }
 
 // howSure says what is certain about the number of nodes.
 func howSure(a *explain.ShapeAnswer) string {
-	count := a.Nodes()
 	var out []string
 	switch {
 	case a.Verdict == explain.ShapeMayFit:
 		out = append(out, a.Why)
-	case a.Minimal && count > 1:
+	case a.Minimal && a.Count > 1:
 		out = append(out, "the fewest with which all fit for certain")
-	case count > 1:
+	case a.Count > 1:
 		out = append(out, "all fit for certain; fewer may do")
 	default:
 		out = append(out, "all fit for certain")
 	}
 	switch {
-	case len(a.Parts) > 1 || a.AtBest >= count:
+	case a.AtBest >= a.Count:
 	case a.AtBest == 0:
 		out = append(out, "without any all fit if kube-scheduler chooses well")
 	default:
@@ -214,7 +207,7 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 		if names[r] == nil {
 			order = append(order, r)
 		}
-		names[r] = append(names[r], a.Parts[0].Name)
+		names[r] = append(names[r], a.Name)
 		open[r] = open[r] || a.Verdict == explain.ShapeUnknown
 	}
 	limit := maxPlanNames

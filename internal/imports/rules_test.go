@@ -55,7 +55,9 @@ var layers = []layer{
 	{"explain/headline", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
 	{"explain/cycle", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/fix"}},
 	{"explain/question", []string{"inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
-	{"explain/plan", []string{"inspect", "inspect/nodeshape", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question"}},
+	{"explain/plan", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question"}},
+	{"explain/plan/moves", []string{"inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
+	{"explain/plan/shapes", []string{"inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
 	{"explain/triage", []string{"inspect", "allocator", "scheduler", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/question", "explain/plan"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
@@ -75,7 +77,7 @@ var layers = []layer{
 		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
 	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
-	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
+	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
 	{"tui", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},
@@ -216,7 +218,7 @@ var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

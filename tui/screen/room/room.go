@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -35,7 +35,7 @@ func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, 
 	if !ok {
 		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 	}
-	m, err := plan.MakeRoom(ctx, w.Cluster(), object, plan.MoveOptions{})
+	m, err := moves.MakeRoom(ctx, w.Cluster(), object, 0)
 	if err == nil && len(w.Supposed) == 0 { // of what is only supposed no command would be true
 		remedy.AddMoves(w.Snapshot, m, remedy.Asked{Flags: w.Asked.Flags, Demo: w.Asked.Demo})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -94,7 +94,7 @@ func (f *defragmentFlags) toOptions(streams *streams, reader *reader) (*question
 }
 
 // defragment answers how many claims fit after a few moves.
-func defragment(ctx context.Context, o *questionOptions, class string, moves int) error {
+func defragment(ctx context.Context, o *questionOptions, class string, most int) error {
 	o.reads = live.PodResources()
 	snapshot, subjects, err := o.read(ctx)
 	if err != nil {
@@ -108,11 +108,11 @@ func defragment(ctx context.Context, o *questionOptions, class string, moves int
 	if err != nil {
 		return err
 	}
-	d, err := plan.Defragment(ctx, c, like, moves)
+	d, err := moves.Defragment(ctx, c, like, most)
 	if err != nil {
 		return err
 	}
-	render := func(w io.Writer, opts text.Options) error { return text.RenderDefragmentation(w, d, moves, opts) }
+	render := func(w io.Writer, opts text.Options) error { return text.RenderDefragmentation(w, d, most, opts) }
 	return o.streams.answer(o.format, explanations.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
 }
 
@@ -129,7 +129,7 @@ func defragmentCode(d *explain.Defragmentation) int {
 // shapeOf is the claim of which copies are counted.
 func shapeOf(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, class string) (*resourcev1.ResourceClaim, error) {
 	if len(subjects) == 0 {
-		like, err := plan.Wanted(ctx, c, class)
+		like, err := moves.Wanted(ctx, c, class)
 		if err == nil && like == nil {
 			err = fmt.Errorf("no node has devices of class %q that a claim could get; give --shape", inspect.Sanitize(class))
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -86,7 +86,7 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	if err != nil {
 		return err
 	}
-	m, err := plan.MakeRoom(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), subject, plan.MoveOptions{})
+	m, err := moves.MakeRoom(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), subject, 0)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
@@ -32,7 +32,7 @@ Every kind of node that the cluster has is tried, and those of --shape: files wi
 
 The number is the smallest with which kube-scheduler places all pods, whichever
 of the possible nodes it chooses; if fewer are enough when it chooses well, that
-is said too. Mixtures of two kinds are tried where they are better. Pods that no
+is said too. Each kind is tried by itself, not together with others. Pods that no
 new node helps are named. If capacity is given without allocatable, all of it is
 assumed to be allocatable; the pods of the cluster's daemon sets are counted.
 
@@ -105,18 +105,18 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	if err != nil {
 		return err
 	}
-	shapes, err := plan.ClusterShapes(a.snapshot, a.pods)
+	kinds, err := shapes.OfCluster(a.snapshot, a.pods)
 	if err != nil {
 		return err
 	}
 	var untried []string
-	if n := len(shapes) - maxClusterShapes; n > 0 {
-		untried = append(untried, fmt.Sprintf("the cluster has %d kinds of nodes; the %d of which there are fewest were not tried", len(shapes), n))
-		shapes = shapes[:maxClusterShapes]
+	if n := len(kinds) - maxClusterShapes; n > 0 {
+		untried = append(untried, fmt.Sprintf("the cluster has %d kinds of nodes; the %d of which there are fewest were not tried", len(kinds), n))
+		kinds = kinds[:maxClusterShapes]
 	}
-	shapes = append(shapes, given...)
-	nodeshape.MakeUnique(shapes)
-	p, err := plan.Shapes(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, shapes, plan.ShapeOptions{
+	kinds = append(kinds, given...)
+	nodeshape.MakeUnique(kinds)
+	p, err := shapes.Find(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, kinds, shapes.Options{
 		Prices: prices, Max: flags.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	if err != nil {

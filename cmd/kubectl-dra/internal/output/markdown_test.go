@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
@@ -118,11 +120,11 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 	}
 	for i, pod := range waiting[:min(len(waiting), 4)] {
 		if i == 0 {
-			if shapes, err := plan.ClusterShapes(s, waiting); err == nil {
-				add(plan.Shapes(ctx, cluster, waiting, shapes, plan.ShapeOptions{}))
+			if kinds, err := shapes.OfCluster(s, waiting); err == nil {
+				add(shapes.Find(ctx, cluster, waiting, kinds, shapes.Options{}))
 			}
 		}
-		add(plan.MakeRoom(ctx, cluster, pod, plan.MoveOptions{}))
+		add(moves.MakeRoom(ctx, cluster, pod, 0))
 	}
 	report, err := checkup.Run(ctx, s, checkup.Options{Severity: checkup.Note})
 	add(report, err)

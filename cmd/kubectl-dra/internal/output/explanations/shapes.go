@@ -1,8 +1,6 @@
 package explanations
 
 import (
-	"strings"
-
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
@@ -29,11 +27,11 @@ type ShapePlan struct {
 	answer *explain.ShapePlan
 }
 
-// Shape is what becomes of pods if nodes of one kind are added, or of two.
+// Shape is what becomes of pods if nodes of one kind are added.
 type Shape struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
-	// Nodes are the kinds, and how many of each. Count is the number of all; it is 0 if no number does.
+	// Nodes has one entry, for the kind. Count is the number of nodes; it is 0 if no number does.
 	Nodes []ShapeNodes `json:"nodes"`
 	Count int          `json:"count"`
 	// Price is that of all nodes for an hour.
@@ -73,20 +71,12 @@ func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 
 func shape(a explain.ShapeAnswer) Shape {
 	out := Shape{
-		Count: a.Nodes(), Price: a.Price, Fits: a.Verdict == explain.ShapeFits, Verdict: string(a.Verdict), Minimal: a.Minimal,
+		Name: a.Name, Source: a.Source, Nodes: []ShapeNodes{{a.Name, a.Source, a.From, a.Count, a.Devices}}, Count: a.Count, Price: a.Price,
+		Fits: a.Verdict == explain.ShapeFits, Verdict: string(a.Verdict), Minimal: a.Minimal,
 		AtBestProven: a.AtBestProven, Pod: a.Pod.FullName(), Code: string(a.Code), Why: a.Why, Assumes: a.Assumes,
 	}
-	if len(a.Parts) == 1 && (a.AtBestProven || a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit) && a.Verdict != explain.ShapeFails {
+	if a.Verdict != explain.ShapeFails && (a.AtBestProven || a.Verdict != explain.ShapeUnknown) {
 		out.AtBest = &a.AtBest
 	}
-	var names, sources []string
-	for _, p := range a.Parts {
-		out.Nodes = append(out.Nodes, ShapeNodes{p.Name, p.Source, p.From, p.Count, p.Devices})
-		names = append(names, p.Name)
-		if len(sources) == 0 || sources[0] != p.Source {
-			sources = append(sources, p.Source)
-		}
-	}
-	out.Name, out.Source = strings.Join(names, " + "), strings.Join(sources, " + ")
 	return out
 }

@@ -1,4 +1,4 @@
-package plan
+package shapes
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 )
 
-// ClusterShapes are the kinds of nodes that there are in a cluster, as far as pods can tell them apart.
-func ClusterShapes(s *inspect.Snapshot, pods []*corev1.Pod) ([]nodeshape.Shape, error) {
+// OfCluster returns the kinds of nodes that a cluster has, as far as pods can tell them apart.
+func OfCluster(s *inspect.Snapshot, pods []*corev1.Pod) ([]nodeshape.Shape, error) {
 	var asked []any
 	for _, pod := range pods {
 		asked = append(asked, pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.TopologySpreadConstraints)
@@ -38,32 +38,16 @@ func ClusterShapes(s *inspect.Snapshot, pods []*corev1.Pod) ([]nodeshape.Shape, 
 	return nodeshape.OfCluster(s, func(name string) bool { return bytes.Contains(text, []byte(name)) }, newLike), nil
 }
 
-// newLike is a node like another as it would be added.
+// newLike is a node like another as it would be added, with what comes with it, under the name of the other.
 func newLike(o *inspect.Objects, like string) *inspect.Objects {
-	alone := &inspect.Objects{}
-	for _, node := range o.Nodes {
-		if node.Name == like {
-			alone.Nodes = append(alone.Nodes, node)
-		}
+	more := *o
+	more.Nodes, more.Slices = slices.Clip(o.Nodes), slices.Clip(o.Slices)
+	more.CSINodes, more.Pods = slices.Clip(o.CSINodes), slices.Clip(o.Pods)
+	whatif.AddNode(&more, like, false, func(name string) string { return name })
+	return &inspect.Objects{
+		Nodes: more.Nodes[len(o.Nodes):], Slices: more.Slices[len(o.Slices):],
+		CSINodes: more.CSINodes[len(o.CSINodes):], Pods: slices.DeleteFunc(more.Pods[len(o.Pods):], inspect.Ended),
 	}
-	for _, slice := range o.Slices {
-		if slice.Spec.NodeName != nil && *slice.Spec.NodeName == like {
-			alone.Slices = append(alone.Slices, slice)
-		}
-	}
-	for _, drivers := range o.CSINodes {
-		if drivers.Name == like {
-			alone.CSINodes = append(alone.CSINodes, drivers)
-		}
-	}
-	for _, pod := range o.Pods {
-		if pod.Spec.NodeName == like && whatif.BoundToNode(pod) && !inspect.Ended(pod) {
-			alone.Pods = append(alone.Pods, pod)
-		}
-	}
-	nodes, all, drivers, pods := len(alone.Nodes), len(alone.Slices), len(alone.CSINodes), len(alone.Pods)
-	whatif.AddNode(alone, like, false, func(name string) string { return name })
-	return &inspect.Objects{Nodes: alone.Nodes[nodes:], Slices: alone.Slices[all:], CSINodes: alone.CSINodes[drivers:], Pods: alone.Pods[pods:]}
 }
 
 // withDaemons gives nodes that files describe the pods of the daemon sets of the cluster that would run on them: they take of it too.

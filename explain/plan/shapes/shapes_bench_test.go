@@ -1,4 +1,4 @@
-package plan
+package shapes
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func BenchmarkShapes(b *testing.B) {
 	}
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 	for b.Loop() {
-		p, err := Shapes(b.Context(), c, pods, shapes, ShapeOptions{})
+		p, err := Find(b.Context(), c, pods, shapes, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package plan
+package moves
 
 import (
 	"slices"
@@ -91,7 +91,7 @@ func named(pod *corev1.Pod, claim string) {
 func makeRoomFor(t *testing.T, o *inspect.Objects, target *corev1.Pod) *explain.Moves {
 	t.Helper()
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
-	m, err := MakeRoom(t.Context(), c, target, MoveOptions{})
+	m, err := MakeRoom(t.Context(), c, target, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package plan
+package shapes
 
 import (
 	"fmt"
@@ -23,15 +23,11 @@ func saidOf(p *explain.ShapePlan) string {
 	var out []string
 	for i := range p.Shapes {
 		a := &p.Shapes[i]
-		var parts []string
-		for _, part := range a.Parts {
-			parts = append(parts, fmt.Sprint(part.Count, " ", part.Name))
-		}
-		text := strings.Join(parts, "+") + " " + string(a.Verdict)
-		if len(a.Parts) == 1 && a.Verdict == explain.ShapeFits && a.AtBest != a.Parts[0].Count {
+		text := fmt.Sprint(a.Count, " ", a.Name, " ", a.Verdict)
+		if a.Verdict == explain.ShapeFits && a.AtBest != a.Count {
 			text += fmt.Sprintf(" (%d at best)", a.AtBest)
 		}
-		if len(a.Parts) == 1 && a.Verdict == explain.ShapeFits && !a.Minimal {
+		if a.Verdict == explain.ShapeFits && !a.Minimal {
 			text += " (perhaps fewer)"
 		}
 		if a.Price != nil {
@@ -44,6 +40,9 @@ func saidOf(p *explain.ShapePlan) string {
 	}
 	for i := range p.Stuck {
 		out = append(out, "stuck "+p.Stuck[i].Subject.Name)
+	}
+	for _, untried := range p.Untried {
+		out = append(out, "untried: "+untried)
 	}
 	return strings.Join(out, ", ")
 }
@@ -123,35 +122,32 @@ func TestShapes(t *testing.T) {
 		o      *inspect.Objects
 		pods   []*corev1.Pod
 		shapes []nodeshape.Shape
-		opts   ShapeOptions
+		opts   Options
 		want   string
 	}{
-		{"the fewest nodes without prices", base(), workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "2 two Fits, 4 one Fits"},
-		{"the fewest devices of equally many nodes", base(), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("large", 4, "a", "a", "b"), shapeOf("fitting", 4, "a", "a")}, ShapeOptions{},
+		{"the fewest nodes without prices", base(), workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits, 4 one Fits"},
+		{"the fewest devices of equally many nodes", base(), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("large", 4, "a", "a", "b"), shapeOf("fitting", 4, "a", "a")}, Options{},
 			"1 fitting Fits, 1 large Fits"},
 		{"by price", base(), workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a"), shapeOf("free", 4, "a")},
-			ShapeOptions{Prices: &nodeshape.Prices{Shapes: map[string]float64{"one": 1, "two": 2.5}}}, "4 one Fits 4, 2 two Fits 5, 4 free Fits"},
-		{"two kinds where none does alone", base(), append(workers(2, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b")}, ShapeOptions{},
-			"1 as+1 bs Fits, 0 as Fails v-0000 SelectorRejected, 0 bs Fails w-0000 SelectorRejected"},
-		{"three kinds where no two do", base(), append(append(workers(2, "w", "a"), worker("v", "b")), worker("u", "c")),
-			[]nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b"), shapeOf("cs", 4, "c")}, ShapeOptions{},
-			"1 as+1 bs+1 cs Fits, 0 cs Fails w-0000 SelectorRejected, 0 as Fails v SelectorRejected, 0 bs Fails w-0000 SelectorRejected"},
-		{"two kinds where that is cheaper", base(), append(workers(3, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("both", 4, "a", "b", "b"), shapeOf("as", 4, "a", "a")},
-			ShapeOptions{Prices: &nodeshape.Prices{Shapes: map[string]float64{"both": 10, "as": 1}}}, "1 both+1 as Fits 11, 3 both Fits 30, 0 as Fails v-0000 SelectorRejected"},
-		{"too little of something else", base(), workers(1, "w", "a"), []nodeshape.Shape{shapeOf("slow", 0, "a")}, ShapeOptions{}, "stuck w-0000"},
-		{"a taint", base(), workers(1, "w", "a"), []nodeshape.Shape{tainted, shapeOf("one", 4, "a")}, ShapeOptions{}, "1 one Fits, 0 tainted Fails w-0000 NodeTainted"},
-		{"a gate", base(), []*corev1.Pod{gated, worker("w", "a")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "1 one Fits, stuck gated"},
-		{"a template that is not there", base(), []*corev1.Pod{worker("lost", "none")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "stuck lost"},
-		{"a limit", base(), workers(3, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{Max: 2}, "0 one Fails"},
-		{"a limit of a group", base(), workers(2, "w", "a"), []nodeshape.Shape{few}, ShapeOptions{}, "0 few Fails"},
-		{"what is not described", base(), workers(2, "w", "a"), []nodeshape.Shape{unsure}, ShapeOptions{}, "1 unsure MayFit"},
-		{"pods of daemon sets", base(daemonOn("n0", "3")), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "2 two Fits"},
-		{"pods of daemon sets that do not run there", base(daemonOn("n0", "3")), withToleration(workers(2, "w", "a"), "x"), []nodeshape.Shape{tainted}, ShapeOptions{}, "1 tainted Fits"},
-		{"pods that keep apart", base(), apart, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "2 two Fits"},
-		{"devices where the pods may not go", reserved, bare(workers(2, "w", "a")), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "1 two Fits"},
-		{"a group", whole, whole.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "2 one Fits"},
-		{"a group that lacks a pod", broken, broken.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "stuck g1, stuck g0"},
-		{"nothing to add", base(), nil, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, ""},
+			Options{Prices: &nodeshape.Prices{Shapes: map[string]float64{"one": 1, "two": 2.5}}}, "4 one Fits 4, 2 two Fits 5, 4 free Fits"},
+		{"two kinds where none does alone", base(), append(workers(2, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b")}, Options{},
+			"0 as Fails v-0000 SelectorRejected, 0 bs Fails w-0000 SelectorRejected, untried: nodes of several kinds were not tried together"},
+		{"one kind where another helps some", base(), append(workers(3, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("both", 4, "a", "b", "b"), shapeOf("as", 4, "a", "a")},
+			Options{Prices: &nodeshape.Prices{Shapes: map[string]float64{"both": 10, "as": 1}}}, "3 both Fits 30, 0 as Fails v-0000 SelectorRejected"},
+		{"too little of something else", base(), workers(1, "w", "a"), []nodeshape.Shape{shapeOf("slow", 0, "a")}, Options{}, "stuck w-0000"},
+		{"a taint", base(), workers(1, "w", "a"), []nodeshape.Shape{tainted, shapeOf("one", 4, "a")}, Options{}, "1 one Fits, 0 tainted Fails w-0000 NodeTainted"},
+		{"a gate", base(), []*corev1.Pod{gated, worker("w", "a")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "1 one Fits, stuck gated"},
+		{"a template that is not there", base(), []*corev1.Pod{worker("lost", "none")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "stuck lost"},
+		{"a limit", base(), workers(3, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{Max: 2}, "0 one Fails"},
+		{"a limit of a group", base(), workers(2, "w", "a"), []nodeshape.Shape{few}, Options{}, "0 few Fails"},
+		{"what is not described", base(), workers(2, "w", "a"), []nodeshape.Shape{unsure}, Options{}, "1 unsure MayFit"},
+		{"pods of daemon sets", base(daemonOn("n0", "3")), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
+		{"pods of daemon sets that do not run there", base(daemonOn("n0", "3")), withToleration(workers(2, "w", "a"), "x"), []nodeshape.Shape{tainted}, Options{}, "1 tainted Fits"},
+		{"pods that keep apart", base(), apart, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
+		{"devices where the pods may not go", reserved, bare(workers(2, "w", "a")), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "1 two Fits"},
+		{"a group", whole, whole.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "2 one Fits"},
+		{"a group that lacks a pod", broken, broken.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "stuck g1, stuck g0"},
+		{"nothing to add", base(), nil, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := shapesOf(t, tt.o, tt.pods, tt.shapes, tt.opts)
@@ -160,7 +156,7 @@ func TestShapes(t *testing.T) {
 			}
 			for i := range got.Shapes {
 				if a := &got.Shapes[i]; a.Verdict != explain.ShapeFits && strings.TrimSpace(a.Why) == "" {
-					t.Errorf("%s: no reason", a.Parts[0].Name)
+					t.Errorf("%s: no reason", a.Name)
 				}
 			}
 		})
@@ -183,7 +179,7 @@ func withToleration(pods []*corev1.Pod, key string) []*corev1.Pod {
 }
 
 // TestClusterShapes finds the kinds of nodes: serial numbers make none, unless a pod asks for them.
-func TestClusterShapes(t *testing.T) {
+func TestOfCluster(t *testing.T) {
 	o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}}
 	o.Templates = append(o.Templates, template("a", 1, ofModelA), template("uuid", 1, `device.attributes["gpu.example.com"].uuid == "3"`))
 	for i, cpus := range []int{4, 4, 8, 4} {
@@ -198,7 +194,7 @@ func TestClusterShapes(t *testing.T) {
 		pod  *corev1.Pod
 		want string
 	}{{worker("w", "a"), "n0 3, n2 1"}, {worker("w", "uuid"), "n0 1, n1 1, n2 1, n3 1"}} {
-		shapes, err := ClusterShapes(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), []*corev1.Pod{tt.pod})
+		shapes, err := OfCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), []*corev1.Pod{tt.pod})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package plan
+package moves
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -23,7 +24,7 @@ type rule struct {
 	holds       func(s *inspect.Snapshot, pod *corev1.Pod) bool
 }
 
-// rules are in the order in which they are told; the first that holds of a pod counts.
+// rules are in the order in which they are checked; the first that holds for a pod counts.
 var rules = []rule{
 	{"Ending", "are being ended", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }},
 	{"NoOwner", "have no controller that recreates them", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
@@ -35,11 +36,11 @@ var rules = []rule{
 		return corev1helpers.PodPriority(pod) >= systemPriority
 	}},
 	{"OtherScheduler", "are placed by another scheduler", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
-		return foreign(pod)
+		return pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName
 	}},
 	{"PodGroup", "are placed with their pod group", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return inspect.PodGroupOf(pod) != "" }},
 	{"ToleratesGuard", "tolerate the taint of a cordoned node, so that they cannot be kept from coming back", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
-		return toleratesGuard(pod)
+		return slices.ContainsFunc(guards, func(taint corev1.Taint) bool { return tolerates(pod, &taint) })
 	}},
 	{"OwnVolume", "have a volume of their own, which is deleted with them", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
 		return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil })
@@ -61,11 +62,6 @@ func fixedBy(s *inspect.Snapshot, pod *corev1.Pod) *rule {
 var guards = []corev1.Taint{
 	{Key: explain.RoomTaint, Effect: corev1.TaintEffectNoSchedule},
 	{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule},
-}
-
-// toleratesGuard reports whether a pod could not be kept from a node.
-func toleratesGuard(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(guards, func(taint corev1.Taint) bool { return tolerates(pod, &taint) })
 }
 
 func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
@@ -106,53 +102,14 @@ func replacementOf(pod *corev1.Pod) *corev1.Pod {
 	return &out
 }
 
-// without is a cluster in which some pods have ended. Claims that were made for one of them are gone, and those that were reserved for
-// nothing else have given their devices back.
-func without(c *scheduler.Cluster, pods []*corev1.Pod) *scheduler.Cluster {
+// without is a cluster in which some pods have ended.
+func without(c *scheduler.Cluster, pods ...*corev1.Pod) *scheduler.Cluster {
 	if len(pods) == 0 {
 		return c
 	}
-	gone, own, named := map[inspect.PodRef]bool{}, map[inspect.ClaimRef]bool{}, map[inspect.ClaimRef]bool{}
+	ended := make(map[inspect.PodRef]bool, len(pods))
 	for _, pod := range pods {
-		gone[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
-		for i := range pod.Spec.ResourceClaims {
-			entry := &pod.Spec.ResourceClaims[i]
-			name, ok := inspect.ClaimNameFor(pod, entry)
-			switch ref := (inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); {
-			case !ok || name == "":
-			case entry.ResourceClaimName == nil:
-				own[ref] = true
-			default:
-				named[ref] = true
-			}
-		}
-		if status := pod.Status.ExtendedResourceClaimStatus; status != nil {
-			own[inspect.ClaimRef{Namespace: pod.Namespace, Name: status.ResourceClaimName}] = true
-		}
+		ended[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
 	}
-	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
-		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return gone[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
-		if len(own) > 0 {
-			o.Claims = slices.DeleteFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return own[inspect.RefOf(claim)] })
-		}
-		for ref := range named {
-			unreserve(o, ref, gone)
-		}
-	}), scheduler.Options{Like: c})
-}
-
-// unreserve takes pods from those for which a claim is reserved. If none is left, it gives its devices back.
-func unreserve(o *inspect.Objects, ref inspect.ClaimRef, gone map[inspect.PodRef]bool) {
-	at := slices.IndexFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == ref })
-	if at < 0 {
-		return
-	}
-	claim := o.Claims[at].DeepCopy()
-	claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
-		return c.Resource == "pods" && gone[inspect.PodRef{Namespace: ref.Namespace, Name: c.Name}]
-	})
-	if len(claim.Status.ReservedFor) == 0 {
-		claim.Status = resourcev1.ResourceClaimStatus{}
-	}
-	o.Claims[at] = claim
+	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { plan.EndPods(o, ended) }), scheduler.Options{Like: c})
 }

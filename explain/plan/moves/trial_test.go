@@ -1,4 +1,4 @@
-package plan
+package moves
 
 import (
 	"testing"
@@ -7,16 +7,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestRehearsalRefuses: moves that do not work are refused, whoever proposes them.
-func TestRehearsalRefuses(t *testing.T) {
+// TestTrialRefuses: moves that do not work are refused, whoever proposes them.
+func TestTrialRefuses(t *testing.T) {
 	o := busyFarm(3, 6) // two devices are free on each node
 	o.Templates = append(o.Templates, template("many", 4, ""))
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
-	a, err := newArena(t.Context(), c, worker("target", "many"), defaultAsks)
+	p, err := newProblem(t.Context(), c, worker("target", "many"), maxAsks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	on0, on1 := a.on[0], a.on[1]
+	on0, on1 := p.on[0], p.on[1]
 	for name, tt := range map[string]struct {
 		steps []step
 		node  int
@@ -31,7 +31,7 @@ func TestRehearsalRefuses(t *testing.T) {
 		"into the room that was made":  {[]step{{on0[0], 2}, {on0[1], 2}, {on1[0], 0}}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := a.rehearse(t.Context(), tt.steps, tt.node)
+			r, err := p.try(t.Context(), tt.steps, tt.node)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package plan
+package moves
 
 import (
 	"context"
@@ -86,12 +86,11 @@ func (c *crowd) settle(r *rand.Rand) {
 	cluster := c.cluster()
 	for i := range 3 + r.IntN(4) {
 		pod := randomPod(r, fmt.Sprint("p", i))
-		s := newSimulation(cluster)
-		t, err := s.ask(context.Background(), pod)
-		if err != nil || len(t.nodes) == 0 {
+		turn, err := memberOf(cluster, pod).Ask(context.Background(), cluster, nil)
+		if err != nil || len(turn.Options) == 0 {
 			continue
 		}
-		taking, err := s.place(context.Background(), t, t.nodes[r.IntN(len(t.nodes))])
+		taking, err := turn.Options[r.IntN(len(turn.Options))].Take(context.Background())
 		if err != nil {
 			continue
 		}
@@ -254,7 +253,7 @@ func TestMovesOfRandomProblems(t *testing.T) {
 		if len(c.Pods) <= 5 {
 			most = 3
 		}
-		got, err := MakeRoom(t.Context(), c.cluster(), c.target, MoveOptions{})
+		got, err := MakeRoom(t.Context(), c.cluster(), c.target, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,4 +284,26 @@ func highestOf(m *explain.Moves) int32 {
 		out = max(out, m.Moves[i].Priority)
 	}
 	return out
+}
+
+// TestNoMoves: that there are no moves is certain only if all were tried, and so is how many are needed at least.
+func TestNoMoves(t *testing.T) {
+	for name, test := range map[string]struct {
+		problem problem
+		verdict explain.JointVerdict
+		atLeast int
+	}{
+		"all tried":          {problem{}, explain.Infeasible, 4},
+		"some depend":        {problem{other: make([]*candidate, 1)}, explain.JointUnknown, 2},
+		"not known":          {problem{unsure: true}, explain.JointUnknown, 2},
+		"given up on before": {problem{partly: true}, explain.JointUnknown, 4},
+	} {
+		out := &explain.Moves{AtLeast: 9}
+		if test.problem.none(out); out.Verdict != test.verdict || (out.AtLeast == 0) != (test.verdict == explain.Infeasible) {
+			t.Errorf("%s: %+v", name, out)
+		}
+		if n := test.problem.refuted(3); n != test.atLeast {
+			t.Errorf("%s: at least %d, want %d", name, n, test.atLeast)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package plan
+package shapes
 
 import (
 	"context"
@@ -180,6 +180,9 @@ func (p *plainCheck) must(o *inspect.Objects, left []*corev1.Pod) bool {
 	return len(nexts) > 0 && !slices.ContainsFunc(nexts, func(next *inspect.Objects) bool { return !p.must(next, left[1:]) })
 }
 
+// counts are how many nodes of each shape are added, by its index.
+type counts map[int]int
+
 func withNodes(o *inspect.Objects, shapes []nodeshape.Shape, n counts) *inspect.Objects {
 	out := *o
 	out.Nodes, out.Slices = slices.Clone(o.Nodes), slices.Clone(o.Slices)
@@ -189,6 +192,14 @@ func withNodes(o *inspect.Objects, shapes []nodeshape.Shape, n counts) *inspect.
 		}
 	}
 	return &out
+}
+
+func objects(pods []*corev1.Pod) []metav1.Object {
+	out := make([]metav1.Object, len(pods))
+	for i, pod := range pods {
+		out[i] = pod
+	}
+	return out
 }
 
 func queued(o *inspect.Objects, pods []*corev1.Pod) []*corev1.Pod {
@@ -207,14 +218,14 @@ func TestShapesAgainstAllWays(t *testing.T) {
 	for seed := range problems {
 		r := rand.New(rand.NewPCG(uint64(seed), 17))
 		o, pods, shapes := smallProblem(r)
-		got := shapesOf(t, o, pods, shapes, ShapeOptions{})
+		got := shapesOf(t, o, pods, shapes, Options{})
 		checkShapes(t, seed, o, pods, shapes, got, seen)
 		if t.Failed() {
 			return
 		}
 	}
 	t.Log(seen)
-	for _, what := range []string{"Fits", "Fails", "stuck", "mixture", "more than at best", "nothing to do"} {
+	for _, what := range []string{"Fits", "Fails", "stuck", "more than at best", "nothing to do"} {
 		if seen[what] == 0 {
 			t.Errorf("no problem had: %s", what)
 		}
@@ -235,16 +246,20 @@ func TestEnoughNodes(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 18))
 		o, pods, shapes := smallProblem(r)
 		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
-		s := &shaper{base: c, shapes: shapes, questions: question.Options{Hypothetical: true}, out: &explain.ShapePlan{}}
+		s := newFinder(c, shapes, Options{})
 		if err := s.begin(t.Context(), pods); err != nil {
 			t.Fatal(err)
 		}
+		if !s.local {
+			continue
+		}
 		for i := range shapes {
-			if err := s.block(t.Context(), i); err != nil {
+			crowd, err := s.crowdOn(t.Context(), i)
+			if err != nil {
 				t.Fatal(err)
 			}
 			for n := range len(s.pods) + 1 {
-				if !s.enough(counts{i: n}) {
+				if !crowd.enough(n) {
 					continue
 				}
 				told++
@@ -261,14 +276,14 @@ func TestEnoughNodes(t *testing.T) {
 	}
 }
 
-func shapesOf(t testing.TB, o *inspect.Objects, pods []*corev1.Pod, shapes []nodeshape.Shape, opts ShapeOptions) *explain.ShapePlan {
+func shapesOf(t testing.TB, o *inspect.Objects, pods []*corev1.Pod, shapes []nodeshape.Shape, opts Options) *explain.ShapePlan {
 	t.Helper()
 	features := inspect.DefaultFeatures(inspect.NewestMinor)
 	if len(o.PodGroups) > 0 {
 		features = features.With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
 	}
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features}), scheduler.Options{})
-	got, err := Shapes(t.Context(), c, pods, shapes, opts)
+	got, err := Find(t.Context(), c, pods, shapes, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,19 +325,8 @@ func checkShapes(t *testing.T, seed int, o *inspect.Objects, pods []*corev1.Pod,
 	for i := range got.Shapes {
 		a := &got.Shapes[i]
 		seen[string(a.Verdict)]++
-		if len(a.Parts) == 2 {
-			seen["mixture"]++
-			n := counts{}
-			for _, p := range a.Parts {
-				n[slices.IndexFunc(shapes, func(s nodeshape.Shape) bool { return s.Name == p.Name })] = p.Count
-			}
-			if !fresh().must(withNodes(o, shapes, n), rest) {
-				t.Errorf("seed %d: mixture %v does not do", seed, a.Parts)
-			}
-			continue
-		}
 		singles++
-		at := slices.IndexFunc(shapes, func(s nodeshape.Shape) bool { return s.Name == a.Parts[0].Name })
+		at := slices.IndexFunc(shapes, func(s nodeshape.Shape) bool { return s.Name == a.Name })
 		checkSingle(t, seed, o, rest, shapes, at, a, seen)
 	}
 	if singles != len(shapes) {
@@ -344,14 +348,14 @@ func checkSingle(t *testing.T, seed int, o *inspect.Objects, pods []*corev1.Pod,
 	}
 	switch a.Verdict {
 	case explain.ShapeFits:
-		if a.Parts[0].Count != certain {
-			t.Errorf("seed %d: %s: %d nodes, and %d are the fewest with which all are placed for certain", seed, a.Parts[0].Name, a.Parts[0].Count, certain)
+		if a.Count != certain {
+			t.Errorf("seed %d: %s: %d nodes, and %d are the fewest with which all are placed for certain", seed, a.Name, a.Count, certain)
 		}
 		if !a.Minimal {
 			seen["not proven"]++
 		}
 		if a.AtBest != best && a.AtBestProven || a.AtBest < best {
-			t.Errorf("seed %d: %s: %d nodes at best, and %d are the fewest (proven: %v)", seed, a.Parts[0].Name, a.AtBest, best, a.AtBestProven)
+			t.Errorf("seed %d: %s: %d nodes at best, and %d are the fewest (proven: %v)", seed, a.Name, a.AtBest, best, a.AtBestProven)
 		}
 		if best < certain {
 			seen["more than at best"]++
@@ -361,15 +365,15 @@ func checkSingle(t *testing.T, seed int, o *inspect.Objects, pods []*corev1.Pod,
 		}
 	case explain.ShapeFails:
 		if best >= 0 {
-			t.Errorf("seed %d: %s is said to fail (%s), and %d nodes do at best", seed, a.Parts[0].Name, a.Why, best)
+			t.Errorf("seed %d: %s is said to fail (%s), and %d nodes do at best", seed, a.Name, a.Why, best)
 		}
 		if strings.TrimSpace(a.Why) == "" {
-			t.Errorf("seed %d: %s is said to fail without a reason", seed, a.Parts[0].Name)
+			t.Errorf("seed %d: %s is said to fail without a reason", seed, a.Name)
 		}
 	case explain.ShapeMayFit:
 		if certain > 0 {
 			seen["may, and does"]++
-			t.Logf("seed %d: %s: %d nodes do, and it is only said that %d may; at best %d, %s", seed, a.Parts[0].Name, certain, a.Parts[0].Count, a.AtBest, a.Why)
+			t.Logf("seed %d: %s: %d nodes do, and it is only said that %d may; at best %d, %s", seed, a.Name, certain, a.Count, a.AtBest, a.Why)
 		}
 	case explain.ShapeUnknown:
 	}

@@ -1,4 +1,4 @@
-package plan
+package moves
 
 import (
 	"context"
@@ -22,10 +22,7 @@ const maxCopies = 10_000
 // with the fewest pods, and never at the cost of another copy. So as many fit for certain, and with other moves there may be room for more.
 // The error is that of the context, or of a question that could not be put.
 func Defragment(ctx context.Context, c *scheduler.Cluster, like *resourcev1.ResourceClaim, most int) (*explain.Defragmentation, error) {
-	out := &explain.Defragmentation{
-		Like:    explain.Subject{Kind: "ResourceClaim", Namespace: like.Namespace, Name: like.Name},
-		Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c),
-	}
+	out := &explain.Defragmentation{Like: subjectOf(like), Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	copies := 0
 	next := func() *resourcev1.ResourceClaim { return copyOf(like, copies) }
 	for {
@@ -40,7 +37,7 @@ func Defragment(ctx context.Context, c *scheduler.Cluster, like *resourcev1.Reso
 		if len(out.Moves) >= most || copies >= maxCopies {
 			return out, nil
 		}
-		m, err := MakeRoom(ctx, c, next(), MoveOptions{Most: most - len(out.Moves)})
+		m, err := MakeRoom(ctx, c, next(), most-len(out.Moves))
 		if err != nil {
 			return nil, err
 		}
@@ -66,22 +63,17 @@ func copyOf(like *resourcev1.ResourceClaim, number int) *resourcev1.ResourceClai
 
 // fill allocates copies until none fits.
 func fill(ctx context.Context, c *scheduler.Cluster, next func() *resourcev1.ResourceClaim, copies *int) (after *scheduler.Cluster, n int, err error) {
-	opts := question.Options{Hypothetical: true}
 	// What a copy takes makes no other node fit, so nodes that once refused are not asked again.
 	nodes := c.Snapshot().Nodes()
 	for len(nodes) > 0 && *copies < maxCopies {
-		m := question.ClaimMember(next(), opts)
+		m := question.ClaimMember(next(), hypothetical)
 		t, err := m.Ask(ctx, c, nodes)
-		if err != nil || len(t.Options) == 0 || t.MayWait || t.Open || t.Fails {
+		if err != nil || len(t.Options) == 0 || !certain(t) {
 			return c, n, err
 		}
-		fits := map[string]bool{}
-		for _, o := range t.Options {
-			fits[string(o.Node)] = true
-		}
 		var left []*corev1.Node
-		for _, node := range nodes {
-			if fits[node.Name] {
+		for _, o := range t.Options {
+			if node, ok := c.Snapshot().Node(o.Node); ok {
 				left = append(left, node)
 			}
 		}
@@ -98,15 +90,14 @@ func fill(ctx context.Context, c *scheduler.Cluster, next func() *resourcev1.Res
 
 // made is a cluster in which moves were made, before what they make room for is placed.
 func made(ctx context.Context, c *scheduler.Cluster, m *explain.Moves) (*scheduler.Cluster, error) {
-	opts := question.Options{Hypothetical: true}
 	for _, move := range m.Moves {
 		pod, ok := c.Snapshot().Pod(inspect.PodRef{Namespace: move.Pod.Namespace, Name: move.Pod.Name})
 		node, known := c.Snapshot().Node(move.To)
 		if !ok || !known {
 			return nil, fmt.Errorf("moving pod %s to node %s: there is no such pod or node", move.Pod.FullName(), move.To)
 		}
-		c = without(c, []*corev1.Pod{pod})
-		t, err := question.Member(c, replacementOf(pod), opts).Ask(ctx, c, []*corev1.Node{node})
+		c = without(c, pod)
+		t, err := question.Member(c, replacementOf(pod), hypothetical).Ask(ctx, c, []*corev1.Node{node})
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +142,7 @@ func Wanted(ctx context.Context, c *scheduler.Cluster, class string) (*resourcev
 			Name: "devices", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: n},
 		}}}}}
 		claim.Namespace, claim.Name = "default", fmt.Sprintf("%d-of-%s", n, class)
-		t, err := question.ClaimMember(claim, question.Options{Hypothetical: true}).Ask(ctx, empty, nil)
+		t, err := question.ClaimMember(claim, hypothetical).Ask(ctx, empty, nil)
 		if err != nil {
 			return nil, err
 		}

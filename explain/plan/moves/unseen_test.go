@@ -1,0 +1,105 @@
+package moves
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+)
+
+// TestMoveUnread: where not all pods or claims are known, it is not proved that no moves make room, unless there would be none in an empty
+// cluster either.
+func TestMoveUnread(t *testing.T) {
+	for _, test := range []struct {
+		unread []inspect.Resource
+		count  int64
+		want   explain.JointVerdict
+	}{
+		{nil, 8, explain.Infeasible}, {[]inspect.Resource{inspect.Pods}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Pods}, 9, explain.Infeasible},
+		{[]inspect.Resource{inspect.Claims}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Claims}, 9, explain.Infeasible},
+	} {
+		o := busy()
+		claim := &resourcev1.ResourceClaim{Spec: template("wanted", test.count, "").Spec.Spec}
+		claim.Namespace, claim.Name = "ml", "wanted"
+		c := unreadable(o, test.unread...)
+		m, err := MakeRoom(t.Context(), c, claim, 0)
+		if err != nil || m.Verdict != test.want {
+			t.Errorf("%d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
+		}
+		d, err := Defragment(t.Context(), c, claim, 1)
+		if err != nil || d.Complete != (test.want == explain.Infeasible) || len(d.Rows) > 1 {
+			t.Errorf("%d devices without %v: complete %t, %v, %v", test.count, test.unread, d.Complete, d.Rows, err)
+		}
+		pod := worker("w", "wanted")
+		o.Templates = append(o.Templates, template("wanted", test.count, ""))
+		if test.unread == nil {
+			continue
+		}
+		m, err = MakeRoom(t.Context(), unreadable(o, test.unread...), admittedPod(pod, claim), 0)
+		if err != nil || m.Verdict == explain.Feasible {
+			t.Errorf("a pod with %d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
+		}
+	}
+}
+
+// admittedPod is a pod with a claim of which it is the only user.
+func admittedPod(pod *corev1.Pod, claim *resourcev1.ResourceClaim) *corev1.Pod {
+	pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: &claim.Name}
+	return pod
+}
+
+// TestRoomWithoutClaims: no claim goes before its pods. So where pods run whose claims are not there, others may be missing too.
+func TestRoomWithoutClaims(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		o := busy()
+		o.Pods = o.Pods[:4] // none of which waits
+		if gone {
+			o.Claims = o.Claims[1:]
+		}
+		claim := &resourcev1.ResourceClaim{Spec: template("wanted", 4, "").Spec.Spec}
+		claim.Namespace, claim.Name = "ml", "wanted"
+		m, err := MakeRoom(t.Context(), fresh(*o), claim, 0)
+		if want := map[bool]explain.JointVerdict{false: explain.Feasible, true: explain.JointUnknown}[gone]; err != nil || m.Verdict != want {
+			t.Errorf("gone %t: %s (%s), %v", gone, m.Verdict, m.Message, err)
+		}
+	}
+}
+
+// TestRoomBesideOtherSchedulers: what another scheduler does with its pods is not known, nor what room is left by them.
+func TestRoomBesideOtherSchedulers(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		pod      *corev1.Pod
+		waiting  *corev1.Pod
+		feasible bool
+	}{
+		{"asked about", ofVolcano(worker("v", "one")), nil, false},
+		{"waits and fits", worker("w", "eight"), ofVolcano(worker("v", "one")), false},
+		{"waits and fits nowhere", worker("w", "eight"), ofVolcano(worker("v", "none")), true},
+	} {
+		o := small(1)
+		if test.waiting != nil {
+			o.Pods = append(o.Pods, test.waiting)
+		}
+		m, err := MakeRoom(t.Context(), fresh(*o), test.pod, 0)
+		if err != nil || (m.Verdict == explain.Feasible) != test.feasible {
+			t.Errorf("%s: %s, %s, %v", test.name, m.Verdict, m.Message, err)
+		}
+	}
+}
+
+// TestRoomShortOfQuota: a quota may forbid the claims that are to be made for a pod.
+func TestRoomShortOfQuota(t *testing.T) {
+	for state, want := range map[inspect.HealthState]explain.JointVerdict{inspect.Synced: explain.Feasible, inspect.Forbidden: explain.JointUnknown} {
+		health := map[inspect.Resource]inspect.Health{inspect.Quotas: {State: state}}
+		c := scheduler.NewCluster(inspect.New(*small(1), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
+		m, err := MakeRoom(t.Context(), c, worker("w", "one"), 0)
+		if err != nil || m.Verdict != want {
+			t.Errorf("quotas %s: %s, %s, %v", state, m.Verdict, m.Message, err)
+		}
+	}
+}

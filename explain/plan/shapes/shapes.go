@@ -1,0 +1,201 @@
+package shapes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+)
+
+// Options say which nodes may be added.
+type Options struct {
+	// Prices decide which answer is best. If they are nil, and no shape has a price of its own, that is the one with the fewest nodes.
+	Prices *nodeshape.Prices
+	// Max is the most nodes that may be added. 0 is as many as there are pods.
+	Max int
+	// Others are pods that wait too and are not asked about. Where they may take room that is asked for, no answer is a certain yes.
+	Others []*corev1.Pod
+	// Within is the namespace of which all waiting pods are asked about. It is "" if they are of several, or not all.
+	Within string
+	// Unseen says in sentences what is not known of the pods. If there is any, no answer is a certain yes.
+	Unseen []string
+}
+
+// Find says which nodes, and how many of them, make pods fit that need not be in the snapshot of the cluster. Nodes of several shapes are
+// not tried together. The error is that of the context, or of a question that could not be put.
+func Find(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, shapes []nodeshape.Shape, opts Options) (*explain.ShapePlan, error) {
+	if c.Snapshot().NodesAssumed() {
+		return nil, fmt.Errorf("adding nodes to the cluster: its nodes could not be read")
+	}
+	f := newFinder(c, shapes, opts)
+	var err error
+	f.out.Unseen, err = plan.UnseenPods(ctx, c, f.withEach, pods, plan.Options{Within: opts.Within, Unseen: opts.Unseen, Others: opts.Others})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.begin(ctx, pods); err != nil {
+		return nil, err
+	}
+	if f.out.Fits || f.out.MayFit {
+		return f.out, nil
+	}
+	fits := false
+	for i := range f.shapes {
+		answer, err := f.count(ctx, i)
+		if err != nil {
+			return nil, fmt.Errorf("adding nodes like %s: %w", f.shapes[i].Name, err)
+		}
+		fits = fits || answer.Verdict == explain.ShapeFits
+		if len(f.out.Unseen) > 0 && answer.Verdict == explain.ShapeFits {
+			answer.Verdict, answer.Minimal, answer.Why = explain.ShapeMayFit, false, f.out.Unseen[0]
+			answer.AtBest, answer.AtBestProven = answer.Count, answer.AtBestProven && answer.AtBest == answer.Count
+		}
+		f.out.Shapes = append(f.out.Shapes, *answer)
+	}
+	f.rank()
+	useful := 0
+	for i := range f.shapes {
+		if !f.shapes[i].Unsure && slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.onFresh[i] }) {
+			useful++
+		}
+	}
+	if !fits && useful > 1 && f.max != 1 {
+		f.out.Untried = append(f.out.Untried, "nodes of several kinds were not tried together")
+	}
+	return f.out, nil
+}
+
+// finder adds nodes to a cluster and looks what becomes of pods.
+type finder struct {
+	base   *scheduler.Cluster
+	shapes []nodeshape.Shape
+	max    int
+	out    *explain.ShapePlan
+	// withEach is the cluster with one node of each shape.
+	withEach *scheduler.Cluster
+	// pods are those that a node may help, in the order of the queue, kinds are those that are alike, and kindOf is the kind of each.
+	pods   []*corev1.Pod
+	kinds  []*podKind
+	kindOf map[explain.Subject]*podKind
+	// local says that a pod that is placed changes nothing for others but what is left of its node. Then small is the cluster with only
+	// those nodes on which any pod fits, and otherwise the whole.
+	local bool
+	small *scheduler.Cluster
+}
+
+func newFinder(c *scheduler.Cluster, shapes []nodeshape.Shape, opts Options) *finder {
+	f := &finder{base: c, shapes: withDaemons(c.Snapshot(), shapes), max: opts.Max, kindOf: map[explain.Subject]*podKind{}}
+	f.out = &explain.ShapePlan{Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	if opts.Prices != nil {
+		f.out.Currency = opts.Prices.Currency
+	}
+	for i := range f.shapes {
+		f.shapes[i].Price = opts.Prices.Of(&f.shapes[i])
+		f.out.Priced = f.out.Priced || f.shapes[i].Price != nil
+	}
+	f.withEach = f.withOne(func(*nodeshape.Shape) bool { return true })
+	return f
+}
+
+// withOne is the cluster with one node of each of some shapes.
+func (f *finder) withOne(of func(*nodeshape.Shape) bool) *scheduler.Cluster {
+	return changed(f.base, func(o *inspect.Objects) {
+		for i := range f.shapes {
+			if of(&f.shapes[i]) {
+				f.shapes[i].Add(o, 0)
+			}
+		}
+	})
+}
+
+// with is a cluster with n nodes of a shape.
+func (f *finder) with(c *scheduler.Cluster, shape, n int) *scheduler.Cluster {
+	return changed(c, func(o *inspect.Objects) {
+		for i := range n {
+			f.shapes[shape].Add(o, i)
+		}
+	})
+}
+
+func changed(c *scheduler.Cluster, change func(*inspect.Objects)) *scheduler.Cluster {
+	return scheduler.NewCluster(c.Snapshot().With(change), scheduler.Options{Like: c})
+}
+
+// begin places the pods in the cluster as it is, and sorts out those that no node helps.
+func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
+	t := plan.NewTrial(f.base, nil)
+	if err := t.Run(ctx, pods); err != nil {
+		return err
+	}
+	queue, running := t.Queue()
+	f.out.Pods = len(queue) + running
+	for _, pod := range t.Waiting() {
+		f.out.Waiting = append(f.out.Waiting, subjectOf(pod))
+	}
+	if len(t.Waiting()) == 0 {
+		if f.out.MayFit = len(f.out.Unseen) > 0; f.out.MayFit {
+			return nil
+		}
+		if !t.Doubtful() {
+			var err error
+			if f.out.Fits, _, err = t.Certain(ctx); err != nil || f.out.Fits {
+				return err
+			}
+		}
+	}
+	if err := f.sort(ctx, queue); err != nil {
+		return err
+	}
+	if len(f.out.Stuck) > 0 {
+		f.sortGroups()
+		rest := plan.NewTrial(f.base, nil)
+		if err := rest.Run(ctx, f.pods); err != nil {
+			return err
+		}
+		fit, _, err := rest.Certain(ctx)
+		if err != nil {
+			return err
+		}
+		unseen := len(f.out.Unseen) > 0
+		f.out.Fits = len(rest.Waiting()) == 0 && fit && !unseen
+		f.out.MayFit = len(rest.Waiting()) == 0 && unseen
+	}
+	return f.narrow(ctx)
+}
+
+// rank sorts the answers: those first that are certain to do, then the cheapest, by price where both have one, then by the number of
+// nodes, then by their devices.
+func (f *finder) rank() {
+	prices := map[string]*float64{}
+	for i := range f.shapes {
+		prices[f.shapes[i].Name] = f.shapes[i].Price
+	}
+	order := map[explain.ShapeVerdict]int{explain.ShapeFits: 0, explain.ShapeMayFit: 1, explain.ShapeUnknown: 2, explain.ShapeFails: 3}
+	slices.SortStableFunc(f.out.Shapes, func(a, b explain.ShapeAnswer) int {
+		nodesA, nodesB := max(a.Count, 1), max(b.Count, 1)
+		byPrice := 0
+		switch priceA, priceB := prices[a.Name], prices[b.Name]; {
+		case priceA != nil && priceB != nil:
+			byPrice = cmp.Compare(*priceA*float64(nodesA), *priceB*float64(nodesB))
+		case priceA != nil:
+			byPrice = -1
+		case priceB != nil:
+			byPrice = 1
+		}
+		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), byPrice,
+			cmp.Compare(nodesA, nodesB), cmp.Compare(nodesA*a.Devices, nodesB*b.Devices))
+	})
+}
+
+func subjectOf(pod *corev1.Pod) explain.Subject {
+	return explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
+}
