@@ -3,6 +3,7 @@ package nodeshape
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -35,7 +36,9 @@ func (m *manifests) shapes() ([]Shape, error) {
 		shape := Shape{Name: node.Name, Source: Manifest, Node: node}
 		shape.Company.Slices = m.slices
 		if len(m.nodes) > 1 {
-			shape.Company.Slices = slicesOf(m.slices, node.Name)
+			shape.Company.Slices = slices.DeleteFunc(slices.Clone(m.slices), func(s *resourcev1.ResourceSlice) bool {
+				return *s.Spec.NodeName != node.Name
+			})
 		}
 		given += len(shape.Company.Slices)
 		for _, d := range m.drivers {

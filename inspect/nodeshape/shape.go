@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -86,37 +85,25 @@ func (s *Shape) Add(o *inspect.Objects, n int) {
 	}
 }
 
-// slicesOf are the slices of a node.
-func slicesOf(all []*resourcev1.ResourceSlice, node string) []*resourcev1.ResourceSlice {
-	var out []*resourcev1.ResourceSlice
-	for _, slice := range all {
-		if slice.Spec.NodeName != nil && *slice.Spec.NodeName == node {
-			out = append(out, slice)
-		}
-	}
-	return out
-}
-
 // MakeUnique gives shapes of the same name names that tell them apart. The names of nodes follow, so that each has its own.
 func MakeUnique(shapes []Shape) {
-	seen := map[string]bool{}
+	names, nodes := map[string]bool{}, map[string]bool{}
 	for i := range shapes {
-		name := shapes[i].Name
-		for n := 2; seen[shapes[i].Name]; n++ {
-			shapes[i].Name = fmt.Sprintf("%s#%d", name, n)
-		}
-		seen[shapes[i].Name] = true
-	}
-	nodes := map[string]bool{}
-	for i := range shapes {
-		name := shapes[i].Node.Name
-		unique := name
-		for n := 2; nodes[unique]; n++ {
-			unique = fmt.Sprintf("%s-%d", name, n)
-		}
-		if nodes[unique] = true; unique != name {
-			shapes[i].Node = shapes[i].Node.DeepCopy()
-			shapes[i].Node.Name = unique
+		s := &shapes[i]
+		s.Name = unused(names, s.Name, "#")
+		if name := unused(nodes, s.Node.Name, "-"); name != s.Node.Name {
+			s.Node = s.Node.DeepCopy()
+			s.Node.Name = name
 		}
 	}
+}
+
+// unused returns a name that is not in use, and notes that it is.
+func unused(used map[string]bool, name, separator string) string {
+	out := name
+	for n := 2; used[out]; n++ {
+		out = fmt.Sprint(name, separator, n)
+	}
+	used[out] = true
+	return out
 }

@@ -2,11 +2,17 @@ package shapes
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
@@ -19,8 +25,69 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 )
 
-// OfCluster returns the kinds of nodes that a cluster has, as far as pods can tell them apart.
+// OfCluster returns the kinds of nodes that a cluster has: those first of which there are most. Nodes are of one kind if pods can see no
+// difference. Labels and attributes that are different on all nodes and devices, as serial numbers are, only count if one of the pods may look
+// at them.
 func OfCluster(s *inspect.Snapshot, pods []*corev1.Pod) ([]nodeshape.Shape, error) {
+	v, err := newView(s, pods)
+	if err != nil {
+		return nil, err
+	}
+	type kind struct {
+		first *corev1.Node
+		count int
+	}
+	var kinds []*kind
+	known := map[string]*kind{}
+	for _, node := range s.Nodes() {
+		key := v.of(node)
+		if known[key] == nil {
+			known[key] = &kind{first: node}
+			kinds = append(kinds, known[key])
+		}
+		known[key].count++
+	}
+	slices.SortStableFunc(kinds, func(a, b *kind) int { return cmp.Compare(b.count, a.count) })
+	out := make([]nodeshape.Shape, len(kinds))
+	for i, k := range kinds {
+		company := newLike(s.Objects(), k.first.Name)
+		out[i] = nodeshape.Shape{Name: k.first.Name, Source: nodeshape.Cluster, From: strconv.Itoa(k.count), Node: company.Nodes[0]}
+		company.Nodes = nil
+		out[i].Company = *company
+	}
+	return out, nil
+}
+
+// view is what pods can see of nodes.
+type view struct {
+	// labels and attributes are those that only name a node or a device.
+	labels, attributes map[string]bool
+	slices             map[string][]*resourcev1.ResourceSlice
+	drivers            map[string][]storagev1.CSINodeDriver
+}
+
+// tally counts at how many places a name has each value.
+type tally map[string]map[string]int
+
+func (t tally) add(name, value string) {
+	if t[name] == nil {
+		t[name] = map[string]int{}
+	}
+	t[name][value]++
+}
+
+// ids returns the names that have another value at each of three or more places, unless pods mention them.
+func (t tally) ids(mentioned func(name string) bool) map[string]bool {
+	out := map[string]bool{}
+	for name, values := range t {
+		if len(values) > 2 && slices.Max(slices.Collect(maps.Values(values))) == 1 && !mentioned(name) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+func newView(s *inspect.Snapshot, pods []*corev1.Pod) (*view, error) {
 	var asked []any
 	for _, pod := range pods {
 		asked = append(asked, pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.TopologySpreadConstraints)
@@ -35,7 +102,90 @@ func OfCluster(s *inspect.Snapshot, pods []*corev1.Pod) ([]nodeshape.Shape, erro
 	if err != nil {
 		return nil, fmt.Errorf("telling nodes apart: %w", err)
 	}
-	return nodeshape.OfCluster(s, func(name string) bool { return bytes.Contains(text, []byte(name)) }, newLike), nil
+	v := &view{slices: map[string][]*resourcev1.ResourceSlice{}, drivers: map[string][]storagev1.CSINodeDriver{}}
+	labels, attributes := tally{}, tally{}
+	for _, node := range s.Nodes() {
+		for key, value := range node.Labels {
+			labels.add(key, value)
+		}
+	}
+	for _, slice := range s.Objects().Slices {
+		if slice.Spec.NodeName != nil {
+			v.slices[*slice.Spec.NodeName] = append(v.slices[*slice.Spec.NodeName], slice)
+		}
+		for i := range slice.Spec.Devices {
+			for name, value := range slice.Spec.Devices[i].Attributes {
+				text, err := json.Marshal(value)
+				if err != nil {
+					return nil, fmt.Errorf("telling devices apart: %w", err)
+				}
+				attributes.add(slice.Spec.Driver+"/"+string(name), string(text))
+			}
+		}
+	}
+	for _, drivers := range s.Objects().CSINodes {
+		v.drivers[drivers.Name] = drivers.Spec.Drivers
+	}
+	v.labels = labels.ids(func(key string) bool { return bytes.Contains(text, []byte(key)) })
+	v.attributes = attributes.ids(func(name string) bool {
+		return bytes.Contains(text, []byte(name[strings.LastIndexByte(name, '/')+1:]))
+	})
+	v.labels[corev1.LabelHostname] = true
+	return v, nil
+}
+
+// of is the same for nodes of one kind.
+func (v *view) of(node *corev1.Node) string {
+	kind := struct {
+		Labels      map[string]string
+		Taints      []corev1.Taint
+		Allocatable corev1.ResourceList
+		Features    []string
+		Drivers     []string
+		Devices     []resourcev1.ResourceSliceSpec
+	}{Labels: map[string]string{}, Allocatable: node.Status.Allocatable, Features: node.Status.DeclaredFeatures}
+	for key, value := range node.Labels {
+		if !v.labels[key] {
+			kind.Labels[key] = value
+		}
+	}
+	for _, taint := range node.Spec.Taints {
+		if !strings.HasPrefix(taint.Key, "node.kubernetes.io/") {
+			kind.Taints = append(kind.Taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: taint.Effect})
+		}
+	}
+	for _, d := range v.drivers[node.Name] {
+		limit := int32(-1)
+		if d.Allocatable != nil && d.Allocatable.Count != nil {
+			limit = *d.Allocatable.Count
+		}
+		kind.Drivers = append(kind.Drivers, fmt.Sprint(d.Name, " ", limit))
+	}
+	for _, slice := range v.slices[node.Name] {
+		kind.Devices = append(kind.Devices, v.plain(slice))
+	}
+	text, err := json.Marshal(kind)
+	if err != nil {
+		return node.Name // of a kind of its own
+	}
+	return string(text)
+}
+
+// plain is what a slice says that does not only name the node, the pool or a device.
+func (v *view) plain(slice *resourcev1.ResourceSlice) resourcev1.ResourceSliceSpec {
+	spec := *slice.Spec.DeepCopy()
+	spec.NodeName, spec.Pool.Name, spec.Pool.Generation = nil, "", 0
+	for i := range spec.Devices {
+		for t := range spec.Devices[i].Taints {
+			spec.Devices[i].Taints[t].TimeAdded = nil
+		}
+		for name := range spec.Devices[i].Attributes {
+			if v.attributes[spec.Driver+"/"+string(name)] {
+				delete(spec.Devices[i].Attributes, name)
+			}
+		}
+	}
+	return spec
 }
 
 // newLike is a node like another as it would be added, with what comes with it, under the name of the other.

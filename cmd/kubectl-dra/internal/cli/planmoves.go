@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -78,7 +77,8 @@ func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *co
 
 // makeRoom answers what has to move.
 func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) error {
-	snapshot, subjects, err := o.readWithPods(ctx)
+	o.reads = live.PodResources() // those that are moved are some of them
+	snapshot, subjects, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,6 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	remedy.AddMoves(snapshot, m, asked)
 	render := func(w io.Writer, opts text.Options) error { return text.RenderMoves(w, m, opts) }
 	return o.streams.answer(o.format, explanations.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
-}
-
-// readWithPods is read, with all that is asked about pods: those that are moved are some.
-func (o *questionOptions) readWithPods(ctx context.Context) (*inspect.Snapshot, []metav1.Object, error) {
-	o.reads = live.PodResources()
-	return o.read(ctx)
 }
 
 // roomFor is the one thing that room is made for: of a file the pod, if there is one.

@@ -123,9 +123,10 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 		return err
 	}
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
-	incomplete := len(untried) > 0
+	code := worstExitCode(o.leastCode(), shapesCode(p, len(untried) > 0))
 	p.Untried = append(untried, p.Untried...)
-	return o.printShapes(p, incomplete)
+	render := func(w io.Writer, opts text.Options) error { return text.RenderShapes(w, p, opts) }
+	return o.streams.answer(o.format, explanations.NewShapePlan(p), render, code)
 }
 
 // maxClusterShapes is the number of kinds of nodes of a cluster that are tried.
@@ -167,11 +168,6 @@ func readText(ctx context.Context, streams *streams, path string) ([]byte, error
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	return manifest.Unpack(ctx, file, path, manifest.Options{})
-}
-
-func (o *planOptions) printShapes(p *explain.ShapePlan, incomplete bool) error {
-	render := func(w io.Writer, opts text.Options) error { return text.RenderShapes(w, p, opts) }
-	return o.streams.answer(o.format, explanations.NewShapePlan(p), render, worstExitCode(o.leastCode(), shapesCode(p, incomplete)))
 }
 
 // shapesCode is the exit code of a plan of nodes. incomplete says that not all kinds of nodes were tried.
