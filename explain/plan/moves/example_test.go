@@ -16,15 +16,16 @@ import (
 
 // A large pod needs a whole node. Each of two nodes runs a small pod.
 func ExampleMakeRoom() {
+	important, usual, large := pod("web-a", "n1", "1"), pod("web-b", "n2", "1"), pod("large", "", "8")
+	important.Spec.Priority = ptr.To[int32](10)
 	objects := inspect.Objects{
 		Nodes: []*corev1.Node{node("n1"), node("n2")},
-		Pods:  []*corev1.Pod{pod("web-a", "n1", "1"), pod("web-b", "n2", "1"), pod("large", "", "8")},
+		Pods:  []*corev1.Pod{important, usual, large},
 	}
-	objects.Pods[0].Spec.Priority = ptr.To[int32](10)
 	snapshot := inspect.New(objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 
-	answer, err := moves.MakeRoom(context.Background(), cluster, objects.Pods[2], 0)
+	answer, err := moves.MakeRoom(context.Background(), cluster, large, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
