@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// UnseenRoom says what is not known of the room in a cluster, a sentence each, for a pod or for a claim, of which pod is nil. If there is
-// any, it is not certain that it fits. The error is that of [Place].
+// UnseenRoom says what is not known of the room in a cluster, a sentence each, for a pod or for a claim, of
+// which pod is nil. If there is any, it is not certain that it fits. The error is that of [Place].
 func UnseenRoom(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod) ([]string, error) {
 	var out []string
 	if text := unseenDevices(c.Snapshot()); text != "" {
@@ -28,8 +28,9 @@ func UnseenRoom(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod) ([]s
 	return append(out, foreigners...), err
 }
 
-// UnseenPods says what is not known of pods that are to be placed, beside what opts says, a sentence each. If there is any, no answer about them
-// is a certain yes: opts.Others may take their room. withNew is the cluster with the nodes that could be added. The error is that of [Place].
+// UnseenPods says what is not known of pods that are to be placed, beside what opts says, a sentence each. If
+// there is any, no answer about them is a certain yes: opts.Others may take their room. withNew is the
+// cluster with the nodes that could be added. The error is that of [Place].
 func UnseenPods(ctx context.Context, c, withNew *scheduler.Cluster, pods []*corev1.Pod, opts Options) ([]string, error) {
 	out := unseen(c.Snapshot(), opts.Within, opts.Unseen)
 	others, err := rivals(ctx, withNew, pods, opts.Others)

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Trial places pods one after the other, as kube-scheduler does, where it may choose any node that fits. It is how other packages try
-// out a cluster that they have changed.
+// Trial places pods one after the other, as kube-scheduler does, where it may choose any node that fits. It
+// is how other packages try out a cluster that they have changed.
 type Trial struct{ replay *replay }
 
-// NewTrial begins with a cluster as it is. choose returns the index of the node to take among those that fit; if it is nil, the first
-// is taken.
+// NewTrial begins with a cluster as it is. choose returns the index of the node to take among those that fit;
+// if it is nil, the first is taken.
 func NewTrial(c *scheduler.Cluster, choose func(nodes []*corev1.Node) int) *Trial {
 	r := newFreeReplay(newSimulation(c))
 	r.choose = choose
@@ -33,7 +33,8 @@ func (t *Trial) One(ctx context.Context, pod *corev1.Pod) (*explain.PlacedPod, e
 // Cluster is the cluster with all pods that were placed.
 func (t *Trial) Cluster() *scheduler.Cluster { return t.replay.cluster }
 
-// Queue returns the pods that Run had to place, in the order in which it took them, and the number of those that ran already.
+// Queue returns the pods that Run had to place, in the order in which it took them, and the number of those
+// that ran already.
 func (t *Trial) Queue() (pods []*corev1.Pod, running int) {
 	return t.replay.pods(), len(t.replay.out.Running)
 }
@@ -50,8 +51,8 @@ func (t *Trial) Waiting() []*corev1.Pod {
 // Doubtful reports whether something that decides about the pods is not known.
 func (t *Trial) Doubtful() bool { return t.replay.doubtful }
 
-// Certain reports whether Run places the same pods whichever nodes kube-scheduler chooses, and if not, whether it is known that others
-// may be left waiting. It is asked once.
+// Certain reports whether Run places the same pods whichever nodes kube-scheduler chooses, and if not,
+// whether it is known that others may be left waiting. It is asked once.
 func (t *Trial) Certain(ctx context.Context) (certain, depends bool, err error) {
 	err = t.replay.certain(ctx, t.replay.base)
 	return t.replay.out.Certain, t.replay.depends, err
@@ -63,7 +64,8 @@ func (t *Trial) Best(ctx context.Context) (*explain.JointPlan, error) {
 	return best, err
 }
 
-// PendingFor is a pod that is left waiting for the reasons of an explanation. fails says that the scheduler gives up on it with an error.
+// PendingFor is a pod that is left waiting for the reasons of an explanation. fails says that the scheduler
+// gives up on it with an error.
 func PendingFor(e *explain.Explanation, fails bool) *explain.PendingPod {
 	return pendingBy(e, &turn{fails: fails})
 }

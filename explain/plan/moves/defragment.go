@@ -18,9 +18,10 @@ import (
 // maxCopies is the number of copies of a claim that are placed.
 const maxCopies = 10_000
 
-// Defragment says how many claims like one fit after at most so many moves of pods. Room is made for one claim after the other, each time
-// with the fewest pods, and never at the cost of another copy. So as many fit for certain, and with other moves there may be room for more.
-// The error is that of the context, or of a question that could not be put.
+// Defragment says how many claims like one fit after at most so many moves of pods. Room is made for one
+// claim after the other, each time with the fewest pods, and never at the cost of another copy. So as many
+// fit for certain, and with other moves there may be room for more. The error is that of the context, or of a
+// question that could not be put.
 func Defragment(ctx context.Context, c *scheduler.Cluster, like *resourcev1.ResourceClaim, most int) (*explain.Defragmentation, error) {
 	out := &explain.Defragmentation{Like: subjectOf(like), Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	copies := 0
@@ -113,8 +114,9 @@ func made(ctx context.Context, c *scheduler.Cluster, m *explain.Moves) (*schedul
 	return c, nil
 }
 
-// Wanted is a claim that stands for those of a class: of the claims that wait for it the one with the most devices, or else one for as many
-// devices of the class as a node has that nobody uses. It is nil if there are none.
+// Wanted is a claim that stands for those of a class: of the claims that wait for it the one with the most
+// devices, or else one for as many devices of the class as a node has that nobody uses. It is nil if there
+// are none.
 func Wanted(ctx context.Context, c *scheduler.Cluster, class string) (*resourcev1.ResourceClaim, error) {
 	var best *resourcev1.ResourceClaim
 	most := int64(0)
@@ -153,7 +155,8 @@ func Wanted(ctx context.Context, c *scheduler.Cluster, class string) (*resourcev
 	return nil, nil
 }
 
-// devicesWanted is the number of devices of a class that a claim asks for at least. A request for all devices counts as one.
+// devicesWanted is the number of devices of a class that a claim asks for at least. A request for all devices
+// counts as one.
 func devicesWanted(claim *resourcev1.ResourceClaim, class string) int64 {
 	n := int64(0)
 	for i := range claim.Spec.Devices.Requests {

@@ -71,7 +71,8 @@ func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
 	})
 }
 
-// sharesClaim reports whether a claim that a pod names is of others, too: of pods, or of something else that it is reserved for.
+// sharesClaim reports whether a claim that a pod names is of others, too: of pods, or of something else that
+// it is reserved for.
 func sharesClaim(s *inspect.Snapshot, pod *corev1.Pod) bool {
 	self := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	for i := range pod.Spec.ResourceClaims {

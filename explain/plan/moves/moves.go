@@ -22,15 +22,17 @@ import (
 const (
 	// defaultMost is more pods than anybody moves.
 	defaultMost = 16
-	// maxAsks is how many nodes may be asked, which takes about a second, and fewAsks how many for a cheaper plan once there is one.
+	// maxAsks is how many nodes may be asked, which takes about a second, and fewAsks how many for a cheaper
+	// plan once there is one.
 	maxAsks, fewAsks = 400_000, 40_000
 	// maxDestinations is the number of nodes that are tried for a pod that depends on more than its node.
 	maxDestinations = 4
 )
 
-// MakeRoom finds the fewest pods that have to go elsewhere so that a pod or a claim fits, which need not be in the snapshot of the
-// cluster. Pods are moved one after the other, each at most once, and only such as a controller recreates. At most so many are moved; 0 is more
-// than anybody moves. Every plan was tried in the whole cluster. The error is that of the context, or of a question that could not be put.
+// MakeRoom finds the fewest pods that have to go elsewhere so that a pod or a claim fits, which need not be
+// in the snapshot of the cluster. Pods are moved one after the other, each at most once, and only such as a
+// controller recreates. At most so many are moved; 0 is more than anybody moves. Every plan was tried in the
+// whole cluster. The error is that of the context, or of a question that could not be put.
 func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, most int) (*explain.Moves, error) {
 	p, err := newProblem(ctx, c, subject, maxAsks)
 	if err != nil {
@@ -95,8 +97,8 @@ func (p *problem) answer(ctx context.Context, out *explain.Moves, most int) erro
 	return nil
 }
 
-// withAllGone says of a target that fits nowhere whether that would be so without all pods and claims, where not all of these are known: those
-// could be moved too.
+// withAllGone says of a target that fits nowhere whether that would be so without all pods and claims, where
+// not all of these are known: those could be moved too.
 func (p *problem) withAllGone(ctx context.Context, out *explain.Moves) error {
 	out.Verdict, out.Message = explain.JointUnknown, "not all pods and claims could be read, so there may be others to move"
 	if p.target.member.NonLocal {
@@ -136,7 +138,8 @@ func (p *problem) makeRoom(ctx context.Context, out *explain.Moves, most int) er
 		return nil
 	}
 	if stuck, err := p.stuck(ctx); err != nil || stuck {
-		out.Verdict, out.Message, out.AtLeast = explain.Infeasible, "has no room unless pods go, and none that may be moved fits on another node", 0
+		out.Verdict, out.AtLeast = explain.Infeasible, 0
+		out.Message = "has no room unless pods go, and none that may be moved fits on another node"
 		return err
 	}
 	for moves := 1; moves <= most; moves++ {
@@ -217,8 +220,8 @@ func (p *problem) users() []inspect.PodRef {
 	return nil
 }
 
-// hopeless reports whether the target fits nowhere even without all pods that may be moved. Where it depends on where others are,
-// that says nothing: it may have to be with them, or where as many are.
+// hopeless reports whether the target fits nowhere even without all pods that may be moved. Where it depends
+// on where others are, that says nothing: it may have to be with them, or where as many are.
 func (p *problem) hopeless(ctx context.Context) (bool, error) {
 	if p.target.member.NonLocal {
 		return false, nil
@@ -247,7 +250,8 @@ func (p *problem) stuck(ctx context.Context) (bool, error) {
 	return !p.unsure && len(p.other) == 0, nil
 }
 
-// single tries to move one pod, whatever depends on where pods are: the cheapest one that costs less than bound, if that is not nil.
+// single tries to move one pod, whatever depends on where pods are: the cheapest one that costs less than
+// bound, if that is not nil.
 func (p *problem) single(ctx context.Context, candidates []*candidate, bound *cost) (*trial, error) {
 	candidates = slices.Clone(candidates)
 	slices.SortStableFunc(candidates, func(x, y *candidate) int {

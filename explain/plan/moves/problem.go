@@ -18,7 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// problem is a cluster in which pods may be moved. What it remembers of a node depends on what is on that node alone.
+// problem is a cluster in which pods may be moved. What it remembers of a node depends on what is on that
+// node alone.
 type problem struct {
 	base   *scheduler.Cluster
 	nodes  []*corev1.Node
@@ -27,7 +28,8 @@ type problem struct {
 	// movable are the pods that may be moved, in the order of the snapshot, and on are those of each node.
 	movable []*candidate
 	on      [][]*candidate
-	// other are pods that may be moved too, but depend on more than the node that they are on, or change more.
+	// other are pods that may be moved too, but depend on more than the node that they are on, or change
+	// more.
 	other []*candidate
 	fixed []explain.FixedPods
 	// partly says that not all choices were tried, and unsure that something was not certain.
@@ -35,7 +37,8 @@ type problem struct {
 	// left is how many more nodes may be asked.
 	left int
 
-	// first are the answers of all nodes as they are, known those of nodes that have changed, and victims the pods that make room.
+	// first are the answers of all nodes as they are, known those of nodes that have changed, and victims the
+	// pods that make room.
 	first   map[string][]bool
 	known   map[string]bool
 	victims map[string]*victims
@@ -99,7 +102,8 @@ func newProblem(ctx context.Context, c *scheduler.Cluster, subject metav1.Object
 	return p, ctx.Err()
 }
 
-// local reports whether where a candidate can be placed depends on the node alone, and it changes nothing else.
+// local reports whether where a candidate can be placed depends on the node alone, and it changes nothing
+// else.
 func (p *problem) local(ctx context.Context, m *candidate) bool {
 	return !m.member.Unseen && cycle.Local(ctx, p.base, m.member)
 }
@@ -133,7 +137,8 @@ func subjectOf(object metav1.Object) explain.Subject {
 	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// step is a candidate that leaves its node and goes to another one. to is -1 for one that has so much choice that it is placed last.
+// step is a candidate that leaves its node and goes to another one. to is -1 for one that has so much choice
+// that it is placed last.
 type step struct {
 	*candidate
 	to int
@@ -153,7 +158,8 @@ func stepsAt(steps []step, node int) []step {
 // spent reports whether no more nodes may be asked.
 func (p *problem) spent() bool { return p.left <= 0 }
 
-// holding is the pod of a candidate if it holds claims that its replacement asks for, so that it has to go first.
+// holding is the pod of a candidate if it holds claims that its replacement asks for, so that it has to go
+// first.
 func (m *candidate) holding() []*corev1.Pod {
 	if m.pod == nil || !slices.ContainsFunc(m.pod.Spec.ResourceClaims, func(e corev1.PodResourceClaim) bool { return e.ResourceClaimName != nil }) {
 		return nil
@@ -169,7 +175,8 @@ func (m *candidate) key() string {
 	return m.member.Shape
 }
 
-// ask returns on which nodes of a cluster a candidate fits: of those given, or of all if they are nil. What is not certain counts as no.
+// ask returns on which nodes of a cluster a candidate fits: of those given, or of all if they are nil. What
+// is not certain counts as no.
 func (p *problem) ask(ctx context.Context, c *scheduler.Cluster, m *candidate, nodes []*corev1.Node) ([]bool, error) {
 	asked := len(nodes)
 	if nodes == nil {
@@ -234,7 +241,8 @@ func (p *problem) fitsOn(ctx context.Context, m *candidate, node int, steps []st
 	return fits[node], nil
 }
 
-// changed is a cluster in which steps have changed a node, as a candidate finds it. It is nil if one of those that come does not fit.
+// changed is a cluster in which steps have changed a node, as a candidate finds it. It is nil if one of those
+// that come does not fit.
 func (p *problem) changed(ctx context.Context, node int, steps []step, m *candidate) (*scheduler.Cluster, error) {
 	gone := m.holding()
 	for _, s := range steps {
@@ -265,7 +273,8 @@ func (p *problem) changed(ctx context.Context, node int, steps []step, m *candid
 	return c, nil
 }
 
-// cost is what it costs to move pods: the fewer the better, then the least important, then the youngest, then the fewest devices.
+// cost is what it costs to move pods: the fewer the better, then the least important, then the youngest, then
+// the fewest devices.
 type cost struct {
 	pods    int
 	highest int32

@@ -8,8 +8,9 @@ import (
 
 // search looks for plans of a number of moves.
 //
-// It goes backwards from the target: some pods have to leave a node for it, for each of these others may have to leave another node, and so
-// on. Plans with a pod that makes room for nobody are not looked at. So if all others are refuted, there is none.
+// It goes backwards from the target: some pods have to leave a node for it, for each of these others may have
+// to leave another node, and so on. Plans with a pod that makes room for nobody are not looked at. So if all
+// others are refuted, there is none.
 type search struct {
 	*problem
 	// moves is the number of pods that may be moved in all.
@@ -170,8 +171,11 @@ func (s *search) makeWay(ctx context.Context, m *candidate, steps []step, budget
 // maxOrdered is the number of pods of a node up to which they leave it in every order.
 const maxOrdered = 3
 
-// inAnyOrder tries all orders of a few pods, and one of many. Pods that have room wherever others go are not told apart.
-func (s *search) inAnyOrder(ctx context.Context, rest, order []*candidate, try func([]*candidate) (bool, error)) (over bool, err error) {
+// inAnyOrder tries all orders of a few pods, and one of many. Pods that have room wherever others go are not
+// told apart.
+func (s *search) inAnyOrder(
+	ctx context.Context, rest, order []*candidate, try func([]*candidate) (bool, error),
+) (over bool, err error) {
 	if len(rest) == 0 {
 		return try(order)
 	}
@@ -214,7 +218,8 @@ func (s *search) leave(ctx context.Context, pods []*candidate, steps []step, bud
 	})
 }
 
-// roomy reports whether a pod finds a node whatever becomes of all others: it fits on more nodes than they can touch.
+// roomy reports whether a pod finds a node whatever becomes of all others: it fits on more nodes than they
+// can touch.
 func (s *search) roomy(ctx context.Context, m *candidate) (bool, error) {
 	if m == s.target {
 		return false, nil

@@ -20,8 +20,9 @@ import (
 // maxRivals is the number of shapes of waiting pods that are asked whether they could come in between.
 const maxRivals = 16
 
-// trial makes moves one after the other in the whole cluster, as they would be made: the node of the target is tainted, nodes
-// that are needed later are cordoned, a pod ends, and its replacement goes wherever kube-scheduler may put it.
+// trial makes moves one after the other in the whole cluster, as they would be made: the node of the target
+// is tainted, nodes that are needed later are cordoned, a pod ends, and its replacement goes wherever
+// kube-scheduler may put it.
 type trial struct {
 	*problem
 	steps []step
@@ -36,8 +37,8 @@ type trial struct {
 	doubts []string
 }
 
-// try makes moves twice: once on the planned nodes, and once on the last of those that kube-scheduler may choose. It returns nil if they do not
-// work. If they only work on the planned nodes, all others are closed.
+// try makes moves twice: once on the planned nodes, and once on the last of those that kube-scheduler may
+// choose. It returns nil if they do not work. If they only work on the planned nodes, all others are closed.
 func (p *problem) try(ctx context.Context, steps []step, node int) (*trial, error) {
 	rivals := p.rivals()
 	for _, pinned := range []bool{false, true} {
@@ -77,8 +78,11 @@ func (p *problem) rivals() []*corev1.Pod {
 	return out
 }
 
-// run makes all moves, and returns what the target then gets. The step returns the cluster after the i-th move, or nil if it is not possible.
-func (t *trial) run(ctx context.Context, step func(ctx context.Context, c *scheduler.Cluster, i int) (*scheduler.Cluster, error)) (*explain.PlacedPod, error) {
+// run makes all moves, and returns what the target then gets. The step returns the cluster after the i-th
+// move, or nil if it is not possible.
+func (t *trial) run(
+	ctx context.Context, step func(ctx context.Context, c *scheduler.Cluster, i int) (*scheduler.Cluster, error),
+) (*explain.PlacedPod, error) {
 	c := t.base
 	for i := range t.steps {
 		if i == t.keptFrom() {
@@ -177,7 +181,8 @@ func (t *trial) elsewhere(ctx context.Context, c *scheduler.Cluster, i int) (*sc
 	return cycle.With(c, taking), nil
 }
 
-// keptFrom is the index of the move from which on the node of the target is kept for it: no pod goes there any more.
+// keptFrom is the index of the move from which on the node of the target is kept for it: no pod goes there
+// any more.
 func (t *trial) keptFrom() int {
 	for i := len(t.steps) - 1; i >= 0; i-- {
 		if t.steps[i].to == t.node {
@@ -279,7 +284,8 @@ func (t *trial) interfere(ctx context.Context, i int, c *scheduler.Cluster, opti
 	}
 	for _, o := range turn.Options {
 		if t.index[o.Node] != t.node {
-			t.doubt(fmt.Sprintf("%s may take the room on %s while %s is moved", subjectOf(t.problem.target.subject).FullName(), o.Node, t.steps[i].pod.Name))
+			name := subjectOf(t.problem.target.subject).FullName()
+			t.doubt(fmt.Sprintf("%s may take the room on %s while %s is moved", name, o.Node, t.steps[i].pod.Name))
 			break
 		}
 	}

@@ -12,20 +12,24 @@ import (
 const (
 	// maxChoices is the number of choices among the pods of a node up to which all are tried.
 	maxChoices = 400
-	// maxSpared is the number of pods of a node up to which each is spared once, to see whether it has to leave.
+	// maxSpared is the number of pods of a node up to which each is spared once, to see whether it has to
+	// leave.
 	maxSpared = 16
 )
 
-// victims are the pods that have to leave nodes, as the cluster is, so that a candidate fits there: the smallest sets for each node, by the
-// index of the node. Since pods take room and give none, whoever fits without some pods fits without more of them.
+// victims are the pods that have to leave nodes, as the cluster is, so that a candidate fits there: the
+// smallest sets for each node, by the index of the node. Since pods take room and give none, whoever fits
+// without some pods fits without more of them.
 type victims struct {
 	*problem
 	of   *candidate
 	size int // up to which sets are known
 	sets [][][]*candidate
-	// hopeless are nodes on which the candidate does not even fit once all have left that may, or fits while all stay.
+	// hopeless are nodes on which the candidate does not even fit once all have left that may, or fits while
+	// all stay.
 	hopeless []bool
-	// needed are the pods of a node that have to leave whatever others do, and relevant others without which there may be more room.
+	// needed are the pods of a node that have to leave whatever others do, and relevant others without which
+	// there may be more room.
 	needed, relevant [][]*candidate
 	// partly are nodes with more choices than were tried, from some size on.
 	partly []bool
@@ -153,7 +157,8 @@ func (v *victims) findSets(ctx context.Context, size int) error {
 	return nil
 }
 
-// fitsWithout asks nodes without some of their pods, all at once: what leaves one node changes nothing on another one.
+// fitsWithout asks nodes without some of their pods, all at once: what leaves one node changes nothing on
+// another one.
 func (v *victims) fitsWithout(ctx context.Context, pick func(node int) []*candidate) ([]bool, error) {
 	gone := v.of.holding()
 	var nodes []*corev1.Node
@@ -183,9 +188,11 @@ func (v *victims) upTo(node, size int) (sets [][]*candidate, complete bool) {
 	return sets, v.hopeless[node] || len(v.relevant[node])+len(v.needed[node]) <= size
 }
 
-// victimsAfter returns the sets of pods, up to a size, that have to leave a node which steps have changed: all that are still there are tried.
-// complete says that there are no larger ones.
-func (p *problem) victimsAfter(ctx context.Context, m *candidate, node, size int, steps []step) (sets [][]*candidate, complete bool, err error) {
+// victimsAfter returns the sets of pods, up to a size, that have to leave a node which steps have changed:
+// all that are still there are tried. complete says that there are no larger ones.
+func (p *problem) victimsAfter(
+	ctx context.Context, m *candidate, node, size int, steps []step,
+) (sets [][]*candidate, complete bool, err error) {
 	there := slices.DeleteFunc(slices.Clone(p.on[node]), func(other *candidate) bool {
 		return other == m || slices.ContainsFunc(steps, func(s step) bool { return s.candidate == other })
 	})

@@ -25,9 +25,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 )
 
-// OfCluster returns the kinds of nodes that a cluster has: those first of which there are most. Nodes are of one kind if pods can see no
-// difference. Labels and attributes that are different on all nodes and devices, as serial numbers are, only count if one of the pods may look
-// at them.
+// OfCluster returns the kinds of nodes that a cluster has: those first of which there are most. Nodes are of
+// one kind if pods can see no difference. Labels and attributes that are different on all nodes and devices,
+// as serial numbers are, only count if one of the pods may look at them.
 func OfCluster(s *inspect.Snapshot, pods []*corev1.Pod) ([]nodeshape.Shape, error) {
 	v, err := newView(s, pods)
 	if err != nil {
@@ -200,8 +200,8 @@ func newLike(o *inspect.Objects, like string) *inspect.Objects {
 	}
 }
 
-// withDaemons gives nodes that files describe the pods of the daemon sets of the cluster that would run on them: they take of it too.
-// Of a daemon set without a pod nothing is known.
+// withDaemons gives nodes that files describe the pods of the daemon sets of the cluster that would run on
+// them: they take of it too. Of a daemon set without a pod nothing is known.
 func withDaemons(s *inspect.Snapshot, shapes []nodeshape.Shape) []nodeshape.Shape {
 	out := slices.Clone(shapes)
 	var daemons []*corev1.Pod

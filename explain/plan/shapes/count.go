@@ -16,7 +16,8 @@ import (
 const (
 	// maxSteps is the number of counts of a shape that are tried one after the other; more are halved.
 	maxSteps = 6
-	// maxReaching is the most nodes of a shape that are tried for pods that reach beyond their nodes, each count by itself.
+	// maxReaching is the most nodes of a shape that are tried for pods that reach beyond their nodes, each
+	// count by itself.
 	maxReaching = 8
 	// maxExplored is the number of pods up to which all choices of nodes are tried.
 	maxExplored = 64
@@ -121,8 +122,9 @@ func (c *counter) fewest(ctx context.Context) error {
 	return nil
 }
 
-// atBest finds the fewest nodes with which all pods can be placed by some choice of nodes. For pods that are tied to their nodes more nodes
-// do no harm, so that it is enough to look at one less. If there are none up to the limit, the shape fails.
+// atBest finds the fewest nodes with which all pods can be placed by some choice of nodes. For pods that are
+// tied to their nodes more nodes do no harm, so that it is enough to look at one less. If there are none up
+// to the limit, the shape fails.
 func (c *counter) atBest(ctx context.Context) error {
 	a := c.answer
 	var err error
@@ -158,7 +160,8 @@ func (c *counter) atBest(ctx context.Context) error {
 	return nil
 }
 
-// tooFew says that all nodes that may be added do not suffice: because of a pod that none of them holds, or of their number.
+// tooFew says that all nodes that may be added do not suffice: because of a pod that none of them holds, or
+// of their number.
 func (c *counter) tooFew(ctx context.Context, joint *explain.JointPlan) error {
 	for _, subject := range joint.Conflict {
 		if kind := c.kindOf[subject]; !kind.onFresh[c.shape] {
@@ -170,8 +173,8 @@ func (c *counter) tooFew(ctx context.Context, joint *explain.JointPlan) error {
 	return nil
 }
 
-// frugal returns a number of nodes with which all pods can be placed: those that are used if one is taken only where no other fits. It is
-// one more than the limit if that does not suffice.
+// frugal returns a number of nodes with which all pods can be placed: those that are used if one is taken
+// only where no other fits. It is one more than the limit if that does not suffice.
 func (c *counter) frugal(ctx context.Context) (int, error) {
 	added := map[string]int{} // from 1
 	for i := range c.most {
@@ -223,7 +226,8 @@ func (c *counter) largestFirst() []*corev1.Pod {
 	return out
 }
 
-// tryEach tries one count after the other, where pods depend on more than their nodes. That none does is not proved by it.
+// tryEach tries one count after the other, where pods depend on more than their nodes. That none does is not
+// proved by it.
 func (c *counter) tryEach(ctx context.Context) error {
 	a := c.answer
 	most := min(c.most, maxReaching)
@@ -249,7 +253,8 @@ func (c *counter) tryEach(ctx context.Context) error {
 		}
 		return nil
 	}
-	a.Why = fmt.Sprintf("up to %s were tried, and with none is it certain that kube-scheduler places all: pods depend on where others are", words.Count(most, "node"))
+	a.Why = fmt.Sprintf("up to %s were tried, and with none is it certain that kube-scheduler places all: "+
+		"pods depend on where others are", words.Count(most, "node"))
 	return nil
 }
 
@@ -262,7 +267,8 @@ const (
 	sure              // it places all, whichever nodes it chooses
 )
 
-// attempt looks whether kube-scheduler places all pods with n nodes added. waits is a pod that it may leave waiting.
+// attempt looks whether kube-scheduler places all pods with n nodes added. waits is a pod that it may leave
+// waiting.
 func (c *counter) attempt(ctx context.Context, n int) (state certainty, waits *corev1.Pod, err error) {
 	with := c.with(c.small, c.shape, n)
 	lastOf := func(nodes []*corev1.Node) int { return len(nodes) - 1 }
@@ -314,7 +320,8 @@ func spreading() func([]*corev1.Node) int {
 	}
 }
 
-// finish places all pods once more, in the whole cluster with the nodes of the answer, and says what they cost.
+// finish places all pods once more, in the whole cluster with the nodes of the answer, and says what they
+// cost.
 func (c *counter) finish(ctx context.Context) error {
 	a, shape := c.answer, &c.shapes[c.shape]
 	if a.Verdict == explain.ShapeFits {

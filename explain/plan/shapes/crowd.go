@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// weights are what pods take in each of some terms: one, as every pod, then its devices, then thousandths of a CPU.
+// weights are what pods take in each of some terms: one, as every pod, then its devices, then thousandths of
+// a CPU.
 type weights [3]int64
 
 func (w weights) plus(other weights) weights {
@@ -29,8 +30,8 @@ func (w weights) least(other weights) weights {
 	return w
 }
 
-// weigh notes what a pod of the kind takes. Any numbers would do that are not negative: the better they tell how much room a pod takes,
-// the fewer nodes are enough.
+// weigh notes what a pod of the kind takes. Any numbers would do that are not negative: the better they tell
+// how much room a pod takes, the fewer nodes are enough.
 func (k *podKind) weigh() {
 	k.weight = weights{1}
 	for i := range k.pods[0].Spec.Containers {
@@ -56,15 +57,18 @@ const (
 
 // crowd is what it takes to keep pods off the nodes of a shape.
 //
-// A fresh node is filled with pods in all ways until others no longer fit. To keep a pod off all nodes on which it fits, other pods have to take at
-// least so much on each of them. If that is more than all others take together, the pod finds a node, whichever nodes kube-scheduler chooses.
+// A fresh node is filled with pods in all ways until others no longer fit. To keep a pod off all nodes on
+// which it fits, other pods have to take at least so much on each of them. If that is more than all others
+// take together, the pod finds a node, whichever nodes kube-scheduler chooses.
 //
-// Say three pods with one device each, and nodes with two devices. To keep one off a fresh node takes two devices. With two nodes that is
-// four, and the others only take two: two nodes are enough. With one node that is two, so the third pod may find it full.
+// Say three pods with one device each, and nodes with two devices. To keep one off a fresh node takes two
+// devices. With two nodes that is four, and the others only take two: two nodes are enough. With one node
+// that is two, so the third pod may find it full.
 type crowd struct {
 	kinds []*podKind
 	shape int
-	// takes is the least that is on a fresh node where a pod no longer fits, for each kind that fits there alone.
+	// takes is the least that is on a fresh node where a pod no longer fits, for each kind that fits there
+	// alone.
 	takes map[*podKind]weights
 }
 
@@ -117,7 +121,8 @@ type filled struct {
 	key string
 }
 
-// fill fills a node with pods in all ways, those with fewer pods first. Nodes that are not looked at are taken to be full.
+// fill fills a node with pods in all ways, those with fewer pods first. Nodes that are not looked at are
+// taken to be full.
 func (c *crowd) fill(ctx context.Context, alone *scheduler.Cluster) error {
 	level := []*filled{{cluster: alone}}
 	for states := 0; len(level) > 0; {

@@ -25,10 +25,12 @@ var hypothetical = question.Options{Hypothetical: true}
 // podKind is pods that differ in nothing but their names.
 type podKind struct {
 	pods []*corev1.Pod
-	// fits is the number of nodes of the cluster as it is on which one fits, and onFresh says of which shapes a fresh node holds one.
+	// fits is the number of nodes of the cluster as it is on which one fits, and onFresh says of which shapes
+	// a fresh node holds one.
 	fits    int
 	onFresh []bool
-	// unsure says that something is not known that decides about it, and fails that the scheduler gives up on it with an error.
+	// unsure says that something is not known that decides about it, and fails that the scheduler gives up on
+	// it with an error.
 	unsure, fails bool
 	member        *cycle.Member
 	weight        weights
@@ -104,8 +106,8 @@ func (f *finder) look(ctx context.Context, kind *podKind) error {
 	return nil
 }
 
-// stuck says why no node helps pods of a kind, or nil if one may. That a pod depends on where others are is no reason, unless something
-// keeps it from being placed before any node is asked.
+// stuck says why no node helps pods of a kind, or nil if one may. That a pod depends on where others are is
+// no reason, unless something keeps it from being placed before any node is asked.
 func (f *finder) stuck(ctx context.Context, kind *podKind, pod *corev1.Pod) (*explain.PendingPod, error) {
 	if kind.fits > 0 || slices.Contains(kind.onFresh, true) || kind.unsure ||
 		kind.ties() && len(f.base.Filters().Prepare(pod).Everywhere.Refusals) == 0 {
@@ -124,8 +126,8 @@ func (f *finder) stuck(ctx context.Context, kind *podKind, pod *corev1.Pod) (*ex
 	return plan.PendingFor(e, kind.fails), nil
 }
 
-// sortGroups takes away the pods of groups too few of whose other pods a node can help: none of a group starts before all that it
-// needs.
+// sortGroups takes away the pods of groups too few of whose other pods a node can help: none of a group
+// starts before all that it needs.
 func (f *finder) sortGroups() {
 	helped := map[explain.Subject]bool{}
 	for _, pod := range f.pods {

@@ -18,27 +18,34 @@ import (
 
 // Options say which nodes may be added.
 type Options struct {
-	// Prices decide which answer is best. If they are nil, and no shape has a price of its own, that is the one with the fewest nodes.
+	// Prices decide which answer is best. If they are nil, and no shape has a price of its own, that is the
+	// one with the fewest nodes.
 	Prices *nodeshape.Prices
 	// Max is the most nodes that may be added. 0 is as many as there are pods.
 	Max int
-	// Others are pods that wait too and are not asked about. Where they may take room that is asked for, no answer is a certain yes.
+	// Others are pods that wait too and are not asked about. Where they may take room that is asked for, no
+	// answer is a certain yes.
 	Others []*corev1.Pod
-	// Within is the namespace of which all waiting pods are asked about. It is "" if they are of several, or not all.
+	// Within is the namespace of which all waiting pods are asked about. It is "" if they are of several, or
+	// not all.
 	Within string
 	// Unseen says in sentences what is not known of the pods. If there is any, no answer is a certain yes.
 	Unseen []string
 }
 
-// Find says which nodes, and how many of them, make pods fit that need not be in the snapshot of the cluster. Nodes of several shapes are
-// not tried together. The error is that of the context, or of a question that could not be put.
-func Find(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, shapes []nodeshape.Shape, opts Options) (*explain.ShapePlan, error) {
+// Find says which nodes, and how many of them, make pods fit that need not be in the snapshot of the cluster.
+// Nodes of several shapes are not tried together. The error is that of the context, or of a question that
+// could not be put.
+func Find(
+	ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, shapes []nodeshape.Shape, opts Options,
+) (*explain.ShapePlan, error) {
 	if c.Snapshot().NodesAssumed() {
 		return nil, fmt.Errorf("adding nodes to the cluster: its nodes could not be read")
 	}
 	f := newFinder(c, shapes, opts)
 	var err error
-	f.out.Unseen, err = plan.UnseenPods(ctx, c, f.withEach, pods, plan.Options{Within: opts.Within, Unseen: opts.Unseen, Others: opts.Others})
+	of := plan.Options{Within: opts.Within, Unseen: opts.Unseen, Others: opts.Others}
+	f.out.Unseen, err = plan.UnseenPods(ctx, c, f.withEach, pods, of)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +89,13 @@ type finder struct {
 	out    *explain.ShapePlan
 	// withEach is the cluster with one node of each shape.
 	withEach *scheduler.Cluster
-	// pods are those that a node may help, in the order of the queue, kinds are those that are alike, and kindOf is the kind of each.
+	// pods are those that a node may help, in the order of the queue, kinds are those that are alike, and
+	// kindOf is the kind of each.
 	pods   []*corev1.Pod
 	kinds  []*podKind
 	kindOf map[explain.Subject]*podKind
-	// local says that a pod that is placed changes nothing for others but what is left of its node. Then small is the cluster with only
-	// those nodes on which any pod fits, and otherwise the whole.
+	// local says that a pod that is placed changes nothing for others but what is left of its node. Then
+	// small is the cluster with only those nodes on which any pod fits, and otherwise the whole.
 	local bool
 	small *scheduler.Cluster
 }
@@ -172,8 +180,8 @@ func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
 	return f.narrow(ctx)
 }
 
-// rank sorts the answers: those first that are certain to do, then the cheapest, by price where both have one, then by the number of
-// nodes, then by their devices.
+// rank sorts the answers: those first that are certain to do, then the cheapest, by price where both have
+// one, then by the number of nodes, then by their devices.
 func (f *finder) rank() {
 	prices := map[string]*float64{}
 	for i := range f.shapes {
