@@ -15,10 +15,10 @@ import (
 	"golang.org/x/term"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 )
 
 // The values of --dry-run.
