@@ -14,8 +14,6 @@ type Bound struct {
 func (b Bound) Exceeded(known, inUse int) bool { return known > b.PerUse*inUse+b.Spare }
 
 var (
-	// keptValues bounds the values that a column knows, for the devices that it has.
-	keptValues = Bound{PerUse: 2, Spare: 1024}
 	// keptDevices bounds the devices of which a Program knows what it says.
 	keptDevices = Bound{Spare: 1 << 18}
 	// keptSources bounds the expressions of a Library. What is in use stays with its users.

@@ -15,8 +15,8 @@ func (c *Cache) Brief(expression string) string {
 // comparisons that can be said so.
 func (c *Cache) Comparisons(expression string) ([]string, bool) {
 	var out []string
-	for _, part := range c.parts(expression) {
-		comparison, ok := c.Comparison(part.text)
+	for _, part := range c.Parts(expression) {
+		comparison, ok := c.Comparison(part.Text)
 		if !ok || comparison.Relation == OtherRelation {
 			return nil, false
 		}

@@ -123,6 +123,42 @@ func (c *Cache) environment(env environment.Type) *celgo.Env {
 	return compilerFor(c.features).CompileCELExpression("true", cel.Options{EnvType: &env, DisableCostEstimation: true}).Environment
 }
 
+// Functions returns the names of the functions that the API server knows, in no order.
+func (c *Cache) Functions() []string {
+	var names []string
+	if env := c.environment(environment.NewExpressions); env != nil {
+		for known := range env.Functions() {
+			if IsIdentifier(known) {
+				names = append(names, known)
+			}
+		}
+	}
+	return names
+}
+
+// GatesNeeded returns the feature gates that are off and with which the API server would accept a selector that it
+// does not accept now. It returns nil if it never would.
+func (c *Cache) GatesNeeded(expression string) []string {
+	sharing, lists := c.features, c.features
+	sharing.EnableConsumableCapacity, lists.EnableListTypeAttributes = true, true
+	both := sharing
+	both.EnableListTypeAttributes = true
+	const sharingGate, listsGate = "DRAConsumableCapacity", "DRAListTypeAttributes"
+	for _, try := range []struct {
+		features cel.Features
+		gates    []string
+	}{{sharing, []string{sharingGate}}, {lists, []string{listsGate}}, {both, []string{sharingGate, listsGate}}} {
+		if try.features == c.features {
+			continue
+		}
+		other := &Cache{features: try.features}
+		if accepted, _ := other.Check(expression).Accepted(); accepted {
+			return try.gates
+		}
+	}
+	return nil
+}
+
 // Line returns a line of an expression, counted from 1, or "" when there is none.
 func Line(expression string, line int) string {
 	lines := strings.Split(expression, "\n")
@@ -152,8 +188,8 @@ func Offset(source string, p Place) int {
 	return len(source)
 }
 
-// placeOf turns an offset in bytes into a place.
-func placeOf(expression string, offset int) Place {
+// PlaceAt turns an offset in bytes into a place.
+func PlaceAt(expression string, offset int) Place {
 	offset = min(max(offset, 0), len(expression))
 	before := expression[:offset]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -98,7 +98,7 @@ func (c *Comparison) With(relation Relation, literal string) string {
 	var edits []edit
 	if literal != c.Literal {
 		if c.Form != IntLiteral && c.Form != BoolLiteral {
-			literal = quote(literal)
+			literal = Quote(literal)
 		}
 		edits = append(edits, edit{c.literal, literal})
 	}
@@ -132,86 +132,18 @@ func applyEdits(text string, edits []edit) string {
 	return text
 }
 
-// operands are the two sides of an operator that compares.
-type operands struct {
-	field, constant ast.Expr
-	operator        string // as it reads with the field on its left: ==, !=, <, <=, >, >= or in
-	flipped         bool   // the field is written on the right
-}
-
-var comparing = map[string]string{
-	operators.Equals: "==", operators.NotEquals: "!=", operators.Less: "<", operators.LessEquals: "<=",
-	operators.Greater: ">", operators.GreaterEquals: ">=", operators.In: "in",
-}
-
-var mirrored = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-// compared returns the sides of a comparison of a field with a constant, where the caller says what these
-// are. The field may stand on either side, except beside in.
-func compared(e ast.Expr, isField, isConstant func(ast.Expr) bool) (operands, bool) {
-	if e.Kind() != ast.CallKind {
-		return operands{}, false
-	}
-	call := e.AsCall()
-	operator, ok := comparing[call.FunctionName()]
-	if !ok || len(call.Args()) != 2 {
-		return operands{}, false
-	}
-	left, right := call.Args()[0], call.Args()[1]
-	if isField(left) && isConstant(right) {
-		return operands{left, right, operator, false}, true
-	}
-	if operator, ok = mirrored[operator]; ok && isField(right) && isConstant(left) {
-		return operands{right, left, operator, true}, true
-	}
-	return operands{}, false
-}
-
-// constantKind returns the type of a constant: string, int, double, bool, version, quantity or list; "" for
-// what is no constant.
-func constantKind(e ast.Expr) string {
-	switch e.Kind() {
-	case ast.LiteralKind:
-		switch e.AsLiteral().Value().(type) {
-		case string:
-			return "string"
-		case int64, uint64:
-			return "int"
-		case float64:
-			return "double"
-		case bool:
-			return "bool"
-		}
-	case ast.ListKind:
-		for _, element := range e.AsList().Elements() {
-			if constantKind(element) == "" {
-				return ""
-			}
-		}
-		return "list"
-	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case "semver":
-			return "version"
-		case "quantity":
-			return "quantity"
-		}
-	}
-	return ""
-}
-
 // takeApart finds the one field and the one literal of an expression. It returns nil if there are others.
 func takeApart(parsed *ast.AST, expression string) *Comparison {
 	t := taking{info: parsed.SourceInfo(), text: newSourceText(expression)}
 	root := parsed.Expr()
-	if conjunctCount(root, t.info) != 1 {
+	if partCount(root, t.info) != 1 {
 		return nil
 	}
 	t.visit(root)
-	if t.other || len(t.fields) != 1 || len(t.literals) != 1 || isOptional(t.fields[0]) {
+	if t.other || len(t.fields) != 1 || len(t.literals) != 1 || IsOptional(t.fields[0]) {
 		return nil
 	}
-	path := fieldPath(t.fields[0])
+	path := Path(t.fields[0])
 	c := &Comparison{Field: Field{path[0], path[1], path[2]}, expression: expression}
 	if !t.setLiteral(c) {
 		return nil
@@ -237,7 +169,7 @@ type taking struct {
 // stand for.
 func (t *taking) visit(e ast.Expr) {
 	e = sourceOf(e, t.info)
-	if path := fieldPath(e); len(path) == 3 && isFields(path[0]) {
+	if path := Path(e); len(path) == 3 && IsField(path[0]) {
 		t.fields = append(t.fields, e)
 		return
 	} else if len(path) == 0 && path != nil {
@@ -250,7 +182,7 @@ func (t *taking) visit(e ast.Expr) {
 		t.visitCall(e)
 		return
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		t.visit(child)
 	}
 }
@@ -261,15 +193,15 @@ func (t *taking) visitCall(e ast.Expr) {
 	case operators.LogicalNot, operators.NotEquals:
 		t.other = true
 	case string(QuantityLiteral), string(VersionLiteral):
-		if !call.IsMemberFunction() && len(call.Args()) == 1 && constantKind(call.Args()[0]) == "string" {
+		if !call.IsMemberFunction() && len(call.Args()) == 1 && ConstantKind(call.Args()[0]) == "string" {
 			t.form = LiteralForm(function)
 		}
 	}
-	if of, ok := compared(e, isCompareTo, isInt); ok { // the number is no value of the field
-		t.visit(of.field)
+	if of, ok := Compared(e, isCompareTo, isInt); ok { // the number is no value of the field
+		t.visit(of.Field)
 		return
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		t.visit(child)
 	}
 }
@@ -278,7 +210,7 @@ func isCompareTo(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "compareTo" && e.AsCall().IsMemberFunction() && len(e.AsCall().Args()) == 1
 }
 
-func isInt(e ast.Expr) bool { return constantKind(e) == "int" }
+func isInt(e ast.Expr) bool { return ConstantKind(e) == "int" }
 
 // setLiteral finds the literal in the source. It returns false if it is written there in another way than usual.
 func (t *taking) setLiteral(c *Comparison) bool {
@@ -313,13 +245,13 @@ func (t *taking) setLiteral(c *Comparison) bool {
 // setRelation reads how the field stands to the literal, if the whole expression says just that.
 func (t *taking) setRelation(c *Comparison, root ast.Expr) {
 	isField := func(e ast.Expr) bool { return e.ID() == t.fields[0].ID() }
-	if of, ok := compared(root, isField, t.isLiteral); ok {
+	if of, ok := Compared(root, isField, t.isLiteral); ok {
 		t.operator(c, root, of, false)
 		return
 	}
 	isZero := func(e ast.Expr) bool { return isInt(e) && e.AsLiteral().Value() == int64(0) }
-	if of, ok := compared(root, isCompareTo, isZero); ok {
-		if swapped, ok := t.receives(of.field); ok {
+	if of, ok := Compared(root, isCompareTo, isZero); ok {
+		if swapped, ok := t.receives(of.Field); ok {
 			t.operator(c, root, of, swapped)
 		}
 		return
@@ -328,19 +260,19 @@ func (t *taking) setRelation(c *Comparison, root ast.Expr) {
 }
 
 // operator sets the relation of an operator; swapped says that it is that of the literal to the field.
-func (t *taking) operator(c *Comparison, e ast.Expr, of operands, swapped bool) {
-	if of.operator == "in" {
+func (t *taking) operator(c *Comparison, e ast.Expr, of Operands, swapped bool) {
+	if of.Operator == "in" {
 		return
 	}
-	relation, written := of.operator, of.operator
-	if of.flipped {
+	relation, written := of.Operator, of.Operator
+	if of.Flipped {
 		written = mirrored[written]
 	}
 	if swapped {
 		relation = mirrored[relation]
 	}
 	if at, ok := t.text.at(t.start(e), written); ok {
-		c.Relation, c.operator, c.flipped = Relation(relation), at, of.flipped != swapped
+		c.Relation, c.operator, c.flipped = Relation(relation), at, of.Flipped != swapped
 	}
 }
 

@@ -2,9 +2,10 @@ package selector
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/randomselector"
 )
 
 // TestComparison takes terms apart. The last column is the term with the literal "new" and the relation
@@ -101,7 +102,7 @@ func TestComparisonQuotes(t *testing.T) {
 		program := cache.Selector(c.With("", value))
 		if _, parsed := program.parse(); parsed == nil {
 			t.Fatalf("%q does not compile: %v", program.Expression(), program.CompileError())
-		} else if got, _ := constantString(parsed.Expr().AsCall().Args()[1]); got != value {
+		} else if got, _ := ConstantString(parsed.Expr().AsCall().Args()[1]); got != value {
 			t.Errorf("%q became %q in %s", value, got, program.Expression())
 		}
 	}
@@ -136,7 +137,7 @@ func checkComparison(t *testing.T, cache *Cache, expression, literal string) (is
 			}
 			continue
 		}
-		if quote(literal) != `"`+literal+`"` && c.Form != IntLiteral && c.Form != BoolLiteral {
+		if Quote(literal) != `"`+literal+`"` && c.Form != IntLiteral && c.Form != BoolLiteral {
 			continue // with escapes it is no Comparison
 		}
 		want := c
@@ -149,7 +150,7 @@ func checkComparison(t *testing.T, cache *Cache, expression, literal string) (is
 		}
 		// Except for isGreaterThan, isLessThan, single quotes and characters that are written with escapes there is a
 		// way back.
-		raw := strings.Contains(expression, "'") || quote(c.Literal) != `"`+c.Literal+`"`
+		raw := strings.Contains(expression, "'") || Quote(c.Literal) != `"`+c.Literal+`"`
 		if back := other.With(c.Relation, c.Literal); !c.method && !raw && back != expression {
 			t.Errorf("%q became %q, and then %q", expression, text, back)
 		}
@@ -162,10 +163,10 @@ func TestRandomComparisons(t *testing.T) {
 	cache := NewCache(Features{ConsumableCapacity: true, ListTypeAttributes: true})
 	found := 0
 	for seed := range uint64(400) {
-		g := generator{rand.New(rand.NewPCG(seed, 0)), false}
-		expressions := []string{g.boolean(3), g.leaf(), g.comparison()}
-		for _, part := range cache.parts(expressions[0]) {
-			expressions = append(expressions, part.text)
+		g := randomselector.New(seed, 0, false)
+		expressions := []string{g.Boolean(3), g.Leaf(), comparison(g)}
+		for _, part := range cache.Parts(expressions[0]) {
+			expressions = append(expressions, part.Text)
 		}
 		for _, expression := range expressions {
 			if checkComparison(t, cache, expression, "x y") {
@@ -179,24 +180,24 @@ func TestRandomComparisons(t *testing.T) {
 }
 
 // comparison returns an expression that is most often a Comparison, spaced and written in many ways.
-func (g generator) comparison() string {
-	blank := g.pick(" ", "", "\n", "\t ", " // é\n")
-	field := fmt.Sprintf(`device.%s["%s"].%s`, g.pick("attributes", "capacity"), g.domain(), g.pick("model", "a_1"))
-	operator := g.pick("==", "<", "<=", ">", ">=")
-	typed := g.pick(`quantity("1Gi")`, `semver("1.2.3")`)
+func comparison(g randomselector.Generator) string {
+	blank := g.Pick(" ", "", "\n", "\t ", " // é\n")
+	field := fmt.Sprintf(`device.%s["%s"].%s`, g.Pick("attributes", "capacity"), g.Domain(), g.Pick("model", "a_1"))
+	operator := g.Pick("==", "<", "<=", ">", ">=")
+	typed := g.Pick(`quantity("1Gi")`, `semver("1.2.3")`)
 	sides := []string{field, typed}
 	if g.IntN(2) == 0 {
 		sides = []string{typed, field}
 	}
 	switch g.IntN(4) {
 	case 0:
-		return sides[0] + "." + g.pick("isGreaterThan", "isLessThan") + blank + "(" + sides[1] + ")"
+		return sides[0] + "." + g.Pick("isGreaterThan", "isLessThan") + blank + "(" + sides[1] + ")"
 	case 1:
 		return strings.Join([]string{sides[0] + ".compareTo(" + sides[1] + ")", operator, "0"}, blank)
 	case 2:
 		return strings.Join([]string{"0", operator, sides[0] + ".compareTo(" + sides[1] + ")"}, blank)
 	}
-	sides = []string{field, g.pick("5", "-5", `"A"`, `'é'`, "true", `"a b"`)}
+	sides = []string{field, g.Pick("5", "-5", `"A"`, `'é'`, "true", `"a b"`)}
 	if g.IntN(2) == 0 {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
@@ -206,9 +207,9 @@ func (g generator) comparison() string {
 // FuzzComparison takes any text apart.
 func FuzzComparison(f *testing.F) {
 	for seed := range uint64(20) {
-		g := generator{rand.New(rand.NewPCG(seed, 1)), false}
-		f.Add(g.comparison(), "x")
-		f.Add(g.boolean(2), `"`)
+		g := randomselector.New(seed, 1, false)
+		f.Add(comparison(g), "x")
+		f.Add(g.Boolean(2), `"`)
 	}
 	f.Fuzz(func(t *testing.T, expression, literal string) {
 		if len(expression) > 1000 {

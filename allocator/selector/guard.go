@@ -53,7 +53,7 @@ func (s *source) guarded() *compiledSelector {
 		if s.guard.Error != nil {
 			return
 		}
-		if term := s.term.Load(); term != nil && harmless(term.expr) {
+		if term := s.term.Load(); term != nil && harmless(term.Expr) {
 			return
 		}
 		if _, parsed := s.parse(); parsed != nil && harmless(parsed.Expr()) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/internal/randomselector"
 )
 
 // doubled is an expression that builds 2^n elements in n steps and then does something with all of them in a
@@ -154,10 +154,10 @@ func TestGuardsChangeNothing(t *testing.T) {
 		`[1, 2, 3].exists_one(i, i > 2)`, `lists.range(400).all(i, lists.range(400).all(j, i + j >= 0))`, `1 / 0 == 1 || true`,
 		`dyn([1]) == dyn("a")`, `dyn("a") != dyn(1)`, `[1, 2].indexOf(2) == 1`, `"abc".substring(1) == "bc"`,
 	}
-	g := generator{Rand: rand.New(rand.NewPCG(7, 7)), clean: true}
+	g := randomselector.New(7, 7, true)
 	n := effort.Of(1000, 60)
 	for range n {
-		expressions = append(expressions, g.boolean(3))
+		expressions = append(expressions, g.Boolean(3))
 	}
 	evaluated := 0
 	for _, expression := range expressions {
@@ -173,8 +173,8 @@ func TestGuardsChangeNothing(t *testing.T) {
 		safe := *plain
 		safe.Program = program
 		for i := range 4 {
-			subject := g.subject(i)
-			device := (&Program{}).input(subject.Driver, subject.Device)
+			driver, published := g.Device(i)
+			device := (&Program{}).input(driver, published)
 			want, wantDetails, wantErr := plain.DeviceMatches(t.Context(), device)
 			got, gotDetails, gotErr := safe.DeviceMatches(t.Context(), device)
 			if got != want || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {

@@ -61,13 +61,13 @@ type source struct {
 	env       *celgo.Env
 	parsed    *ast.AST // may be nil, see parse
 	// term is set where the expression is known as a term of another one, which saves parsing it.
-	term atomic.Pointer[part]
+	term atomic.Pointer[Part]
 
 	readsOnce sync.Once
 	reads     Reads
 
 	partsOnce sync.Once
-	parts     []part // see Terms
+	parts     []Part // see Terms
 
 	comparisonOnce sync.Once
 	comparison     *Comparison // see Cache.Comparison

@@ -103,12 +103,7 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		p.mu.RUnlock()
 	}
 	if !ok {
-		if key != "" {
-			m.ok, _, m.err = p.decide(ctx, driver, device)
-		} else {
-			m.ok, _, m.err = p.guarded().DeviceMatches(ctx, p.input(driver, device))
-		}
-		m.err = cel.EnhanceRuntimeError(m.err)
+		m.ok, _, m.err = p.Evaluate(ctx, driver, device, key != "")
 		if ctx.Err() != nil {
 			return m.ok, m.err // an interrupted evaluation says nothing about the device
 		}
@@ -136,7 +131,7 @@ func (p *Program) appendProjection(buf []byte, driver string, device *resourcev1
 	if !Convertible(device) {
 		return buf
 	}
-	buf = appendString(buf, driver)
+	buf = AppendString(buf, driver)
 	buf = strconv.AppendBool(buf, p.shared(device) != nil && *p.shared(device))
 	reads := p.Reads()
 	return reads.Append(buf, driver, device)
@@ -186,8 +181,8 @@ func (p *Program) input(driver string, device *resourcev1.Device) cel.Device {
 	}
 }
 
-// seen is a device as expressions see it.
-func (c *Cache) seen(device *resourcev1.Device) *resourcev1.Device {
+// Seen is a device as expressions see it.
+func (c *Cache) Seen(device *resourcev1.Device) *resourcev1.Device {
 	if !c.hideSharing || device.AllowMultipleAllocations == nil {
 		return device
 	}
@@ -209,12 +204,25 @@ var prepareds = sync.Pool{New: func() any {
 	}
 }}
 
-// decide evaluates the program for a device that can be converted. It is given only what it reads, which
-// is all that its result, its error and its cost depend on: to convert a device takes longer than to
-// evaluate it.
-func (p *Program) decide(ctx context.Context, driver string, device *resourcev1.Device) (bool, *celgo.EvalDetails, error) {
+// Evaluate is Match without remembering the result, and says what the evaluation cost. The caller says whether the
+// device is [Convertible].
+func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (match bool, cost uint64, err error) {
+	if err := p.CompileError(); err != nil {
+		return false, 0, err
+	}
+	match, details, err := p.evaluate(ctx, driver, device, convertible)
+	if details != nil && details.ActualCost() != nil {
+		cost = *details.ActualCost()
+	}
+	return match, cost, cel.EnhanceRuntimeError(err)
+}
+
+// evaluate gives the program only what it reads of a device that can be converted, which is all that its result, its
+// error and its cost depend on: to convert a device takes longer than to evaluate it.
+func (p *Program) evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (bool, *celgo.EvalDetails, error) {
 	reads := p.Reads()
-	if reads.Everything || slices.ContainsFunc(reads.Fields, func(f Field) bool { return f.Name == "" }) {
+	wholeDomain := func(f Field) bool { return f.Name == "" }
+	if !convertible || reads.Everything || slices.ContainsFunc(reads.Fields, wholeDomain) {
 		return p.guarded().DeviceMatches(ctx, p.input(driver, device))
 	}
 	seen := prepareds.Get().(*prepared)

@@ -22,6 +22,26 @@ type Field struct {
 	Name string
 }
 
+// Expression returns how CEL reads the field, as device.attributes["gpu.example.com"].model.
+func (f Field) Expression() string {
+	base := "device." + f.Kind + "[" + Quote(f.Domain) + "]"
+	switch {
+	case f.Name == "":
+		return base
+	case IsIdentifier(f.Name):
+		return base + "." + f.Name
+	}
+	return base + "[" + Quote(f.Name) + "]"
+}
+
+// FieldOf returns the field of an attribute or capacity that a driver publishes under a name.
+func FieldOf(kind, driver string, name resourcev1.QualifiedName) Field {
+	if domain, id, qualified := strings.Cut(string(name), "/"); qualified {
+		return Field{Kind: kind, Domain: domain, Name: id}
+	}
+	return Field{Kind: kind, Domain: driver, Name: string(name)}
+}
+
 // Reads says what of a device an expression reads: two devices of one driver that agree in all of it get
 // the same result.
 type Reads struct {
@@ -37,7 +57,7 @@ func (p *Program) Reads() Reads {
 			return
 		}
 		if term := p.term.Load(); term != nil {
-			p.reads.collect(term.expr)
+			p.reads.collect(term.Expr)
 			return
 		}
 		_, parsed := p.parse()
@@ -50,6 +70,13 @@ func (p *Program) Reads() Reads {
 	return p.reads
 }
 
+// ReadsIn returns what a part of an expression reads.
+func ReadsIn(e ast.Expr) Reads {
+	var r Reads
+	r.collect(e)
+	return r
+}
+
 // collect walks down to the longest constant paths into the device. A path that ends early, such as
 // device.attributes in a comprehension, reads all that is below it.
 func (r *Reads) collect(e ast.Expr) {
@@ -58,18 +85,18 @@ func (r *Reads) collect(e ast.Expr) {
 	}
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.In {
 		args := e.AsCall().Args()
-		if key, ok := constantString(args[0]); ok {
-			if path := fieldPath(args[1]); len(path) == 2 {
+		if key, ok := ConstantString(args[0]); ok {
+			if path := Path(args[1]); len(path) == 2 {
 				r.add(append(slices.Clip(path), key))
 				return
 			}
 		}
 	}
-	if path := fieldPath(e); path != nil {
+	if path := Path(e); path != nil {
 		r.add(path)
 		return
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		r.collect(child)
 	}
 }
@@ -89,46 +116,6 @@ func (r *Reads) add(path []string) {
 	if !slices.Contains(r.Fields, f) {
 		r.Fields = append(r.Fields, f)
 	}
-}
-
-func constantString(e ast.Expr) (string, bool) {
-	if e.Kind() != ast.LiteralKind {
-		return "", false
-	}
-	s, ok := e.AsLiteral().Value().(string)
-	return s, ok
-}
-
-func children(e ast.Expr) []ast.Expr {
-	switch e.Kind() {
-	case ast.CallKind:
-		call := e.AsCall()
-		out := slices.Clone(call.Args())
-		if call.IsMemberFunction() {
-			out = append(out, call.Target())
-		}
-		return out
-	case ast.SelectKind:
-		return []ast.Expr{e.AsSelect().Operand()}
-	case ast.ListKind:
-		return e.AsList().Elements()
-	case ast.MapKind:
-		var out []ast.Expr
-		for _, entry := range e.AsMap().Entries() {
-			out = append(out, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
-		}
-		return out
-	case ast.StructKind:
-		var out []ast.Expr
-		for _, field := range e.AsStruct().Fields() {
-			out = append(out, field.AsStructField().Value())
-		}
-		return out
-	case ast.ComprehensionKind:
-		c := e.AsComprehension()
-		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}
-	}
-	return nil
 }
 
 // Append writes what the fields of a device are, so that equal bytes mean equal results. Devices of
@@ -156,6 +143,19 @@ func (r *Reads) Append(buf []byte, driver string, device *resourcev1.Device) []b
 	return buf
 }
 
+// Value returns the value of the field on a device in CEL's notation, and whether the device has the field.
+func (f Field) Value(driver string, device *resourcev1.Device) (value string, ok bool) {
+	if f.Kind == "capacity" {
+		c, ok := find(device.Capacity, &f, driver)
+		if !ok {
+			return "", false
+		}
+		return c.Value.String(), true
+	}
+	a, ok := find(device.Attributes, &f, driver)
+	return FormatAttribute(&a), ok
+}
+
 // find looks up a field; a qualified name hides a bare one.
 func find[V any](m map[resourcev1.QualifiedName]V, f *Field, driver string) (V, bool) {
 	if f.Domain == driver {
@@ -179,22 +179,23 @@ func find[V any](m map[resourcev1.QualifiedName]V, f *Field, driver string) (V, 
 func AppendAttribute(buf []byte, a *resourcev1.DeviceAttribute) []byte {
 	switch {
 	case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil || a.VersionValues != nil:
-		buf = appendString(append(buf, 'l'), FormatAttribute(a))
+		buf = AppendString(append(buf, 'l'), FormatAttribute(a))
 	case a.IntValue != nil:
 		buf = strconv.AppendInt(append(buf, 'i'), *a.IntValue, 10)
 	case a.BoolValue != nil:
 		buf = strconv.AppendBool(append(buf, 'b'), *a.BoolValue)
 	case a.StringValue != nil:
-		buf = appendString(append(buf, 's'), *a.StringValue)
+		buf = AppendString(append(buf, 's'), *a.StringValue)
 	case a.VersionValue != nil:
-		buf = appendString(append(buf, 'v'), *a.VersionValue)
+		buf = AppendString(append(buf, 'v'), *a.VersionValue)
 	default:
 		buf = append(buf, '?')
 	}
 	return append(buf, 0)
 }
 
-func appendString(buf []byte, s string) []byte {
+// AppendString writes a text so that what it writes is never the beginning of something else that it writes.
+func AppendString(buf []byte, s string) []byte {
 	buf = strconv.AppendInt(buf, int64(len(s)), 10)
 	buf = append(buf, ':')
 	return append(buf, s...)
@@ -232,7 +233,7 @@ func appendAttributes(buf []byte, device *resourcev1.Device, in func(resourcev1.
 	for _, name := range slices.Sorted(maps.Keys(device.Attributes)) {
 		if in(name) {
 			a := device.Attributes[name]
-			buf = AppendAttribute(appendString(buf, string(name)), &a)
+			buf = AppendAttribute(AppendString(buf, string(name)), &a)
 		}
 	}
 	return buf
@@ -242,7 +243,7 @@ func appendCapacities(buf []byte, device *resourcev1.Device, in func(resourcev1.
 	for _, name := range slices.Sorted(maps.Keys(device.Capacity)) {
 		if in(name) {
 			c := device.Capacity[name]
-			buf = AppendQuantity(appendString(buf, string(name)), &c.Value)
+			buf = AppendQuantity(AppendString(buf, string(name)), &c.Value)
 		}
 	}
 	return buf
@@ -252,23 +253,28 @@ func appendCapacities(buf []byte, device *resourcev1.Device, in func(resourcev1.
 // selector fails on it, whatever it reads.
 func Convertible(device *resourcev1.Device) bool {
 	for _, a := range device.Attributes {
-		switch {
-		case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil:
-		case a.VersionValues != nil:
-			for _, v := range a.VersionValues {
-				if !validVersion(v) {
-					return false
-				}
-			}
-		case a.IntValue != nil || a.BoolValue != nil || a.StringValue != nil:
-		case a.VersionValue == nil || !validVersion(*a.VersionValue):
+		if !ConvertibleAttribute(&a, ValidVersion) {
 			return false
 		}
 	}
 	return true
 }
 
-func validVersion(v string) bool {
+// ConvertibleAttribute is Convertible for one attribute, for callers that remember which versions are valid.
+func ConvertibleAttribute(a *resourcev1.DeviceAttribute, validVersion func(string) bool) bool {
+	switch {
+	case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil:
+		return true
+	case a.VersionValues != nil:
+		return !slices.ContainsFunc(a.VersionValues, func(v string) bool { return !validVersion(v) })
+	case a.IntValue != nil || a.BoolValue != nil || a.StringValue != nil:
+		return true
+	}
+	return a.VersionValue != nil && validVersion(*a.VersionValue)
+}
+
+// ValidVersion reports whether CEL can convert the value of a version.
+func ValidVersion(v string) bool {
 	_, err := semver.Parse(v)
 	return err == nil
 }

@@ -82,13 +82,13 @@ type fieldFinder struct {
 
 func (f *fieldFinder) visit(e ast.Expr) {
 	e = sourceOf(e, f.info)
-	if path := fieldPath(e); len(path) == 3 && isFields(path[0]) {
+	if path := Path(e); len(path) == 3 && IsField(path[0]) {
 		if at, ok := f.span(e); ok {
 			f.uses = append(f.uses, FieldUse{Field{path[0], path[1], path[2]}, at.start, at.end})
 		}
 		return
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		f.visit(child)
 	}
 }
@@ -105,7 +105,7 @@ func (f *fieldFinder) span(e ast.Expr) (span, bool) {
 	case ast.SelectKind:
 		return f.behind(e.AsSelect().Operand(), offset, ".", e.AsSelect().FieldName())
 	case ast.CallKind:
-		key, _ := constantString(e.AsCall().Args()[1])
+		key, _ := ConstantString(e.AsCall().Args()[1])
 		operand := e.AsCall().Args()[0]
 		switch e.AsCall().FunctionName() {
 		case operators.OptSelect:
@@ -125,7 +125,7 @@ func (f *fieldFinder) quoted(e ast.Expr, key string) string {
 	if _, single := f.text.at(int(offset.Start), "'"); single {
 		return "'" + key + "'"
 	}
-	return quote(key)
+	return Quote(key)
 }
 
 // behind returns the span of a path that ends with some words, the first of them at an offset.
@@ -160,7 +160,7 @@ func sourceOf(e ast.Expr, info *ast.SourceInfo) ast.Expr {
 // ParseField reads the text of a field, as Field.Expression and Read.Expression have it.
 func ParseField(expression string) (Field, bool) {
 	kind, rest, ok := strings.Cut(strings.TrimPrefix(expression, "device."), "[")
-	if !ok || !isFields(kind) {
+	if !ok || !IsField(kind) {
 		return Field{}, false
 	}
 	domain, rest, ok := cutQuoted(rest)

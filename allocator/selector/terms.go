@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
@@ -32,19 +31,32 @@ type Read struct {
 	Value string
 }
 
-// part is a term that is not yet evaluated.
-type part struct {
-	text string
-	expr ast.Expr
+// Part is a term that is not yet evaluated.
+type Part struct {
+	// Text is its source in normal form.
+	Text string
+	Expr ast.Expr
+}
+
+// Reads returns the fields that the part reads, in the order of first use, and then those that it only asks for with
+// in, with their values on a device.
+func (p *Part) Reads(driver string, device *resourcev1.Device) []Read {
+	out := ReadsOf(p.Expr, driver, device)
+	ast.PreOrderVisit(p.Expr, ast.NewExprVisitor(func(e ast.Expr) {
+		if f, ok := KeyTest(e); ok {
+			out = appendRead(out, []string{f.Kind, f.Domain, f.Name}, driver, device)
+		}
+	}))
+	return out
 }
 
 // Terms evaluates the parts of a selector for one device. It returns nil for an expression that does
 // not compile. The parts are compiled and run like the whole, so they explain its result.
 func (c *Cache) Terms(ctx context.Context, expression, driver string, device *resourcev1.Device) []Term {
 	var terms []Term
-	for _, part := range c.parts(expression) {
-		t := Term{Expression: part.text, Reads: reads(part.expr, driver, c.seen(device))}
-		program := c.Selector(part.text)
+	for _, part := range c.Parts(expression) {
+		t := Term{Expression: part.Text, Reads: ReadsOf(part.Expr, driver, c.Seen(device))}
+		program := c.Selector(part.Text)
 		program.term.CompareAndSwap(nil, &part)
 		t.Match, t.Err = program.Match(ctx, driver, device)
 		terms = append(terms, t)
@@ -52,19 +64,19 @@ func (c *Cache) Terms(ctx context.Context, expression, driver string, device *re
 	return terms
 }
 
-// parts takes an expression apart, each expression once.
-func (c *Cache) parts(expression string) []part {
+// Parts takes a selector apart, as [Term] says. It returns nil for one that does not compile.
+func (c *Cache) Parts(expression string) []Part {
 	p := c.Selector(expression)
 	p.partsOnce.Do(func() { p.parts = split(p) })
 	return p.parts
 }
 
-func split(whole *Program) []part {
+func split(whole *Program) []Part {
 	if whole.CompileError() != nil {
 		return nil
 	}
 	if term := whole.term.Load(); term != nil {
-		return []part{*term}
+		return []Part{*term}
 	}
 	env, parsed := whole.parse()
 	if parsed == nil {
@@ -84,8 +96,8 @@ type splitter struct {
 }
 
 // split returns the parts of an expression. It returns false if a part cannot be printed.
-func (s *splitter) split(e ast.Expr) (parts []part, ok bool) {
-	for _, expr := range conjuncts(e) {
+func (s *splitter) split(e ast.Expr) (parts []Part, ok bool) {
+	for _, expr := range Conjuncts(e) {
 		of, ok := s.term(expr)
 		if !ok {
 			return nil, false
@@ -97,14 +109,14 @@ func (s *splitter) split(e ast.Expr) (parts []part, ok bool) {
 
 // term returns the parts of what is no conjunction itself. cel.bind(x, v, a && b) is true exactly when
 // cel.bind(x, v, a) and cel.bind(x, v, b) are.
-func (s *splitter) term(e ast.Expr) ([]part, bool) {
+func (s *splitter) term(e ast.Expr) ([]Part, bool) {
 	text, err := cel.ExprToString(e, s.info)
 	if err != nil {
 		return nil, false
 	}
-	whole := []part{{oneLine(text), e}}
+	whole := []Part{{oneLine(text), e}}
 	bind := boundCall(e, s.info)
-	if bind == nil || conjunctCount(e, s.info) == 1 {
+	if bind == nil || partCount(e, s.info) == 1 {
 		return whole, true
 	}
 	value, err := cel.ExprToString(bind[1], s.info)
@@ -116,12 +128,12 @@ func (s *splitter) term(e ast.Expr) ([]part, bool) {
 		return nil, false
 	}
 	for i := range body {
-		body[i].text = fmt.Sprintf("cel.bind(%s, %s, %s)", bind[0].AsIdent(), oneLine(value), body[i].text)
-		parsed, issues := s.env.Parse(body[i].text)
+		body[i].Text = fmt.Sprintf("cel.bind(%s, %s, %s)", bind[0].AsIdent(), oneLine(value), body[i].Text)
+		parsed, issues := s.env.Parse(body[i].Text)
 		if issues.Err() != nil {
 			return whole, true
 		}
-		body[i].expr = parsed.NativeRep().Expr()
+		body[i].Expr = parsed.NativeRep().Expr()
 	}
 	return body, true
 }
@@ -142,12 +154,12 @@ func boundCall(e ast.Expr, info *ast.SourceInfo) []ast.Expr {
 	return call.Args()
 }
 
-// conjunctCount is the number of parts into which an expression is taken apart.
-func conjunctCount(e ast.Expr, info *ast.SourceInfo) int {
+// partCount is the number of parts into which an expression is taken apart.
+func partCount(e ast.Expr, info *ast.SourceInfo) int {
 	n := 0
-	for _, expr := range conjuncts(e) {
+	for _, expr := range Conjuncts(e) {
 		if bind := boundCall(expr, info); bind != nil {
-			n += conjunctCount(bind[2], info)
+			n += partCount(bind[2], info)
 		} else {
 			n++
 		}
@@ -155,57 +167,25 @@ func conjunctCount(e ast.Expr, info *ast.SourceInfo) int {
 	return n
 }
 
-func conjuncts(e ast.Expr) []ast.Expr {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.LogicalAnd {
-		return []ast.Expr{e}
-	}
-	var out []ast.Expr
-	for _, arg := range e.AsCall().Args() {
-		out = append(out, conjuncts(arg)...)
-	}
-	return out
-}
-
-// reads finds the fields of the device in an expression.
-func reads(e ast.Expr, driver string, device *resourcev1.Device) []Read {
+// ReadsOf returns the fields that a part of an expression reads, in the order of first use, with their values on a device.
+func ReadsOf(e ast.Expr, driver string, device *resourcev1.Device) []Read {
 	var out []Read
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
-		path := fieldPath(e)
-		if path == nil {
-			return
-		}
-		text, value, ok := lookup(path, driver, device)
-		if ok && !slices.ContainsFunc(out, func(r Read) bool { return r.Expression == text }) {
-			out = append(out, Read{Expression: text, Value: value})
+		path := Path(e)
+		if path != nil {
+			out = appendRead(out, path, driver, device)
 		}
 	}))
 	return out
 }
 
-// fieldPath returns the names of a chain of constant selections from "device", without it. It
-// returns nil if the expression is something else.
-func fieldPath(e ast.Expr) []string {
-	switch e.Kind() {
-	case ast.IdentKind:
-		if name := e.AsIdent(); name == "device" || name == ".device" { // with the dot it is the global one, which it is anyway
-			return []string{}
-		}
-	case ast.SelectKind:
-		if base := fieldPath(e.AsSelect().Operand()); base != nil {
-			return append(base, e.AsSelect().FieldName())
-		}
-	case ast.CallKind:
-		call := e.AsCall()
-		index := call.FunctionName() == operators.Index || call.FunctionName() == operators.OptIndex || call.FunctionName() == operators.OptSelect
-		if !index || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
-			return nil
-		}
-		key, ok := call.Args()[1].AsLiteral().Value().(string)
-		if base := fieldPath(call.Args()[0]); ok && base != nil {
-			return append(base, key)
-		}
+// appendRead adds what a path reads of a device, unless it is there already.
+func appendRead(out []Read, path []string, driver string, device *resourcev1.Device) []Read {
+	text, value, ok := lookup(path, driver, device)
+	if !ok || slices.ContainsFunc(out, func(r Read) bool { return r.Expression == text }) {
+		return out
 	}
-	return nil
+	return append(out, Read{Expression: text, Value: value})
 }
 
 // lookup finds the value of a complete path. Paths that stop before a value are not of interest.
@@ -214,33 +194,11 @@ func lookup(path []string, driver string, device *resourcev1.Device) (text, valu
 	case len(path) == 1 && path[0] == "driver":
 		return "device.driver", strconv.Quote(driver), true
 	case len(path) == 1 && path[0] == "allowMultipleAllocations":
-		return "device.allowMultipleAllocations", strconv.FormatBool(device.AllowMultipleAllocations != nil && *device.AllowMultipleAllocations), true
-	case len(path) < 3:
+		shared := device.AllowMultipleAllocations != nil && *device.AllowMultipleAllocations
+		return "device.allowMultipleAllocations", strconv.FormatBool(shared), true
+	case len(path) < 3 || !IsField(path[0]):
 		return "", "", false
 	}
-	text = fmt.Sprintf("device.%s[%q].%s", path[0], path[1], path[2])
-	in := (&Program{}).input(driver, device)
-	name := resourcev1.QualifiedName(path[1] + "/" + path[2])
-	bare := resourcev1.QualifiedName(path[2])
-	switch path[0] {
-	case "attributes":
-		if a, found := qualified(in.Attributes, name, bare, path[1] == driver); found {
-			value = FormatAttribute(&a)
-		}
-		return text, value, true
-	case "capacity":
-		if c, found := qualified(in.Capacity, name, bare, path[1] == driver); found {
-			value = c.Value.String()
-		}
-		return text, value, true
-	}
-	return "", "", false
-}
-
-func qualified[V any](m map[resourcev1.QualifiedName]V, name, bare resourcev1.QualifiedName, own bool) (V, bool) {
-	v, ok := m[name]
-	if !ok && own {
-		v, ok = m[bare]
-	}
-	return v, ok
+	value, _ = Field{path[0], path[1], path[2]}.Value(driver, device)
+	return fmt.Sprintf("device.%s[%q].%s", path[0], path[1], path[2]), value, true
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -188,9 +189,9 @@ type visit struct {
 	cluster    *scheduler.Cluster
 	cache      *selector.Cache
 	devices    func() []*inspect.DeviceStatus // of the newest generations, sorted
-	bench      func() *selector.Bench
+	bench      func() *bench.Bench
 	stuck      func() (*waiting, error) // now
-	trials     map[string]*selector.Trial
+	trials     map[string]*bench.Trial
 	asked      []filter // see filters
 	outcomes   map[string]outcome
 	lived      []*explain.Lifecycle // see lives
@@ -199,7 +200,7 @@ type visit struct {
 }
 
 func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
-	v := &visit{ctx: ctx, s: s, now: s.Time(), opts: opts, trials: map[string]*selector.Trial{}, outcomes: map[string]outcome{}}
+	v := &visit{ctx: ctx, s: s, now: s.Time(), opts: opts, trials: map[string]*bench.Trial{}, outcomes: map[string]outcome{}}
 	v.inventory = sync.OnceValue(s.Inventory)
 	v.cluster = scheduler.NewCluster(s, scheduler.Options{})
 	v.cache = v.cluster.Selectors()
@@ -210,12 +211,12 @@ func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 		return v.waiting(scheduler.NewCluster(s, scheduler.Options{}))
 	})
 	v.devices = sync.OnceValue(func() []*inspect.DeviceStatus { return slices.Collect(v.inventory().Newest()) })
-	v.bench = sync.OnceValue(func() *selector.Bench {
-		subjects := make([]selector.Subject, len(v.devices()))
+	v.bench = sync.OnceValue(func() *bench.Bench {
+		subjects := make([]bench.Subject, len(v.devices()))
 		for i, d := range v.devices() {
-			subjects[i] = selector.Subject{Driver: d.ID.Driver, Device: d.Device}
+			subjects[i] = bench.Subject{Driver: d.ID.Driver, Device: d.Device}
 		}
-		return selector.NewBench(v.cache, subjects)
+		return bench.New(v.cache, subjects)
 	})
 	return v
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -148,7 +148,7 @@ func subjectOf(o inspect.ObjectRef) string {
 }
 
 // try tries an expression on all devices, once. It returns nil if it does not compile.
-func (v *visit) try(expression string) *selector.Trial {
+func (v *visit) try(expression string) *bench.Trial {
 	if t, known := v.trials[expression]; known {
 		return t
 	}
@@ -194,7 +194,7 @@ func (v *visit) ask(f *filter) outcome {
 
 func (v *visit) askAll(f *filter) outcome {
 	out := outcome{failed: map[int]int{}, first: map[int]*inspect.DeviceStatus{}, why: map[int]error{}, sure: true}
-	trials := make([]*selector.Trial, len(f.selectors))
+	trials := make([]*bench.Trial, len(f.selectors))
 	for i := range f.selectors {
 		if cel := f.selectors[i].CEL; cel != nil {
 			trials[i] = v.try(cel.Expression)
@@ -230,13 +230,13 @@ func (v *visit) askAll(f *filter) outcome {
 }
 
 // askDevice returns the first selector that is not true for a device, or their number if all are.
-func (v *visit) askDevice(d int, trials []*selector.Trial, out *outcome) int {
+func (v *visit) askDevice(d int, trials []*bench.Trial, out *outcome) int {
 	for i, t := range trials {
 		o := t.OutcomeOf(d)
 		switch o.Result {
-		case selector.Match:
+		case bench.Match:
 			continue
-		case selector.Failed:
+		case bench.Failed:
 			if out.failed[i]++; out.first[i] == nil {
 				out.first[i], out.why[i] = v.devices()[d], o.Err
 			}

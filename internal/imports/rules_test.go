@@ -34,8 +34,9 @@ var layers = []layer{
 	{"inspect/node", []string{"inspect"}},
 	{"inspect/usage", []string{"inspect"}},
 	{"inspect/nodeshape", []string{"inspect", "inspect/manifest"}},
-	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
-	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
+	{"allocator/selector", []string{"inspect", "inspect/quantity"}},
+	{"allocator/selector/bench", []string{"inspect/quantity", "internal/spell", "allocator/selector"}},
+	{"allocator/selector/editor", []string{"inspect", "allocator/selector", "allocator/selector/bench"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"scheduler/filters", []string{"inspect", "inspect/quantity", "inspect/storage"}},
 	{"scheduler/scores", []string{"inspect", "scheduler/filters"}},
@@ -94,6 +95,7 @@ var layers = []layer{
 	{"internal/imports", nil},
 	{"internal/poison", []string{"inspect"}},
 	{"internal/randompod", []string{"inspect"}},
+	{"internal/randomselector", nil},
 	{"internal/timebudget", nil},
 	{"internal/yamlpatch", nil},
 	{"internal/licences", nil},
@@ -142,7 +144,7 @@ var fences = []fence{
 	},
 	{
 		prefixes: []string{"github.com/google/cel-go", "k8s.io/apiserver/pkg/cel"},
-		within:   []string{"allocator/selector"},
+		within:   []string{"allocator/selector", "allocator/selector/bench"},
 		why:      "expressions have one owner, and cel-go is slow to start",
 	},
 	{
@@ -215,7 +217,7 @@ var heavy = []struct {
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
-	"explain/styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
+	"explain/styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
 	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 )
 
 // Kind is what an item of a completion is.
@@ -46,16 +47,16 @@ func (c *Completion) Apply(text string, item int) (out string, cursor int) {
 
 // Completer completes selectors. It may be used by several goroutines at once.
 type Completer struct {
-	inv *selector.Inventory
+	inv *bench.Inventory
 	// fields are sorted, the most frequent first.
-	fields   []*selector.FieldInfo
+	fields   []*bench.FieldInfo
 	features selector.Features
 }
 
 // NewCompleter returns a completer that proposes what devices have.
-func NewCompleter(inv *selector.Inventory, features selector.Features) *Completer {
+func NewCompleter(inv *bench.Inventory, features selector.Features) *Completer {
 	c := &Completer{inv: inv, fields: inv.Fields(), features: features}
-	slices.SortStableFunc(c.fields, func(a, b *selector.FieldInfo) int { return b.Total() - a.Total() })
+	slices.SortStableFunc(c.fields, func(a, b *bench.FieldInfo) int { return b.Total() - a.Total() })
 	return c
 }
 

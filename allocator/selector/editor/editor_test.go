@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 )
 
 var roleNames = map[Role]string{
@@ -101,8 +102,8 @@ func TestExamplesOfFunctionsCompile(t *testing.T) {
 }
 
 // fleet makes devices of two drivers.
-func fleet(n int) []selector.Subject {
-	var out []selector.Subject
+func fleet(n int) []bench.Subject {
+	var out []bench.Subject
 	str := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
 	for i := range n {
 		driver, model := "gpu.example.com", "A100"
@@ -112,7 +113,7 @@ func fleet(n int) []selector.Subject {
 		if i%4 == 2 {
 			model = "H100"
 		}
-		out = append(out, selector.Subject{Driver: driver, Device: &resourcev1.Device{
+		out = append(out, bench.Subject{Driver: driver, Device: &resourcev1.Device{
 			Name: fmt.Sprintf("dev-%d", i),
 			Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 				"model": str(model), "serial": str(fmt.Sprintf("S%06d", i)), "index": {IntValue: ptr.To(int64(i % 2))},
@@ -127,7 +128,7 @@ func fleet(n int) []selector.Subject {
 
 func completer(n int) *Completer {
 	features := selector.Features{ListTypeAttributes: true}
-	return NewCompleter(selector.NewBench(selector.NewCache(features), fleet(n)).Inventory(), features)
+	return NewCompleter(bench.New(selector.NewCache(features), fleet(n)).Inventory(), features)
 }
 
 func TestComplete(t *testing.T) {

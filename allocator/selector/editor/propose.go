@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 )
 
 // strings proposes what can stand in a string: a domain, a name, or a value of what it is compared with.
@@ -73,8 +74,8 @@ func (p *place) literal(s string) string {
 }
 
 // of returns the fields of a domain that a chain has reached, the most frequent first.
-func (c *Completer) of(path chain) []*selector.FieldInfo {
-	var out []*selector.FieldInfo
+func (c *Completer) of(path chain) []*bench.FieldInfo {
+	var out []*bench.FieldInfo
 	for _, f := range c.fields {
 		if f.Field.Kind == path.steps[1].name && f.Field.Domain == path.steps[2].name {
 			out = append(out, f)
@@ -203,7 +204,7 @@ var version = regexp.MustCompile(`^semver\((".*")\)$`)
 
 // value is a value as it is written here: in a string only what is a string goes, or is given to quantity
 // or semver as one.
-func (c *Completer) value(value string, info *selector.FieldInfo, p *place) (Item, bool) {
+func (c *Completer) value(value string, info *bench.FieldInfo, p *place) (Item, bool) {
 	n := info.Values[value]
 	item := Item{Label: value, Insert: value, Kind: ValueKind, Devices: n, Help: "of " + devices(n)}
 	quantity := info.Field.Kind == "capacity"
@@ -280,7 +281,7 @@ func (c *Completer) names(path chain) []Item {
 }
 
 // describe says the type of a field, on how many devices it is, and its most frequent values.
-func describe(f *selector.FieldInfo) string {
+func describe(f *bench.FieldInfo) string {
 	const some = 3
 	kind := f.Type()
 	if kind == "" {

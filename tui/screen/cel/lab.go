@@ -3,9 +3,11 @@ package cel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -16,7 +18,8 @@ type lab struct {
 	version   int
 	features  selector.Features
 	cache     *selector.Cache
-	bench     *selector.Bench
+	subjects  []bench.Subject
+	bench     *bench.Bench
 	completer *editor.Completer
 	devices   []inspect.DeviceStatus
 	partial   string // why answers may differ from those of the cluster, or ""
@@ -26,10 +29,11 @@ type lab struct {
 	all   *lab
 }
 
-// newLab reads the devices of a world. What an older lab knows of devices that are still there is kept.
-func newLab(ctx context.Context, w *screen.World, old *lab, class string) (*lab, error) {
-	if old != nil && old.class != "" {
-		old = old.all
+// newLab reads the devices of a world. An older lab of the same devices is used again.
+func newLab(ctx context.Context, w *screen.World, before *lab, class string) (*lab, error) {
+	old := before
+	if before != nil && before.class != "" {
+		old = before.all
 	}
 	all := old
 	if old == nil || old.version != w.Version {
@@ -46,7 +50,10 @@ func newLab(ctx context.Context, w *screen.World, old *lab, class string) (*lab,
 	if err != nil {
 		return nil, err
 	}
-	l := labOf(w, devices, all)
+	if before == nil || before.class != class {
+		before = all
+	}
+	l := labOf(w, devices, before)
 	l.class, l.all = class, all
 	if _, ok := w.Snapshot.Class(class); !ok {
 		l.partial = "there is no class " + inspect.Sanitize(class)
@@ -73,7 +80,7 @@ func (l *lab) ofClass(ctx context.Context, s *inspect.Snapshot, name string) ([]
 			return nil, err
 		}
 		for i := range in {
-			in[i] = in[i] && trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == selector.Match
+			in[i] = in[i] && trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == bench.Match
 		}
 	}
 	var out []inspect.DeviceStatus
@@ -94,17 +101,20 @@ func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
 	if minor := w.Snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor && l.partial == "" {
 		l.partial = fmt.Sprintf("the cluster is 1.%d; selectors are compiled as 1.%d does, whose CEL has newer functions", minor, inspect.NewestMinor)
 	}
-	subjects := make([]selector.Subject, len(l.devices))
+	l.subjects = make([]bench.Subject, len(l.devices))
 	for i := range l.devices {
-		subjects[i] = selector.Subject{Driver: l.devices[i].ID.Driver, Device: l.devices[i].Device}
+		l.subjects[i] = bench.Subject{Driver: l.devices[i].ID.Driver, Device: l.devices[i].Device}
 	}
 	if old != nil && old.features == l.features {
 		l.cache = old.cache
-		l.bench = old.bench.Continue(subjects)
+		if slices.Equal(l.subjects, old.subjects) {
+			l.bench, l.completer = old.bench, old.completer
+			return l
+		}
 	} else {
 		l.cache = selector.NewCache(l.features)
-		l.bench = selector.NewBench(l.cache, subjects)
 	}
+	l.bench = bench.New(l.cache, l.subjects)
 	l.bench.Warm()
 	l.completer = editor.NewCompleter(l.bench.Inventory(), l.features)
 	return l

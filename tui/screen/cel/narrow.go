@@ -21,7 +21,7 @@ func (s *Screen) FilterText() string { return s.words }
 // FilterHint implements screen.FilterHinter: a device of the list has a name, a node and a driver, and no columns that are compared.
 func (s *Screen) FilterHint() string { return "words of device, pool, node, driver · !word" }
 
-// narrowTo lists only the devices whose names have some words. What the selector does, and the values of the matches, stay what they are:
+// narrowTo lists only the devices whose names have some words. What the selector does stays what it is:
 // a filter hides devices, but does not change what there is.
 func (s *Screen) narrowTo(w *screen.World, words string) tea.Cmd {
 	s.words = words

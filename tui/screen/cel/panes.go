@@ -1,34 +1,24 @@
 package cel
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// pane is what is shown beside the devices where there is no room for both.
+// pane is what is shown where there is no room for both.
 type pane uint8
 
 const (
 	terms pane = iota
-	values
-	list // the devices, where there is room for nothing else
+	list       // the devices
 	panes
 )
-
-// next is the pane after this one.
-func (p pane) next(narrow bool) pane {
-	n := panes
-	if !narrow {
-		n = list
-	}
-	return (p + 1) % n
-}
 
 // listFilter says which devices are listed.
 type listFilter uint8
@@ -83,7 +73,7 @@ func (d *deviceRows) Row(i int) widget.Row {
 	result := d.a.trial.OutcomeOf(subject).Result
 	mark, role := resultMark(result)
 	name := styled.Plain
-	if result == selector.NoMatch {
+	if result == bench.NoMatch {
 		name = styled.Dim
 	}
 	return widget.Row{Cells: []styled.Line{
@@ -92,17 +82,17 @@ func (d *deviceRows) Row(i int) widget.Row {
 	}}
 }
 
-func resultMark(r selector.Result) (string, styled.Role) {
+func resultMark(r bench.Result) (string, styled.Role) {
 	switch r {
-	case selector.Match:
+	case bench.Match:
 		return "✓", styled.Good
-	case selector.Failed:
+	case bench.Failed:
 		return "!", styled.Bad
 	}
 	return "·", styled.Dim
 }
 
-func valueMark(v *selector.TermValue) (string, styled.Role) {
+func valueMark(v *bench.TermValue) (string, styled.Role) {
 	switch {
 	case v.Err != nil:
 		return "!", styled.Bad
@@ -156,7 +146,7 @@ func briefly(err error) string {
 // without it: the value is what one looks for.
 func fieldLines(l *lab, subject, width int) []styled.Line {
 	var out []styled.Line
-	for _, v := range l.bench.Values(subject) {
+	for _, v := range bench.FieldValues(l.subjects[subject]) {
 		value := styled.Line{{Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: styled.Literal}}
 		whole := append(styled.Line{{Text: inspect.Sanitize(v.Field.Expression()), Role: styled.Dim}}, value...)
 		if whole.Width() <= width {
@@ -193,60 +183,4 @@ func shortField(field string) string {
 		field = field[i+2:]
 	}
 	return inspect.Sanitize(strings.TrimPrefix(field, "device."))
-}
-
-// valueLines is which values the matches have, field by field.
-func (s *Screen) valueLines(width, height int) []styled.Line {
-	if s.lastValid == nil {
-		return nil
-	}
-	var out []styled.Line
-	for i := range s.lastValid.histograms {
-		h := &s.lastValid.histograms[i]
-		lines := histogram(h, width, s.lastValid.trial.Matched)
-		if len(out)+len(lines) > height {
-			left := len(s.lastValid.histograms) - i
-			if len(out) >= height && len(out) > 0 {
-				out, left = out[:height-1], left+1
-			}
-			return append(out, styled.Text(styled.Dim, fmt.Sprintf("… fields not shown: %d", left)))
-		}
-		out = append(out, lines...)
-	}
-	return out
-}
-
-// mostBars is how many values of a field get a line of their own.
-const mostBars = 5
-
-func histogram(h *selector.Histogram, width, matched int) []styled.Line {
-	title := styled.Line{{Text: inspect.Sanitize(h.Field.Name), Role: styled.Name}, {Text: " " + inspect.Sanitize(h.Field.Domain), Role: styled.Dim}}
-	if h.Distinct == 1 && h.Missing == 0 {
-		return []styled.Line{append(styled.Line{title[0], {Text: " = "}, {Text: inspect.Sanitize(h.Values[0].Value), Role: styled.Literal}}, styled.Span{Text: "  all", Role: styled.Dim})}
-	}
-	if h.Distinct > valuesShown {
-		text := fmt.Sprintf("  %d different values, as ", h.Distinct)
-		return []styled.Line{append(title[:1:1], styled.Span{Text: text, Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(h.Values[0].Value), Role: styled.Literal})}
-	}
-	lines := []styled.Line{title}
-	for _, v := range h.Values[:min(mostBars, len(h.Values))] {
-		lines = append(lines, bar(inspect.Sanitize(v.Value), v.Devices, matched, width, styled.Literal))
-	}
-	if more := len(h.Values) - mostBars; more > 0 {
-		lines = append(lines, styled.Text(styled.Dim, fmt.Sprintf("  and %d more values", more)))
-	}
-	if h.Missing > 0 {
-		lines = append(lines, bar("(none)", h.Missing, matched, width, styled.Warn))
-	}
-	return lines
-}
-
-// bar is a value with the share of the matches that have it.
-func bar(value string, n, of, width int, role styled.Role) styled.Line {
-	const number = 7
-	text := max(8, min(28, width-number-12))
-	length := max(4, min(24, width-number-text-4))
-	line := styled.Line{{Text: "  " + styled.Pad(styled.Cut(value, text), text) + " ", Role: role}}
-	line = append(line, widget.Bar(float64(n)/float64(max(1, of)), length, styled.Used)...)
-	return append(line, styled.Span{Text: fmt.Sprintf("%*d", number, n), Role: styled.Plain})
 }

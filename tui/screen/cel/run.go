@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -18,13 +18,12 @@ import (
 type answer struct {
 	lab   *lab
 	text  string
-	trial *selector.Trial
+	trial *bench.Trial
 	// order are the devices: those that match, from matched on those that fail, and from rest on the others,
 	// those first of which most terms are true.
 	order         []int
 	matched, rest int
 	natural       []int
-	histograms    []selector.Histogram
 	// some says that only the first devices were tried so far.
 	some bool
 }
@@ -32,10 +31,7 @@ type answer struct {
 // empty is what is tried while there is no text.
 const empty = "true"
 
-// valuesShown is how many values of a field the histogram can show.
-const valuesShown = 12
-
-func newAnswer(l *lab, text string, trial *selector.Trial) *answer {
+func newAnswer(l *lab, text string, trial *bench.Trial) *answer {
 	a := &answer{lab: l, text: text, trial: trial, some: trial.Total() < len(l.devices)}
 	if trial.Check.Scheduler != nil {
 		return a
@@ -43,11 +39,11 @@ func newAnswer(l *lab, text string, trial *selector.Trial) *answer {
 	var failed, others []int
 	for i := range trial.Of {
 		switch trial.OutcomeOf(i).Result {
-		case selector.Match:
+		case bench.Match:
 			a.order = append(a.order, i)
-		case selector.Failed:
+		case bench.Failed:
 			failed = append(failed, i)
-		case selector.NoMatch:
+		case bench.NoMatch:
 			others = append(others, i)
 		}
 	}
@@ -55,13 +51,11 @@ func newAnswer(l *lab, text string, trial *selector.Trial) *answer {
 	a.matched, a.rest = len(a.order), len(a.order)+len(failed)
 	a.order = append(append(a.order, failed...), others...)
 	a.natural = widget.Measure(columns, &deviceRows{a, a.order})
-	a.histograms = l.bench.Histograms(trial, valuesShown)
-	slices.SortStableFunc(a.histograms, func(x, y selector.Histogram) int { return weight(&x) - weight(&y) })
 	return a
 }
 
 // nearest sorts devices by how many terms are true.
-func nearest(trial *selector.Trial, devices []int) {
+func nearest(trial *bench.Trial, devices []int) {
 	counts := make([]int, len(trial.Outcomes))
 	for i := range trial.Outcomes {
 		for _, v := range trial.Outcomes[i].Terms {
@@ -71,17 +65,6 @@ func nearest(trial *selector.Trial, devices []int) {
 		}
 	}
 	slices.SortStableFunc(devices, func(x, y int) int { return counts[trial.Of[y]] - counts[trial.Of[x]] })
-}
-
-// weight puts fields that divide the matches first, and those that are different on each last.
-func weight(h *selector.Histogram) int {
-	switch {
-	case h.Distinct > valuesShown:
-		return 2
-	case h.Distinct == 1 && h.Missing == 0:
-		return 1
-	}
-	return 0
 }
 
 // try begins to try the text. What was begun before is given up.
@@ -99,13 +82,11 @@ func (s *Screen) try(w *screen.World) tea.Cmd {
 		s.findings = nil
 	}
 	look := s.preview.Start(w, func(ctx context.Context) (*answer, error) {
-		for trial, err := range l.bench.Trials(ctx, expression) {
-			if err != nil {
-				return nil, err
-			}
-			return newAnswer(l, text, trial), nil
+		trial, err := l.bench.Look(ctx, expression)
+		if err != nil {
+			return nil, err
 		}
-		return nil, context.Cause(ctx)
+		return newAnswer(l, text, trial), nil
 	})
 	s.fullRun.Stop()
 	return look
@@ -144,7 +125,7 @@ func (s *Screen) advise(w *screen.World, a *answer) tea.Cmd {
 // advice is what is to be said of a text.
 type advice struct {
 	text     string
-	findings []selector.Finding
+	findings []bench.Finding
 }
 
 // take takes in results of work in the background; handled says that the message was one.

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
@@ -45,7 +45,7 @@ type Screen struct {
 	lab *lab
 	// answer is the newest, lastValid the newest of a text that compiles.
 	answer, lastValid *answer
-	findings          []selector.Finding
+	findings          []bench.Finding
 	advised           string // what the findings are about, as inQuestion tells
 	usage             *usage
 	// wanted is an object whose selectors are to be loaded when the world is known.
@@ -176,7 +176,7 @@ const (
 	behind     keymap.Action = "behind class"
 	copyYAML   keymap.Action = "copy as YAML"
 	showOthers keymap.Action = "all devices"
-	switchPane keymap.Action = "terms or values"
+	switchPane keymap.Action = "terms or devices"
 	nextDevice keymap.Action = "next device"
 	prevDevice keymap.Action = "previous device"
 	nextPage   keymap.Action = "next page"
@@ -201,7 +201,7 @@ func (s *Screen) Keys() keymap.Map {
 		{Action: copyYAML, Press: []string{"Y"}, Short: "copy", Help: "copy the selector as YAML, ready to paste", Off: s.copyOff()},
 		{Action: behind, Press: []string{"b"}, Short: "class", Help: "try on the devices of a class only, as a request of that class does, or on all"},
 		{Action: showOthers, Press: []string{"x"}, Help: "which devices are listed: those that match, those on which it fails, all"},
-		{Action: switchPane, Press: []string{"v"}, Short: "values", Help: "values of the matches, the terms of the selected device, or, where there is little room, the devices"},
+		{Action: switchPane, Press: []string{"v"}, Help: "the terms of the selected device or, where there is no room for both, the devices", Off: s.paneOff()},
 		{Action: nextDevice, Press: []string{"j", "down"}, Help: "next device"},
 		{Action: prevDevice, Press: []string{"k", "up"}, Help: "previous device"},
 		{Action: nextPage, Press: []string{"pgdown", "ctrl+f"}, Help: "a page down"},
@@ -220,7 +220,7 @@ func (s *Screen) editingKeys() keymap.Map {
 		{Action: useIt, Press: []string{"ctrl+t"}, Show: "^T", Short: "use", Help: "try it in a claim", Off: s.useOff()},
 		{Action: copyYAML, Press: []string{"ctrl+y"}, Show: "^Y", Short: "copy", Help: "copy as YAML", Off: s.copyOff()},
 		{Action: behind, Press: []string{"ctrl+g"}, Show: "^G", Short: "class", Help: "try on the devices of a class only"},
-		{Action: switchPane, Press: []string{"ctrl+v"}, Show: "^V", Help: "values or terms"},
+		{Action: switchPane, Press: []string{"ctrl+v"}, Show: "^V", Help: "terms or devices", Off: s.paneOff()},
 		{Action: nextDevice, Press: []string{"ctrl+n"}, Help: "next device"},
 		{Action: prevDevice, Press: []string{"ctrl+p"}, Help: "previous device"},
 		{Action: nextPage, Press: []string{"pgdown"}, Help: "a page down"},
@@ -232,6 +232,13 @@ func (s *Screen) editingKeys() keymap.Map {
 func (s *Screen) mendOff() string {
 	if s.suggestion() == "" {
 		return "there is nothing to correct"
+	}
+	return ""
+}
+
+func (s *Screen) paneOff() string {
+	if !s.narrow {
+		return "there is room for both"
 	}
 	return ""
 }
@@ -277,7 +284,7 @@ func (s *Screen) do(w *screen.World, action keymap.Action) tea.Cmd {
 			return s.fill(w)
 		}
 	case switchPane:
-		s.pane = s.pane.next(s.narrow)
+		s.pane = (s.pane + 1) % panes
 	case nextDevice:
 		s.table.Move(1)
 	case prevDevice:
@@ -448,11 +455,11 @@ func (s *Screen) wheel(msg tea.MouseWheelMsg) {
 }
 
 // errorRole is how a finding looks.
-func errorRole(severity selector.Severity) styled.Role {
+func errorRole(severity bench.Severity) styled.Role {
 	switch severity {
-	case selector.SeverityError:
+	case bench.SeverityError:
 		return styled.Bad
-	case selector.SeverityWarning:
+	case bench.SeverityWarning:
 		return styled.Warn
 	}
 	return styled.Dim

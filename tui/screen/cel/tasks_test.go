@@ -51,8 +51,8 @@ var tasks = []struct {
 		d.press("i", "backspace", "backspace", "backspace", "backspace", "backspace", `U250"`, "^t", "enter")
 	}, []string{"with this selector: 0 of 12 nodes", "(as it is: 12)"}},
 	{"what-is-there", func(d *driver) {
-		d.press("i", `device.driver == "mig.example.com"`, "esc", "v")
-	}, []string{"profile mig.example.com", `"1g.10gb"`}},
+		d.send(screen.Filter{Text: "mig-01 1g"})
+	}, []string{"mig-01/gpu-0-1g-10gb-0", `profile = "1g.10gb"`}},
 }
 
 // withLists gives the NICs a list of speeds.

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -151,7 +152,7 @@ func (s *Screen) caret(th *theme.Theme, text *widget.EditorLines) (row int, line
 }
 
 // foremost is the finding that is shown first.
-func (s *Screen) foremost() *selector.Finding {
+func (s *Screen) foremost() *bench.Finding {
 	if len(s.findings) == 0 {
 		return nil
 	}
@@ -190,20 +191,20 @@ func (s *Screen) compileError() string {
 	return inspect.Sanitize(s.answer.trial.Check.Scheduler.Error())
 }
 
-func mark(severity selector.Severity) string {
-	if severity == selector.SeverityNote {
+func mark(severity bench.Severity) string {
+	if severity == bench.SeverityNote {
 		return "· "
 	}
 	return "! "
 }
 
-func messageLines(f *selector.Finding, width int) []styled.Line {
+func messageLines(f *bench.Finding, width int) []styled.Line {
 	return fold(styled.Line{{Text: mark(f.Severity), Role: errorRole(f.Severity)}, {Text: inspect.Sanitize(f.Message)}}, width)
 }
 
 // findingLines is a finding with the corrected forms. Where there is little room, the first of these is
 // worth more than the end of a long message.
-func (s *Screen) findingLines(f *selector.Finding, width, height int) []styled.Line {
+func (s *Screen) findingLines(f *bench.Finding, width, height int) []styled.Line {
 	message := messageLines(f, width)
 	var instead []styled.Line
 	for i := range f.Suggestions {
@@ -221,7 +222,7 @@ func (s *Screen) findingLines(f *selector.Finding, width, height int) []styled.L
 	return append(message, instead...)
 }
 
-func (s *Screen) insteadLines(suggestion *selector.Suggestion, width int) []styled.Line {
+func (s *Screen) insteadLines(suggestion *bench.Suggestion, width int) []styled.Line {
 	head := styled.Line{{Text: "or ", Role: styled.Good}}
 	if suggestion.Expression == s.suggestion() {
 		key := "r"
@@ -247,39 +248,29 @@ func fold(line styled.Line, width int) []styled.Line {
 	return styled.Wrap(line, styled.Wrapping{Width: width, Rest: "  ", Break: true, Spans: true})
 }
 
-// panes draws the devices, the terms and the values in exactly height lines; top is the line that they
+// panes draws the devices and the terms in exactly height lines; top is the line that they
 // begin at.
 func (s *Screen) panes(th *theme.Theme, width, height, top int) []string {
 	s.zones.table = top + 1
 	s.narrow = false
 	switch {
-	case width >= 110 && height >= 14:
-		left := min(width/2, 84)
-		upper := max(5, height/2)
-		s.zones.tableWidth = left
-		a := append(s.devicesPane(th, left, upper), s.termsPane(th, left, height-upper)...)
-		return beside(th, a, s.valuesPane(th, width-left-1, height), left)
 	case width >= 70:
 		left := min(width*2/5, 46)
+		if width >= 110 {
+			left = min(width/2, 84) // for the columns beside the names
+		}
 		s.zones.tableWidth = left
-		return beside(th, s.devicesPane(th, left, height), s.otherPane(th, width-left-1, height), left)
+		return beside(th, s.devicesPane(th, left, height), s.termsPane(th, width-left-1, height), left)
 	}
 	s.zones.tableWidth = width
 	if s.narrow = height < 12; s.narrow {
 		if s.pane == list {
 			return s.devicesPane(th, width, height)
 		}
-		return s.otherPane(th, width, height)
+		return s.termsPane(th, width, height)
 	}
 	upper := height / 2
-	return append(s.devicesPane(th, width, upper), s.otherPane(th, width, height-upper)...)
-}
-
-func (s *Screen) otherPane(th *theme.Theme, width, height int) []string {
-	if s.pane == values {
-		return s.valuesPane(th, width, height)
-	}
-	return s.termsPane(th, width, height)
+	return append(s.devicesPane(th, width, upper), s.termsPane(th, width, height-upper)...)
 }
 
 // beside puts two columns of lines next to each other.
@@ -342,14 +333,6 @@ func (s *Screen) termsPane(th *theme.Theme, width, height int) []string {
 		title = append(title, styled.Span{Text: " on ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(id.Pool + "/" + id.Device), Role: styled.Name})
 	}
 	return paneLines(th, title, s.termLines(width-2), width, height)
-}
-
-func (s *Screen) valuesPane(th *theme.Theme, width, height int) []string {
-	title := styled.Text(styled.Title, "Values")
-	if s.lastValid != nil {
-		title = append(title, styled.Span{Text: " of " + devices(s.lastValid.trial.Matched) + " that match", Role: styled.Dim})
-	}
-	return paneLines(th, title, s.valueLines(width-2, height-1), width, height)
 }
 
 // lay puts a box under the cursor, or above it where there is no room.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/celtest"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -30,8 +31,6 @@ type celFlags struct {
 	file, class      string
 	filter           deviceFilter
 	output, template string
-	suggest          bool
-	wanted, unwanted []string
 }
 
 // celOptions are a checked request to test selectors: an expression, or the selectors of objects.
@@ -47,10 +46,6 @@ type celOptions struct {
 	filter     deviceFilter
 	format     output.Format
 	namespace  string
-	// suggest has selectors proposed that match the wanted devices and not the unwanted ones, which are all others
-	// if none are named.
-	suggest          bool
-	wanted, unwanted []string
 	// lab is set when nothing was given to test and there is a terminal to type into.
 	lab bool
 }
@@ -64,16 +59,13 @@ const celExample = `  # Which devices are these?
   # All selectors of a claim
   kubectl dra cel claim train-0 -n ml
 
-  # Which selector matches these two devices and no other?
-  kubectl dra cel --suggest --wanted gpu-a-01/gpu-0,gpu-a-01/gpu-1
-
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`
 
 func newCel(streams *streams, reader *reader, completer *completer, ui *terminalUI) *cobra.Command {
 	flags := &celFlags{}
 	cmd := &cobra.Command{
-		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME... | --suggest]",
+		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME...]",
 		Short: "Test a device selector on real devices",
 		Long: `Test a device selector on real devices: which devices it matches, why it does not
 match the others, on which it fails, what it costs, and whether the API server
@@ -106,37 +98,28 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
 	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
-	f.BoolVar(&flags.suggest, "suggest", false, "propose selectors that match the --wanted devices and not the --unwanted ones")
-	f.StringSliceVar(&flags.wanted, "wanted", nil, "with --suggest, devices to match: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; may be repeated")
-	f.StringSliceVar(&flags.unwanted, "unwanted", nil, "with --suggest, devices not to match (default all others)")
 	completeArguments(cmd, "`claim`, `template`, `class`, then names; or an expression: fields, attributes, capacities, values, functions", completer.cel)
 	completeFiles(cmd, "filename")
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 	completeFlag(cmd, "class", "device classes", completer.each(inspect.Classes))
 	completeFlag(cmd, "driver", "drivers", completer.drivers)
 	completeFlag(cmd, "pool", poolsOffered, completer.pools)
-	for _, flag := range []string{"device", "wanted", "unwanted"} {
-		completeFlag(cmd, flag, devicesOffered, completer.deviceNames)
-	}
+	completeFlag(cmd, "device", devicesOffered, completer.deviceNames)
 	return cmd
 }
 
 func (f *celFlags) toOptions(streams *streams, reader *reader, ui *terminalUI, args []string) (*celOptions, error) {
 	o := &celOptions{
-		streams: streams, reader: reader, ui: ui,
-		class: f.class, filter: f.filter, suggest: f.suggest, wanted: f.wanted, unwanted: f.unwanted,
+		streams: streams, reader: reader, ui: ui, class: f.class, filter: f.filter,
 	}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
 		return nil, err
 	}
-	if err := f.checkSuggest(args); err != nil {
-		return nil, err
-	}
 	if err := f.subject(o, args); err != nil {
 		return nil, err
 	}
-	if !o.suggest && !o.lab && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
+	if !o.lab && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
 		return nil, usagef("the expression is empty")
 	}
 	if o.class != "" && o.kind.resource == inspect.Claims {
@@ -149,7 +132,6 @@ func (f *celFlags) toOptions(streams *streams, reader *reader, ui *terminalUI, a
 // subject finds out what is tested: an expression, objects, or what will be typed in the lab.
 func (f *celFlags) subject(o *celOptions, args []string) (err error) {
 	switch {
-	case f.suggest:
 	case f.file != "" && len(args) > 0:
 		return usagef("-f and an expression exclude each other")
 	case f.file != "":
@@ -303,9 +285,6 @@ func (t *selectorTester) test(ctx context.Context) error {
 		}
 		scope = t.options.filter.scope(t.options.class)
 	}
-	if t.options.suggest {
-		return t.suggest(ctx, devices, scope)
-	}
 	test, _, err := t.testOne(ctx, t.options.expression, devices)
 	if err != nil {
 		return err
@@ -317,12 +296,12 @@ func (t *selectorTester) test(ctx context.Context) error {
 
 // testOne tests an expression and returns the devices that match as well.
 func (t *selectorTester) testOne(ctx context.Context, expression string, devices []inspect.DeviceStatus) (*celtest.SelectorTest, []inspect.DeviceStatus, error) {
-	bench := selector.NewBench(t.selectors, subjects(devices))
-	trial, err := bench.Try(ctx, expression)
+	on := bench.New(t.selectors, subjects(devices))
+	trial, err := on.Try(ctx, expression)
 	if err != nil {
 		return nil, nil, err
 	}
-	findings, err := bench.Diagnose(ctx, trial)
+	findings, err := on.Diagnose(ctx, trial)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -330,17 +309,17 @@ func (t *selectorTester) testOne(ctx context.Context, expression string, devices
 	var matched []inspect.DeviceStatus
 	for i := range devices {
 		ids[i], nodes[i] = devices[i].ID, devices[i].Node
-		if trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == selector.Match {
+		if trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == bench.Match {
 			matched = append(matched, devices[i])
 		}
 	}
-	return celtest.NewSelectorTest(bench, trial, findings, ids, nodes), matched, nil
+	return celtest.NewSelectorTest(on, trial, findings, ids, nodes), matched, nil
 }
 
-func subjects(devices []inspect.DeviceStatus) []selector.Subject {
-	out := make([]selector.Subject, len(devices))
+func subjects(devices []inspect.DeviceStatus) []bench.Subject {
+	out := make([]bench.Subject, len(devices))
 	for i := range devices {
-		out[i] = selector.Subject{Driver: devices[i].ID.Driver, Device: devices[i].Device}
+		out[i] = bench.Subject{Driver: devices[i].ID.Driver, Device: devices[i].Device}
 	}
 	return out
 }

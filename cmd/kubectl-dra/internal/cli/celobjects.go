@@ -6,7 +6,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -127,8 +127,7 @@ func (t *selectorTester) ofClass(ctx context.Context, name string, devices []ins
 		if s.CEL == nil {
 			return nil, fmt.Errorf("deviceclass %s: selector %d has no CEL expression", name, i)
 		}
-		bench := selector.NewBench(t.selectors, subjects(devices))
-		trial, err := bench.Try(ctx, s.CEL.Expression)
+		trial, err := bench.New(t.selectors, subjects(devices)).Try(ctx, s.CEL.Expression)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +140,7 @@ func (t *selectorTester) ofClass(ctx context.Context, name string, devices []ins
 		}
 		var matched []inspect.DeviceStatus
 		for d := range devices {
-			if trial.OutcomeOf(d).Result == selector.Match {
+			if trial.OutcomeOf(d).Result == bench.Match {
 				matched = append(matched, devices[d])
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -246,8 +247,7 @@ func (c *completer) cel(cmd *cobra.Command, args []string, prefix string) ([]str
 func (c *completer) expressions(cmd *cobra.Command, text string) []string {
 	devices := c.devices(cmd, "")
 	features := selector.Features{ConsumableCapacity: true, ListTypeAttributes: true}
-	bench := selector.NewBench(selector.NewCache(features), subjects(devices))
-	completion := editor.NewCompleter(bench.Inventory(), features).Complete(text, len(text))
+	completion := editor.NewCompleter(bench.NewInventory(subjects(devices)), features).Complete(text, len(text))
 	var out []string
 	for i := range completion.Items {
 		item := &completion.Items[i]

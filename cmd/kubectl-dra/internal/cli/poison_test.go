@@ -121,7 +121,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 		out = append(out, []string{"explain", "pvc", c.Name, "-n", c.Namespace, "-v"}, []string{"explain", "pvc", c.Name, "-n", c.Namespace, "-o", "json"})
 	}
 	return append(out,
-		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
+		[]string{"cel", "device.driver != ''"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
 		[]string{"check", "--severity", "note", "-v"}, []string{"check", "--severity", "note", "-o", "json"}, []string{"check", "--severity", "note", "-o", "sarif"},
 		[]string{"explain", "-o", "markdown"}, []string{"plan", "pending", "-o", "markdown"}, []string{"check", "--severity", "note", "-o", "markdown"},
 		[]string{"plan", "delete", "ml", "-o", "markdown"},

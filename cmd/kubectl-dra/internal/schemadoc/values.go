@@ -15,7 +15,7 @@ import (
 
 // folders are those of the packages whose constants are the values of fields.
 var folders = map[string]string{
-	"explain": "explain", "allocator": "allocator", "filters": "scheduler/filters", "selector": "allocator/selector", "extended": "scheduler/extended",
+	"explain": "explain", "allocator": "allocator", "filters": "scheduler/filters", "bench": "allocator/selector/bench", "extended": "scheduler/extended",
 	"inspect": "inspect", "flowcontrol": "inspect/flowcontrol", "checkup": "internal/checkup",
 }
 

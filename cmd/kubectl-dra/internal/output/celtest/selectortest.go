@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -64,8 +65,8 @@ type SelectorLength struct {
 
 // Finding is something to know about an expression.
 type Finding struct {
-	Code     string `json:"code" enum:"selector.Code"`
-	Severity string `json:"severity" enum:"selector.Severity"`
+	Code     string `json:"code" enum:"bench.Code"`
+	Severity string `json:"severity" enum:"bench.Severity"`
 	Message  string `json:"message"`
 	// Line and Column are left out for a finding about the whole expression.
 	Line        int          `json:"line,omitempty"`
@@ -122,7 +123,7 @@ func SelectorTests(tests []*SelectorTest) any {
 
 // NewSelectorTest returns the wire form of a trial. Of says for each subject of the bench which device
 // it is, and nodes on which node, if it is tied to one.
-func NewSelectorTest(b *selector.Bench, t *selector.Trial, findings []selector.Finding, of []inspect.DeviceID, nodes []inspect.NodeName) *SelectorTest {
+func NewSelectorTest(b *bench.Bench, t *bench.Trial, findings []bench.Finding, of []inspect.DeviceID, nodes []inspect.NodeName) *SelectorTest {
 	out := &SelectorTest{
 		APIVersion: output.APIVersion, Kind: "SelectorTest", Expression: t.Expression, Valid: t.Check.Scheduler == nil,
 		Cost:    SelectorCost{Limit: selector.MaxCost},
@@ -143,15 +144,15 @@ func NewSelectorTest(b *selector.Bench, t *selector.Trial, findings []selector.F
 	return out
 }
 
-func newFinding(f selector.Finding) Finding {
+func newFinding(f bench.Finding) Finding {
 	return Finding{
 		Code: string(f.Code), Severity: string(f.Severity), Message: f.Message, Line: f.Place.Line, Column: f.Place.Column,
-		Suggestions: output.Each(f.Suggestions, func(s selector.Suggestion) Suggestion { return Suggestion(s) }),
+		Suggestions: output.Each(f.Suggestions, func(s bench.Suggestion) Suggestion { return Suggestion(s) }),
 	}
 }
 
 // addDevices adds a device for each subject. Those with the same outcome share their terms.
-func (s *SelectorTest) addDevices(b *selector.Bench, t *selector.Trial, of []inspect.DeviceID, nodes []inspect.NodeName) {
+func (s *SelectorTest) addDevices(b *bench.Bench, t *bench.Trial, of []inspect.DeviceID, nodes []inspect.NodeName) {
 	terms := make([][]TestedTerm, len(t.Outcomes))
 	for i := range t.Outcomes {
 		terms[i] = testedTerms(b, t, &t.Outcomes[i])
@@ -167,7 +168,7 @@ func (s *SelectorTest) addDevices(b *selector.Bench, t *selector.Trial, of []ins
 	}
 }
 
-func testedTerms(b *selector.Bench, t *selector.Trial, o *selector.Outcome) []TestedTerm {
+func testedTerms(b *bench.Bench, t *bench.Trial, o *bench.Outcome) []TestedTerm {
 	reads := b.Reads(t, o)
 	terms := []TestedTerm{}
 	for i, value := range o.Terms {

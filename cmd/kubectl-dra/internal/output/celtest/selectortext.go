@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -195,7 +196,7 @@ func (s *SelectorTest) groups() []*deviceGroup {
 		}
 		g.devices = append(g.devices, d)
 	}
-	order := []string{selector.Match.String(), selector.Failed.String(), selector.NoMatch.String()}
+	order := []string{bench.Match.String(), bench.Failed.String(), bench.NoMatch.String()}
 	slices.SortStableFunc(out, func(a, b *deviceGroup) int {
 		return slices.Index(order, a.result) - slices.Index(order, b.result)
 	})
@@ -285,7 +286,7 @@ func firstNames(names []string, n int) string {
 
 // because names the values that decided: of the terms that are false, those that fail, or all.
 func (g *deviceGroup) because() string {
-	decisive := map[string]string{selector.NoMatch.String(): "false", selector.Failed.String(): "error"}[g.result]
+	decisive := map[string]string{bench.NoMatch.String(): "false", bench.Failed.String(): "error"}[g.result]
 	var fields []string
 	values := map[string][]string{}
 	known := map[string]map[string]bool{}

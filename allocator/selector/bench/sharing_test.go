@@ -1,10 +1,12 @@
-package selector
+package bench
 
 import (
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // TestHideSharing checks that everything that evaluates or shows an expression agrees about allowMultipleAllocations.
@@ -12,8 +14,8 @@ func TestHideSharing(t *testing.T) {
 	const expression = "device.allowMultipleAllocations"
 	for _, hide := range []bool{false, true} {
 		device := &resourcev1.Device{Name: "d", AllowMultipleAllocations: ptr.To(true)}
-		cache := NewCache(Features{ConsumableCapacity: true, HideSharing: hide})
-		for name, c := range map[string]*Cache{"cache": cache, "fresh cache": cache.Fresh()} {
+		cache := selector.NewCache(selector.Features{ConsumableCapacity: true, HideSharing: hide})
+		for name, c := range map[string]*selector.Cache{"cache": cache, "fresh cache": cache.Fresh()} {
 			if ok, err := c.Selector(expression).Match(t.Context(), "driver", device); err != nil || ok == hide {
 				t.Errorf("%s, hidden %v: match %v, %v", name, hide, ok, err)
 			}
@@ -21,7 +23,7 @@ func TestHideSharing(t *testing.T) {
 			if want := map[bool]string{false: "true", true: "false"}[hide]; len(terms) != 1 || terms[0].Match == hide || terms[0].Reads[0].Value != want {
 				t.Errorf("%s, hidden %v: terms %+v", name, hide, terms)
 			}
-			trial, err := NewBench(c, []Subject{{Driver: "driver", Device: device}}).Try(t.Context(), expression)
+			trial, err := New(c, []Subject{{Driver: "driver", Device: device}}).Try(t.Context(), expression)
 			if err != nil {
 				t.Fatal(err)
 			}

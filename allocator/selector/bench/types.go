@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // constantComparison is field OPERATOR constant, in this order, in a selector that is diagnosed.
@@ -19,7 +21,7 @@ type constantComparison struct {
 }
 
 // comparisonsIn returns the comparisons of fields with constants in a part of the selector.
-func (d *diagnosis) comparisonsIn(within ast.Expr) []constantComparison {
+func (d *dissection) comparisonsIn(within ast.Expr) []constantComparison {
 	var out []constantComparison
 	ast.PreOrderVisit(within, ast.NewExprVisitor(func(e ast.Expr) {
 		if c, ok := d.comparison(e); ok {
@@ -29,29 +31,29 @@ func (d *diagnosis) comparisonsIn(within ast.Expr) []constantComparison {
 	return out
 }
 
-func (d *diagnosis) comparison(e ast.Expr) (constantComparison, bool) {
+func (d *dissection) comparison(e ast.Expr) (constantComparison, bool) {
 	var of use
 	isField := func(e ast.Expr) bool {
-		used := d.uses(e)
+		used := usesIn(e)
 		if len(used) != 1 || used[0].expr.ID() != e.ID() || used[0].asked {
 			return false
 		}
 		of = used[0]
 		return true
 	}
-	sides, ok := compared(e, isField, func(e ast.Expr) bool { return constantKind(e) != "" })
+	sides, ok := selector.Compared(e, isField, func(e ast.Expr) bool { return selector.ConstantKind(e) != "" })
 	if !ok {
 		return constantComparison{}, false
 	}
 	return constantComparison{
-		expr: e, use: of, operator: sides.operator, constant: d.text(sides.constant), kind: constantKind(sides.constant),
+		expr: e, use: of, operator: sides.Operator, constant: d.tree.Text(sides.Constant), kind: selector.ConstantKind(sides.Constant),
 	}, true
 }
 
 // comparisonsOf returns the comparisons of the field of a use.
-func (d *diagnosis) comparisonsOf(u use) []constantComparison {
+func (d *dissection) comparisonsOf(u use) []constantComparison {
 	var out []constantComparison
-	for _, c := range d.comparisonsIn(d.root) {
+	for _, c := range d.comparisonsIn(d.tree.Root) {
 		if c.use.field == u.field {
 			out = append(out, c)
 		}
@@ -73,36 +75,38 @@ func (c *constantComparison) bare() string {
 	return s
 }
 
-func (c *constantComparison) asQuantity(f Field) string {
+func (c *constantComparison) asQuantity(f selector.Field) string {
 	if c.operator == "in" || c.kind == "list" {
 		return ""
 	}
-	return fmt.Sprintf("%s.compareTo(quantity(%s)) %s 0", f.Expression(), quote(c.bare()), c.operator)
+	return fmt.Sprintf("%s.compareTo(quantity(%s)) %s 0", f.Expression(), selector.Quote(c.bare()), c.operator)
 }
 
 func (c *constantComparison) asVersion() string {
-	return fmt.Sprintf("%s.compareTo(semver(%s)) %s 0", c.use.field.Expression(), quote(fullVersion(c.bare())), c.operator)
+	return fmt.Sprintf("%s.compareTo(semver(%s)) %s 0", c.use.field.Expression(), selector.Quote(fullVersion(c.bare())), c.operator)
 }
 
-// comparisons looks for constants whose type is not that of the attribute: CEL finds them not equal,
+// mismatches looks for constants whose type is not that of the attribute: CEL finds them not equal,
 // or fails.
-func (d *diagnosis) comparisons() {
-	if d.root == nil {
-		return
+func mismatches(d *diagnosis) []Finding {
+	if d.tree.Root == nil {
+		return nil
 	}
-	for _, c := range d.comparisonsIn(d.root) {
+	var found []Finding
+	for _, c := range d.comparisonsIn(d.tree.Root) {
 		info := d.inv.Field(c.use.field)
 		if info == nil || info.Type() == "" || len(c.use.suffix) > 0 {
 			continue
 		}
-		if f := d.mismatch(&c, info); f != nil {
-			f.Severity, f.Place = SeverityWarning, d.place(c.expr)
+		if f := mismatch(d, &c, info); f != nil {
+			f.Severity, f.Place = SeverityWarning, d.tree.Start(c.expr)
 			if d.trial.Failed > 0 && c.fails(info.Type()) {
 				f.Severity = SeverityError
 			}
-			d.add(*f)
+			found = append(found, *f)
 		}
 	}
+	return found
 }
 
 // differs reports whether a constant is of another type than the field, so that they cannot be equal.
@@ -124,8 +128,8 @@ func (c *constantComparison) fails(has string) bool {
 }
 
 // mismatch explains a constant of the wrong type, or returns nil.
-func (d *diagnosis) mismatch(c *constantComparison, info *FieldInfo) *Finding {
-	name, has, old := quote(c.use.field.Name), info.Type(), d.text(c.expr)
+func mismatch(d *diagnosis, c *constantComparison, info *FieldInfo) *Finding {
+	name, has, old := selector.Quote(c.use.field.Name), info.Type(), d.tree.Text(c.expr)
 	if !c.differs(has) {
 		return nil
 	}
@@ -151,7 +155,7 @@ func (d *diagnosis) mismatch(c *constantComparison, info *FieldInfo) *Finding {
 		}
 		f.Suggestions = d.suggest(1, "compared as a version", d.replace(old, c.asVersion()))
 	case "string":
-		f.Suggestions = d.suggest(1, "compared as a string", d.replace(old, c.use.field.Expression()+" "+c.operator+" "+quote(c.bare())))
+		f.Suggestions = d.suggest(1, "compared as a string", d.replace(old, c.use.field.Expression()+" "+c.operator+" "+selector.Quote(c.bare())))
 	case "int", "bool":
 		f.Suggestions = d.suggest(1, "compared as "+article(has), d.replace(old, c.use.field.Expression()+" "+c.operator+" "+c.bare()))
 	}

@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"fmt"
@@ -7,47 +7,35 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
-// failures explains why the evaluation fails on devices.
-func (d *diagnosis) failures() {
+// failures explains why the evaluation fails on devices. The corrected forms are those of the first missing field.
+func failures(d *diagnosis) []Finding {
 	if d.trial.Failed == 0 {
-		return
+		return nil
 	}
-	var gaps []gap
-	if d.root != nil {
-		gaps = d.gaps()
-	}
-	first := -1
-	for _, g := range gaps {
+	var found []Finding
+	for _, g := range d.gaps() {
 		if d.inv.Field(g.field) == nil && g.use.expr != nil {
 			continue // said already, that no device has it
 		}
-		if first < 0 {
-			first = len(d.findings)
-		}
-		d.missing(g)
+		found = append(found, missingField(d, g))
 	}
-	d.otherFailures()
-	if first < 0 {
-		return
+	missing := len(found) > 0
+	found = append(found, otherFailures(d)...)
+	if missing {
+		found[0].Suggestions = d.robust(d.trial.Expression)
 	}
-	if made := d.robust(d.trial.Expression); len(made) > 0 {
-		d.findings[first].Suggestions = made
-	}
+	return found
 }
 
-// device names a device and its driver.
-func (d *diagnosis) device(subject int) string {
-	s := d.bench.columns.subjects[subject]
-	return fmt.Sprintf("%s of %s", quote(s.Device.Name), s.Driver)
-}
-
-// missing explains a field that some devices do not have.
-func (d *diagnosis) missing(g gap) {
+// missingField explains a field that some devices do not have.
+func missingField(d *diagnosis, g gap) Finding {
 	what := "attribute"
 	if g.field.Kind == "capacity" {
 		what = "capacity"
@@ -61,17 +49,17 @@ func (d *diagnosis) missing(g gap) {
 		have = "does not have"
 	}
 	f.Message = fmt.Sprintf("It fails on %s that %s the %s %s of domain %s, as device %s.",
-		devices(g.devices), have, what, quote(g.field.Name), quote(g.field.Domain), d.device(g.first))
-	if driver := d.foreign(g); driver != "" {
+		devices(g.devices), have, what, selector.Quote(g.field.Name), selector.Quote(g.field.Domain), d.device(g.first))
+	if driver := foreign(d.inv, g); driver != "" {
 		f.Message += fmt.Sprintf(" Devices of other drivers than %s do not have it. One failure makes the scheduler give up a claim; that cannot happen behind a class that lets only devices of %s through.", driver, driver)
 	} else {
 		f.Message += " One failure makes the scheduler give up the whole claim."
 	}
-	d.add(f)
+	return f
 }
 
 // otherFailures explains errors that are not about missing fields, each kind once.
-func (d *diagnosis) otherFailures() {
+func otherFailures(d *diagnosis) []Finding {
 	type kind struct {
 		count, first int
 	}
@@ -83,7 +71,7 @@ func (d *diagnosis) otherFailures() {
 		}
 		text := o.Err.Error()
 		_, missing := missingKey(o.Err)
-		if (missing || strings.Contains(text, "no such overload")) && d.explained(o) {
+		if (missing || strings.Contains(text, "no such overload")) && explained(d, o) {
 			continue
 		}
 		if kinds[text] == nil {
@@ -91,26 +79,23 @@ func (d *diagnosis) otherFailures() {
 		}
 		kinds[text].count += o.Devices
 	}
-	for n, text := range slices.Sorted(maps.Keys(kinds)) {
-		if n == 8 {
-			break // with many different errors the first few tell enough
-		}
-		d.add(d.otherFailure(text, kinds[text].count, kinds[text].first))
+	texts := slices.Sorted(maps.Keys(kinds))
+	var found []Finding
+	for _, text := range texts[:min(8, len(texts))] { // with many different errors the first few are enough
+		found = append(found, otherFailure(d, text, kinds[text].count, kinds[text].first))
 	}
+	return found
 }
 
 // explained reports whether another finding says already why a device fails: a field is missing, or a
 // value is compared with one of another type, or has a suffix that does not exist.
-func (d *diagnosis) explained(o *Outcome) bool {
-	if d.root == nil {
-		return false
-	}
-	for t, term := range conjuncts(d.root) {
+func explained(d *diagnosis, o *Outcome) bool {
+	for t, term := range d.terms {
 		if d.valueOf(o, t).Err == nil {
 			continue
 		}
-		for _, u := range d.uses(term) {
-			if !u.asked && (!d.hasField(o.First, u.field) || len(u.suffix) > 0) {
+		for _, u := range usesIn(term) {
+			if !u.asked && (!hasField(d.bench.subject(o.First), u.field) || len(u.suffix) > 0) {
 				return true
 			}
 		}
@@ -120,30 +105,30 @@ func (d *diagnosis) explained(o *Outcome) bool {
 			}
 		}
 		key, _ := missingKey(o.Err)
-		if len(d.hidden(term, key)) > 0 {
+		if len(hidden(term, key)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *diagnosis) otherFailure(text string, count, first int) Finding {
+func otherFailure(d *diagnosis, text string, count, first int) Finding {
 	f := Finding{Code: CodeRuntime, Severity: SeverityError}
 	on := fmt.Sprintf("on %s, as device %s", devices(count), d.device(first))
 	switch {
 	case strings.Contains(text, "actual cost limit exceeded"):
 		f.Code = CodeCost
-		f.Message = fmt.Sprintf("The evaluation is stopped %s, because it costs more than %d.", on, MaxCost)
+		f.Message = fmt.Sprintf("The evaluation is stopped %s, because it costs more than %d.", on, selector.MaxCost)
 	case strings.HasPrefix(text, "attribute "):
 		f.Code = CodeBadDevice
 		f.Message = fmt.Sprintf("Every selector fails %s: %s. The driver must publish a proper value.", on, text)
 	case strings.Contains(text, "could not be converted to bool"):
 		f.Code = CodeNotBoolean
 		f.Message = fmt.Sprintf("The result is not true or false %s: compare the value with something.", on)
-		f.Suggestions = d.compareWithValue()
+		f.Suggestions = compareWithValue(d)
 	case strings.Contains(text, "no such overload"):
 		f.Code = CodeType
-		f.Message = fmt.Sprintf("It fails %s: an operator or function does not go with the type of the value%s.", on, d.typesSeen(first))
+		f.Message = fmt.Sprintf("It fails %s: an operator or function does not go with the type of the value%s.", on, typesSeen(d, first))
 	default:
 		f.Message = fmt.Sprintf("It fails %s: %s.", on, text)
 	}
@@ -151,18 +136,15 @@ func (d *diagnosis) otherFailure(text string, count, first int) Finding {
 }
 
 // typesSeen lists the values that the failing terms saw on a device.
-func (d *diagnosis) typesSeen(subject int) string {
-	if d.root == nil {
-		return ""
-	}
-	s := d.bench.columns.subjects[subject]
+func typesSeen(d *diagnosis, subject int) string {
+	s := d.bench.subject(subject)
+	o := d.trial.OutcomeOf(subject)
 	var seen []string
-	for t, term := range conjuncts(d.root) {
-		o := d.trial.OutcomeOf(subject)
+	for t, term := range d.terms {
 		if d.valueOf(o, t).Err == nil {
 			continue
 		}
-		for _, r := range reads(term, s.Driver, s.Device) {
+		for _, r := range selector.ReadsOf(term, s.Driver, s.Device) {
 			if r.Value == "" {
 				continue
 			}
@@ -176,122 +158,91 @@ func (d *diagnosis) typesSeen(subject int) string {
 }
 
 // compareWithValue proposes a comparison for a selector that is nothing but a value.
-func (d *diagnosis) compareWithValue() []Suggestion {
-	if d.root == nil {
+func compareWithValue(d *diagnosis) []Suggestion {
+	if d.tree.Root == nil {
 		return nil
 	}
-	path := fieldPath(d.root)
+	path := selector.Path(d.tree.Root)
 	if len(path) != 3 {
 		return nil
 	}
-	info := d.inv.Field(Field{path[0], path[1], path[2]})
+	info := d.inv.Field(selector.Field{Kind: path[0], Domain: path[1], Name: path[2]})
 	if info == nil || len(info.Common(1)) == 0 {
 		return nil
 	}
 	return d.suggest(1, "for example", strings.TrimSpace(d.trial.Expression)+" == "+info.Common(1)[0])
 }
 
-// results says when the result may not be what was meant.
-func (d *diagnosis) results() {
+// results says when the result may not be what was meant; found is what is wrong with the selector.
+func results(d *diagnosis, found []Finding) []Finding {
 	t := d.trial
 	drivers := map[string]int{}
 	for i := range t.Of {
 		if t.OutcomeOf(i).Result == Match {
-			drivers[d.bench.columns.subjects[i].Driver]++
+			drivers[d.bench.subject(i).Driver]++
 		}
 	}
+	// Anything worse than fields that some devices do not have explains already why no device matches.
+	worse := func(f Finding) bool { return f.Severity == SeverityError && f.Code != CodeMissingKey }
+	var out []Finding
 	switch {
 	case t.Total() == 0:
 	case t.Matched == t.Total() && t.Total() > 1:
-		f := Finding{Code: CodeEverything, Severity: SeverityNote, Message: fmt.Sprintf("It matches all %s.", devices(t.Total()))}
-		if r := d.bench.cache.Selector(t.Expression).Reads(); len(r.Fields) == 0 && !r.Everything && !d.reads("driver", "allowMultipleAllocations") {
+		f := Finding{Code: CodeEverything, Severity: SeverityNote}
+		f.Message = fmt.Sprintf("It matches all %s.", devices(t.Total()))
+		r := d.bench.cache.Selector(t.Expression).Reads()
+		if len(r.Fields) == 0 && !r.Everything && !d.reads("driver", "allowMultipleAllocations") {
 			f.Message = fmt.Sprintf("It matches all %s, because it looks at nothing of the device.", devices(t.Total()))
 		}
-		d.add(f)
-	case t.Matched == 0 && t.Failed < t.Total() && d.onlyMissing():
-		d.nothing()
+		out = append(out, f)
+	case t.Matched == 0 && t.Failed < t.Total() && !slices.ContainsFunc(found, worse):
+		out = append(out, nothing(d))
 	}
 	if len(drivers) > 1 && !d.reads("driver") {
 		names := slices.Sorted(maps.Keys(drivers))
 		f := Finding{Code: CodeOtherDrivers, Severity: SeverityNote}
-		f.Message = fmt.Sprintf("It matches devices of %d drivers: %s. That is fine behind a class that asks for one driver; without one, ask for it with device.driver == %s.",
-			len(names), quoted(names, 4), quote(names[0]))
-		d.add(f)
-	}
-}
-
-// onlyMissing reports that nothing worse was found than fields that some devices do not have: what else
-// was found already explains why no device matches.
-func (d *diagnosis) onlyMissing() bool {
-	return !slices.ContainsFunc(d.findings, func(f Finding) bool { return f.Severity == SeverityError && f.Code != CodeMissingKey })
-}
-
-// reads reports whether the expression reads one of these fields, which every device has.
-func (d *diagnosis) reads(fields ...string) bool {
-	found := false
-	d.visit(func(e ast.Expr) {
-		if path := fieldPath(e); len(path) == 1 && slices.Contains(fields, path[0]) {
-			found = true
-		}
-	})
-	return found
-}
-
-// nothing explains why no device matches: which terms are never true, and what was there instead.
-func (d *diagnosis) nothing() {
-	f := Finding{Code: CodeNothing, Severity: SeverityWarning, Message: "It matches no device."}
-	never := d.neverTrue()
-	if d.root == nil {
-		d.add(f)
-		return
-	}
-	terms := conjuncts(d.root)
-	switch {
-	case len(terms) > 1 && len(never) == 0:
-		f.Message = "It matches no device: each of its terms is true for some devices, but never all of them for the same one."
-	case len(never) > 0 && len(terms) > 1:
-		f.Message = fmt.Sprintf("It matches no device: this is never true: %s.", strings.Join(d.texts(terms, never), ", nor is "))
-	}
-	for _, i := range never {
-		f.Place = d.place(terms[i])
-		for _, c := range d.comparisonsIn(terms[i]) {
-			d.valueHint(&f, &c)
-		}
-		d.quantityHint(&f, terms[i])
-		d.driverHint(&f, terms[i])
-	}
-	if len(terms) > 1 && len(never) == 0 {
-		f.Place = Place{}
-	}
-	d.add(f)
-}
-
-func (d *diagnosis) texts(terms []ast.Expr, which []int) []string {
-	var out []string
-	for _, i := range which {
-		out = append(out, d.text(terms[i]))
+		f.Message = fmt.Sprintf("It matches devices of %d drivers: %s. That is fine behind a class that asks for one driver; "+
+			"without one, ask for it with device.driver == %s.", len(names), quoted(names, 4), selector.Quote(names[0]))
+		out = append(out, f)
 	}
 	return out
 }
 
-// neverTrue returns the terms that are true for no device.
-func (d *diagnosis) neverTrue() []int {
-	var never []int
-	for t := range d.spans {
-		if !slices.ContainsFunc(d.trial.Outcomes, func(o Outcome) bool { return d.valueOf(&o, t).Match }) {
-			never = append(never, t)
-		}
+// nothing explains why no device matches: which terms are never true, and what was there instead.
+func nothing(d *diagnosis) Finding {
+	f := Finding{Code: CodeNothing, Severity: SeverityWarning, Message: "It matches no device."}
+	if d.tree.Root == nil {
+		return f
 	}
-	return never
+	never := d.neverTrue()
+	switch {
+	case len(d.terms) > 1 && len(never) == 0:
+		f.Message = "It matches no device: each of its terms is true for some devices, but never all of them for the same one."
+	case len(never) > 0 && len(d.terms) > 1:
+		var texts []string
+		for _, i := range never {
+			texts = append(texts, d.tree.Text(d.terms[i]))
+		}
+		f.Message = fmt.Sprintf("It matches no device: this is never true: %s.", strings.Join(texts, ", nor is "))
+	}
+	for _, i := range never {
+		f.Place = d.tree.Start(d.terms[i])
+		for _, c := range d.comparisonsIn(d.terms[i]) {
+			valueHint(d, &f, &c)
+		}
+		quantityHint(d, &f, d.terms[i])
+		driverHint(d, &f, d.terms[i])
+	}
+	return f
 }
 
 // valueHint adds which values a field has when it was compared with another one.
-func (d *diagnosis) valueHint(f *Finding, c *constantComparison) {
+func valueHint(d *diagnosis, f *Finding, c *constantComparison) {
 	info := d.inv.Field(c.use.field)
 	if info == nil || c.kind != info.Type() {
 		return
 	}
-	f.Message += fmt.Sprintf(" %s is %s", quote(c.use.field.Name), orList(info.Common(5)))
+	f.Message += fmt.Sprintf(" %s is %s", selector.Quote(c.use.field.Name), orList(info.Common(5)))
 	if len(info.Values) > 5 {
 		f.Message += fmt.Sprintf(" or one of %d other values", len(info.Values)-5)
 	}
@@ -304,8 +255,8 @@ func (d *diagnosis) valueHint(f *Finding, c *constantComparison) {
 		values = append(values, (&constantComparison{constant: value}).bare())
 	}
 	if near := nearest(c.bare(), values); near != "" {
-		f.Message += fmt.Sprintf(" Did you mean %s?", quote(near))
-		f.Suggestions = append(f.Suggestions, d.suggest(1, "with that value", d.replace(c.constant, quote(near)))...)
+		f.Message += fmt.Sprintf(" Did you mean %s?", selector.Quote(near))
+		f.Suggestions = append(f.Suggestions, d.suggest(1, "with that value", d.replace(c.constant, selector.Quote(near)))...)
 	}
 }
 
@@ -314,29 +265,29 @@ const nearly = 0.95
 
 // quantityHint adds which capacities there are when more was asked for. A device that is sold with 80 GB
 // has often less than 80Gi, which is easy to overlook.
-func (d *diagnosis) quantityHint(f *Finding, term ast.Expr) {
+func quantityHint(d *diagnosis, f *Finding, term ast.Expr) {
 	ast.PreOrderVisit(term, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || len(e.AsCall().Args()) != 1 {
 			return
 		}
 		call := e.AsCall()
-		path := fieldPath(call.Target())
-		if len(path) != 3 || path[0] != "capacity" || constantKind(call.Args()[0]) != "quantity" {
+		path := selector.Path(call.Target())
+		if len(path) != 3 || path[0] != "capacity" || selector.ConstantKind(call.Args()[0]) != "quantity" {
 			return
 		}
-		info := d.inv.Field(Field{path[0], path[1], path[2]})
-		wanted, ok := constantString(call.Args()[0].AsCall().Args()[0])
+		info := d.inv.Field(selector.Field{Kind: path[0], Domain: path[1], Name: path[2]})
+		wanted, ok := selector.ConstantString(call.Args()[0].AsCall().Args()[0])
 		if info == nil || !ok {
 			return
 		}
-		f.Message += fmt.Sprintf(" %s is %s.", quote(path[2]), orList(info.Common(5)))
+		f.Message += fmt.Sprintf(" %s is %s.", selector.Quote(path[2]), orList(info.Common(5)))
 		limit, err := quantity.Parse(wanted)
 		largest := info.largest()
 		if err != nil || largest == nil || largest.Cmp(limit) >= 0 || largest.AsApproximateFloat64() < nearly*limit.AsApproximateFloat64() {
 			return
 		}
 		f.Message += fmt.Sprintf(" %s is a little less than %s: Gi counts in 1024, GB on a label in 1000.", largest.String(), wanted)
-		f.Suggestions = append(f.Suggestions, d.suggest(1, "with what there is", d.replace(quote(wanted), quote(largest.String())), strings.Replace(d.trial.Expression, wanted, largest.String(), 1))...)
+		f.Suggestions = append(f.Suggestions, d.suggest(1, "with what there is", d.replace(selector.Quote(wanted), selector.Quote(largest.String())), strings.Replace(d.trial.Expression, wanted, largest.String(), 1))...)
 	}))
 }
 
@@ -352,21 +303,21 @@ func (f *FieldInfo) largest() *resource.Quantity {
 }
 
 // driverHint adds which drivers there are when another one was asked for.
-func (d *diagnosis) driverHint(f *Finding, term ast.Expr) {
-	if term.Kind() != ast.CallKind || comparing[term.AsCall().FunctionName()] != "==" {
+func driverHint(d *diagnosis, f *Finding, term ast.Expr) {
+	if term.Kind() != ast.CallKind || term.AsCall().FunctionName() != operators.Equals {
 		return
 	}
 	for i, arg := range term.AsCall().Args() {
-		path := fieldPath(arg)
-		wanted, ok := constantString(term.AsCall().Args()[1-i])
+		path := selector.Path(arg)
+		wanted, ok := selector.ConstantString(term.AsCall().Args()[1-i])
 		if len(path) != 1 || path[0] != "driver" || !ok {
 			continue
 		}
-		names := d.driverNames()
+		names := d.inv.drivers()
 		f.Message += fmt.Sprintf(" The drivers are %s.", quoted(names, 6))
 		if near := nearest(wanted, names); near != "" {
-			f.Message += fmt.Sprintf(" Did you mean %s?", quote(near))
-			f.Suggestions = append(f.Suggestions, d.suggest(1, "with that driver", d.replace(quote(wanted), quote(near)), strings.Replace(d.trial.Expression, wanted, near, 1))...)
+			f.Message += fmt.Sprintf(" Did you mean %s?", selector.Quote(near))
+			f.Suggestions = append(f.Suggestions, d.suggest(1, "with that driver", d.replace(selector.Quote(wanted), selector.Quote(near)), strings.Replace(d.trial.Expression, wanted, near, 1))...)
 		}
 	}
 }

@@ -1,10 +1,12 @@
-package selector
+package bench
 
 import (
 	"context"
-	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/internal/randomselector"
 )
 
 // FuzzTry runs any text as a selector on random devices: nothing panics or hangs, what the terms give
@@ -22,22 +24,23 @@ func FuzzTry(f *testing.F) {
 		f.Add(expression, uint64(2))
 	}
 	f.Fuzz(func(t *testing.T, expression string, seed uint64) {
-		g := generator{rand.New(rand.NewPCG(seed, 0)), seed%3 == 0}
+		g := randomselector.New(seed, 0, seed%3 == 0)
 		if expression == "" && seed%2 == 0 {
-			expression = g.boolean(3)
+			expression = g.Boolean(3)
 		}
 		var subjects []Subject
 		for i := range g.IntN(6) {
-			subjects = append(subjects, g.subject(i))
+			subjects = append(subjects, subject(g, i))
 		}
-		b := NewBench(NewCache(Features{ConsumableCapacity: seed&4 == 0, ListTypeAttributes: seed&8 == 0}), subjects)
+		features := selector.Features{ConsumableCapacity: seed&4 == 0, ListTypeAttributes: seed&8 == 0}
+		b := New(selector.NewCache(features), subjects)
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		trial, err := b.Try(ctx, expression)
 		if err != nil {
 			t.Fatalf("it hangs: %v", err)
 		}
-		verify(t, b, trial)
+		verify(t, b, features, trial)
 		findings, err := b.Diagnose(ctx, trial)
 		if err != nil {
 			t.Fatalf("the diagnosis hangs: %v", err)

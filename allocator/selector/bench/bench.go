@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"context"
@@ -7,41 +7,57 @@ import (
 	"sync"
 	"sync/atomic"
 
-	celgo "github.com/google/cel-go/cel"
-	"k8s.io/dynamic-resource-allocation/cel"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // Bench tries expressions on a fixed list of devices, which must not change. It may be used by several
 // goroutines at once.
 type Bench struct {
-	cache   *Cache
+	cache   *selector.Cache
 	columns columns
 
-	inventoryOnce sync.Once
-	inventory     *Inventory
-
-	headOnce sync.Once
-	first    *Bench // of the first devices; see Trials
+	inventory func() *Inventory
+	head      func() *Bench // of the first devices; see Look
 }
 
-// NewBench returns a bench for devices. Programs come from the cache.
-func NewBench(cache *Cache, subjects []Subject) *Bench {
-	if cache.hideSharing {
-		subjects = slices.Clone(subjects)
-		for i := range subjects {
-			subjects[i].Device = cache.seen(subjects[i].Device)
-		}
+// New returns a bench for devices. Programs come from the cache.
+func New(cache *selector.Cache, subjects []Subject) *Bench {
+	subjects = slices.Clone(subjects)
+	for i := range subjects {
+		subjects[i].Device = cache.Seen(subjects[i].Device)
 	}
-	return &Bench{cache: cache, columns: columns{subjects: subjects}}
+	b := &Bench{cache: cache, columns: columns{subjects: subjects}}
+	b.inventory = sync.OnceValue(func() *Inventory { return NewInventory(subjects) })
+	b.head = sync.OnceValue(func() *Bench { return New(cache, subjects[:firstLook]) })
+	return b
 }
-
-// Subjects returns the devices in their order. They must not be changed.
-func (b *Bench) Subjects() []Subject { return b.columns.subjects }
 
 // Inventory returns what the devices have.
-func (b *Bench) Inventory() *Inventory {
-	b.inventoryOnce.Do(func() { b.inventory = newInventory(b.columns.subjects) })
-	return b.inventory
+func (b *Bench) Inventory() *Inventory { return b.inventory() }
+
+// subject is a device by its number. It must not be changed.
+func (b *Bench) subject(i int) *Subject { return &b.columns.subjects[i] }
+
+// Warm reads all fields of all devices, so that later trials need not.
+func (b *Bench) Warm() {
+	var fields []selector.Field
+	for _, info := range b.Inventory().Fields() {
+		fields = append(fields, info.Field)
+	}
+	b.columns.get(fields)
+}
+
+// firstLook is how many devices are tried before all are: few enough for a first result at once, even
+// when each has to be evaluated by itself.
+const firstLook = 2048
+
+// Look is Try on the first devices only, where there are many, so that a user who types sees something at once.
+// [Trial.Total] says how many devices were tried.
+func (b *Bench) Look(ctx context.Context, expression string) (*Trial, error) {
+	if len(b.columns.subjects) > 2*firstLook {
+		return b.head().Try(ctx, expression)
+	}
+	return b.Try(ctx, expression)
 }
 
 // Result is what a selector says of a device.
@@ -99,7 +115,7 @@ type Outcome struct {
 // Trial is a selector tried on all devices of a bench.
 type Trial struct {
 	Expression string
-	Check      *Check
+	Check      *selector.Check
 	// Terms are the parts of the selector at its top-level &&, in normal form. It is true exactly when
 	// all are, and false when one is, whatever the others say.
 	Terms []string
@@ -127,12 +143,12 @@ func (b *Bench) Try(ctx context.Context, expression string) (*Trial, error) {
 	if t.Check.Scheduler != nil {
 		return t, nil
 	}
-	parts := b.cache.parts(expression)
+	parts := b.cache.Parts(expression)
 	columns := make([]evaluated, 0, len(parts))
-	b.columns.get(b.cache.Selector(expression).Reads().fields()) // in one pass over the devices
+	b.columns.get(fieldsOf(b.cache.Selector(expression).Reads())) // in one pass over the devices
 	for _, part := range parts {
-		t.Terms = append(t.Terms, part.text)
-		program := b.cache.Selector(part.text)
+		t.Terms = append(t.Terms, part.Text)
+		program := b.cache.Selector(part.Text)
 		if len(parts) == 1 {
 			program = b.cache.Selector(expression) // the term is the selector
 		}
@@ -159,7 +175,7 @@ type evaluation struct {
 // fewParts is the number of evaluations that are not worth starting goroutines for.
 const fewParts = 32
 
-func (b *Bench) evaluate(ctx context.Context, p *Program) (evaluated, error) {
+func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, error) {
 	parts := b.columns.divide(p.Reads())
 	e := evaluated{partition: parts, values: make([]evaluation, len(parts.first))}
 	err := parallel(ctx, len(e.values), func(i int) { e.values[i] = b.run(ctx, p, parts.first[i]) })
@@ -182,24 +198,10 @@ func parallel(ctx context.Context, n int, f func(i int)) error {
 }
 
 // run evaluates a program for a device without remembering the result.
-func (b *Bench) run(ctx context.Context, p *Program, subject int) evaluation {
-	if err := p.CompileError(); err != nil {
-		return evaluation{TermValue: TermValue{Err: err}}
-	}
+func (b *Bench) run(ctx context.Context, p *selector.Program, subject int) evaluation {
 	s := &b.columns.subjects[subject]
-	var ok bool
-	var details *celgo.EvalDetails
-	var err error
-	if b.columns.odd[subject] {
-		ok, details, err = p.guarded().DeviceMatches(ctx, p.input(s.Driver, s.Device))
-	} else {
-		ok, details, err = p.decide(ctx, s.Driver, s.Device)
-	}
-	e := evaluation{TermValue: TermValue{Match: ok, Err: cel.EnhanceRuntimeError(err)}}
-	if details != nil && details.ActualCost() != nil {
-		e.cost = *details.ActualCost()
-	}
-	return e
+	ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device, !b.columns.odd[subject])
+	return evaluation{TermValue: TermValue{Match: ok, Err: err}, cost: cost}
 }
 
 // collect fills the trial from the evaluations of each of its terms.
@@ -275,7 +277,7 @@ func (t *Trial) decide(ctx context.Context, b *Bench) error {
 	for i := range t.Outcomes {
 		o := &t.Outcomes[i]
 		o.set(conjoin(o.Terms))
-		if kind := o.kind(); len(o.Terms) > 1 && (!kinds[kind] || o.Cost >= MaxCost) {
+		if kind := o.kind(); len(o.Terms) > 1 && (!kinds[kind] || o.Cost >= selector.MaxCost) {
 			kinds[kind] = true
 			ask = append(ask, o)
 		}
@@ -297,7 +299,7 @@ func (o *Outcome) kind() string {
 	for i := range o.Terms {
 		switch v := &o.Terms[i]; {
 		case v.Err != nil:
-			buf = appendString(append(buf, 'e'), v.Err.Error())
+			buf = selector.AppendString(append(buf, 'e'), v.Err.Error())
 		case v.Match:
 			buf = append(buf, 't')
 		default:
@@ -341,11 +343,11 @@ func (t *Trial) count() {
 
 // Reads returns for each term of a trial the fields that it reads, with their values on the devices of
 // an outcome.
-func (b *Bench) Reads(t *Trial, o *Outcome) [][]Read {
-	s := b.columns.subjects[o.First]
-	var out [][]Read
-	for _, part := range b.cache.parts(t.Expression) {
-		out = append(out, allReads(part.expr, s))
+func (b *Bench) Reads(t *Trial, o *Outcome) [][]selector.Read {
+	s := &b.columns.subjects[o.First]
+	var out [][]selector.Read
+	for _, part := range b.cache.Parts(t.Expression) {
+		out = append(out, part.Reads(s.Driver, s.Device))
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"maps"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // Inventory says which domains, attributes and capacities some devices have. It is built once and not
@@ -13,7 +15,7 @@ import (
 type Inventory struct {
 	// Drivers counts devices by driver.
 	Drivers map[string]int
-	fields  map[Field]*FieldInfo
+	fields  map[selector.Field]*FieldInfo
 }
 
 // maxValues is how many different values of a field are remembered.
@@ -21,7 +23,7 @@ const maxValues = 64
 
 // FieldInfo is what the devices have in one field.
 type FieldInfo struct {
-	Field Field
+	Field selector.Field
 	// Devices counts those that have the field, by driver.
 	Devices map[string]int
 	// Types counts them by type: string, int, bool, version, quantity, or a list of one of the first
@@ -59,23 +61,24 @@ func (f *FieldInfo) Common(n int) []string {
 	return values[:min(n, len(values))]
 }
 
-func newInventory(subjects []Subject) *Inventory {
-	inv := &Inventory{Drivers: map[string]int{}, fields: map[Field]*FieldInfo{}}
+// NewInventory returns what devices have.
+func NewInventory(subjects []Subject) *Inventory {
+	inv := &Inventory{Drivers: map[string]int{}, fields: map[selector.Field]*FieldInfo{}}
 	for _, s := range subjects {
 		inv.Drivers[s.Driver]++
 		for name := range s.Device.Attributes {
 			a := s.Device.Attributes[name]
-			inv.add(fieldOf("attributes", s.Driver, name), s.Driver, typeOf(&a), func() string { return FormatAttribute(&a) })
+			inv.add(selector.FieldOf("attributes", s.Driver, name), s.Driver, typeOf(&a), func() string { return selector.FormatAttribute(&a) })
 		}
 		for name := range s.Device.Capacity {
 			c := s.Device.Capacity[name]
-			inv.add(fieldOf("capacity", s.Driver, name), s.Driver, "quantity", c.Value.String)
+			inv.add(selector.FieldOf("capacity", s.Driver, name), s.Driver, "quantity", c.Value.String)
 		}
 	}
 	return inv
 }
 
-func (inv *Inventory) add(f Field, driver, kind string, value func() string) {
+func (inv *Inventory) add(f selector.Field, driver, kind string, value func() string) {
 	info := inv.fields[f]
 	if info == nil {
 		info = &FieldInfo{Field: f, Devices: map[string]int{}, Types: map[string]int{}, Values: map[string]int{}}
@@ -92,13 +95,6 @@ func (inv *Inventory) add(f Field, driver, kind string, value func() string) {
 		return
 	}
 	info.Values[v]++
-}
-
-func fieldOf(kind, driver string, name resourcev1.QualifiedName) Field {
-	if domain, id, qualified := strings.Cut(string(name), "/"); qualified {
-		return Field{Kind: kind, Domain: domain, Name: id}
-	}
-	return Field{Kind: kind, Domain: driver, Name: string(name)}
 }
 
 func typeOf(a *resourcev1.DeviceAttribute) string {
@@ -122,7 +118,7 @@ func typeOf(a *resourcev1.DeviceAttribute) string {
 }
 
 // Field returns what is known of a field, or nil when no device has it.
-func (inv *Inventory) Field(f Field) *FieldInfo { return inv.fields[f] }
+func (inv *Inventory) Field(f selector.Field) *FieldInfo { return inv.fields[f] }
 
 // Fields returns all fields, sorted by kind, domain and name.
 func (inv *Inventory) Fields() []*FieldInfo {
@@ -155,25 +151,33 @@ func (inv *Inventory) Names(kind, domain string) []string {
 }
 
 // Named returns the fields of a name in whatever domain, sorted by kind and domain.
-func (inv *Inventory) Named(name string) []Field {
-	var fields []Field
+func (inv *Inventory) Named(name string) []selector.Field {
+	var fields []selector.Field
 	for f := range inv.fields {
 		if strings.EqualFold(f.Name, name) {
 			fields = append(fields, f)
 		}
 	}
-	slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Expression(), b.Expression()) })
+	slices.SortFunc(fields, func(a, b selector.Field) int { return strings.Compare(a.Expression(), b.Expression()) })
 	return fields
 }
 
-// Expression returns how CEL reads the field, as device.attributes["gpu.example.com"].model.
-func (f Field) Expression() string {
-	base := "device." + f.Kind + "[" + quote(f.Domain) + "]"
-	switch {
-	case f.Name == "":
-		return base
-	case IsIdentifier(f.Name):
-		return base + "." + f.Name
+// drivers returns the names of the drivers, sorted.
+func (inv *Inventory) drivers() []string { return slices.Sorted(maps.Keys(inv.Drivers)) }
+
+// FieldValue is a field with its value in CEL's notation.
+type FieldValue struct {
+	Field selector.Field
+	Value string
+}
+
+// FieldValues returns the fields that a device has, sorted by kind, domain and name.
+func FieldValues(s Subject) []FieldValue {
+	one := NewInventory([]Subject{s})
+	var out []FieldValue
+	for _, info := range one.Fields() {
+		value, _ := info.Field.Value(s.Driver, s.Device)
+		out = append(out, FieldValue{info.Field, value})
 	}
-	return base + "[" + quote(f.Name) + "]"
+	return out
 }

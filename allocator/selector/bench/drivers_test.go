@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
@@ -32,12 +33,12 @@ func TestPublishedSelectors(t *testing.T) {
 	for header, selectors := range folders {
 		folder, count, _ := strings.Cut(header, " ")
 		t.Run(folder, func(t *testing.T) {
-			bench := driverBench(t, filepath.Join("../../testdata/drivers", folder))
-			if n := strconv.Itoa(len(bench.Subjects())); n != count {
+			bench, features := driverBench(t, filepath.Join("../../../testdata/drivers", folder))
+			if n := strconv.Itoa(len(bench.columns.subjects)); n != count {
 				t.Fatalf("%s devices, want %s", n, count)
 			}
 			for _, s := range selectors {
-				check(t, bench, s)
+				check(t, bench, features, s)
 			}
 		})
 		total += len(selectors)
@@ -49,7 +50,7 @@ func TestPublishedSelectors(t *testing.T) {
 
 func readPublished(t *testing.T) map[string][]published {
 	t.Helper()
-	data, err := os.ReadFile("../../testdata/cel/expressions.txt")
+	data, err := os.ReadFile("../../../testdata/cel/expressions.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func readPublished(t *testing.T) map[string][]published {
 	return out
 }
 
-func driverBench(t *testing.T, folder string) *Bench {
+func driverBench(t *testing.T, folder string) (*Bench, selector.Features) {
 	t.Helper()
 	read, err := manifest.Read(context.Background(), []string{folder}, manifest.Options{})
 	if err != nil {
@@ -86,18 +87,19 @@ func driverBench(t *testing.T, folder string) *Bench {
 	for _, d := range inspect.New(read.Objects, inspect.Config{Revision: 1, Features: features}).Devices() {
 		subjects = append(subjects, Subject{d.ID.Driver, d.Device})
 	}
-	return NewBench(NewCache(Features{
+	compiled := selector.Features{
 		ConsumableCapacity: features.Enabled(inspect.GateConsumableCapacity), ListTypeAttributes: features.Enabled(inspect.GateListTypeAttributes),
-	}), subjects)
+	}
+	return New(selector.NewCache(compiled), subjects), compiled
 }
 
-func check(t *testing.T, bench *Bench, s published) {
+func check(t *testing.T, bench *Bench, features selector.Features, s published) {
 	t.Helper()
 	trial, err := bench.Try(context.Background(), s.expression)
 	if err != nil {
 		t.Fatal(err)
 	}
-	verify(t, bench, trial)
+	verify(t, bench, features, trial)
 	m := answerLine.FindStringSubmatch(s.answer)
 	if m == nil {
 		t.Fatalf("line %d: %q is no answer", s.line, s.answer)
@@ -112,7 +114,7 @@ func check(t *testing.T, bench *Bench, s published) {
 	}
 	if names := m[5]; names != "" {
 		var matched []string
-		for i, subject := range bench.Subjects() {
+		for i, subject := range bench.columns.subjects {
 			if trial.OutcomeOf(i).Result == Match {
 				matched = append(matched, subject.Device.Name)
 			}

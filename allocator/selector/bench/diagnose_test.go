@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew; read it before committing it")
@@ -45,7 +47,7 @@ func TestDiagnose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBench(NewCache(Features{ConsumableCapacity: true}), someDevices())
+	b := New(selector.NewCache(selector.Features{ConsumableCapacity: true}), someDevices())
 	var out strings.Builder
 	seen := map[Code]bool{}
 	for block := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n\n") {
@@ -102,7 +104,7 @@ func TestDiagnoseDeviceThatBreaksEverySelector(t *testing.T) {
 	subjects := append(someDevices(), Subject{"bad.example.com", &resourcev1.Device{Name: "bad-0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 		"firmware": {VersionValue: ptr.To("v1.2")},
 	}}})
-	b := NewBench(NewCache(Features{}), subjects)
+	b := New(selector.NewCache(selector.Features{}), subjects)
 	seen := map[Code]bool{}
 	got := diagnose(t, b, `device.driver == "gpu.example.com"`, seen)
 	if !seen[CodeBadDevice] || !strings.Contains(got, `Every selector fails on 1 device, as device "bad-0" of bad.example.com`) {
@@ -111,21 +113,21 @@ func TestDiagnoseDeviceThatBreaksEverySelector(t *testing.T) {
 }
 
 func TestInventory(t *testing.T) {
-	inv := NewBench(NewCache(Features{}), someDevices()).Inventory()
+	inv := New(selector.NewCache(selector.Features{}), someDevices()).Inventory()
 	if got, want := inv.Domains("attributes"), []string{"gpu.example.com", "nic.example.com", "resource.kubernetes.io"}; !slices.Equal(got, want) {
 		t.Errorf("domains %v, want %v", got, want)
 	}
 	if got, want := inv.Names("capacity", "gpu.example.com"), []string{"memory"}; !slices.Equal(got, want) {
 		t.Errorf("capacities %v, want %v", got, want)
 	}
-	model := inv.Field(Field{"attributes", "gpu.example.com", "model"})
+	model := inv.Field(selector.Field{Kind: "attributes", Domain: "gpu.example.com", Name: "model"})
 	if model == nil || model.Total() != 2 || model.Type() != "string" || !slices.Equal(model.Common(5), []string{`"A100"`, `"H100"`}) {
 		t.Errorf("model: %+v", model)
 	}
-	if root := inv.Field(Field{"attributes", "resource.kubernetes.io", "pcieRoot"}); root == nil || root.Total() != 3 || len(root.Devices) != 2 {
+	if root := inv.Field(selector.Field{Kind: "attributes", Domain: "resource.kubernetes.io", Name: "pcieRoot"}); root == nil || root.Total() != 3 || len(root.Devices) != 2 {
 		t.Errorf("pcieRoot: %+v", root)
 	}
-	if got := (Field{"attributes", "d", "a-b"}).Expression(); got != `device.attributes["d"]["a-b"]` {
+	if got := (selector.Field{Kind: "attributes", Domain: "d", Name: "a-b"}).Expression(); got != `device.attributes["d"]["a-b"]` {
 		t.Errorf("expression %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apiserver/pkg/cel/environment"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // What the compiler says, as far as it is understood.
@@ -21,19 +21,19 @@ var (
 	missing      = regexp.MustCompile(`^Syntax error: missing '(.)' at '(.*)'`)
 )
 
-// compileError explains why the selector does not compile.
-func (d *diagnosis) compileError(e *CompileError) {
+// compileFinding explains why the selector does not compile.
+func compileFinding(d *diagnosis, e *selector.CompileError) Finding {
 	f := Finding{Code: CodeCompile, Severity: SeverityError, Place: e.Place}
 	switch {
 	case strings.HasPrefix(e.Message, "Syntax error:"):
-		d.syntaxError(&f, e.Message)
+		syntaxError(d, &f, e.Message)
 	case undeclared.MatchString(e.Message):
-		d.unknownName(&f, undeclared.FindStringSubmatch(e.Message)[1])
+		unknownName(d, &f, undeclared.FindStringSubmatch(e.Message)[1])
 	case undefined.MatchString(e.Message):
-		d.unknownField(&f, undefined.FindStringSubmatch(e.Message)[1])
+		unknownField(d, &f, undefined.FindStringSubmatch(e.Message)[1])
 	case noOverload.MatchString(e.Message):
 		m := noOverload.FindStringSubmatch(e.Message)
-		d.wrongTypes(&f, m[1], m[2])
+		wrongTypes(d, &f, m[1], m[2])
 	case notBoolean.MatchString(e.Message):
 		f.Code = CodeNotBoolean
 		f.Message = fmt.Sprintf("A selector must say true or false; this gives %s. Compare it with something.", article(plainType(notBoolean.FindStringSubmatch(e.Message)[1])))
@@ -43,29 +43,26 @@ func (d *diagnosis) compileError(e *CompileError) {
 	default:
 		f.Message = "CEL does not accept this: " + e.Message + "."
 	}
-	d.add(f)
+	return f
 }
 
-// rest returns the source from the place of a finding on.
-func (d *diagnosis) rest(p Place) string { return d.trial.Expression[d.offset(p):] }
-
-// offset turns a place into an offset in bytes.
-func (d *diagnosis) offset(p Place) int { return Offset(d.trial.Expression, p) }
+// rest returns the source from a place on.
+func rest(source string, p selector.Place) string { return source[selector.Offset(source, p):] }
 
 // splice replaces n bytes of the source at a place.
-func (d *diagnosis) splice(p Place, n int, with string) string {
-	at := d.offset(p)
-	return d.trial.Expression[:at] + with + d.trial.Expression[min(at+n, len(d.trial.Expression)):]
+func splice(source string, p selector.Place, n int, with string) string {
+	at := selector.Offset(source, p)
+	return source[:at] + with + source[min(at+n, len(source)):]
 }
 
 // syntaxError recognizes what people write who think of another language, and what is left open.
-func (d *diagnosis) syntaxError(f *Finding, message string) {
+func syntaxError(d *diagnosis, f *Finding, message string) {
 	f.Code = CodeSyntax
-	rest := d.rest(f.Place)
-	word := regexp.MustCompile(`^\S+`).FindString(rest)
+	left := rest(d.trial.Expression, f.Place)
+	word := regexp.MustCompile(`^\S+`).FindString(left)
 	swap := func(n int, with, text string) {
 		f.Message = text
-		f.Suggestions = d.suggest(1, "with "+with, d.splice(f.Place, n, with))
+		f.Suggestions = d.suggest(1, "with "+with, splice(d.trial.Expression, f.Place, n, with))
 	}
 	switch m := missing.FindStringSubmatch(message); {
 	case strings.TrimSpace(d.trial.Expression) == "":
@@ -74,34 +71,34 @@ func (d *diagnosis) syntaxError(f *Finding, message string) {
 		f.Message = fmt.Sprintf("A %s is missing at the end: one that is opened is never closed.", m[1])
 		f.Suggestions = d.suggest(1, "closed at the end", strings.TrimSpace(d.trial.Expression)+m[1])
 	case m != nil:
-		f.Message = fmt.Sprintf("A %s is missing before %s.", m[1], quote(m[2]))
-	case strings.HasPrefix(rest, "= "), regexp.MustCompile(`^=[^=]`).MatchString(rest):
+		f.Message = fmt.Sprintf("A %s is missing before %s.", m[1], selector.Quote(m[2]))
+	case strings.HasPrefix(left, "= "), regexp.MustCompile(`^=[^=]`).MatchString(left):
 		swap(1, "==", "One = means nothing in CEL: equality is ==.")
 	case word == "and", word == "AND":
 		swap(3, "&&", "\"and\" is written && in CEL.")
 	case word == "or", word == "OR":
 		swap(2, "||", "\"or\" is written || in CEL.")
-	case strings.HasPrefix(rest, "&") && !strings.HasPrefix(rest, "&&"):
+	case strings.HasPrefix(left, "&") && !strings.HasPrefix(left, "&&"):
 		swap(1, "&&", "A single & means nothing in CEL: \"and\" is &&.")
-	case strings.HasPrefix(rest, "|") && !strings.HasPrefix(rest, "||"):
+	case strings.HasPrefix(left, "|") && !strings.HasPrefix(left, "||"):
 		swap(1, "||", "A single | means nothing in CEL: \"or\" is ||.")
-	case strings.ContainsAny(rest, "“”„‘’") && strings.ContainsAny(string([]rune(rest)[:1]), "“”„‘’"):
+	case strings.ContainsAny(left, "“”„‘’") && strings.ContainsAny(string([]rune(left)[:1]), "“”„‘’"):
 		f.Message = "Typographic quotes do not begin a string: use \" or '."
 		plain := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'").Replace(d.trial.Expression)
 		f.Suggestions = d.suggest(1, "with plain quotes", plain)
 	default:
-		d.otherSyntaxError(f, message, rest)
+		otherSyntaxError(d, f, message, left)
 	}
 }
 
-func (d *diagnosis) otherSyntaxError(f *Finding, message, rest string) {
+func otherSyntaxError(d *diagnosis, f *Finding, message, left string) {
 	m, u := unexpected.FindStringSubmatch(message), unrecognized.FindStringSubmatch(message)
 	switch {
 	case m != nil && m[1] == "<EOF>":
 		f.Message = "The expression ends too early: something is missing after this."
-	case u != nil && (strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'")):
+	case u != nil && (strings.HasPrefix(left, `"`) || strings.HasPrefix(left, "'")):
 		f.Message = "The string that begins here is never closed."
-		f.Suggestions = d.suggest(1, "closed at the end", strings.TrimSpace(d.trial.Expression)+rest[:1])
+		f.Suggestions = d.suggest(1, "closed at the end", strings.TrimSpace(d.trial.Expression)+left[:1])
 	case m != nil && regexp.MustCompile(`^\s*not\s`).MatchString(d.trial.Expression):
 		f.Message = "\"not\" is written ! in CEL."
 	case m != nil && m[1] == ")":
@@ -109,56 +106,56 @@ func (d *diagnosis) otherSyntaxError(f *Finding, message, rest string) {
 	case m != nil:
 		f.Message = fmt.Sprintf("This does not belong here: %s. An operator such as && may be missing before it.", m[1])
 	case u != nil:
-		f.Message = fmt.Sprintf("CEL cannot read this: %s.", quote(strings.TrimSuffix(u[1], "'")))
+		f.Message = fmt.Sprintf("CEL cannot read this: %s.", selector.Quote(strings.TrimSuffix(u[1], "'")))
 	default:
 		f.Message = "CEL cannot read this: " + strings.TrimPrefix(message, "Syntax error: ") + "."
 	}
 }
 
 // unknownName explains a name that is neither a variable nor a function.
-func (d *diagnosis) unknownName(f *Finding, name string) {
-	rest := d.rest(f.Place)
-	if strings.HasPrefix(rest, "(") { // calls are marked at their parenthesis
-		d.unknownFunction(f, name)
+func unknownName(d *diagnosis, f *Finding, name string) {
+	left := rest(d.trial.Expression, f.Place)
+	if strings.HasPrefix(left, "(") { // calls are marked at their parenthesis
+		unknownFunction(d, f, name)
 		return
 	}
 	f.Code = CodeUnknownName
-	before := strings.TrimRight(d.trial.Expression[:d.offset(f.Place)], " ")
-	dotted := regexp.MustCompile(`^[A-Za-z0-9_.-]+`).FindString(rest)
+	before := strings.TrimRight(d.trial.Expression[:selector.Offset(d.trial.Expression, f.Place)], " ")
+	dotted := regexp.MustCompile(`^[A-Za-z0-9_.-]+`).FindString(left)
 	switch {
 	case strings.HasSuffix(before, "["):
 		domain := dotted
-		f.Message = fmt.Sprintf("A domain or name in brackets is a string and needs quotes: [%s].", quote(domain))
-		f.Suggestions = d.suggest(1, "with quotes", d.splice(f.Place, len(domain), quote(domain)))
+		f.Message = fmt.Sprintf("A domain or name in brackets is a string and needs quotes: [%s].", selector.Quote(domain))
+		f.Suggestions = d.suggest(1, "with quotes", splice(d.trial.Expression, f.Place, len(domain), selector.Quote(domain)))
 		return
 	case slices.Contains(deviceFields, name):
-		f.Message = fmt.Sprintf("%s belongs to the device: write device.%s.", quote(name), name)
-		f.Suggestions = d.suggest(1, "with device.", d.splice(f.Place, 0, "device."))
+		f.Message = fmt.Sprintf("%s belongs to the device: write device.%s.", selector.Quote(name), name)
+		f.Suggestions = d.suggest(1, "with device.", splice(d.trial.Expression, f.Place, 0, "device."))
 		return
 	}
 	for _, domain := range d.inv.Domains("") {
 		field, ok := strings.CutPrefix(dotted, domain+".")
-		if ok && d.unqualified(f, dotted, d.among(field, domain)) {
+		if ok && unqualified(d, f, dotted, among(d.inv, field, domain)) {
 			return
 		}
 	}
-	if d.unqualified(f, name, d.inv.Named(name)) {
+	if unqualified(d, f, name, d.inv.Named(name)) {
 		return
 	}
-	f.Message = fmt.Sprintf("%s means nothing here. A selector can use the variable device, with %s; strings need quotes.", quote(name), orList(deviceFields))
+	f.Message = fmt.Sprintf("%s means nothing here. A selector can use the variable device, with %s; strings need quotes.", selector.Quote(name), orList(deviceFields))
 	if near := nearest(name, []string{"device"}); near != "" {
 		f.Message += " Did you mean \"device\"?"
-		f.Suggestions = d.suggest(1, "with device", d.splice(f.Place, len(name), near))
+		f.Suggestions = d.suggest(1, "with device", splice(d.trial.Expression, f.Place, len(name), near))
 	}
 }
 
 // among returns the fields of a name in a domain.
-func (d *diagnosis) among(name, domain string) []Field {
-	return slices.DeleteFunc(d.inv.Named(name), func(f Field) bool { return f.Domain != domain })
+func among(inv *Inventory, name, domain string) []selector.Field {
+	return slices.DeleteFunc(inv.Named(name), func(f selector.Field) bool { return f.Domain != domain })
 }
 
 // unqualified explains a name that is one of the given fields; it reports whether there are any.
-func (d *diagnosis) unqualified(f *Finding, written string, fields []Field) bool {
+func unqualified(d *diagnosis, f *Finding, written string, fields []selector.Field) bool {
 	if len(fields) == 0 {
 		return false
 	}
@@ -166,13 +163,13 @@ func (d *diagnosis) unqualified(f *Finding, written string, fields []Field) bool
 	var forms, fixed []string
 	for _, field := range fields {
 		forms = append(forms, field.Expression())
-		fixed = append(fixed, d.splice(f.Place, len(written), field.Expression()))
+		fixed = append(fixed, splice(d.trial.Expression, f.Place, len(written), field.Expression()))
 	}
 	kind := "an attribute"
 	if fields[0].Kind == "capacity" {
 		kind = "a capacity"
 	}
-	f.Message = fmt.Sprintf("%s is %s of devices, which is reached through its domain: %s.", quote(written), kind, orList(forms[:min(3, len(forms))]))
+	f.Message = fmt.Sprintf("%s is %s of devices, which is reached through its domain: %s.", selector.Quote(written), kind, orList(forms[:min(3, len(forms))]))
 	f.Suggestions = d.suggest(3, "with the domain", fixed...)
 	return true
 }
@@ -181,17 +178,17 @@ func (d *diagnosis) unqualified(f *Finding, written string, fields []Field) bool
 var deviceFields = []string{"driver", "attributes", "capacity", "allowMultipleAllocations"}
 
 // unknownField explains device.x where there is no x.
-func (d *diagnosis) unknownField(f *Finding, name string) {
+func unknownField(d *diagnosis, f *Finding, name string) {
 	f.Code = CodeUnknownField
-	f.Message = fmt.Sprintf("A device has no field %s, only %s.", quote(name), orList(deviceFields))
+	f.Message = fmt.Sprintf("A device has no field %s, only %s.", selector.Quote(name), orList(deviceFields))
 	dot := "device." + name
-	at := strings.LastIndex(d.trial.Expression[:min(d.offset(f.Place)+len(name)+1, len(d.trial.Expression))], dot)
+	at := strings.LastIndex(d.trial.Expression[:min(selector.Offset(d.trial.Expression, f.Place)+len(name)+1, len(d.trial.Expression))], dot)
 	if near := nearest(name, deviceFields); near != "" && at >= 0 {
-		f.Message += fmt.Sprintf(" Did you mean %s?", quote(near))
-		f.Suggestions = d.suggest(1, "with "+near, d.splice(placeOf(d.trial.Expression, at), len(dot), "device."+near))
+		f.Message += fmt.Sprintf(" Did you mean %s?", selector.Quote(near))
+		f.Suggestions = d.suggest(1, "with "+near, splice(d.trial.Expression, selector.PlaceAt(d.trial.Expression, at), len(dot), "device."+near))
 		return
 	}
-	if at >= 0 && d.unqualifiedAt(f, at, dot, name) {
+	if at >= 0 && unqualifiedAt(d, f, at, dot, name) {
 		return
 	}
 	switch name {
@@ -200,10 +197,10 @@ func (d *diagnosis) unknownField(f *Finding, name string) {
 	}
 }
 
-func (d *diagnosis) unqualifiedAt(f *Finding, at int, written, name string) bool {
+func unqualifiedAt(d *diagnosis, f *Finding, at int, written, name string) bool {
 	place := f.Place
-	f.Place = placeOf(d.trial.Expression, at)
-	if d.unqualified(f, written, d.inv.Named(name)) {
+	f.Place = selector.PlaceAt(d.trial.Expression, at)
+	if unqualified(d, f, written, d.inv.Named(name)) {
 		return true
 	}
 	f.Place = place
@@ -211,26 +208,18 @@ func (d *diagnosis) unqualifiedAt(f *Finding, at int, written, name string) bool
 }
 
 // unknownFunction explains a call of what does not exist.
-func (d *diagnosis) unknownFunction(f *Finding, name string) {
+func unknownFunction(d *diagnosis, f *Finding, name string) {
 	f.Code = CodeUnknownFunction
-	f.Message = fmt.Sprintf("There is no function %s.", quote(name))
-	at := d.offset(f.Place) - len(name)
+	f.Message = fmt.Sprintf("There is no function %s.", selector.Quote(name))
+	at := selector.Offset(d.trial.Expression, f.Place) - len(name)
 	if at < 0 || d.trial.Expression[at:at+len(name)] != name {
 		at = -1
 	}
-	var names []string
-	if env := d.bench.cache.environment(environment.NewExpressions); env != nil {
-		for known := range env.Functions() {
-			if IsIdentifier(known) {
-				names = append(names, known)
-			}
-		}
-	}
-	if near := nearest(name, names); near != "" {
-		f.Message += fmt.Sprintf(" Did you mean %s?", quote(near))
+	if near := nearest(name, d.bench.cache.Functions()); near != "" {
+		f.Message += fmt.Sprintf(" Did you mean %s?", selector.Quote(near))
 		if at >= 0 {
-			f.Place = placeOf(d.trial.Expression, at)
-			f.Suggestions = d.suggest(1, "with "+near, d.splice(f.Place, len(name), near))
+			f.Place = selector.PlaceAt(d.trial.Expression, at)
+			f.Suggestions = d.suggest(1, "with "+near, splice(d.trial.Expression, f.Place, len(name), near))
 		}
 	}
 }
@@ -239,7 +228,7 @@ func (d *diagnosis) unknownFunction(f *Finding, name string) {
 var written = strings.NewReplacer("_", "", "@in", "in", "@not_strictly_false", "")
 
 // wrongTypes explains a function or operator that does not go with its operands.
-func (d *diagnosis) wrongTypes(f *Finding, function, types string) {
+func wrongTypes(d *diagnosis, f *Finding, function, types string) {
 	operator := written.Replace(function)
 	operands := strings.FieldsFunc(types, func(r rune) bool { return strings.ContainsRune("(), ", r) })
 	for i := range operands {
@@ -248,7 +237,7 @@ func (d *diagnosis) wrongTypes(f *Finding, function, types string) {
 	method := strings.Contains(types, ".(")
 	switch {
 	case slices.ContainsFunc(operands, func(o string) bool { return strings.HasPrefix(o, "map") }) && !method:
-		d.wholeDomain(f)
+		wholeDomain(d, f)
 	case slices.Contains(operands, "quantity") && slices.Contains(operands, "attribute") && !method:
 		f.Code = CodeType
 		f.Message = fmt.Sprintf("An attribute is never a quantity, and %s does not compare quantities. Only capacities are quantities: device.capacity[\"domain\"].name.", operator)
@@ -277,7 +266,7 @@ func (d *diagnosis) wrongTypes(f *Finding, function, types string) {
 }
 
 // wholeDomain explains a comparison of all that is in a domain with one value.
-func (d *diagnosis) wholeDomain(f *Finding) {
+func wholeDomain(d *diagnosis, f *Finding) {
 	f.Code = CodeType
 	f.Message = "The name is missing: device.attributes[\"domain\"] is everything in a domain, device.attributes[\"domain\"].name is one attribute."
 	if apart := domainAndName.ReplaceAllString(d.trial.Expression, `device.$1["$2"].$3`); apart != d.trial.Expression {
@@ -307,20 +296,6 @@ func plainType(t string) string {
 	return t
 }
 
-func article(noun string) string {
-	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
-}
-
-func orList(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
-	}
-	return strings.Join(words, ", ")
-}
-
 // stringSource is a string as people write it.
 const stringSource = `("[^"]*"|'[^']*')`
 
@@ -338,7 +313,7 @@ func rewriteQuantities(source string) string {
 		if !strings.Contains(s, "quantity(") && strings.HasSuffix(strings.TrimSpace(s), ")") {
 			tail = ")" // it closes something else
 		}
-		return fmt.Sprintf("%s.compareTo(quantity(%s)) %s 0%s", m[1], quote(strings.Trim(m[5], `"'`)), m[4], tail)
+		return fmt.Sprintf("%s.compareTo(quantity(%s)) %s 0%s", m[1], selector.Quote(strings.Trim(m[5], `"'`)), m[4], tail)
 	})
 }
 
@@ -350,7 +325,7 @@ func rewriteArguments(source, with string) string {
 		if with == "semver" {
 			value = fullVersion(value)
 		}
-		return fmt.Sprintf(".%s(%s(%s))", m[1], with, quote(value))
+		return fmt.Sprintf(".%s(%s(%s))", m[1], with, selector.Quote(value))
 	})
 }
 

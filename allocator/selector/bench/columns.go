@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"runtime"
@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // Trying an expression on many devices is fast because most devices look the same to it. What an
@@ -28,36 +30,23 @@ type Subject struct {
 }
 
 // columns are the columns of a fixed list of subjects, filled as expressions need them. They may be
-// used by several goroutines at once.
+// used by several goroutines at once. A column has a number for each subject, equal for equal values.
 type columns struct {
 	subjects []Subject
 
 	mu     sync.Mutex
-	base   *column // driver, sharing, and a number of its own for what cannot be converted
-	fields map[Field]*column
+	base   []uint32 // driver, sharing, and a number of its own for what cannot be converted
+	fields map[selector.Field][]uint32
 	odd    []bool // which cannot be converted; filled with base
 }
 
-// column has a number for each subject, equal for equal values. The values belong to all columns that
-// were continued from one another, so that they can be told apart in each.
-type column struct {
-	of     []uint32
-	values *values
-}
-
-// values numbers distinct values.
-type values struct {
-	mu sync.Mutex
-	interner
-}
-
 // everything is the field that stands for all that can be read.
-var everything = Field{}
+var everything = selector.Field{}
 
-// fields returns the columns that an expression reads.
-func (r Reads) fields() []Field {
+// fieldsOf returns the columns that an expression reads.
+func fieldsOf(r selector.Reads) []selector.Field {
 	if r.Everything {
-		return []Field{everything}
+		return []selector.Field{everything}
 	}
 	return r.Fields
 }
@@ -69,11 +58,8 @@ type partition struct {
 }
 
 // divide returns the coarsest partition whose parts agree in everything that is read.
-func (c *columns) divide(r Reads) partition {
-	of, columns := c.get(r.fields())
-	if len(columns) == 0 {
-		of = refine(of, of) // a continued column need not be numbered in order
-	}
+func (c *columns) divide(r selector.Reads) partition {
+	of, columns := c.get(fieldsOf(r))
 	for _, column := range columns {
 		of = refine(of, column)
 	}
@@ -108,10 +94,10 @@ func refine(a, b []uint32) []uint32 {
 }
 
 // get returns the base column and those of the fields, after computing the ones that are not there yet.
-func (c *columns) get(fields []Field) (base []uint32, out [][]uint32) {
+func (c *columns) get(fields []selector.Field) (base []uint32, out [][]uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var wanted []Field
+	var wanted []selector.Field
 	for _, f := range fields {
 		if _, ok := c.fields[f]; !ok {
 			wanted = append(wanted, f)
@@ -121,70 +107,53 @@ func (c *columns) get(fields []Field) (base []uint32, out [][]uint32) {
 		c.read(wanted)
 	}
 	for _, f := range fields {
-		out = append(out, c.fields[f].of)
+		out = append(out, c.fields[f])
 	}
-	return c.base.of, out
+	return c.base, out
 }
 
 // read fills the base column and those of the fields. What takes the time is to fetch the devices from
 // memory, so all columns are filled in one pass, by all processors.
-func (c *columns) read(fields []Field) {
-	shards := readAll(c.subjects, func(i int) int { return i }, len(c.subjects), fields)
+func (c *columns) read(fields []selector.Field) {
+	n := len(c.subjects)
+	shards := make([]shard, min(runtime.GOMAXPROCS(0), runtime.NumCPU(), 1+n/1024))
+	var wg sync.WaitGroup
+	for i := range shards {
+		from, to := i*n/len(shards), (i+1)*n/len(shards)
+		wg.Go(func() { shards[i].read(c.subjects[from:to], from, fields) })
+	}
+	wg.Wait()
 	if c.fields == nil {
-		c.fields = map[Field]*column{}
+		c.fields = map[selector.Field][]uint32{}
 	}
 	if c.base == nil { // others may read it by now
-		c.base = newColumn(shards, 0, len(c.subjects))
-		c.odd = make([]bool, 0, len(c.subjects))
+		c.base = join(shards, 0, n)
+		c.odd = make([]bool, 0, n)
 		for i := range shards {
 			c.odd = append(c.odd, shards[i].odd...)
 		}
 	}
 	for i, f := range fields {
-		c.fields[f] = newColumn(shards, i+1, len(c.subjects))
+		c.fields[f] = join(shards, i+1, n)
 	}
-}
-
-// readAll reads the fields of n subjects; at says which.
-func readAll(subjects []Subject, at func(i int) int, n int, fields []Field) []shard {
-	shards := make([]shard, min(runtime.GOMAXPROCS(0), runtime.NumCPU(), 1+n/1024))
-	var wg sync.WaitGroup
-	for i := range shards {
-		from, to := i*n/len(shards), (i+1)*n/len(shards)
-		wg.Go(func() { shards[i].read(subjects, at, from, to, fields) })
-	}
-	wg.Wait()
-	return shards
-}
-
-// size is the number of distinct values.
-func (v *values) size() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.keys)
-}
-
-func newColumn(shards []shard, number, n int) *column {
-	c := &column{of: make([]uint32, 0, n), values: &values{interner: interner{ids: map[string]uint32{}}}}
-	c.values.join(shards, number, func(id uint32) { c.of = append(c.of, id) })
-	return c
 }
 
 // join puts the parts of a column together and makes their numbers those of one interner. Equal values
 // get equal numbers, in the order in which they come.
-func (v *values) join(shards []shard, number int, add func(id uint32)) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+func join(shards []shard, number, n int) []uint32 {
+	out := make([]uint32, 0, n)
+	all := interner{ids: map[string]uint32{}}
 	for i := range shards {
 		part := &shards[i].interners[number]
 		ids := make([]uint32, len(part.keys))
 		for local, key := range part.keys {
-			ids[local] = v.id([]byte(key))
+			ids[local] = all.id([]byte(key))
 		}
 		for _, local := range shards[i].columns[number] {
-			add(ids[local])
+			out = append(out, ids[local])
 		}
 	}
+	return out
 }
 
 // interner numbers distinct byte strings in the order in which they come.
@@ -232,45 +201,44 @@ type attribute struct {
 	set   bool
 }
 
-// read reads the subjects that at gives for the numbers from, up to to.
-func (s *shard) read(subjects []Subject, at func(i int) int, from, to int, fields []Field) {
+// read reads subjects, the first of which has the number from.
+func (s *shard) read(subjects []Subject, from int, fields []selector.Field) {
 	s.versions = map[string]bool{}
 	s.columns, s.interners = make([][]uint32, len(fields)+1), make([]interner, len(fields)+1)
 	for i := range s.columns {
-		s.columns[i] = make([]uint32, to-from)
+		s.columns[i] = make([]uint32, len(subjects))
 		s.interners[i].ids = map[string]uint32{}
 	}
-	s.odd = make([]bool, to-from)
+	s.odd = make([]bool, len(subjects))
 	single := make([]bool, len(fields))
 	for i, f := range fields {
 		single[i] = f.Kind == "attributes" && f.Name != ""
 	}
 	found := make([]attribute, len(fields)+1)
-	for i := range to - from {
-		index := at(from + i)
-		subject := &subjects[index]
+	for i := range subjects {
+		subject := &subjects[i]
 		if i == 0 || subject.Driver != s.driver {
 			s.want(subject.Driver, fields, single)
 		}
 		clear(found)
 		convertible := s.scan(subject.Device, found)
 		s.odd[i] = !convertible
-		s.columns[0][i] = s.base(subject, index, convertible)
+		s.columns[0][i] = s.base(subject, from+i, convertible)
 		for f := range fields {
 			s.buf = s.buf[:0]
 			switch {
 			case !single[f]:
-				reads := Reads{Fields: fields[f : f+1], Everything: fields[f] == everything}
+				reads := selector.Reads{Fields: fields[f : f+1], Everything: fields[f] == everything}
 				s.buf = reads.Append(s.buf, subject.Driver, subject.Device)
 			case found[f+1].set:
-				s.buf = AppendAttribute(s.buf, &found[f+1].value)
+				s.buf = selector.AppendAttribute(s.buf, &found[f+1].value)
 			}
 			s.columns[f+1][i] = s.interners[f+1].id(s.buf)
 		}
 	}
 }
 
-func (s *shard) want(driver string, fields []Field, single []bool) {
+func (s *shard) want(driver string, fields []selector.Field, single []bool) {
 	s.driver, s.wanted = driver, s.wanted[:0]
 	for i, f := range fields {
 		if !single[i] {
@@ -289,7 +257,7 @@ func (s *shard) want(driver string, fields []Field, single []bool) {
 func (s *shard) scan(device *resourcev1.Device, found []attribute) bool {
 	ok := true
 	for name, a := range device.Attributes {
-		ok = ok && s.convertible(&a)
+		ok = ok && selector.ConvertibleAttribute(&a, s.version)
 		for i := range s.wanted {
 			w := &s.wanted[i]
 			if name == w.qualified || name == w.bare && w.bare != "" && !found[w.column].set {
@@ -300,28 +268,11 @@ func (s *shard) scan(device *resourcev1.Device, found []attribute) bool {
 	return ok
 }
 
-// convertible reports whether an attribute can be converted for CEL, as Convertible does.
-func (s *shard) convertible(a *resourcev1.DeviceAttribute) bool {
-	switch {
-	case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil:
-		return true
-	case a.VersionValues != nil:
-		for _, v := range a.VersionValues {
-			if !s.version(v) {
-				return false
-			}
-		}
-		return true
-	case a.IntValue != nil || a.BoolValue != nil || a.StringValue != nil:
-		return true
-	}
-	return a.VersionValue != nil && s.version(*a.VersionValue)
-}
-
+// version is ValidVersion, each version once.
 func (s *shard) version(v string) bool {
 	ok, known := s.versions[v]
 	if !known {
-		ok = validVersion(v)
+		ok = selector.ValidVersion(v)
 		s.versions[v] = ok
 	}
 	return ok
@@ -330,7 +281,7 @@ func (s *shard) version(v string) bool {
 // base numbers what always counts of a subject.
 func (s *shard) base(subject *Subject, index int, convertible bool) uint32 {
 	shared := subject.Device.AllowMultipleAllocations != nil && *subject.Device.AllowMultipleAllocations
-	s.buf = strconv.AppendBool(appendString(s.buf[:0], subject.Driver), shared)
+	s.buf = strconv.AppendBool(selector.AppendString(s.buf[:0], subject.Driver), shared)
 	if !convertible {
 		s.buf = strconv.AppendInt(append(s.buf, '!'), int64(index), 10)
 	}

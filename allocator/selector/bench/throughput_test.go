@@ -1,4 +1,4 @@
-package selector
+package bench
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // fleet makes GPUs as large clusters have them: 5,000 nodes of 8, four models, a serial number each.
@@ -44,8 +46,8 @@ const fourTerms = `device.driver == "gpu.example.com" && device.attributes["gpu.
 //   - serials: the selector reads a value that is different on each device, so nothing is shared.
 func BenchmarkTry(b *testing.B) {
 	subjects := fleet(40_000)
-	cache := NewCache(Features{ConsumableCapacity: true})
-	warm := NewBench(cache, subjects)
+	cache := selector.NewCache(selector.Features{ConsumableCapacity: true})
+	warm := New(cache, subjects)
 	n := 0
 	variant := func() string { // another selector each time, so that nothing of it is known
 		n++
@@ -54,7 +56,7 @@ func BenchmarkTry(b *testing.B) {
 	measure := func(b *testing.B, bench func() *Bench, expression func() string) {
 		one := time.Duration(1<<63 - 1)
 		for range 2 { // the better of two, so that the ratio is not flattered
-			one = min(one, evaluateEach(b, cache, subjects, expression()))
+			one = min(one, evaluateEach(b, subjects, expression()))
 		}
 		var took time.Duration
 		for b.Loop() {
@@ -72,7 +74,7 @@ func BenchmarkTry(b *testing.B) {
 		b.ReportMetric(float64(one)/float64(each), "times-faster")
 	}
 	b.Run("cold", func(b *testing.B) {
-		measure(b, func() *Bench { return NewBench(cache, subjects) }, variant)
+		measure(b, func() *Bench { return New(cache, subjects) }, variant)
 	})
 	b.Run("typed", func(b *testing.B) {
 		if _, err := warm.Try(context.Background(), variant()); err != nil {
@@ -88,9 +90,9 @@ func BenchmarkTry(b *testing.B) {
 }
 
 // evaluateEach runs the scheduler's program on each device.
-func evaluateEach(b *testing.B, cache *Cache, subjects []Subject, expression string) time.Duration {
+func evaluateEach(b *testing.B, subjects []Subject, expression string) time.Duration {
 	start := time.Now()
-	program := cel.GetCompiler(cache.features).CompileCELExpression(expression, cel.Options{DisableCostEstimation: true})
+	program := cel.GetCompiler(cel.Features{EnableConsumableCapacity: true}).CompileCELExpression(expression, cel.Options{DisableCostEstimation: true})
 	matched := 0
 	for _, s := range subjects {
 		ok, _, err := program.DeviceMatches(context.Background(), cel.Device{

@@ -1,24 +1,28 @@
-package selector
+package bench
 
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/internal/randomselector"
 )
 
 // verify compares a trial with the scheduler's own program on every device, and the whole of each
 // outcome with the conjunction of its terms: false when one is false, whatever the others do, and true
 // when all are true.
-func verify(t *testing.T, b *Bench, trial *Trial) {
+func verify(t *testing.T, b *Bench, f selector.Features, trial *Trial) {
 	t.Helper()
-	whole := cel.GetCompiler(b.cache.features).CompileCELExpression(trial.Expression, cel.Options{DisableCostEstimation: true})
+	features := cel.Features{EnableConsumableCapacity: f.ConsumableCapacity, EnableListTypeAttributes: f.ListTypeAttributes}
+	whole := cel.GetCompiler(features).CompileCELExpression(trial.Expression, cel.Options{DisableCostEstimation: true})
 	if (whole.Error != nil) != (trial.Check.Scheduler != nil) {
 		t.Fatalf("%s: the scheduler compiles it: %v, the trial says %v", trial.Expression, whole.Error, trial.Check.Scheduler)
 	}
@@ -26,9 +30,12 @@ func verify(t *testing.T, b *Bench, trial *Trial) {
 		return
 	}
 	matched, failed := 0, 0
-	for i, s := range b.Subjects() {
+	for i, s := range b.columns.subjects {
 		o := trial.OutcomeOf(i)
-		ok, details, err := whole.DeviceMatches(context.Background(), (&Program{}).input(s.Driver, s.Device))
+		ok, details, err := whole.DeviceMatches(context.Background(), cel.Device{
+			Driver: s.Driver, AllowMultipleAllocations: s.Device.AllowMultipleAllocations,
+			Attributes: unshadowed(s.Driver, s.Device.Attributes), Capacity: unshadowed(s.Driver, s.Device.Capacity),
+		})
 		// A comprehension over a map goes on until it knows, in whatever order the map has this time.
 		if details != nil && !strings.Contains(trial.Expression, ".exists(k,") && !strings.Contains(trial.Expression, ".all(") && *details.ActualCost() != o.Cost {
 			t.Fatalf("%s on %s: it costs %d, traced %d", trial.Expression, s.Device.Name, *details.ActualCost(), o.Cost)
@@ -47,9 +54,26 @@ func verify(t *testing.T, b *Bench, trial *Trial) {
 		case NoMatch:
 		}
 	}
-	if matched != trial.Matched || failed != trial.Failed || len(trial.Of) != len(b.Subjects()) {
-		t.Fatalf("%s: counted %d, %d of %d, want %d, %d of %d", trial.Expression, trial.Matched, trial.Failed, trial.Total(), matched, failed, len(b.Subjects()))
+	if matched != trial.Matched || failed != trial.Failed || len(trial.Of) != len(b.columns.subjects) {
+		t.Fatalf("%s: counted %d, %d of %d, want %d, %d of %d", trial.Expression, trial.Matched, trial.Failed, trial.Total(), matched, failed, len(b.columns.subjects))
 	}
+}
+
+// unshadowed leaves out bare names of which there is a qualified one, so that the scheduler does not choose at random.
+func unshadowed[V any](driver string, of map[resourcev1.QualifiedName]V) map[resourcev1.QualifiedName]V {
+	out := maps.Clone(of)
+	for name := range of {
+		if bare, own := strings.CutPrefix(string(name), driver+"/"); own {
+			delete(out, resourcev1.QualifiedName(bare))
+		}
+	}
+	return out
+}
+
+// subject is a random device.
+func subject(g randomselector.Generator, n int) Subject {
+	driver, device := g.Device(n)
+	return Subject{driver, device}
 }
 
 // limited reports whether the whole was stopped for its cost, which its terms alone need not be.
@@ -74,18 +98,19 @@ func TestTrialsAgreeWithTheScheduler(t *testing.T) {
 	rounds, perRound := effort.Of(30, 5), 40
 	compiled, matched, failed, total, several := 0, 0, 0, 0, 0
 	for round := range rounds {
-		g := generator{rand.New(rand.NewPCG(1, uint64(round))), false}
+		g := randomselector.New(1, uint64(round), false)
 		var subjects []Subject
 		for i := range 1 + g.IntN(80) {
-			subjects = append(subjects, g.subject(i))
+			subjects = append(subjects, subject(g, i))
 		}
-		b := NewBench(NewCache(Features{ConsumableCapacity: round%2 == 0, ListTypeAttributes: round%4 < 2}), subjects)
+		features := selector.Features{ConsumableCapacity: round%2 == 0, ListTypeAttributes: round%4 < 2}
+		b := New(selector.NewCache(features), subjects)
 		for range perRound {
-			trial, err := b.Try(context.Background(), g.boolean(3))
+			trial, err := b.Try(context.Background(), g.Boolean(3))
 			if err != nil {
 				t.Fatal(err)
 			}
-			verify(t, b, trial)
+			verify(t, b, features, trial)
 			if trial.Check.Scheduler != nil && trial.Check.Server == nil {
 				t.Logf("only the API server accepts %s", trial.Expression)
 			}
@@ -108,14 +133,14 @@ func TestTrialsAgreeWithTheScheduler(t *testing.T) {
 func TestSuggestionsStandTheTrial(t *testing.T) {
 	suggestions, fixed := 0, 0
 	for round := range 25 {
-		g := generator{rand.New(rand.NewPCG(2, uint64(round))), true}
+		g := randomselector.New(2, uint64(round), true)
 		var subjects []Subject
 		for i := range 12 {
-			subjects = append(subjects, g.subject(i))
+			subjects = append(subjects, subject(g, i))
 		}
-		b := NewBench(NewCache(Features{ConsumableCapacity: true, ListTypeAttributes: true}), subjects)
+		b := New(selector.NewCache(selector.Features{ConsumableCapacity: true, ListTypeAttributes: true}), subjects)
 		for range 12 {
-			trial, err := b.Try(context.Background(), g.boolean(1))
+			trial, err := b.Try(context.Background(), g.Boolean(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,9 +175,23 @@ func TestSuggestionsStandTheTrial(t *testing.T) {
 	}
 }
 
+// A first look is at some of many devices, and at all of few.
+func TestLook(t *testing.T) {
+	for n, want := range map[int]int{2 * firstLook: 2 * firstLook, 2*firstLook + 1: firstLook} {
+		bench := New(selector.NewCache(selector.Features{}), fleet(n))
+		trial, err := bench.Look(context.Background(), fourTerms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trial.Total() != want {
+			t.Errorf("of %d devices it looks at %d, want %d", n, trial.Total(), want)
+		}
+	}
+}
+
 func TestTryStopsWithItsContext(t *testing.T) {
-	g := generator{rand.New(rand.NewPCG(3, 3)), false}
-	b := NewBench(NewCache(Features{}), []Subject{g.subject(0), g.subject(1)})
+	g := randomselector.New(3, 3, false)
+	b := New(selector.NewCache(selector.Features{}), []Subject{subject(g, 0), subject(g, 1)})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	reason := errors.New("superseded")
 	cancel(reason)
@@ -168,8 +207,8 @@ func TestCostLimitHolds(t *testing.T) {
 	for range 9 {
 		expression = nested + ".all(x, " + expression + ")"
 	}
-	g := generator{rand.New(rand.NewPCG(4, 4)), true}
-	b := NewBench(NewCache(Features{}), []Subject{{Driver: "d", Device: g.subject(0).Device}})
+	g := randomselector.New(4, 4, true)
+	b := New(selector.NewCache(selector.Features{}), []Subject{{Driver: "d", Device: subject(g, 0).Device}})
 	start := time.Now()
 	trial, err := b.Try(context.Background(), expression)
 	if err != nil {
@@ -193,21 +232,21 @@ func TestCostLimitHolds(t *testing.T) {
 func TestCheckFindsWhereServerAndSchedulerDiffer(t *testing.T) {
 	tests := []struct {
 		name, expression string
-		features         Features
+		features         selector.Features
 		scheduler        bool
 		server           string // part of why not; "" is accepted
 	}{
-		{"plain", `device.driver == "x"`, Features{}, true, ""},
-		{"sharing while off", `device.allowMultipleAllocations`, Features{}, true, "undefined field"},
-		{"sharing while on", `device.allowMultipleAllocations`, Features{ConsumableCapacity: true}, true, ""},
-		{"includes while lists are off", `device.attributes["d"].l.includes("a")`, Features{}, true, "includes"},
-		{"includes while lists are on", `device.attributes["d"].l.includes("a")`, Features{ListTypeAttributes: true}, true, ""},
-		{"a number", `size(device.driver)`, Features{}, false, "must evaluate to bool"},
-		{"too long", `device.driver == "` + strings.Repeat("x", MaxLength) + `"`, Features{}, true, "limit is 10240"},
+		{"plain", `device.driver == "x"`, selector.Features{}, true, ""},
+		{"sharing while off", `device.allowMultipleAllocations`, selector.Features{}, true, "undefined field"},
+		{"sharing while on", `device.allowMultipleAllocations`, selector.Features{ConsumableCapacity: true}, true, ""},
+		{"includes while lists are off", `device.attributes["d"].l.includes("a")`, selector.Features{}, true, "includes"},
+		{"includes while lists are on", `device.attributes["d"].l.includes("a")`, selector.Features{ListTypeAttributes: true}, true, ""},
+		{"a number", `size(device.driver)`, selector.Features{}, false, "must evaluate to bool"},
+		{"too long", `device.driver == "` + strings.Repeat("x", selector.MaxLength) + `"`, selector.Features{}, true, "limit is 10240"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			check := NewCache(tt.features).Check(tt.expression)
+			check := selector.NewCache(tt.features).Check(tt.expression)
 			ok, why := check.Accepted()
 			if (check.Scheduler == nil) != tt.scheduler || ok != (tt.server == "") || !strings.Contains(why, tt.server) {
 				t.Errorf("scheduler %v, API server %v %s", check.Scheduler, ok, why)
