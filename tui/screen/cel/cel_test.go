@@ -234,14 +234,14 @@ func TestRandomKeys(t *testing.T) {
 func TestAdviceStaysWhileTheClusterChanges(t *testing.T) {
 	d := drive(t, 100, 30)
 	d.press("i", `device.attributes["gpu.exmple.com"].model == "H100-SXM5-80GB"`, "esc")
-	if len(d.s.findings) == 0 {
+	if len(d.s.tried.findings) == 0 {
 		t.Fatal("nothing is said of a misspelt domain")
 	}
-	if d.s.try(d.w); len(d.s.findings) == 0 || d.s.Unsettled() {
-		t.Errorf("%d findings while the same text is tried again, unsettled: %t", len(d.s.findings), d.s.Unsettled())
+	if d.s.tried.try(d.w, d.s.ed.Text(), d.s.class); len(d.s.tried.findings) == 0 || d.s.Unsettled() {
+		t.Errorf("%d findings while the same text is tried again, unsettled: %t", len(d.s.tried.findings), d.s.Unsettled())
 	}
-	d.s.setText("true")
-	if d.s.try(d.w); len(d.s.findings) > 0 || !d.s.Unsettled() {
-		t.Errorf("%d findings of another text, unsettled: %t", len(d.s.findings), d.s.Unsettled())
+	d.s.ed.replace("true")
+	if d.s.tried.try(d.w, d.s.ed.Text(), d.s.class); len(d.s.tried.findings) > 0 || !d.s.Unsettled() {
+		t.Errorf("%d findings of another text, unsettled: %t", len(d.s.tried.findings), d.s.Unsettled())
 	}
 }

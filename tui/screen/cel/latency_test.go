@@ -57,7 +57,7 @@ func BenchmarkKey(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := New()
-			s.pause = time.Hour // advice is another thing
+			s.tried.pause = time.Hour // advice is another thing
 			screentest.Settle(w, s, screen.Shown{}, screen.Type{})
 			s.ed.Set(text)
 			var key, first, all, frame time.Duration
@@ -70,12 +70,12 @@ func BenchmarkKey(b *testing.B) {
 				key += time.Since(start)
 				next := s.Update(w, cmd())
 				first += time.Since(start)
-				if s.answer.some {
+				if s.tried.answer.some {
 					s.Update(w, next())
 				}
 				all += time.Since(start)
-				if s.answer.some || s.answer.trial.Matched == 0 {
-					b.Fatalf("%d of %d match", s.answer.trial.Matched, s.answer.trial.Total())
+				if s.tried.answer.some || s.tried.answer.trial.Matched == 0 {
+					b.Fatalf("%d of %d match", s.tried.answer.trial.Matched, s.tried.answer.trial.Total())
 				}
 				start = time.Now()
 				s.View(w, 200, 50)

@@ -3,6 +3,7 @@ package cel
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -66,57 +67,34 @@ type menu struct {
 
 func (s *Screen) openMenu(title string, done func(w *screen.World, e *entry) tea.Cmd) {
 	s.menu = &menu{Menu: widget.NewMenu[entry](inspect.Sanitize(title)), done: done, back: s.mode}
-	s.popup.close()
+	s.ed.popup.close()
 	s.mode = choosing
 }
 
-func (s *Screen) pressMenu(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
-	m := s.menu
-	switch m.Press(k) {
-	case widget.MenuClosed:
-		s.closeMenu()
-	case widget.MenuTaken:
-		s.closeMenu()
-		if chosen, ok := m.Chosen(); ok {
-			return m.done(w, &chosen)
-		}
-	case widget.MenuStays:
-	}
-	return nil
-}
-
-func (s *Screen) closeMenu() { s.mode, s.menu = s.menu.back, nil }
-
 // openLoad offers what was typed before, and the selectors of all classes, claims and templates.
 func (s *Screen) openLoad(w *screen.World) tea.Cmd {
-	s.remember()
-	s.openMenu("Load a selector", func(w *screen.World, e *entry) tea.Cmd { return s.loadEntry(w, e) })
+	s.ed.remember()
+	s.openMenu("Load a selector", s.loadEntry)
 	var past []entry
-	for i := len(s.history) - 1; i >= 0; i-- {
-		if s.history[i] != s.ed.Text() {
-			past = append(past, entry{label: "before", expression: s.history[i]})
+	for _, text := range slices.Backward(s.ed.history) {
+		if text != s.ed.Text() {
+			past = append(past, entry{label: "before", expression: text})
 		}
 	}
-	return s.list(w, screen.Ref{}, past)
-}
-
-// list collects selectors in the background: those of an object, or of all when ref is of no kind.
-func (s *Screen) list(w *screen.World, ref screen.Ref, before []entry) tea.Cmd {
 	if w.Snapshot == nil {
-		s.menu.Fill(before)
+		s.menu.Fill(past)
 		return nil
 	}
-	snapshot := w.Snapshot
-	return s.lists.Start(w, func(context.Context) ([]entry, error) {
-		return append(before, entriesOf(snapshot.Objects(), ref)...), nil
-	})
+	objects := w.Snapshot.Objects()
+	return s.lists.Start(w, func(context.Context) ([]entry, error) { return append(past, entriesOf(objects, screen.Ref{})...), nil })
 }
 
 func (s *Screen) loadEntry(w *screen.World, e *entry) tea.Cmd {
-	s.remember()
-	s.setText(e.expression)
+	s.ed.remember()
+	s.ed.replace(e.expression)
+	s.impact.usage = nil
 	s.source, s.class = e.source, e.source.class
-	return tea.Batch(s.try(w), s.read(w))
+	return tea.Batch(s.tried.try(w, s.ed.Text(), s.class), s.tried.read(w, s.class))
 }
 
 // openClasses offers the classes behind which the selector can stand.
@@ -126,7 +104,7 @@ func (s *Screen) openClasses(w *screen.World) tea.Cmd {
 	}
 	s.openMenu("Try the selector on the devices of", func(w *screen.World, e *entry) tea.Cmd {
 		s.class = e.source.class
-		return s.read(w)
+		return s.tried.read(w, s.class)
 	})
 	entries := []entry{{label: "all classes"}}
 	for _, c := range w.Snapshot.Objects().Classes {
@@ -154,7 +132,7 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	case 1:
 		return s.loadEntry(w, &entries[0])
 	}
-	s.openMenu("Selectors of "+ref.String(), func(w *screen.World, e *entry) tea.Cmd { return s.loadEntry(w, e) })
+	s.openMenu("Selectors of "+ref.String(), s.loadEntry)
 	s.menu.Fill(entries)
 	return nil
 }

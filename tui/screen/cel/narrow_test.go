@@ -15,18 +15,18 @@ func TestNarrowing(t *testing.T) {
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
 	names := func() (out []string) {
-		for i := range s.rows.Len() {
-			out = append(out, s.rows.a.lab.devices[s.rows.order[i]].ID.String())
+		for i := range s.list.rows.Len() {
+			out = append(out, s.list.rows.a.lab.devices[s.list.rows.order[i]].ID.String())
 		}
 		return out
 	}
-	all, matched := len(names()), s.lastValid.matched
+	all, matched := len(names()), s.list.a.matched
 	screentest.Settle(w, s, screen.Filter{Text: "gpu-a-02 !gpu-0"})
 	if got := names(); len(got) != 8+2-1 {
 		t.Errorf("%q", got) // eight GPUs without the first, and two NICs
 	}
-	if s.lastValid.matched != matched || s.Status() != "9 of 127 devices" || s.FilterText() != "gpu-a-02 !gpu-0" {
-		t.Errorf("%d match, and the status is %q", s.lastValid.matched, s.Status())
+	if s.list.a.matched != matched || s.Status() != "9 of 127 devices" || s.FilterText() != "gpu-a-02 !gpu-0" {
+		t.Errorf("%d match, and the status is %q", s.list.a.matched, s.Status())
 	}
 	screentest.Settle(w, s, screentest.Key("j"))
 	before := s.Selection()
@@ -34,8 +34,8 @@ func TestNarrowing(t *testing.T) {
 	if s.Selection() != before || before.Name != "gpu.example.com/gpu-a-02/gpu-2" {
 		t.Errorf("the cursor was at %v, and is at %v", before, s.Selection())
 	}
-	s.setText(`device.driver == "nic.example.com"`)
-	screentest.Settle(w, s, s.try(w)())
+	s.ed.replace(`device.driver == "nic.example.com"`)
+	screentest.Settle(w, s, s.tried.try(w, s.ed.Text(), s.class)())
 	if got := names(); len(got) != 0 {
 		t.Errorf("of NICs it lists %q", got)
 	}
@@ -46,8 +46,8 @@ func TestNarrowing(t *testing.T) {
 	if got := names(); len(got) != 8 {
 		t.Errorf("%q", got)
 	}
-	s.setText("")
-	screentest.Settle(w, s, s.try(w)())
+	s.ed.replace("")
+	screentest.Settle(w, s, s.tried.try(w, s.ed.Text(), s.class)())
 	screentest.Settle(w, s, screen.Filter{})
 	if got := names(); len(got) != all {
 		t.Errorf("%d of %d are listed", len(got), all)

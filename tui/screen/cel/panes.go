@@ -104,12 +104,12 @@ func valueMark(v *bench.TermValue) (string, styled.Role) {
 
 // termLines is the truth table of the device under the cursor: each term with what it gives and the values
 // that it saw.
-func (s *Screen) termLines(width int) []styled.Line {
-	subject, ok := s.subject()
+func (l *deviceList) termLines(width int) []styled.Line {
+	subject, ok := l.subject()
 	if !ok {
 		return nil
 	}
-	a := s.rows.a
+	a := l.rows.a
 	if strings.TrimSpace(a.text) == "" {
 		return fieldLines(a.lab, subject, width)
 	}

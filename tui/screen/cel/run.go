@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -67,9 +66,43 @@ func nearest(trial *bench.Trial, devices []int) {
 	slices.SortStableFunc(devices, func(x, y int) int { return counts[trial.Of[y]] - counts[trial.Of[x]] })
 }
 
-// try begins to try the text. What was begun before is given up.
-func (s *Screen) try(w *screen.World) tea.Cmd {
-	l, text := s.lab, s.ed.Text()
+// trying is what the lab knows of the text that was typed, and what it works out in the background.
+type trying struct {
+	lab *lab
+	// answer is the newest, of a text that may not compile.
+	answer   *answer
+	findings []bench.Finding
+	advised  string        // what the findings are about, see inQuestion
+	pause    time.Duration // before advice
+
+	labs    screen.Job[*lab]
+	preview screen.Job[*answer]
+	fullRun screen.Job[*answer]
+	advice  screen.Job[advice]
+}
+
+// advice is what is to be said of a text.
+type advice struct {
+	text     string
+	findings []bench.Finding
+}
+
+// inQuestion tells texts, each tried on the devices of a class, apart.
+func inQuestion(text, class string) string { return class + "\x00" + text }
+
+// read reads the devices of the world, or of the class, unless they are known. While others are being read
+// it does nothing: it is called again when they are.
+func (t *trying) read(w *screen.World, class string) tea.Cmd {
+	if w.Snapshot == nil || t.labs.Running() || t.lab != nil && t.lab.version == w.Version && t.lab.class == class {
+		return nil
+	}
+	old := t.lab
+	return t.labs.Start(w, func(ctx context.Context) (*lab, error) { return newLab(ctx, w, old, class) })
+}
+
+// try begins to try a text. What was begun before is given up.
+func (t *trying) try(w *screen.World, text, class string) tea.Cmd {
+	l := t.lab
 	if l == nil {
 		return nil
 	}
@@ -77,24 +110,28 @@ func (s *Screen) try(w *screen.World) tea.Cmd {
 	if strings.TrimSpace(text) == "" {
 		expression = empty
 	}
-	s.advice.Stop()
-	if s.advised != s.inQuestion() { // else they stand until there are newer ones: the devices are others, not the text
-		s.findings = nil
+	t.advice.Stop()
+	t.fullRun.Stop()
+	if t.advised != inQuestion(text, class) { // else they stand until there are newer ones: the devices are others, not the text
+		t.findings = nil
 	}
-	look := s.preview.Start(w, func(ctx context.Context) (*answer, error) {
+	return t.preview.Start(w, func(ctx context.Context) (*answer, error) {
 		trial, err := l.bench.Look(ctx, expression)
 		if err != nil {
 			return nil, err
 		}
 		return newAnswer(l, text, trial), nil
 	})
-	s.fullRun.Stop()
-	return look
 }
 
-// finish tries the text on all devices, after it was tried on some.
-func (s *Screen) finish(w *screen.World, a *answer) tea.Cmd {
-	return s.fullRun.Start(w, func(ctx context.Context) (*answer, error) {
+// takeAnswer takes in an answer and begins what follows: the text is tried on all devices, after it was tried on some, and then
+// advice is looked for.
+func (t *trying) takeAnswer(w *screen.World, a *answer) tea.Cmd {
+	t.answer = a
+	if !a.some || a.trial.Check.Scheduler != nil {
+		return t.advise(w, a)
+	}
+	return t.fullRun.Start(w, func(ctx context.Context) (*answer, error) {
 		trial, err := a.lab.bench.Try(ctx, a.trial.Expression)
 		if err != nil {
 			return nil, err
@@ -106,12 +143,12 @@ func (s *Screen) finish(w *screen.World, a *answer) tea.Cmd {
 // pause is how long nothing is typed before advice is looked for, which tries many selectors.
 const pause = 120 * time.Millisecond
 
-func (s *Screen) advise(w *screen.World, a *answer) tea.Cmd {
+func (t *trying) advise(w *screen.World, a *answer) tea.Cmd {
 	if strings.TrimSpace(a.text) == "" {
 		return nil
 	}
-	wait := s.pause
-	return s.advice.Start(w, func(ctx context.Context) (advice, error) {
+	wait := t.pause
+	return t.advice.Start(w, func(ctx context.Context) (advice, error) {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -122,115 +159,28 @@ func (s *Screen) advise(w *screen.World, a *answer) tea.Cmd {
 	})
 }
 
-// advice is what is to be said of a text.
-type advice struct {
-	text     string
-	findings []bench.Finding
+// settled reports whether all is known of a text that is tried on the devices of a class.
+func (t *trying) settled(text, class string) bool {
+	if t.labs.Running() && (t.lab == nil || t.lab.class != class) {
+		return false
+	}
+	return t.advised == inQuestion(text, class) || !t.preview.Running() && !t.fullRun.Running() && !t.advice.Running()
 }
 
-// take takes in results of work in the background; handled says that the message was one.
-func (s *Screen) take(w *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) {
-	if r, ok := s.benches.Take(msg); ok {
-		if r.Err == nil {
-			s.lab = r.Value
-			cmd = s.try(w)
+// suggestion is the corrected form that is proposed first, or "".
+func (t *trying) suggestion() string {
+	for _, f := range t.findings {
+		for _, suggestion := range f.Suggestions {
+			return suggestion.Expression
 		}
-		return tea.Batch(cmd, s.read(w)), true
 	}
-	if r, ok := s.preview.Take(msg); ok {
-		if r.Err != nil {
-			return nil, true
-		}
-		narrow := s.show(w, r.Value)
-		if r.Value.some && r.Value.trial.Check.Scheduler == nil {
-			return tea.Batch(narrow, s.finish(w, r.Value)), true
-		}
-		return tea.Batch(narrow, s.advise(w, r.Value)), true
-	}
-	if r, ok := s.fullRun.Take(msg); ok {
-		if r.Err != nil {
-			return nil, true
-		}
-		return tea.Batch(s.show(w, r.Value), s.advise(w, r.Value)), true
-	}
-	if r, ok := s.narrowing.Take(msg); ok {
-		if r.Err == nil {
-			s.takeNarrowed(r.Value)
-		}
-		return nil, true
-	}
-	if r, ok := s.advice.Take(msg); ok {
-		if r.Err == nil && r.Value.text == s.ed.Text() {
-			s.findings, s.advised = r.Value.findings, s.inQuestion()
-		}
-		return nil, true
-	}
-	return s.takeOther(w, msg)
+	return ""
 }
 
-// read reads the devices of the world, or of the class, unless they are known. While others are being read
-// it does nothing: it is called again when they are.
-func (s *Screen) read(w *screen.World) tea.Cmd {
-	if w.Snapshot == nil || s.benches.Running() || s.lab != nil && s.lab.version == w.Version && s.lab.class == s.class {
+// foremost is the finding that is shown first, or nil.
+func (t *trying) foremost() *bench.Finding {
+	if len(t.findings) == 0 {
 		return nil
 	}
-	old, class := s.lab, s.class
-	return s.benches.Start(w, func(ctx context.Context) (*lab, error) { return newLab(ctx, w, old, class) })
-}
-
-// show shows an answer. The device under the cursor stays, if it is among those that are shown.
-func (s *Screen) show(w *screen.World, a *answer) tea.Cmd {
-	s.answer = a
-	if a.trial.Check.Scheduler != nil {
-		return nil
-	}
-	id, had := s.selected()
-	if before := s.lastValid; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
-		had = false // nobody has chosen it, or what is nearest is of interest now
-	}
-	s.lastValid = a
-	cmd := s.fill(w)
-	if had && s.words == "" {
-		s.moveTo(id)
-	}
-	return cmd
-}
-
-// moveTo points at a device, if it is listed.
-func (s *Screen) moveTo(id inspect.DeviceID) {
-	for row, subject := range s.rows.order {
-		if s.rows.a.lab.devices[subject].ID == id {
-			s.table.MoveTo(row)
-			return
-		}
-	}
-}
-
-// fill puts devices of the last good answer into the table; where words narrow them, as soon as that is done.
-func (s *Screen) fill(w *screen.World) tea.Cmd {
-	order := s.listFilter.order(s.lastValid)
-	if strings.TrimSpace(s.words) == "" {
-		s.narrowing.Stop()
-		s.rows = &deviceRows{s.lastValid, order}
-		s.table.SetRows(s.rows, s.lastValid.natural, 0)
-		return nil
-	}
-	return s.pick(w, order)
-}
-
-// subject is the number of the device under the cursor.
-func (s *Screen) subject() (int, bool) {
-	if row := s.table.Cursor(); s.rows != nil && row >= 0 && row < len(s.rows.order) {
-		return s.rows.order[row], true
-	}
-	return 0, false
-}
-
-// selected is the device under the cursor.
-func (s *Screen) selected() (inspect.DeviceID, bool) {
-	subject, ok := s.subject()
-	if !ok {
-		return inspect.DeviceID{}, false
-	}
-	return s.rows.a.lab.devices[subject].ID, true
+	return &t.findings[0]
 }

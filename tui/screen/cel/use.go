@@ -24,13 +24,43 @@ type usage struct {
 	err       error
 }
 
+// impact is what was asked about a claim.
+type impact struct {
+	screen.Job[usage]
+	usage *usage // nil until it is known
+}
+
+// take takes in the answer.
+func (i *impact) take(msg tea.Msg) {
+	if r, ok := i.Take(msg); ok {
+		r.Value.err = r.Err
+		i.usage = &r.Value
+	}
+}
+
+// lines says what is known, or that the allocator is asked.
+func (i *impact) lines(width int) []styled.Line {
+	var out []styled.Line
+	if i.Running() {
+		out = append(out, styled.Text(styled.Dim, "asking the allocator …"))
+	}
+	if i.usage != nil {
+		out = append(out, i.usage.lines(width)...)
+	}
+	return out
+}
+
 // openUse offers the requests in which the selector could be used: the one it was loaded from first.
 func (s *Screen) openUse(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil {
 		return nil
 	}
 	text := s.ed.Text()
-	s.openMenu("Use this selector in", func(w *screen.World, e *entry) tea.Cmd { return s.use(w, e.source, text) })
+	s.openMenu("Use this selector in", func(w *screen.World, e *entry) tea.Cmd {
+		s.impact.usage = nil
+		at := e.source
+		return s.impact.Start(w, func(ctx context.Context) (usage, error) { return used(ctx, w, at, text) })
+	})
 	snapshot, from, inNamespace := w.Snapshot, s.source, w.InNamespace
 	return s.lists.Start(w, func(context.Context) ([]entry, error) { return requestsOf(snapshot, from, inNamespace), nil })
 }
@@ -76,25 +106,22 @@ func join(selectors []resourcev1.DeviceSelector) string {
 	return strings.Join(parts, " && ")
 }
 
-// use asks the allocator, in the background.
-func (s *Screen) use(w *screen.World, at source, expression string) tea.Cmd {
-	s.usage = nil
-	return s.impact.Start(w, func(ctx context.Context) (usage, error) {
-		u := usage{source: at}
-		cluster, claim := withoutAllocation(w, at.ref)
-		if claim == nil {
-			return u, fmt.Errorf("%s does not exist any more", at.String())
-		}
-		var err error
-		if u.own, err = question.ClaimObject(ctx, cluster, claim, question.Options{}); err != nil {
-			return u, err
-		}
-		if err := at.put(&claim.Spec, expression); err != nil {
-			return u, err
-		}
-		u.with, err = question.ClaimObject(ctx, cluster, claim, question.Options{})
+// used asks the allocator what becomes of a claim with a selector.
+func used(ctx context.Context, w *screen.World, at source, expression string) (usage, error) {
+	u := usage{source: at}
+	cluster, claim := withoutAllocation(w, at.ref)
+	if claim == nil {
+		return u, fmt.Errorf("%s does not exist any more", at.String())
+	}
+	var err error
+	if u.own, err = question.ClaimObject(ctx, cluster, claim, question.Options{}); err != nil {
 		return u, err
-	})
+	}
+	if err := at.put(&claim.Spec, expression); err != nil {
+		return u, err
+	}
+	u.with, err = question.ClaimObject(ctx, cluster, claim, question.Options{})
+	return u, err
 }
 
 // withoutAllocation returns a copy of a claim, or a claim as a template makes it, that has no allocation, and
@@ -150,22 +177,6 @@ func (s *source) put(spec *resourcev1.ResourceClaimSpec, expression string) erro
 	}
 	*selectors = []resourcev1.DeviceSelector{one}
 	return nil
-}
-
-// takeOther takes in the results of menus and usages.
-func (s *Screen) takeOther(_ *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) {
-	if r, ok := s.lists.Take(msg); ok {
-		if s.menu != nil && r.Err == nil {
-			s.menu.Fill(r.Value)
-		}
-		return nil, true
-	}
-	if r, ok := s.impact.Take(msg); ok {
-		r.Value.err = r.Err
-		s.usage = &r.Value
-		return nil, true
-	}
-	return nil, false
 }
 
 // lines says what becomes of the claim.

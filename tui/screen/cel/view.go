@@ -23,64 +23,87 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	if s.menu != nil {
 		return strings.Join(s.menu.View(th, width, height), "\n")
 	}
-	head, cursorX, cursorY := s.editorLines(th, width, height)
-	lines := append([]string{widget.Rule(th, s.title(w), width)}, head...)
-	s.zones.editor = len(head)
-	if !s.proposing() {
-		for _, line := range s.adviceLines(width-2, max(2, (height-len(lines))*2/5)) {
+	// What is wrong with a word that is not finished is not worth saying while something is proposed.
+	proposing := s.ed.popup.open() && s.mode == editing
+	foremost := s.tried.foremost()
+	if proposing {
+		foremost = nil
+	}
+	head, cursorX, cursorY := s.ed.draw(th, width, height, s.mode == editing, foremost)
+	title := append(s.tried.title(w, s.ed.Text()), origin(s.class, &s.source)...)
+	title = append(title, s.tried.cost(s.ed.Text())...)
+	lines := append([]string{widget.Rule(th, title, width)}, head...)
+	s.layout.editor = len(head)
+	if !proposing {
+		key := "r"
+		if s.mode == editing {
+			key = "^R"
+		}
+		room := max(2, (height-len(lines))*2/5)
+		advice := s.impact.lines(width - 2)
+		advice = append(advice, s.tried.lines(s.ed.Text(), key, width-2, room-len(advice))...)
+		for _, line := range advice[:min(len(advice), room)] {
 			lines = append(lines, widget.Render(th, append(styled.Line{{Text: " "}}, line...), width))
 		}
 	}
 	if rest := height - len(lines); rest > 2 {
-		lines = append(lines, s.panes(th, width, rest, len(lines))...)
+		lines = append(lines, s.layout.panes(th, &s.list, s.tried.answer, width, rest, len(lines))...)
 	}
-	if s.proposing() {
-		lines = lay(lines, s.popup.box(th, width, height-cursorY-2), cursorX, cursorY+2, width, height)
+	if proposing {
+		lines = lay(lines, s.ed.popup.box(th, width, height-cursorY-2), cursorX, cursorY+2, width, height)
 	}
 	return strings.Join(lines[:min(len(lines), height)], "\n")
 }
 
 // title says in a few words what the selector does.
-func (s *Screen) title(w *screen.World) styled.Line {
+func (t *trying) title(w *screen.World, text string) styled.Line {
 	line := styled.Text(styled.Strong, "Selector")
 	add := func(role styled.Role, text string) { line = append(line, styled.Span{Text: "  " + text, Role: role}) }
-	a := s.answer
+	a := t.answer
 	switch {
 	case w.Snapshot == nil:
 		add(styled.Dim, "waiting for the cluster")
-	case s.lab == nil || a == nil:
+	case t.lab == nil || a == nil:
 		add(styled.Dim, "reading devices …")
-	case strings.TrimSpace(s.ed.Text()) == "":
-		add(styled.Dim, "none yet; "+devices(len(s.lab.devices)))
-	case a.text != s.ed.Text():
+	case strings.TrimSpace(text) == "":
+		add(styled.Dim, "none yet; "+devices(len(t.lab.devices)))
+	case a.text != text:
 		add(styled.Dim, "…")
 	case a.trial.Check.Scheduler != nil:
 		add(styled.Bad, "does not compile")
 	default:
-		s.verdict(a, add)
+		a.verdict(add)
 	}
-	if s.class != "" {
-		line = append(line, styled.Span{Text: "  behind class ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(s.class), Role: styled.Name})
+	return line
+}
+
+// origin says on which devices a selector is tried, and what it was loaded from.
+func origin(class string, from *source) styled.Line {
+	var line styled.Line
+	if class != "" {
+		line = append(line, styled.Span{Text: "  behind class ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(class), Role: styled.Name})
 	}
-	if s.source.ref.Kind != screen.None {
-		line = append(line, styled.Span{Text: "  of ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(s.source.String()), Role: styled.Name})
-	}
-	if a != nil && a.text == s.ed.Text() && a.trial.Check.Scheduler == nil && strings.TrimSpace(s.ed.Text()) != "" {
-		add(styled.Dim, a.cost())
+	if from.ref.Kind != screen.None {
+		line = append(line, styled.Span{Text: "  of ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(from.String()), Role: styled.Name})
 	}
 	return line
 }
 
 // cost says what the selector costs, and the limit where it matters.
-func (a *answer) cost() string {
-	text := fmt.Sprintf("cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst)
-	if a.trial.Check.Worst > selector.MaxCost/10 {
-		text += fmt.Sprintf(" of %d", selector.MaxCost)
+func (t *trying) cost(text string) styled.Line {
+	a := t.answer
+	if a == nil || a.text != text || a.trial.Check.Scheduler != nil || strings.TrimSpace(text) == "" {
+		return nil
 	}
-	return text
+	cost := fmt.Sprintf("  cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst)
+	if a.trial.Check.Worst > selector.MaxCost/10 {
+		cost += fmt.Sprintf(" of %d", selector.MaxCost)
+	}
+	return styled.Text(styled.Dim, cost)
 }
 
-func (s *Screen) verdict(a *answer, add func(styled.Role, string)) {
+// verdict says how many devices match and fail.
+func (a *answer) verdict(add func(styled.Role, string)) {
 	role := styled.Good
 	if a.trial.Matched == 0 {
 		role = styled.Warn
@@ -98,97 +121,33 @@ func (s *Screen) verdict(a *answer, add func(styled.Role, string)) {
 	}
 }
 
-// editorLines draws the text with a caret under the place that the first finding is about. It returns where
-// the cursor is, from the first of these lines.
-func (s *Screen) editorLines(th *theme.Theme, width, height int) (lines []string, x, y int) {
-	s.width = max(10, width-2)
-	cursor := -1
-	if s.mode == editing {
-		cursor = s.ed.Cursor()
-	}
-	if s.ed.Text() == "" {
-		hint := "press i and type, or l to load one"
-		if s.mode == editing {
-			hint = "type a selector; Tab proposes what can stand here, ^O loads one"
-		}
-		blank := " "
-		if cursor >= 0 {
-			blank = " " + widget.Cursor(th, " ")
-		}
-		return []string{blank + " " + th.Paint(styled.Dim, styled.Cut(hint, width-4)), ""}, 1, 0
-	}
-	text := s.ed.Lines(s.width)
-	row, column := text.Find(s.ed.Cursor())
-	most := max(2, height/4)
-	s.ed.top = max(0, min(s.ed.top, row, text.Len()-most))
-	if row >= s.ed.top+most {
-		s.ed.top = row - most + 1
-	}
-	caretRow, caret := s.caret(th, text)
-	for i := s.ed.top; i < min(s.ed.top+most, text.Len()); i++ {
-		if i == row {
-			y = len(lines)
-		}
-		lines = append(lines, " "+text.Line(th, i, cursor))
-		if i == caretRow {
-			lines = append(lines, caret)
-		}
-	}
-	return lines, column + 1, y
-}
-
-// proposing reports whether something is proposed under the cursor. What is wrong with a word that is not finished
-// is not worth saying then.
-func (s *Screen) proposing() bool { return s.popup.open() && s.mode == editing }
-
-// caret points at the place of the first finding.
-func (s *Screen) caret(th *theme.Theme, text *widget.EditorLines) (row int, line string) {
-	f := s.foremost()
-	if f == nil || f.Place.Line == 0 || s.proposing() {
-		return -1, ""
-	}
-	row, column := text.Find(selector.Offset(s.ed.Text(), f.Place))
-	return row, " " + repeat(" ", column) + th.Paint(errorRole(f.Severity), "^")
-}
-
-// foremost is the finding that is shown first.
-func (s *Screen) foremost() *bench.Finding {
-	if len(s.findings) == 0 {
-		return nil
-	}
-	return &s.findings[0]
-}
-
-// adviceLines says what is wrong with the selector, what to write instead, and what a claim would get, in
-// at most height lines.
-func (s *Screen) adviceLines(width, height int) []styled.Line {
+// lines says what is wrong with a text, and what to write instead, which a key takes. The first finding fits into height lines.
+func (t *trying) lines(text, key string, width, height int) []styled.Line {
 	var out []styled.Line
-	if s.impact.Running() {
-		out = append(out, styled.Text(styled.Dim, "asking the allocator …"))
+	if t.lab != nil && t.lab.partial != "" {
+		out = append(out, styled.Text(styled.Warn, t.lab.partial))
 	}
-	if s.usage != nil {
-		out = append(out, s.usage.lines(width)...)
-	}
-	if s.lab != nil && s.lab.partial != "" {
-		out = append(out, styled.Text(styled.Warn, s.lab.partial))
-	}
-	if f := s.foremost(); f != nil {
-		out = append(out, s.findingLines(f, width, height-len(out))...)
-		for i := range s.findings[1:] {
-			out = append(out, messageLines(&s.findings[i+1], width)...)
+	if f := t.foremost(); f != nil {
+		out = append(out, findingLines(f, key, t.suggestion(), width, height-len(out))...)
+		for i := range t.findings[1:] {
+			out = append(out, messageLines(&t.findings[i+1], width)...)
 		}
-	} else if e := s.compileError(); e != "" {
-		out = append(out, fold(styled.Text(styled.Bad, e), width)...)
+	} else if a := t.answer; a != nil && a.text == text && a.trial.Check.Scheduler != nil {
+		// What the compiler says, until it is explained.
+		out = append(out, fold(styled.Text(styled.Bad, inspect.Sanitize(a.trial.Check.Scheduler.Error())), width)...)
 	}
-	return out[:min(len(out), height)]
+	return out
 }
 
-// compileError is what the compiler says, until it is explained.
-func (s *Screen) compileError() string {
-	if s.answer == nil || s.answer.text != s.ed.Text() || s.answer.trial.Check.Scheduler == nil {
-		return ""
+// errorRole is how a finding looks.
+func errorRole(severity bench.Severity) styled.Role {
+	switch severity {
+	case bench.SeverityError:
+		return styled.Bad
+	case bench.SeverityWarning:
+		return styled.Warn
 	}
-	return inspect.Sanitize(s.answer.trial.Check.Scheduler.Error())
+	return styled.Dim
 }
 
 func mark(severity bench.Severity) string {
@@ -202,13 +161,17 @@ func messageLines(f *bench.Finding, width int) []styled.Line {
 	return fold(styled.Line{{Text: mark(f.Severity), Role: errorRole(f.Severity)}, {Text: inspect.Sanitize(f.Message)}}, width)
 }
 
-// findingLines is a finding with the corrected forms. Where there is little room, the first of these is
-// worth more than the end of a long message.
-func (s *Screen) findingLines(f *bench.Finding, width, height int) []styled.Line {
+// findingLines is a finding with the corrected forms, one of which a key takes. Where there is little room, the first of
+// these is worth more than the end of a long message.
+func findingLines(f *bench.Finding, key, taken string, width, height int) []styled.Line {
 	message := messageLines(f, width)
 	var instead []styled.Line
 	for i := range f.Suggestions {
-		lines := s.insteadLines(&f.Suggestions[i], width)
+		head := styled.Line{{Text: "or ", Role: styled.Good}}
+		if f.Suggestions[i].Expression == taken {
+			head = styled.Line{{Text: key, Role: styled.Accent}, {Text: " instead: ", Role: styled.Good}}
+		}
+		lines := insteadLines(head, &f.Suggestions[i], width)
 		if i > 0 && len(message)+len(instead)+len(lines) > height {
 			break
 		}
@@ -222,15 +185,7 @@ func (s *Screen) findingLines(f *bench.Finding, width, height int) []styled.Line
 	return append(message, instead...)
 }
 
-func (s *Screen) insteadLines(suggestion *bench.Suggestion, width int) []styled.Line {
-	head := styled.Line{{Text: "or ", Role: styled.Good}}
-	if suggestion.Expression == s.suggestion() {
-		key := "r"
-		if s.mode == editing {
-			key = "^R"
-		}
-		head = styled.Line{{Text: key, Role: styled.Accent}, {Text: " instead: ", Role: styled.Good}}
-	}
+func insteadLines(head styled.Line, suggestion *bench.Suggestion, width int) []styled.Line {
 	effect := fmt.Sprintf("  %s: %s", inspect.Sanitize(suggestion.Effect), devices(suggestion.Matched))
 	return fold(append(append(head, paint(suggestion.Expression)...), styled.Span{Text: effect, Role: styled.Dim}), width)
 }
@@ -248,29 +203,35 @@ func fold(line styled.Line, width int) []styled.Line {
 	return styled.Wrap(line, styled.Wrapping{Width: width, Rest: "  ", Break: true, Spans: true})
 }
 
-// panes draws the devices and the terms in exactly height lines; top is the line that they
-// begin at.
-func (s *Screen) panes(th *theme.Theme, width, height, top int) []string {
-	s.zones.table = top + 1
-	s.narrow = false
-	switch {
-	case width >= 70:
+// layout is where things were last drawn.
+type layout struct {
+	pane   pane
+	narrow bool // there is room for one pane only
+	// editor is the number of lines of the editor, table the first line of the table, and tableWidth its width.
+	editor, table, tableWidth int
+}
+
+// panes draws the devices and the terms in exactly height lines; top is the line that they begin at, and newest the newest
+// answer, which may be to a selector that does not compile.
+func (o *layout) panes(th *theme.Theme, l *deviceList, newest *answer, width, height, top int) []string {
+	o.table, o.narrow, o.tableWidth = top+1, false, width
+	stale := newest != nil && newest != l.a && newest.trial.Check.Scheduler != nil
+	if width >= 70 {
 		left := min(width*2/5, 46)
 		if width >= 110 {
 			left = min(width/2, 84) // for the columns beside the names
 		}
-		s.zones.tableWidth = left
-		return beside(th, s.devicesPane(th, left, height), s.termsPane(th, width-left-1, height), left)
+		o.tableWidth = left
+		return beside(th, l.devicesPane(th, stale, left, height), l.termsPane(th, width-left-1, height), left)
 	}
-	s.zones.tableWidth = width
-	if s.narrow = height < 12; s.narrow {
-		if s.pane == list {
-			return s.devicesPane(th, width, height)
+	if o.narrow = height < 12; o.narrow {
+		if o.pane == list {
+			return l.devicesPane(th, stale, width, height)
 		}
-		return s.termsPane(th, width, height)
+		return l.termsPane(th, width, height)
 	}
 	upper := height / 2
-	return append(s.devicesPane(th, width, upper), s.termsPane(th, width, height-upper)...)
+	return append(l.devicesPane(th, stale, width, upper), l.termsPane(th, width, height-upper)...)
 }
 
 // beside puts two columns of lines next to each other.
@@ -305,34 +266,29 @@ func paneLines(th *theme.Theme, title styled.Line, lines []styled.Line, width, h
 	return out[:height]
 }
 
-func (s *Screen) devicesPane(th *theme.Theme, width, height int) []string {
+// devicesPane draws the list; stale says that it is of a selector before the one that is there now.
+func (l *deviceList) devicesPane(th *theme.Theme, stale bool, width, height int) []string {
 	title := styled.Text(styled.Title, "Devices")
-	if a := s.lastValid; a != nil {
-		text := s.listFilter.describe(a)
-		role := styled.Dim
-		if s.stale() {
+	if l.a != nil {
+		text, role := l.which.describe(l.a), styled.Dim
+		if stale {
 			text, role = "of the selector before", styled.Warn
 		}
 		title = append(title, styled.Span{Text: " " + text, Role: role})
 	}
 	out := []string{widget.Rule(th, title, width)}
 	if height > 1 {
-		out = append(out, strings.Split(widget.Fit(s.table.View(th, width, height-1), width, height-1), "\n")...)
+		out = append(out, strings.Split(widget.Fit(l.table.View(th, width, height-1), width, height-1), "\n")...)
 	}
 	return out
 }
 
-// stale reports whether what is shown is of a text before this one, which does not compile.
-func (s *Screen) stale() bool {
-	return s.lastValid != nil && s.answer != nil && s.answer != s.lastValid && s.answer.trial.Check.Scheduler != nil
-}
-
-func (s *Screen) termsPane(th *theme.Theme, width, height int) []string {
+func (l *deviceList) termsPane(th *theme.Theme, width, height int) []string {
 	title := styled.Text(styled.Title, "Terms")
-	if id, ok := s.selected(); ok {
+	if id, ok := l.selected(); ok {
 		title = append(title, styled.Span{Text: " on ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(id.Pool + "/" + id.Device), Role: styled.Name})
 	}
-	return paneLines(th, title, s.termLines(width-2), width, height)
+	return paneLines(th, title, l.termLines(width-2), width, height)
 }
 
 // lay puts a box under the cursor, or above it where there is no room.
@@ -359,13 +315,13 @@ func lay(lines, box []string, x, y, width, height int) []string {
 // Plain implements screen.Screen: without a terminal there is nothing to type into, so it shows what selectors
 // can ask for.
 func (s *Screen) Plain(w *screen.World, _ int) string {
-	if s.lab == nil {
+	if s.tried.lab == nil {
 		return "no devices are known"
 	}
 	lines := []string{
-		fmt.Sprintf("What selectors can ask for on %s. Test one with: kubectl dra cel EXPRESSION", devices(len(s.lab.devices))), "",
+		fmt.Sprintf("What selectors can ask for on %s. Test one with: kubectl dra cel EXPRESSION", devices(len(s.tried.lab.devices))), "",
 	}
-	for _, f := range s.lab.bench.Inventory().Fields() {
+	for _, f := range s.tried.lab.bench.Inventory().Fields() {
 		const some = 4
 		kind := f.Type()
 		if kind == "" {
