@@ -5,12 +5,9 @@
 // what the scheduler decides. A [Cache] compiles every distinct expression once and remembers the
 // result of each program for each device.
 //
-// To explain a decision, a program can also be taken apart: [Program.Terms] splits the expression at
-// its top-level && and evaluates every part, and the values that a part reads, for one device.
+// To explain a decision, an expression can also be taken apart: [Cache.Terms] splits it at its top-level && and evaluates
+// every part, and the values that a part reads, for one device. A [Comparison] is a term whose value can be exchanged, and
+// a [Tree] is for those who look at the syntax themselves.
 //
-// A [Bench] tries expressions on a fixed list of devices, many at a time: [Bench.Try] says what becomes
-// of each device, term by term, and [Bench.Diagnose] what is wrong with the expression, with corrections
-// that were tried on the same devices. For who types, [Bench.Trials] gives a first answer of some devices
-// before that of all, [Bench.Histograms] shows what the matches have, and [Bench.Continue] takes over to a
-// later snapshot what is known of devices that did not change.
+// Package bench, below this one, tries expressions on many devices and says what is wrong with them.
 package selector
