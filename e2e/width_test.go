@@ -55,7 +55,7 @@ func TestWidth(t *testing.T) {
 		return nil
 	})
 	schemas, levels, _ := flowControlOf(t, c)
-	limits := flowcontrol.Compute(levels, flowcontrol.DefaultServerConcurrency)
+	limits, asker := flowcontrol.Compute(levels, flowcontrol.DefaultServerConcurrency), newAsker(t, c)
 	for _, ask := range []struct{ method, url string }{
 		{"GET", "/api/v1/namespaces/default/configmaps"}, {"GET", "/api/v1/namespaces/default/configmaps?limit=7"},
 		{"GET", "/api/v1/namespaces/default/configmaps?resourceVersion=1&resourceVersionMatch=Exact"},
@@ -76,7 +76,7 @@ func TestWidth(t *testing.T) {
 		level, _ := limits.Level(flowcontrol.Classify(schemas, &limits, &r).Level)
 		want := flowcontrol.WidthOf(&r, &level, metrics)
 		before := estimated(t, c)
-		headersOf(t, c, &r)
+		asker.headersOf(t, &r)
 		if got := estimated(t, c) - before; got != max(want.Seats, want.FinalSeats) || level.Name != "wide" {
 			t.Errorf("%s %s: the server estimates %d seats, computed are %+v", ask.method, ask.url, got, want)
 		}

@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -70,11 +72,11 @@ func (a *Actor) Crowded() bool {
 
 // Levels are the priority levels of the actor's requests, sorted.
 func (a *Actor) Levels() []string {
-	levels := map[string]bool{}
+	levels := sets.Set[string]{}
 	for i := range a.Asks {
-		levels[a.Asks[i].Level] = true
+		levels.Insert(a.Asks[i].Level)
 	}
-	return slices.Sorted(maps.Keys(levels))
+	return sets.List(levels)
 }
 
 // typicalRequest is a method and a path.
@@ -102,7 +104,7 @@ func DRAActors(s *inspect.Snapshot) []Actor {
 	for _, driver := range slices.Sorted(maps.Keys(nodes)) {
 		out = append(out, accountsOf(driver, nodes[driver], plugins)...)
 	}
-	kubelet := Actor{Role: RoleKubelet, User: "system:node:" + firstNode(s), Groups: []string{user.NodesGroup}, Evidence: EvidenceName}
+	kubelet := Actor{Role: RoleKubelet, User: "system:node:" + firstNode(s, nodes), Groups: []string{user.NodesGroup}, Evidence: EvidenceName}
 	out = append(out,
 		Actor{Role: RoleClaimController, User: serviceaccount.MakeUsername(metav1.NamespaceSystem, "resource-claim-controller"), Evidence: EvidenceName},
 		Actor{Role: RoleScheduler, User: user.KubeScheduler, Evidence: EvidenceName}, kubelet)
@@ -123,70 +125,67 @@ func (a *Actor) ask(s *inspect.Snapshot, limits *Limits) {
 			continue // no path above is one that cannot be read
 		}
 		c := Classify(s.Objects().FlowSchemas, limits, &mine)
-		anybody, err := NewRequest(anyAccount, nil, typical.method, at)
+		anybody, err := NewRequest(AnyAccount, nil, typical.method, at)
 		crowded := err == nil && !c.Exempt && Classify(s.Objects().FlowSchemas, limits, &anybody).Level == c.Level
 		a.Asks = append(a.Asks, ActorRequest{Verb: mine.Info.Verb, Resource: mine.Resource(), Classification: c, Crowded: crowded})
 	}
 }
 
 // AnyAccount stands for every service account that no rule names.
-func AnyAccount() string { return anyAccount }
-
-var anyAccount = serviceaccount.MakeUsername("a-namespace-of-its-own", "a-service-account-of-its-own")
+const AnyAccount = serviceaccount.ServiceAccountUsernamePrefix + "a-namespace-of-its-own:a-service-account-of-its-own"
 
 // publishing are the nodes for which each driver publishes devices. A driver may publish none that are of a node.
-func publishing(s *inspect.Snapshot) map[string]map[string]bool {
-	out := map[string]map[string]bool{}
+func publishing(s *inspect.Snapshot) map[string]sets.Set[string] {
+	out := map[string]sets.Set[string]{}
 	for _, slice := range s.Slices() {
-		on := out[slice.Spec.Driver]
-		if on == nil {
-			on = map[string]bool{}
-			out[slice.Spec.Driver] = on
+		if out[slice.Spec.Driver] == nil {
+			out[slice.Spec.Driver] = sets.Set[string]{}
 		}
-		if name := slice.Spec.NodeName; name != nil && *name != "" {
-			on[*name] = true
+		if name := ptr.Deref(slice.Spec.NodeName, ""); name != "" {
+			out[slice.Spec.Driver].Insert(name)
 		}
 	}
 	return out
 }
 
 // firstNode is the first node with devices, or else the first of all.
-func firstNode(s *inspect.Snapshot) string {
-	first := ""
-	for _, slice := range s.Slices() {
-		if name := slice.Spec.NodeName; name != nil && *name != "" && (first == "" || *name < first) {
-			first = *name
-		}
+func firstNode(s *inspect.Snapshot, publishing map[string]sets.Set[string]) string {
+	all := sets.Set[string]{}
+	for _, nodes := range publishing {
+		all = all.Union(nodes)
 	}
-	if nodes := s.Nodes(); first == "" && len(nodes) > 0 {
-		first = nodes[0].Name
+	if len(all) > 0 {
+		return sets.List(all)[0]
 	}
-	return cmp.Or(first, "NODE")
+	if nodes := s.Nodes(); len(nodes) > 0 {
+		return nodes[0].Name
+	}
+	return "NODE"
 }
 
 // account is a service account.
 type account struct{ namespace, name string }
 
 // pluginAccounts are the service accounts of DaemonSets whose pods register with the kubelet, and the nodes on which these run.
-func pluginAccounts(s *inspect.Snapshot) map[account]map[string]bool {
-	out := map[account]map[string]bool{}
+func pluginAccounts(s *inspect.Snapshot) map[account]sets.Set[string] {
+	out := map[account]sets.Set[string]{}
 	for _, set := range inspect.PluginSets(s) {
 		for node, pods := range set.Pods {
 			a := account{set.Namespace, pods[0].Spec.ServiceAccountName}
 			if out[a] == nil {
-				out[a] = map[string]bool{}
+				out[a] = sets.Set[string]{}
 			}
-			out[a][node] = true
+			out[a].Insert(node)
 		}
 	}
 	return out
 }
 
 // accountsOf returns as whom a driver asks: the service accounts whose plugins run on all nodes of the driver.
-func accountsOf(driver string, nodes map[string]bool, plugins map[account]map[string]bool) []Actor {
+func accountsOf(driver string, nodes sets.Set[string], plugins map[account]sets.Set[string]) []Actor {
 	var found []account
 	for a, on := range plugins {
-		if len(nodes) > 0 && covers(on, nodes) {
+		if len(nodes) > 0 && on.IsSuperset(nodes) {
 			found = append(found, a)
 		}
 	}
@@ -194,23 +193,15 @@ func accountsOf(driver string, nodes map[string]bool, plugins map[account]map[st
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	})
 	if len(found) == 0 {
-		return []Actor{{Role: RoleDriver, Driver: driver, User: anyAccount, Evidence: EvidenceNone}}
+		return []Actor{{Role: RoleDriver, Driver: driver, User: AnyAccount, Evidence: EvidenceNone}}
 	}
 	out := make([]Actor, len(found))
 	for i, a := range found {
-		out[i] = Actor{Role: RoleDriver, Driver: driver, User: serviceaccount.MakeUsername(a.namespace, cmp.Or(a.name, "default")), Evidence: EvidencePossible}
+		name := serviceaccount.MakeUsername(a.namespace, cmp.Or(a.name, "default"))
+		out[i] = Actor{Role: RoleDriver, Driver: driver, User: name, Evidence: EvidencePossible}
 		if len(found) == 1 && a.name != "" { // its name was recorded
 			out[i].Evidence = EvidencePods
 		}
 	}
 	return out
-}
-
-func covers(on, nodes map[string]bool) bool {
-	for node := range nodes {
-		if !on[node] {
-			return false
-		}
-	}
-	return true
 }

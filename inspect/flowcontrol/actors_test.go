@@ -54,7 +54,7 @@ func TestDRAActors(t *testing.T) {
 		"Driverb.example.com " + account + "kube-system:b Pods [workload-high] false",
 		"Driverc.example.com " + account + "x:one Possible [workload-low] true",
 		"Driverc.example.com " + account + "y:two Possible [workload-low] true",
-		"Driverd.example.com " + anyAccount + " None [workload-low] true",
+		"Driverd.example.com " + AnyAccount + " None [workload-low] true",
 		"ClaimController " + account + "kube-system:resource-claim-controller Name [workload-high] false",
 		"Scheduler system:kube-scheduler Name [workload-high] false",
 		"Kubelet system:node:n1 Name [system] false",

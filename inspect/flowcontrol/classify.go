@@ -66,89 +66,50 @@ var stages = map[MissReason]int{
 // are missing, exempt as the first and catch-all as the last. The limits are those of [Compute] for the levels.
 func Classify(schemas []*flowcontrolv1.FlowSchema, limits *Limits, r *Request) Classification {
 	var out Classification
-	for _, schema := range effective(schemas, limits) {
-		if _, found := limits.Level(schema.object.Spec.PriorityLevelConfiguration.Name); !found {
-			out.Missed = append(out.Missed, Miss{Schema: schema.object.Name, Reason: MissDangling, Wanted: []string{schema.object.Spec.PriorityLevelConfiguration.Name}})
+	var catchAll Schema
+	for _, schema := range Schemas(schemas, limits) {
+		name := schema.Object.Name
+		if name == flowcontrolv1.FlowSchemaNameCatchAll {
+			catchAll = schema
+		}
+		if schema.Dangling {
+			level := schema.Object.Spec.PriorityLevelConfiguration.Name
+			out.Missed = append(out.Missed, Miss{Schema: name, Reason: MissDangling, Wanted: []string{level}})
 			continue
 		}
-		rule, miss := matches(schema.object, r)
-		if rule == 0 && schema.last {
-			return out.to(schema, limits, r) // the server falls back to it
+		rule, miss := matches(schema.Object, r)
+		if rule > 0 {
+			out.Rule = rule
+			return out.to(schema, limits, r)
 		}
-		if rule == 0 {
-			out.Missed = append(out.Missed, miss)
-			continue
-		}
-		out.Rule = rule
-		return out.to(schema, limits, r)
+		out.Missed = append(out.Missed, miss)
 	}
-	return out
-}
-
-// candidate is a FlowSchema that the server has.
-type candidate struct {
-	object  *flowcontrolv1.FlowSchema
-	assumed bool // there is no such object
-	last    bool // nothing comes after it
-}
-
-// effective returns the schemas that the server tries, in its order, with dangling ones. Of several objects with one name
-// the first counts.
-func effective(schemas []*flowcontrolv1.FlowSchema, limits *Limits) []candidate {
-	var out []candidate
-	seen, used := map[string]bool{}, map[string]bool{}
-	for _, schema := range inOrder(schemas) {
-		if seen[schema.Name] {
-			continue
-		}
-		seen[schema.Name] = true
-		_, used[schema.Name] = limits.Level(schema.Spec.PriorityLevelConfiguration.Name)
-		out = append(out, candidate{object: schema})
+	// What matches nothing goes to catch-all, wherever it stands. If it stands last, it is not among those that come before.
+	if last := len(out.Missed) - 1; out.Missed[last].Schema == catchAll.Object.Name {
+		out.Missed = out.Missed[:last]
 	}
-	exempt, catchAll := mandatorySchemas()
-	if !used[exempt.Name] {
-		out = append([]candidate{{object: exempt, assumed: true}}, out...)
-	}
-	if !used[catchAll.Name] {
-		out = append(out, candidate{object: catchAll, assumed: true})
-	}
-	for i := len(out) - 1; i >= 0; i-- {
-		if out[i].object.Name == flowcontrolv1.FlowSchemaNameCatchAll {
-			// What matches nothing goes to catch-all, wherever it stands.
-			out = append(out, candidate{object: out[i].object, assumed: out[i].assumed, last: true})
-			break
-		}
-	}
-	return out
+	return out.to(catchAll, limits, r)
 }
 
 // to fills in what follows from the schema that takes the request.
-func (c Classification) to(schema candidate, limits *Limits, r *Request) Classification {
-	level, _ := limits.Level(schema.object.Spec.PriorityLevelConfiguration.Name)
-	c.Schema, c.SchemaAssumed, c.Level = schema.object.Name, schema.assumed, level.Name
+func (c Classification) to(schema Schema, limits *Limits, r *Request) Classification {
+	level, _ := limits.Level(schema.Object.Spec.PriorityLevelConfiguration.Name)
+	c.Schema, c.SchemaAssumed, c.Level = schema.Object.Name, schema.Assumed, level.Name
 	c.Exempt = level.Type == flowcontrolv1.PriorityLevelEnablementExempt
-	if schema.last && len(c.Missed) > 0 && c.Missed[len(c.Missed)-1].Schema == c.Schema {
-		c.Missed = c.Missed[:len(c.Missed)-1] // it matched nothing and takes it all the same
-	}
-	if m := schema.object.Spec.DistinguisherMethod; m != nil {
+	if m := schema.Object.Spec.DistinguisherMethod; m != nil {
 		c.Method = m.Type
 	}
 	if level.Queuing == nil {
 		return c
 	}
 	if level.Queuing.Queues > 1 { // with one queue the server does not work out the flow
-		c.Distinguisher = distinguisher(c.Method, r)
+		switch c.Method {
+		case flowcontrolv1.FlowDistinguisherMethodByUserType:
+			c.Distinguisher = r.User
+		case flowcontrolv1.FlowDistinguisherMethodByNamespaceType:
+			c.Distinguisher = r.Info.Namespace
+		}
 	}
 	c.Hand = Hand(c.Schema, c.Distinguisher, *level.Queuing)
 	return c
-}
-
-func distinguisher(method flowcontrolv1.FlowDistinguisherMethodType, r *Request) string {
-	switch method {
-	case flowcontrolv1.FlowDistinguisherMethodByUserType:
-		return r.User
-	case flowcontrolv1.FlowDistinguisherMethodByNamespaceType:
-		return r.Info.Namespace
-	}
-	return ""
 }

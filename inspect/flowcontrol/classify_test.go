@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 )
@@ -26,16 +25,6 @@ func ask(t testing.TB, name string, groups []string, method, at string) *Request
 		t.Fatal(err)
 	}
 	return &r
-}
-
-// TestMandatorySchemas: those that are made up are those that a server makes up.
-func TestMandatorySchemas(t *testing.T) {
-	exempt, catchAll := mandatorySchemas()
-	for i, got := range []*flowcontrolv1.FlowSchema{exempt, catchAll} {
-		if want := bootstrap.MandatoryFlowSchemas[i]; got.Name != want.Name || !apiequality.Semantic.DeepEqual(got.Spec, want.Spec) {
-			t.Errorf("(-want +got):\n%s", cmp.Diff(want.Spec, got.Spec))
-		}
-	}
 }
 
 // TestClassify has who asks what in a cluster with the default configuration, and where it goes.

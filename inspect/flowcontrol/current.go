@@ -56,62 +56,38 @@ type Current struct {
 const leastTarget = 0.001
 
 // CurrentLimits recomputes the current limits of all levels, in the order of limits. It is nil where the metrics lack what they
-// follow from. The dump, which may be nil, says which other levels the server still has.
-func (m *Metrics) CurrentLimits(limits *Limits, dump *Dump) []Current {
+// follow from. A level that was deleted and still has requests takes part on the server, but the metrics do not tell it from one
+// that is gone: until it has ended, the limits computed here differ from the server's own.
+func (m *Metrics) CurrentLimits(limits *Limits) []Current {
 	if m == nil {
 		return nil
 	}
-	var levels []Current
-	var lower []int
-	for _, name := range living(limits, dump) {
-		load := m.Levels[name]
+	levels, lower := make([]Current, len(limits.Levels)), make([]int, len(limits.Levels))
+	for i := range limits.Levels {
+		level := &limits.Levels[i]
+		load := m.Levels[level.Name]
 		if load == nil || load.Demand.HighWatermark == nil || load.Demand.Smoothed == nil {
 			return nil
 		}
-		level, known := limits.Level(name)
-		nominal, least, upper, ok := bounds(load, level, known)
-		if !ok {
-			return nil
+		// The server's own limits count; those computed stand in for what it does not tell.
+		nominal, least, upper := level.Nominal, level.Lower, level.Upper
+		if load.Nominal != nil && load.Lower != nil && load.Upper != nil {
+			nominal, least, upper = *load.Nominal, *load.Lower, *load.Upper
 		}
-		c := Current{Level: name, HighWatermark: int(math.Round(*load.Demand.HighWatermark)), Smoothed: *load.Demand.Smoothed, Upper: upper}
+		c := Current{
+			Level: level.Name, HighWatermark: int(math.Round(*load.Demand.HighWatermark)), Smoothed: *load.Demand.Smoothed,
+			Upper: upper, Seats: nominal,
+		}
 		c.Least = max(least, min(nominal, c.HighWatermark))
-		if known && level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
+		if level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
 			c.Rule, c.Least = CurrentExempt, max(least, c.HighWatermark)
 			c.Limit = c.Least
 		}
 		c.Target = max(float64(c.Least), c.Smoothed)
-		c.Seats = nominal
-		levels, lower = append(levels, c), append(lower, least)
+		levels[i], lower[i] = c, least
 	}
 	share(levels, lower)
-	return slices.DeleteFunc(levels, func(c Current) bool { _, known := limits.Level(c.Level); return !known })
-}
-
-// living are the levels that the server has: those of the objects, and those that were deleted and end with their last requests.
-func living(limits *Limits, dump *Dump) []string {
-	var names []string
-	for i := range limits.Levels {
-		names = append(names, limits.Levels[i].Name)
-	}
-	if dump == nil {
-		return names
-	}
-	var quiescing []string
-	for name, level := range dump.Levels {
-		if level.Quiescing != nil && *level.Quiescing && !slices.Contains(names, name) {
-			quiescing = append(quiescing, name)
-		}
-	}
-	slices.Sort(quiescing)
-	return append(names, quiescing...)
-}
-
-// bounds are the nominal, the lower and the upper limit of a level: those of the server, or else those computed.
-func bounds(load *Load, level Level, known bool) (nominal, lower, upper int, ok bool) {
-	if load.Nominal != nil && load.Lower != nil && load.Upper != nil {
-		return *load.Nominal, *load.Lower, *load.Upper, true
-	}
-	return level.Nominal, level.Lower, level.Upper, known
+	return levels
 }
 
 // share gives every level that is not exempt its limit. Of every level, Seats is its nominal limit at first.

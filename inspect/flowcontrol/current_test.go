@@ -1,8 +1,6 @@
 package flowcontrol
 
 import (
-	"fmt"
-	"math"
 	"testing"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -14,7 +12,7 @@ func TestRealCurrentLimits(t *testing.T) {
 	for _, version := range []string{"1.31", "1.35"} {
 		m := parse(t, string(readFile(t, "metrics-"+version+".txt")))
 		limits := Compute(bootstrapLevels(), 600)
-		got := m.CurrentLimits(&limits, nil)
+		got := m.CurrentLimits(&limits)
 		if len(got) != 8 {
 			t.Fatalf("%s: %+v", version, got)
 		}
@@ -64,28 +62,14 @@ func TestCurrentLimits(t *testing.T) {
 			limits.Levels = append(limits.Levels, Level{Name: l.name, Type: kind})
 			m.Levels[l.name] = &Load{Nominal: &l.nominal, Lower: &l.lower, Upper: &l.upper, Demand: Demand{HighWatermark: ptr.To(float64(l.high)), Smoothed: &l.smoothed}}
 		}
-		for i, c := range m.CurrentLimits(&limits, nil) {
+		for i, c := range m.CurrentLimits(&limits) {
 			if c.Limit != levels[i].want || c.Rule != levels[i].rule {
 				t.Errorf("%s: %s: %d by %s, want %d by %s: %s", name, c.Level, c.Limit, c.Rule, levels[i].want, levels[i].rule, c.Message())
 			}
 		}
 		delete(m.Levels, "a")
-		if got := m.CurrentLimits(&limits, nil); got != nil {
+		if got := m.CurrentLimits(&limits); got != nil {
 			t.Errorf("%s: with metrics of some levels only: %v", name, got)
 		}
-	}
-}
-
-// TestQuiescingLevels: a level that was deleted and still has requests takes part, and is no level of the list.
-func TestQuiescingLevels(t *testing.T) {
-	m, limits := &Metrics{Levels: map[string]*Load{}}, Limits{Levels: []Level{{Name: "a"}}}
-	for _, name := range []string{"a", "gone", "past"} {
-		m.Levels[name] = &Load{Nominal: ptr.To(100), Lower: ptr.To(0), Upper: ptr.To(700), Demand: Demand{HighWatermark: ptr.To(1.0), Smoothed: ptr.To(10.0)}}
-	}
-	dump := &Dump{Levels: map[string]DumpedLevel{"a": {}, "gone": {Quiescing: ptr.To(true)}, "past": {Quiescing: ptr.To(false)}}}
-	*m.Levels["gone"].Demand.Smoothed = 30
-	got := m.CurrentLimits(&limits, dump)
-	if len(got) != 1 || got[0].Limit != 50 || math.Abs(got[0].Factor-5) > 1e-9 {
-		t.Errorf("%s", fmt.Sprint(got))
 	}
 }

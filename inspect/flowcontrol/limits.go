@@ -2,12 +2,13 @@ package flowcontrol
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
+	"k8s.io/utils/ptr"
 )
 
 // DefaultServerConcurrency is the server concurrency limit of an API server that is started without
@@ -103,7 +104,7 @@ func Compute(objects []*flowcontrolv1.PriorityLevelConfiguration, serverConcurre
 		used[object.Name] = settingsOf(object)
 		limits.Levels = append(limits.Levels, newLevel(object))
 	}
-	for _, object := range mandatory() {
+	for _, object := range bootstrap.MandatoryPriorityLevelConfigurations {
 		if _, found := used[object.Name]; !found {
 			used[object.Name] = settingsOf(object)
 			level := newLevel(object)
@@ -111,7 +112,9 @@ func Compute(objects []*flowcontrolv1.PriorityLevelConfiguration, serverConcurre
 			limits.Levels = append(limits.Levels, level)
 		}
 	}
-	limits.Shares = sumOfShares(used)
+	for _, s := range used {
+		limits.Shares += int(s.shares)
+	}
 	for i := range limits.Levels {
 		level := &limits.Levels[i]
 		level.setLimits(used[level.Name], limits.Shares, serverConcurrency)
@@ -119,14 +122,6 @@ func Compute(objects []*flowcontrolv1.PriorityLevelConfiguration, serverConcurre
 	slices.SortFunc(limits.Levels, func(a, b Level) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(limits.Ignored, func(a, b Ignored) int { return cmp.Compare(a.Name, b.Name) })
 	return limits
-}
-
-func sumOfShares(levels map[string]settings) int {
-	sum := 0
-	for s := range maps.Values(levels) {
-		sum += int(s.shares)
-	}
-	return sum
 }
 
 // newLevel returns a level without its limits.
@@ -145,13 +140,13 @@ func newLevel(object *flowcontrolv1.PriorityLevelConfiguration) Level {
 // in what it borrows: it takes what it needs.
 func settingsOf(object *flowcontrolv1.PriorityLevelConfiguration) settings {
 	if limited := object.Spec.Limited; limited != nil {
-		return settings{sharesOf(object), value(limited.LendablePercent), limited.BorrowingLimitPercent}
+		return settings{sharesOf(object), ptr.Deref(limited.LendablePercent, 0), limited.BorrowingLimitPercent}
 	}
 	exempt := object.Spec.Exempt
 	if exempt == nil {
 		return settings{}
 	}
-	return settings{value(exempt.NominalConcurrencyShares), value(exempt.LendablePercent), nil}
+	return settings{ptr.Deref(exempt.NominalConcurrencyShares, 0), ptr.Deref(exempt.LendablePercent, 0), nil}
 }
 
 // sharesOf returns the shares of a Limited level. Objects normally come with defaults applied. One that
@@ -166,35 +161,19 @@ func sharesOf(object *flowcontrolv1.PriorityLevelConfiguration) int32 {
 	return defaultShares
 }
 
-func value(n *int32) int32 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-// setLimits computes in floating point, as the server does, so that rounding is the same.
+// setLimits computes in floating point, as the server does, so that rounding is the same. Rounding up makes the sum of nominal
+// limits a little larger than the server concurrency limit.
 func (l *Level) setLimits(s settings, allShares, serverConcurrency int) {
+	percent := func(n int32) int { return int(math.Round(float64(l.Nominal) * float64(n) / 100)) }
 	l.Shares = int(s.shares)
-	l.Nominal = nominal(l.Shares, allShares, serverConcurrency)
-	l.Lendable = percent(l.Nominal, s.lendable)
+	if allShares > 0 { // no server has none: the level catch-all always has shares
+		l.Nominal = int(math.Ceil(float64(serverConcurrency) * float64(l.Shares) / float64(allShares)))
+	}
+	l.Lendable = percent(s.lendable)
 	l.Lower = l.Nominal - l.Lendable
 	l.Upper = l.Nominal + serverConcurrency
 	if s.borrowing != nil {
-		borrowing := percent(l.Nominal, *s.borrowing)
+		borrowing := percent(*s.borrowing)
 		l.Borrowing, l.Upper = &borrowing, l.Nominal+borrowing
 	}
-}
-
-// nominal returns the part of the server concurrency limit that shares give. Rounding up makes the sum
-// over all levels a little larger than that limit.
-func nominal(shares, allShares, serverConcurrency int) int {
-	if allShares <= 0 {
-		return 0 // no server gets here: the level catch-all always has shares
-	}
-	return int(math.Ceil(float64(serverConcurrency) * float64(shares) / float64(allShares)))
-}
-
-func percent(seats int, percent int32) int {
-	return int(math.Round(float64(seats) * float64(percent) / 100))
 }

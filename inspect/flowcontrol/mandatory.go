@@ -4,43 +4,28 @@ import (
 	"fmt"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 	"k8s.io/apiserver/pkg/util/shufflesharding"
 	"k8s.io/utils/ptr"
 )
 
-// mandatory returns the levels that a server makes up when there are no objects for them. They are
-// those of k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap, which a test compares them with.
-func mandatory() []*flowcontrolv1.PriorityLevelConfiguration {
-	return []*flowcontrolv1.PriorityLevelConfiguration{{
-		ObjectMeta: metav1.ObjectMeta{Name: flowcontrolv1.PriorityLevelConfigurationNameExempt},
-		Spec: flowcontrolv1.PriorityLevelConfigurationSpec{
-			Type: flowcontrolv1.PriorityLevelEnablementExempt,
-			Exempt: &flowcontrolv1.ExemptPriorityLevelConfiguration{
-				NominalConcurrencyShares: ptr.To[int32](0), LendablePercent: ptr.To[int32](0),
-			},
-		},
-	}, {
-		ObjectMeta: metav1.ObjectMeta{Name: flowcontrolv1.PriorityLevelConfigurationNameCatchAll},
-		Spec: flowcontrolv1.PriorityLevelConfigurationSpec{
-			Type: flowcontrolv1.PriorityLevelEnablementLimited,
-			Limited: &flowcontrolv1.LimitedPriorityLevelConfiguration{
-				NominalConcurrencyShares: ptr.To[int32](5), LendablePercent: ptr.To[int32](0),
-				LimitResponse: flowcontrolv1.LimitResponse{Type: flowcontrolv1.LimitResponseTypeReject},
-			},
-		},
-	}}
-}
-
-// Mandatory returns a level as a server makes it up when there is no object for it. ok is false for levels that it does not make up.
-func Mandatory(name string) (level *flowcontrolv1.PriorityLevelConfiguration, ok bool) {
-	for _, level := range mandatory() {
+// Mandatory returns the level that a server makes up when there is no object of that name, or nil if it makes up none.
+func Mandatory(name string) *flowcontrolv1.PriorityLevelConfiguration {
+	for _, level := range bootstrap.MandatoryPriorityLevelConfigurations {
 		if level.Name == name {
-			return level, true
+			level = level.DeepCopy()
+			level.Annotations = nil // what is made up has none
+			return level
 		}
 	}
-	return nil, false
+	return nil
+}
+
+// mandatorySchema is a FlowSchema of the server's as it is made up when there is no object of it.
+func mandatorySchema(of *flowcontrolv1.FlowSchema) Schema {
+	object := of.DeepCopy()
+	object.Annotations = nil // what is made up has none
+	return Schema{Object: object, Assumed: true}
 }
 
 // broken says why the server would ignore an object, or "". The checks are those of its controller
@@ -94,37 +79,12 @@ func brokenResponse(response *flowcontrolv1.LimitResponse) string {
 
 func outOfRange(shares, lendable, borrowing *int32) string {
 	switch {
-	case value(shares) < 0:
+	case ptr.Deref(shares, 0) < 0:
 		return fmt.Sprintf("nominalConcurrencyShares is %d, which is negative", *shares)
-	case value(lendable) < 0 || value(lendable) > 100:
+	case ptr.Deref(lendable, 0) < 0 || ptr.Deref(lendable, 0) > 100:
 		return fmt.Sprintf("lendablePercent is %d, not between 0 and 100", *lendable)
-	case value(borrowing) < 0:
+	case ptr.Deref(borrowing, 0) < 0:
 		return fmt.Sprintf("borrowingLimitPercent is %d, which is negative", *borrowing)
 	}
 	return ""
-}
-
-// mandatorySchemas returns the FlowSchemas that a server makes up when there are no objects for them. They are those of
-// k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap, which a test compares them with.
-func mandatorySchemas() (exempt, catchAll *flowcontrolv1.FlowSchema) {
-	all := []string{"*"}
-	schema := func(name string, precedence int32, groups ...string) *flowcontrolv1.FlowSchema {
-		rule := flowcontrolv1.PolicyRulesWithSubjects{
-			ResourceRules: []flowcontrolv1.ResourcePolicyRule{{Verbs: all, APIGroups: all, Resources: all, Namespaces: all, ClusterScope: true}},
-
-			NonResourceRules: []flowcontrolv1.NonResourcePolicyRule{{Verbs: all, NonResourceURLs: all}},
-		}
-		for _, group := range groups {
-			rule.Subjects = append(rule.Subjects, flowcontrolv1.Subject{Kind: flowcontrolv1.SubjectKindGroup, Group: &flowcontrolv1.GroupSubject{Name: group}})
-		}
-		return &flowcontrolv1.FlowSchema{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: flowcontrolv1.FlowSchemaSpec{
-			MatchingPrecedence: precedence, Rules: []flowcontrolv1.PolicyRulesWithSubjects{rule},
-			// The levels have the same names.
-			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: name},
-		}}
-	}
-	exempt = schema(flowcontrolv1.FlowSchemaNameExempt, 1, user.SystemPrivilegedGroup)
-	catchAll = schema(flowcontrolv1.FlowSchemaNameCatchAll, 10000, user.AllUnauthenticated, user.AllAuthenticated)
-	catchAll.Spec.DistinguisherMethod = &flowcontrolv1.FlowDistinguisherMethod{Type: flowcontrolv1.FlowDistinguisherMethodByUserType}
-	return exempt, catchAll
 }

@@ -11,45 +11,43 @@ import (
 // The functions here decide as rule.go of k8s.io/apiserver/pkg/util/flowcontrol, which exports nothing of it, and say
 // besides what does not match.
 
-// matches returns the number of the first rule of a schema that matches, or else 0 and why none does.
+// matches returns the number of the first rule of a schema that matches, from 1 on, or else 0 and why none does.
 func matches(schema *flowcontrolv1.FlowSchema, r *Request) (int, Miss) {
-	nearest := Miss{Schema: schema.Name, Reason: MissNoRules}
-	for i := range schema.Spec.Rules {
-		miss := matchesRule(&schema.Spec.Rules[i], r)
-		if miss.Reason == "" {
-			return i + 1, Miss{}
-		}
-		if stages[miss.Reason] > stages[nearest.Reason] {
-			miss.Schema, miss.Rule = schema.Name, i+1
-			nearest = miss
-		}
+	rule, miss := nearest(MissNoRules, schema.Spec.Rules, func(rule *flowcontrolv1.PolicyRulesWithSubjects) Miss { return matchesRule(rule, r) })
+	if miss.Reason == "" {
+		return rule, miss
 	}
-	return 0, nearest
+	miss.Schema, miss.Rule = schema.Name, rule
+	return 0, miss
 }
 
 func matchesRule(rule *flowcontrolv1.PolicyRulesWithSubjects, r *Request) Miss {
-	if !slices.ContainsFunc(rule.Subjects, func(s flowcontrolv1.Subject) bool { return matchesSubject(&s, r) }) {
+	var miss Miss
+	switch {
+	case !slices.ContainsFunc(rule.Subjects, func(s flowcontrolv1.Subject) bool { return matchesSubject(&s, r) }):
 		return Miss{Reason: MissSubject, Wanted: subjectNames(rule.Subjects), Got: append([]string{r.User}, r.Groups...)}
+	case r.Info.IsResourceRequest:
+		_, miss = nearest(MissNoResources, rule.ResourceRules, func(n *flowcontrolv1.ResourcePolicyRule) Miss { return matchesResource(n, r) })
+	default:
+		_, miss = nearest(MissNoURLs, rule.NonResourceRules, func(n *flowcontrolv1.NonResourcePolicyRule) Miss { return matchesURL(n, r) })
 	}
-	if !r.Info.IsResourceRequest {
-		return nearest(MissNoURLs, rule.NonResourceRules, func(n *flowcontrolv1.NonResourcePolicyRule) Miss { return matchesURL(n, r) })
-	}
-	return nearest(MissNoResources, rule.ResourceRules, func(n *flowcontrolv1.ResourcePolicyRule) Miss { return matchesResource(n, r) })
+	return miss
 }
 
-// nearest returns a miss without a reason if one of the rules matches, or else that of the rule that gets furthest.
-func nearest[T any](none MissReason, rules []T, try func(*T) Miss) Miss {
-	best := Miss{Reason: none}
+// nearest returns the first rule that matches, counted from 1 on, with a miss without a reason; or else the rule that gets furthest
+// with its miss, and 0 if there are none.
+func nearest[T any](none MissReason, rules []T, try func(*T) Miss) (rule int, best Miss) {
+	best.Reason = none
 	for i := range rules {
 		miss := try(&rules[i])
 		if miss.Reason == "" {
-			return miss
+			return i + 1, miss
 		}
 		if stages[miss.Reason] > stages[best.Reason] {
-			best = miss
+			rule, best = i+1, miss
 		}
 	}
-	return best
+	return rule, best
 }
 
 func matchesSubject(s *flowcontrolv1.Subject, r *Request) bool {

@@ -23,26 +23,42 @@ import (
 )
 
 const (
-	metricsPath = "/metrics"
-	dumpPath    = "/debug/api_priority_and_fairness/dump_priority_levels"
-	// requestsPath is asked for with details, which say who asks what.
+	metricsPath  = "/metrics"
 	requestsPath = "/debug/api_priority_and_fairness/dump_requests"
 
-	// readTimeout bounds each of the two requests. Metrics of a busy server are tens of megabytes.
+	// readTimeout bounds a request. Metrics of a busy server are tens of megabytes.
 	readTimeout = 10 * time.Second
-	// How much of an answer is read, in bytes. The dump has a line for each level and for each request that waits.
+	// How much of an answer is read, in bytes. The dump has a line for each request that waits.
 	metricsLimit = 256 << 20
 	dumpLimit    = 32 << 20
 	// longestMessage bounds what a server can make us print, in bytes.
 	longestMessage = 300
 )
 
-// Reading is what one Read found out. Each half is there when its health is Synced, and nil otherwise.
+// Reading is what one Read found out. Metrics are there when their health is Synced, and nil otherwise.
 type Reading struct {
-	Metrics       *Metrics
-	MetricsHealth inspect.Health
-	Dump          *Dump
-	DumpHealth    inspect.Health
+	Metrics *Metrics
+	Health  inspect.Health
+}
+
+// Level returns what a level is doing, or nil where that was not read.
+func (r Reading) Level(name string) *Load {
+	if r.Metrics == nil {
+		return nil
+	}
+	return r.Metrics.Levels[name]
+}
+
+// Schema returns the counts of a FlowSchema's requests in a level, or nil where they were not read. A count that has never been
+// other than 0 has no metric.
+func (r Reading) Schema(level, schema string) *Counts {
+	if r.Metrics == nil {
+		return nil
+	}
+	if load := r.Metrics.Levels[level]; load != nil && load.Schemas[schema] != nil {
+		return load.Schemas[schema]
+	}
+	return &Counts{}
 }
 
 // Source is where readings come from: a [Reader], or something that plays a server.
@@ -55,8 +71,8 @@ type Source interface {
 //
 // What fails is asked for less and less often: until then the last health is given again.
 type Reader struct {
-	client                  rest.Interface
-	metrics, dump, requests source
+	client            rest.Interface
+	metrics, requests source
 }
 
 // source is one of the two things that are read.
@@ -67,13 +83,6 @@ type source struct {
 
 	mu     sync.Mutex
 	failed inspect.Health // the last time, if it failed
-}
-
-// due reports whether it may be asked for, or else why not.
-func (s *source) due() (inspect.Health, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failed, s.pace.Wait(time.Now()) == 0
 }
 
 // note writes down how asking went.
@@ -108,32 +117,20 @@ func NewReader(config *rest.Config) (*Reader, error) {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
 	return &Reader{
-		client:  client,
-		metrics: source{path: metricsPath, limit: metricsLimit, pace: connection.NewPace(connection.Default)},
-		dump:    source{path: dumpPath, limit: dumpLimit, pace: connection.NewPace(connection.Default)},
-
+		client:   client,
+		metrics:  source{path: metricsPath, limit: metricsLimit, pace: connection.NewPace(connection.Default)},
 		requests: source{path: requestsPath, limit: dumpLimit, pace: connection.NewPace(connection.Default)},
 	}, nil
 }
 
-// Read reads the metrics and the dump at the same time. It does not fail: what could not be read is in
-// the health, Forbidden when the user may not read it.
+// Read reads the metrics. It does not fail: what could not be read is in the health, Forbidden when the user may not read it.
 func (r *Reader) Read(ctx context.Context) Reading {
-	var reading Reading
-	var both sync.WaitGroup
-	both.Go(func() { reading.Dump, reading.DumpHealth = get(ctx, r.client, &r.dump, ParseDump) })
-	reading.Metrics, reading.MetricsHealth = get(ctx, r.client, &r.metrics, ParseMetrics)
-	both.Wait()
-	return reading
+	metrics, health := get(ctx, r.client, &r.metrics, ParseMetrics)
+	return Reading{metrics, health}
 }
 
-// RequestSource is where dumps of requests come from.
-type RequestSource interface {
-	// Requests returns the requests that wait or are executed. The dump is nil unless the health is Synced.
-	Requests(ctx context.Context) (*RequestDump, inspect.Health)
-}
-
-// Requests implements RequestSource. It is for one server: behind a load balancer, any of them.
+// Requests returns the requests that wait or are executed. The dump is nil unless the health is Synced. It is that of one server:
+// behind a load balancer, any of them.
 func (r *Reader) Requests(ctx context.Context) (*RequestDump, inspect.Health) {
 	return get(ctx, r.client, &r.requests, ParseRequestDump)
 }
@@ -141,36 +138,38 @@ func (r *Reader) Requests(ctx context.Context) (*RequestDump, inspect.Health) {
 // errOff says that a server has metrics, but none about priority levels.
 var errOff = errors.New("they say nothing of priority levels: API Priority and Fairness is off, or the server is too old")
 
+// get asks for something, unless it failed so often that it is not yet time to ask again.
 func get[T any](ctx context.Context, client rest.Interface, from *source, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
-	if h, due := from.due(); !due {
-		return nil, h
+	from.mu.Lock()
+	last, due := from.failed, from.pace.Wait(time.Now()) == 0
+	from.mu.Unlock()
+	if !due {
+		return nil, last
 	}
 	var retryAfter atomic.Int64
-	out, h := getNow(connection.With(ctx, connection.Bounds{Bytes: from.limit, RetryAfter: &retryAfter}), client, from.path, parse)
-	from.note(ctx, h, retryAfter.Load())
-	return out, h
+	bounded := connection.With(ctx, connection.Bounds{Bytes: from.limit, RetryAfter: &retryAfter})
+	out, err := getNow(bounded, client, from.path, parse)
+	health := inspect.Health{State: inspect.Synced}
+	if err != nil {
+		out, health = nil, failed(from.path, err)
+	}
+	from.note(ctx, health, retryAfter.Load())
+	return out, health
 }
 
-func getNow[T any](ctx context.Context, client rest.Interface, path string, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
+func getNow[T any](ctx context.Context, client rest.Interface, path string, parse func(io.Reader) (*T, error)) (*T, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	request := client.Get().AbsPath(path).SetHeader("Accept", "text/plain").MaxRetries(0)
-	if path == requestsPath {
-		request.Param("includeRequestDetails", "1")
-	}
-	body, err := request.Stream(ctx)
+	body, err := client.Get().AbsPath(path).SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
 	if err != nil {
-		return nil, failed(path, err)
+		return nil, err
 	}
 	defer func() { _ = body.Close() }() // nothing was written
 	out, err := parse(body)
 	if m, ok := any(out).(*Metrics); ok && err == nil && len(m.Levels) == 0 {
 		err = errOff
 	}
-	if err != nil {
-		return nil, failed(path, err)
-	}
-	return out, inspect.Health{State: inspect.Synced}
+	return out, err
 }
 
 func failed(path string, err error) inspect.Health {

@@ -46,7 +46,7 @@ func answer(code int, body string) func(http.ResponseWriter) {
 
 func TestReader(t *testing.T) {
 	const metrics = "apiserver_flowcontrol_nominal_limit_seats{priority_level=\"p\"} 4\n"
-	const dump = "PriorityLevelName, WaitingRequests\np, 3\n"
+	const dump = "PriorityLevelName, FlowSchemaName, QueueIndex\np, f, 3\n"
 	for _, test := range []struct {
 		name          string
 		metrics, dump func(http.ResponseWriter)
@@ -56,7 +56,7 @@ func TestReader(t *testing.T) {
 	}{
 		{"both", answer(200, metrics), answer(200, dump), inspect.Synced, inspect.Synced, "", ""},
 		{"both are forbidden", answer(403, forbidden), answer(403, forbidden), inspect.Forbidden, inspect.Forbidden,
-			"cannot get /metrics", "cannot get /debug/api_priority_and_fairness/dump_priority_levels"},
+			"cannot get /metrics", "cannot get /debug/api_priority_and_fairness/dump_requests"},
 		{"the dump is forbidden", answer(200, metrics), answer(403, "no"), inspect.Synced, inspect.Forbidden, "", "cannot get /debug"},
 		{"flow control is off", answer(200, "apiserver_request_total 3\n"), nil, inspect.NotServed, inspect.NotServed,
 			"API Priority and Fairness is off", "getting /debug"},
@@ -64,17 +64,19 @@ func TestReader(t *testing.T) {
 			"getting /metrics: ", `it begins with "<html>`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := server(t, map[string]func(http.ResponseWriter){metricsPath: test.metrics, dumpPath: test.dump}).Read(t.Context())
-			if r.MetricsHealth.State != test.metricsState || !strings.Contains(r.MetricsHealth.Message, test.metricsText) {
-				t.Errorf("metrics: %+v", r.MetricsHealth)
+			reader := server(t, map[string]func(http.ResponseWriter){metricsPath: test.metrics, requestsPath: test.dump})
+			r := reader.Read(t.Context())
+			dump, health := reader.Requests(t.Context())
+			if r.Health.State != test.metricsState || !strings.Contains(r.Health.Message, test.metricsText) {
+				t.Errorf("metrics: %+v", r.Health)
 			}
-			if r.DumpHealth.State != test.dumpState || !strings.Contains(r.DumpHealth.Message, test.dumpText) {
-				t.Errorf("dump: %+v", r.DumpHealth)
+			if health.State != test.dumpState || !strings.Contains(health.Message, test.dumpText) {
+				t.Errorf("dump: %+v", health)
 			}
-			if (r.Metrics != nil) != (test.metricsState == inspect.Synced) || (r.Dump != nil) != (test.dumpState == inspect.Synced) {
-				t.Errorf("metrics %v, dump %v", r.Metrics, r.Dump)
+			if (r.Metrics != nil) != (test.metricsState == inspect.Synced) || (dump != nil) != (test.dumpState == inspect.Synced) {
+				t.Errorf("metrics %v, dump %v", r.Metrics, dump)
 			}
-			for _, message := range []string{r.MetricsHealth.Message, r.DumpHealth.Message} {
+			for _, message := range []string{r.Health.Message, health.Message} {
 				if strings.ContainsAny(message, "\x1b\n") || len(message) > 500 {
 					t.Errorf("unsafe or endless message %q", message)
 				}
@@ -89,12 +91,15 @@ func TestReaderWithoutServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := reader.Read(t.Context()); r.MetricsHealth.State != inspect.Broken || r.DumpHealth.State != inspect.Broken {
+	if r := reader.Read(t.Context()); r.Health.State != inspect.Broken {
 		t.Errorf("%+v", r)
+	}
+	if dump, health := reader.Requests(t.Context()); health.State != inspect.Broken || dump != nil {
+		t.Errorf("%+v %+v", dump, health)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := reader.Read(ctx); r.MetricsHealth.State != inspect.Broken || r.Metrics != nil {
+	if r := reader.Read(ctx); r.Health.State != inspect.Broken || r.Metrics != nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -103,11 +108,12 @@ func TestReaderWithoutServer(t *testing.T) {
 func TestReaderAsksLessOften(t *testing.T) {
 	var asked atomic.Int64
 	refuse := func(w http.ResponseWriter) { asked.Add(1); answer(500, "broken")(w) }
-	reader := server(t, map[string]func(http.ResponseWriter){metricsPath: refuse, dumpPath: refuse})
+	reader := server(t, map[string]func(http.ResponseWriter){metricsPath: refuse, requestsPath: refuse})
 	first := reader.Read(t.Context())
 	for range 20 {
-		if again := reader.Read(t.Context()); again.MetricsHealth.Message != first.MetricsHealth.Message || again.DumpHealth.State != inspect.Broken {
-			t.Fatalf("%+v after %+v", again, first)
+		again := reader.Read(t.Context())
+		if _, health := reader.Requests(t.Context()); again.Health.Message != first.Health.Message || health.State != inspect.Broken {
+			t.Fatalf("%+v and %+v after %+v", again, health, first)
 		}
 	}
 	if n := asked.Load(); n != 2 {

@@ -1,6 +1,7 @@
 package flowcontrol
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,18 +25,13 @@ func refusedRule(rule *flowcontrolv1.PolicyRulesWithSubjects) string {
 		}
 	}
 	for i := range rule.ResourceRules {
-		r := &rule.ResourceRules[i]
-		if reason := refusedResourceRule(r); reason != "" {
+		if reason := refusedResourceRule(&rule.ResourceRules[i]); reason != "" {
 			return fmt.Sprintf(".resourceRules[%d]%s", i, reason)
 		}
 	}
 	for i := range rule.NonResourceRules {
 		r := &rule.NonResourceRules[i]
-		reason := refusedVerbs(r.Verbs)
-		if reason == "" {
-			reason = refusedWords("nonResourceURLs", r.NonResourceURLs, refusedPath)
-		}
-		if reason != "" {
+		if reason := cmp.Or(refusedVerbs(r.Verbs), refusedWords("nonResourceURLs", r.NonResourceURLs, refusedPath)); reason != "" {
 			return fmt.Sprintf(".nonResourceRules[%d]%s", i, reason)
 		}
 	}
@@ -43,17 +39,11 @@ func refusedRule(rule *flowcontrolv1.PolicyRulesWithSubjects) string {
 }
 
 func refusedResourceRule(r *flowcontrolv1.ResourcePolicyRule) string {
-	reason := refusedVerbs(r.Verbs)
-	if reason == "" {
-		reason = refusedWords("apiGroups", r.APIGroups, nil)
+	namespaces := ""
+	if len(r.Namespaces) > 0 || !r.ClusterScope {
+		namespaces = refusedWords("namespaces", r.Namespaces, func(name string) bool { return len(validation.ValidateNamespaceName(name, false)) > 0 })
 	}
-	if reason == "" {
-		reason = refusedWords("resources", r.Resources, nil)
-	}
-	if reason == "" && (len(r.Namespaces) > 0 || !r.ClusterScope) {
-		reason = refusedWords("namespaces", r.Namespaces, func(name string) bool { return len(validation.ValidateNamespaceName(name, false)) > 0 })
-	}
-	return reason
+	return cmp.Or(refusedVerbs(r.Verbs), refusedWords("apiGroups", r.APIGroups, nil), refusedWords("resources", r.Resources, nil), namespaces)
 }
 
 // refusedWords says what is wrong with a list in which a star may only stand alone. bad tells words that are no good.

@@ -12,6 +12,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 )
 
@@ -75,16 +76,6 @@ func assign(spec *flowcontrolv1.PriorityLevelConfigurationSpec, field string, n 
 	return true
 }
 
-// MandatoryLevel returns the level that a server makes up when there is no object of a name, or nil.
-func MandatoryLevel(name string) *flowcontrolv1.PriorityLevelConfiguration {
-	for _, level := range mandatory() {
-		if level.Name == name {
-			return level
-		}
-	}
-	return nil
-}
-
 // mostQueues is how many queues the API server accepts for a level.
 const mostQueues = 10_000_000
 
@@ -100,7 +91,7 @@ func RefusedLevel(level *flowcontrolv1.PriorityLevelConfiguration) string {
 		return fmt.Sprintf("spec.limited.limitResponse.queuing.queues must not be greater than %d", mostQueues)
 	}
 	if level.Name == flowcontrolv1.PriorityLevelConfigurationNameCatchAll {
-		if want := MandatoryLevel(level.Name); !apiequality.Semantic.DeepEqual(want.Spec, level.Spec) {
+		if want := Mandatory(level.Name); !apiequality.Semantic.DeepEqual(want.Spec, level.Spec) {
 			return "the spec of catch-all must equal the fixed value: it cannot be changed"
 		}
 	}
@@ -122,8 +113,7 @@ func RefusedSchema(schema *flowcontrolv1.FlowSchema) string {
 	case spec.PriorityLevelConfiguration.Name == "":
 		return "spec.priorityLevelConfiguration.name is missing"
 	}
-	exempt, catchAll := mandatorySchemas()
-	for _, fixed := range []*flowcontrolv1.FlowSchema{exempt, catchAll} {
+	for _, fixed := range bootstrap.MandatoryFlowSchemas {
 		if fixed.Name == schema.Name && !apiequality.Semantic.DeepEqual(fixed.Spec, schema.Spec) {
 			return fmt.Sprintf("the spec of %s must equal the fixed value: it cannot be changed", schema.Name)
 		}
@@ -214,7 +204,7 @@ func subjectUser(s *flowcontrolv1.Subject) (user string, groups []string) {
 		return named(s.User.Name), nil
 	case s.Group != nil:
 		if s.Group.Name == serviceaccount.AllServiceAccountsGroup {
-			return anyAccount, nil
+			return AnyAccount, nil
 		}
 		return somebody, []string{named(s.Group.Name)}
 	case s.ServiceAccount != nil:

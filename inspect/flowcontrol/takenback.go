@@ -7,22 +7,13 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // AutoUpdate is the annotation of levels and FlowSchemas that says whether the API server keeps their spec as it ships them.
 const AutoUpdate = flowcontrolv1.AutoUpdateAnnotationKey
-
-// suggestedLevels and suggestedSchemas are the objects that the API server creates and, unless it is told otherwise, keeps as they are
-// (k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap). What is mandatory cannot be changed anyway: see RefusedLevel and RefusedSchema.
-var (
-	suggestedLevels  = []string{"system", "node-high", "leader-election", "workload-high", "workload-low", "global-default"}
-	suggestedSchemas = []string{
-		"system-nodes", "system-node-high", "probes", "system-leader-election",
-		"kube-controller-manager", "kube-scheduler", "kube-system-service-accounts", "service-accounts", "global-default",
-	}
-)
 
 // TakenBack is a change that the API server takes back, within a minute (pkg/registry/flowcontrol/ensurer).
 type TakenBack struct {
@@ -33,40 +24,41 @@ type TakenBack struct {
 	Certain bool
 }
 
-// TakesBack returns which changes of levels and FlowSchemas the API server takes back, in the order of their names.
+// TakesBack returns which changes of levels and FlowSchemas the API server takes back: those of the objects that it creates itself
+// and, unless it is told otherwise, keeps as they are. What is mandatory cannot be changed anyway: see RefusedLevel and
+// RefusedSchema.
 func TakesBack(before, after *inspect.Objects) []TakenBack {
+	levelSpec := func(l *flowcontrolv1.PriorityLevelConfiguration) any { return l.Spec }
+	schemaSpec := func(f *flowcontrolv1.FlowSchema) any { return f.Spec }
+	return append(
+		takesBack("PriorityLevelConfiguration", bootstrap.SuggestedPriorityLevelConfigurations, before.PriorityLevels, after.PriorityLevels, levelSpec),
+		takesBack("FlowSchema", bootstrap.SuggestedFlowSchemas, before.FlowSchemas, after.FlowSchemas, schemaSpec)...)
+}
+
+func takesBack[T metav1.Object](kind string, suggested, before, after []T, spec func(T) any) []TakenBack {
 	var out []TakenBack
-	add := func(kind string, suggested []string, was, is metav1.Object) {
-		if !slices.Contains(suggested, is.GetName()) {
-			return
+	for _, is := range after {
+		sameName := func(o T) bool { return o.GetName() == is.GetName() }
+		if !slices.ContainsFunc(suggested, sameName) {
+			continue
 		}
 		value, given := is.GetAnnotations()[AutoUpdate]
-		if !given && was != nil { // applying a manifest keeps annotations that it does not have
-			value = was.GetAnnotations()[AutoUpdate]
+		changedBefore := false
+		if at := slices.IndexFunc(before, sameName); at >= 0 {
+			was := before[at]
+			if equality.Semantic.DeepEqual(spec(was), spec(is)) {
+				continue
+			}
+			if !given { // applying a manifest keeps annotations that it does not have
+				value = was.GetAnnotations()[AutoUpdate]
+			}
+			changedBefore = was.GetGeneration() > 1
 		}
 		switch kept, err := strconv.ParseBool(value); {
 		case err == nil && !kept:
-		case err != nil && was != nil && was.GetGeneration() > 1: // somebody has changed it before, and the server has let that be
+		case err != nil && changedBefore: // by somebody, and the server has let that be
 		default:
 			out = append(out, TakenBack{Kind: kind, Name: is.GetName(), Certain: err == nil})
-		}
-	}
-	for _, is := range after.PriorityLevels {
-		at := slices.IndexFunc(before.PriorityLevels, func(l *flowcontrolv1.PriorityLevelConfiguration) bool { return l.Name == is.Name })
-		switch {
-		case at < 0:
-			add("PriorityLevelConfiguration", suggestedLevels, nil, is)
-		case !equality.Semantic.DeepEqual(before.PriorityLevels[at].Spec, is.Spec):
-			add("PriorityLevelConfiguration", suggestedLevels, before.PriorityLevels[at], is)
-		}
-	}
-	for _, is := range after.FlowSchemas {
-		at := slices.IndexFunc(before.FlowSchemas, func(f *flowcontrolv1.FlowSchema) bool { return f.Name == is.Name })
-		switch {
-		case at < 0:
-			add("FlowSchema", suggestedSchemas, nil, is)
-		case !equality.Semantic.DeepEqual(before.FlowSchemas[at].Spec, is.Spec):
-			add("FlowSchema", suggestedSchemas, before.FlowSchemas[at], is)
 		}
 	}
 	return out

@@ -1,11 +1,9 @@
 package flowcontrol
 
 import (
-	"slices"
 	"testing"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -59,22 +57,5 @@ func TestTakesBack(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-	}
-}
-
-// TestSuggested: the names are those that the API server ships.
-func TestSuggested(t *testing.T) {
-	for _, l := range bootstrap.SuggestedPriorityLevelConfigurations {
-		if !slices.Contains(suggestedLevels, l.Name) {
-			t.Errorf("level %s is missing", l.Name)
-		}
-	}
-	for _, f := range bootstrap.SuggestedFlowSchemas {
-		if !slices.Contains(suggestedSchemas, f.Name) {
-			t.Errorf("FlowSchema %s is missing", f.Name)
-		}
-	}
-	if len(suggestedLevels) != len(bootstrap.SuggestedPriorityLevelConfigurations) || len(suggestedSchemas) != len(bootstrap.SuggestedFlowSchemas) {
-		t.Errorf("%d levels and %d FlowSchemas are shipped", len(bootstrap.SuggestedPriorityLevelConfigurations), len(bootstrap.SuggestedFlowSchemas))
 	}
 }

@@ -1,7 +1,9 @@
 package flowcontrol
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,8 +46,8 @@ type Width struct {
 	// resource look at the object.
 	FinalSeats int
 	Afterwards time.Duration
-	// Uncapped is what it would take if there were no upper limits, and Cap the most that its level allows such a request.
-	Uncapped, Cap int
+	// Cap is the most that its level allows such a request.
+	Cap int
 	// Stored is what the estimate goes by, for lists and writes.
 	Stored Stored
 }
@@ -79,8 +81,9 @@ func WidestOf(level *Level, sized bool) Widest {
 	return Widest{list, write}
 }
 
-// WidthOf estimates the seats of a request as the server does. The level is that of its classification, and the metrics
-// are those of the server, or nil.
+// WidthOf estimates the seats of a request as the server does (k8s.io/apiserver/pkg/util/flowcontrol/request, which cannot be a
+// dependency because it brings in etcd's client). The level is that of its classification, and the metrics are those of the
+// server, or nil.
 func WidthOf(r *Request, level *Level, metrics *Metrics) Width {
 	var stored Stored
 	known, sized := false, true
@@ -89,88 +92,72 @@ func WidthOf(r *Request, level *Level, metrics *Metrics) Width {
 		sized = metrics.Sized
 	}
 	widest := WidestOf(level, sized)
-	switch r.Info.Verb {
-	case "list", "watch":
-		return listWidth(r, stored, known, metrics != nil, widest.List)
-	case "create", "update", "patch", "delete":
-		if r.Info.IsResourceRequest {
-			return writeWidth(r, stored, metrics != nil, widest.Write)
+	verb := r.Info.Verb
+	switch {
+	case verb == "list" || verb == "watch":
+		reason, fromCache := listReason(r)
+		w := Width{Reason: reason, Seats: 1, Cap: widest.List, Stored: stored}
+		switch {
+		case w.Reason == WidthNoInitial:
+		case metrics == nil:
+			w.Reason = WidthUnknown
+		case !known:
+			w.Reason = WidthNotStored
+		default:
+			w.Seats = max(1, min(w.listSeats(r, fromCache), w.Cap))
 		}
+		return w
+	case r.Info.IsResourceRequest && slices.Contains([]string{"create", "update", "patch", "delete"}, verb):
+		return writeWidth(r, stored, metrics != nil, widest.Write)
 	}
-	return Width{Reason: WidthSingle, Seats: 1, Uncapped: 1, Cap: 1}
+	return Width{Reason: WidthSingle, Seats: 1, Cap: 1}
 }
 
-func listWidth(r *Request, stored Stored, known, asked bool, most int) Width {
+// listReason says what the seats of a list or a watch follow from, and whether the server's cache answers it. The newest state
+// comes from the cache, with every etcd since 3.4.25 and 3.5.8.
+func listReason(r *Request) (reason WidthReason, fromCache bool) {
 	query := r.URL.Query()
-	version := query.Get("resourceVersion")
-	if initial, _ := strconv.ParseBool(query.Get("sendInitialEvents")); r.Info.Verb == "watch" && !initial && version != "" && version != "0" {
-		return Width{Reason: WidthNoInitial, Seats: 1, Uncapped: 1, Cap: most}
+	version, limit, match := query.Get("resourceVersion"), query.Get("limit"), query.Get("resourceVersionMatch")
+	old := version != "" && version != "0"
+	if r.Info.Verb == "watch" {
+		fromCache = true
+		if initial, _ := strconv.ParseBool(query.Get("sendInitialEvents")); !initial && old {
+			return WidthNoInitial, true
+		}
+	} else {
+		page := query.Get("continue") != "" || limit != "" && limit != "0" && old
+		fromCache = match == "NotOlderThan" || match == "" && !page
 	}
-	w := Width{Reason: WidthCache, Cap: most, Stored: stored}
-	limit, err := strconv.Atoi(query.Get("limit"))
-	if err != nil || limit <= 0 || limit > stored.Objects {
-		limit = stored.Objects
-	}
-	selecting := query.Get("fieldSelector") != "" || query.Get("labelSelector") != ""
 	switch {
 	case r.Info.Name != "":
-		w.Reason = WidthName
-	case r.Info.Verb != "watch" && fromStorage(query.Get("resourceVersionMatch"), version, query.Get("continue"), query.Get("limit")):
-		w.Reason = WidthStorage
-		if selecting {
-			w.Reason = WidthStorageAll
-		}
+		return WidthName, fromCache
+	case fromCache:
+		return WidthCache, true
+	case query.Get("fieldSelector") != "" || query.Get("labelSelector") != "":
+		return WidthStorageAll, false
 	}
-	switch {
-	case !asked:
-		w.Reason, w.Uncapped = WidthUnknown, 1
-	case !known:
-		w.Reason, w.Uncapped = WidthNotStored, 1
-	case stored.Bytes != nil:
-		w.Uncapped = seatsBySize(w.Reason, stored, limit, r.Info.Verb == "watch" || w.Reason == WidthCache || cached(r))
-	default:
-		w.Uncapped = seatsByCount(w.Reason, stored.Objects, limit)
-	}
-	w.Uncapped = max(1, w.Uncapped)
-	w.Seats = min(w.Uncapped, most)
-	return w
+	return WidthStorage, false
 }
 
-// cached reports whether the cache answers a list.
-func cached(r *Request) bool {
-	query := r.URL.Query()
-	return !fromStorage(query.Get("resourceVersionMatch"), query.Get("resourceVersion"), query.Get("continue"), query.Get("limit"))
-}
-
-// fromStorage reports whether etcd answers a list. The newest state comes from the cache, with every etcd since 3.4.25 and 3.5.8.
-func fromStorage(match, version, next, limit string) bool {
-	switch match {
-	case "NotOlderThan":
-		return false
-	case "":
-		return next != "" || limit != "" && limit != "0" && version != "" && version != "0"
+// listSeats is what a list takes if its level sets no limit: by the size of the objects, or, before 1.34, by their number.
+func (w *Width) listSeats(r *Request, fromCache bool) int {
+	objects := w.Stored.Objects
+	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || limit <= 0 || limit > objects {
+		limit = objects
 	}
-	return true
-}
-
-func seatsBySize(reason WidthReason, stored Stored, limit int, fromCache bool) int {
+	if w.Stored.Bytes == nil {
+		looked := map[WidthReason]int{WidthName: 1, WidthCache: objects, WidthStorageAll: objects + limit, WidthStorage: 2 * limit}[w.Reason]
+		return (looked + objectsPerSeat - 1) / objectsPerSeat
+	}
 	average := 0
 	switch {
-	case stored.Objects > 0 && *stored.Bytes > 0:
-		average = *stored.Bytes / stored.Objects
-	case stored.Objects > 0:
+	case objects > 0 && *w.Stored.Bytes > 0:
+		average = *w.Stored.Bytes / objects
+	case objects > 0:
 		average = largestObject
 	}
-	loaded := limit
-	switch reason {
-	case WidthName:
-		loaded = 1
-		if average == 0 {
-			return 0
-		}
-	case WidthStorageAll:
-		loaded = max(limit, stored.Objects/2)
-	}
+	loaded := map[WidthReason]int{WidthName: 1, WidthCache: limit, WidthStorageAll: max(limit, objects/2), WidthStorage: limit}[w.Reason]
 	bytes := loaded * average
 	if fromCache {
 		bytes = min(bytes, cachedAtMost)
@@ -178,21 +165,8 @@ func seatsBySize(reason WidthReason, stored Stored, limit int, fromCache bool) i
 	return (bytes + bytesPerSeat - 1) / bytesPerSeat
 }
 
-func seatsByCount(reason WidthReason, objects, limit int) int {
-	looked := 2 * limit
-	switch reason {
-	case WidthName:
-		looked = 1
-	case WidthCache:
-		looked = objects
-	case WidthStorageAll:
-		looked = objects + limit
-	}
-	return (looked + objectsPerSeat - 1) / objectsPerSeat
-}
-
 func writeWidth(r *Request, stored Stored, asked bool, most int) Width {
-	w := Width{Reason: WidthFewWatches, Seats: 1, Uncapped: 1, Cap: most, Stored: stored}
+	w := Width{Reason: WidthFewWatches, Seats: 1, Cap: most, Stored: stored}
 	switch {
 	case r.Resource() == "serviceaccounts/token": // nothing is stored, so nobody is told
 		w.Reason = WidthSingle
@@ -200,10 +174,51 @@ func writeWidth(r *Request, stored Stored, asked bool, most int) Width {
 		w.Reason = WidthUnknown
 	case stored.Watches >= watchesPerSeat:
 		w.Reason = WidthManyWatches
-		w.Uncapped = (stored.Watches + watchesPerSeat - 1) / watchesPerSeat
-		w.FinalSeats = min(w.Uncapped, most)
+		wanted := (stored.Watches + watchesPerSeat - 1) / watchesPerSeat
+		w.FinalSeats = min(wanted, most)
 		// The work is the same: what may not be wide takes longer.
-		w.Afterwards = perSeatOfEvents * time.Duration(w.Uncapped) / time.Duration(w.FinalSeats)
+		w.Afterwards = perSeatOfEvents * time.Duration(wanted) / time.Duration(w.FinalSeats)
 	}
 	return w
+}
+
+// Message says in words what a width follows from. It has no text of the cluster in it.
+func (w Width) Message() string {
+	stored := fmt.Sprintf("%d objects", w.Stored.Objects)
+	if b := w.Stored.Bytes; b != nil && *b > 0 {
+		stored += fmt.Sprintf(" of %s in all", kilobytes(*b))
+	}
+	switch w.Reason {
+	case WidthSingle:
+		return "it is about one object at most"
+	case WidthName:
+		return "it lists one object, by its name"
+	case WidthNoInitial:
+		return "a watch from a known version sends no initial events"
+	case WidthNotStored:
+		return "this server does not store the resource, or has not counted it yet"
+	case WidthUnknown:
+		return "at least; how many objects there are, and how many watch them, is only in the server's metrics"
+	case WidthCache:
+		return "there are " + stored + "; the server's cache answers"
+	case WidthStorage:
+		return "there are " + stored + "; etcd has to answer"
+	case WidthStorageAll:
+		return "there are " + stored + "; etcd has to answer, and the server looks at more than it selects"
+	case WidthFewWatches:
+		return "fewer than ten watch the resource, which counts as none"
+	case WidthManyWatches:
+		return fmt.Sprintf("up to %d watches are told of a change: at most %d seats for %s more when it has ended", w.Stored.Watches, w.FinalSeats, w.Afterwards)
+	}
+	return string(w.Reason)
+}
+
+func kilobytes(bytes int) string {
+	switch {
+	case bytes >= 10_000_000:
+		return fmt.Sprintf("%d MB", bytes/1_000_000)
+	case bytes >= 10_000:
+		return fmt.Sprintf("%d kB", bytes/1000)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
 }

@@ -163,15 +163,15 @@ func TestLoadKeepsToTheLimits(t *testing.T) {
 			t.Fatalf("other limits than computed: %v", wrong)
 		}
 		for _, level := range l.limits.Levels {
-			load := reading.Metrics.Levels[level.Name]
-			f := reading.Level(level.Name)
-			if *f.ExecutingSeats > *f.Current || *f.Current > level.Upper || load.Total.Dispatched < dispatched[level.Name] {
-				t.Fatalf("%s: %d of %d seats (%d to %d), %d dispatched", level.Name, *f.ExecutingSeats, *f.Current, level.Lower, level.Upper, load.Total.Dispatched)
+			load := reading.Level(level.Name)
+			total, current := &load.Total, *load.Current
+			if total.ExecutingSeats > current || current > level.Upper || total.Dispatched < dispatched[level.Name] {
+				t.Fatalf("%s: %d of %d seats (%d to %d), %d dispatched", level.Name, total.ExecutingSeats, current, level.Lower, level.Upper, total.Dispatched)
 			}
-			dispatched[level.Name] = load.Total.Dispatched
-			queued += *f.Queued
-			rejected += *f.Rejected
-			borrowed += max(0, *f.Current-level.Nominal)
+			dispatched[level.Name] = total.Dispatched
+			queued += total.QueuedRequests
+			rejected += total.RejectedRequests()
+			borrowed += max(0, current-level.Nominal)
 		}
 	}
 	if queued == 0 || rejected == 0 || borrowed == 0 {

@@ -46,18 +46,14 @@ func (l *Load) Read(context.Context) flowcontrol.Reading {
 	for i, level := range l.limits.Levels {
 		metrics.Levels[level.Name] = l.wanting(i, level)
 	}
-	for _, current := range metrics.CurrentLimits(&l.limits, nil) {
+	for _, current := range metrics.CurrentLimits(&l.limits) {
 		level, _ := l.limits.Level(current.Level)
 		load := metrics.Levels[level.Name]
 		load.Current = ptr.To(current.Limit)
 		fill(load, int(*load.Demand.HighWatermark), current.Limit, level)
 	}
 	l.levels = metrics.Levels
-	return flowcontrol.Reading{
-		Metrics:       metrics,
-		MetricsHealth: inspect.Health{State: inspect.Synced},
-		DumpHealth:    inspect.Health{State: inspect.NotServed, Message: "the demo has no dump of priority levels"},
-	}
+	return flowcontrol.Reading{Metrics: metrics, Health: inspect.Health{State: inspect.Synced}}
 }
 
 // wanting is a level with what it wants now. What it gets follows as on a real server.

@@ -13,8 +13,7 @@ func MadeUp(s *inspect.Snapshot, ref Ref) (Object, bool) {
 	case len(s.PriorityLevels()) == 0:
 	case ref.Kind == PriorityLevel:
 		if level, ok := limits.Level(ref.Name); ok && level.Assumed {
-			object, ok := flowcontrol.Mandatory(ref.Name)
-			return object, ok
+			return flowcontrol.Mandatory(ref.Name), true
 		}
 	case ref.Kind == FlowSchema && s.Health(inspect.FlowSchemas).Complete():
 		for _, f := range flowcontrol.Schemas(s.Objects().FlowSchemas, &limits) {

@@ -43,15 +43,16 @@ func (h history) rejecting() []screen.Event {
 	if len(h) < 3 {
 		return nil
 	}
-	last := h[len(h)-1]
+	last, before := h[len(h)-1], h[len(h)-2]
+	now, earlier := h.rejected(len(h)-1), h.rejected(len(h)-2)
 	var events []screen.Event
-	for _, level := range slices.Sorted(maps.Keys(h.rejected(len(h) - 1))) {
-		if _, before := h.rejected(len(h) - 2)[level]; before {
+	for _, level := range slices.Sorted(maps.Keys(now)) {
+		if earlier[level] > 0 {
 			continue
 		}
 		events = append(events, screen.Event{
 			Time: last.at, Kind: screen.LevelRejecting, Seen: true, Ref: screen.Ref{Kind: screen.PriorityLevel, Name: level}, By: "API server",
-			Text: fmt.Sprintf("rejected %s in %s", words.Count(h.rejected(len(h) - 1)[level], "request"), last.at.Sub(h[len(h)-2].at).Round(time.Second)),
+			Text: fmt.Sprintf("rejected %s in %s", words.Count(now[level], "request"), last.at.Sub(before.at).Round(time.Second)),
 		})
 	}
 	return events
@@ -76,25 +77,25 @@ func (h history) rejected(at int) map[string]int {
 func (h history) use(level string) []float64 {
 	var shares []float64
 	for _, s := range h {
-		figures := s.reading.Level(level)
-		if figures.ExecutingSeats == nil || figures.Current == nil {
-			continue
+		if used := share(s.reading.Level(level)); used >= 0 {
+			shares = append(shares, used)
 		}
-		shares = append(shares, share(*figures.ExecutingSeats, *figures.Current))
 	}
 	return shares
 }
 
-// share is the part of the seats that is in use. A level without seats of its own that executes something
-// is full.
-func share(used, seats int) float64 {
+// share is the part of its seats that a level uses, or -1 where that is not known. A level without seats of its own that executes
+// something is full.
+func share(load *flowcontrol.Load) float64 {
 	switch {
-	case used <= 0:
+	case load == nil || load.Current == nil:
+		return -1
+	case load.Total.ExecutingSeats <= 0:
 		return 0
-	case seats <= 0:
+	case *load.Current <= 0:
 		return 1
 	}
-	return min(1, float64(used)/float64(seats))
+	return min(1, float64(load.Total.ExecutingSeats)/float64(*load.Current))
 }
 
 // rates are what a level did between two samples, in requests a second.
@@ -112,17 +113,14 @@ const window = time.Minute
 // rates compares the newest sample with the oldest of the last minute. They are not known before there are
 // two of the same server; a server that has started anew counts from nothing.
 func (h history) rates(level string) rates {
-	last, ok := h.last()
-	if !ok || last.reading.Metrics == nil {
+	last, _ := h.last()
+	now := last.reading.Level(level)
+	if now == nil {
 		return rates{}
 	}
 	for _, s := range h[:len(h)-1] {
-		over := last.at.Sub(s.at)
-		if over > window || over <= 0 || s.reading.Metrics == nil {
-			continue
-		}
-		before, now := s.reading.Metrics.Levels[level], last.reading.Metrics.Levels[level]
-		if before == nil || now == nil || now.Total.Dispatched < before.Total.Dispatched {
+		over, before := last.at.Sub(s.at), s.reading.Level(level)
+		if over > window || over <= 0 || before == nil || now.Total.Dispatched < before.Total.Dispatched {
 			continue
 		}
 		rejected := now.Total.RejectedRequests() - before.Total.RejectedRequests()

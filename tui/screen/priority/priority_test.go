@@ -27,7 +27,7 @@ type server struct {
 func (s *server) Read(context.Context) flowcontrol.Reading {
 	s.readings++
 	if s.fail.State != inspect.NotRead {
-		return flowcontrol.Reading{MetricsHealth: s.fail, DumpHealth: s.fail}
+		return flowcontrol.Reading{Health: s.fail}
 	}
 	n := s.readings
 	low := &flowcontrol.Load{
@@ -44,8 +44,8 @@ func (s *server) Read(context.Context) flowcontrol.Reading {
 	system := &flowcontrol.Load{Nominal: ptr.To(74), Lower: ptr.To(50), Upper: ptr.To(674), Current: ptr.To(90), Total: flowcontrol.Counts{ExecutingRequests: 3, ExecutingSeats: 4, Dispatched: 77 * n}}
 	exempt := &flowcontrol.Load{Nominal: ptr.To(0), Lower: ptr.To(0), Upper: ptr.To(600), Current: ptr.To(2), Total: flowcontrol.Counts{ExecutingRequests: 1, ExecutingSeats: 1}}
 	return flowcontrol.Reading{
-		Metrics:       &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{"workload-low": low, "system": system, "exempt": exempt}},
-		MetricsHealth: inspect.Health{State: inspect.Synced}, DumpHealth: inspect.Health{State: inspect.Forbidden, Message: "cannot get /debug"},
+		Metrics: &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{"workload-low": low, "system": system, "exempt": exempt}},
+		Health:  inspect.Health{State: inspect.Synced},
 	}
 }
 
@@ -54,7 +54,7 @@ func (s *server) Read(context.Context) flowcontrol.Reading {
 func TestWhyCurrent(t *testing.T) {
 	w := screentest.Demo(t)
 	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), 600)
-	reading := flowcontrol.Reading{Metrics: &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{}}, MetricsHealth: inspect.Health{State: inspect.Synced}}
+	reading := flowcontrol.Reading{Metrics: &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{}}, Health: inspect.Health{State: inspect.Synced}}
 	for _, level := range limits.Levels {
 		smoothed := 1.0
 		if level.Name == "workload-low" {

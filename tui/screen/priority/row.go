@@ -20,8 +20,7 @@ import (
 type row struct {
 	name    string
 	level   flowcontrol.Level
-	figures flowcontrol.Figures
-	load    *flowcontrol.Load // nil if there are no metrics
+	load    *flowcontrol.Load // nil if it is not known
 	rates   rates
 	use     []float64
 	schemas string
@@ -56,22 +55,19 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 		dangling = flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits.Limits)
 	}
 	differing := last.reading.Metrics.Disagreements(limits.Limits)
-	current := last.reading.Metrics.CurrentLimits(&limits.Limits, last.reading.Dump)
+	current := last.reading.Metrics.CurrentLimits(&limits.Limits)
+	sized := last.reading.Metrics == nil || last.reading.Metrics.Sized
 	actors := flowcontrol.DRAActors(s)
-	var rows []row
-	for _, level := range limits.Levels {
+	rows := make([]row, len(limits.Levels))
+	for i, level := range limits.Levels {
 		r := row{
-			name: inspect.Sanitize(level.Name), level: level, figures: last.reading.Level(level.Name),
+			name: inspect.Sanitize(level.Name), level: level, load: last.reading.Level(level.Name),
 			rates: past.rates(level.Name), use: past.use(level.Name), schemas: inspect.Sanitize(strings.Join(schemas[level.Name], ", ")),
-			dangling: dangling,
-			seats:    limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
+			dangling: dangling, widest: flowcontrol.WidestOf(&level, sized),
+			seats: limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
 			differs: slices.Contains(differing, level.Name), unread: unread(last.reading, asked),
 		}
-		r.widest = flowcontrol.WidestOf(&level, true)
-		if m := last.reading.Metrics; m != nil {
-			r.load, r.widest = m.Levels[level.Name], flowcontrol.WidestOf(&level, m.Sized)
-		}
-		if i := slices.IndexFunc(current, func(c flowcontrol.Current) bool { return c.Level == level.Name }); i >= 0 {
+		if current != nil {
 			r.current = &current[i]
 		}
 		for i := range actors {
@@ -79,13 +75,13 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 				r.actors = append(r.actors, actors[i])
 			}
 		}
-		rows = append(rows, r)
+		rows[i] = r
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(
-			cmp.Compare(value(b.figures.Queued), value(a.figures.Queued)),
+			cmp.Compare(b.live(queued), a.live(queued)),
 			cmp.Compare(b.rates.rejected, a.rates.rejected),
-			cmp.Compare(value(b.figures.ExecutingSeats), value(a.figures.ExecutingSeats)),
+			cmp.Compare(b.live(inUse), a.live(inUse)),
 			cmp.Compare(b.level.Nominal, a.level.Nominal),
 		)
 	})
@@ -116,28 +112,38 @@ func unread(r flowcontrol.Reading, asked bool) string {
 		return ""
 	case !asked:
 		return "no server was asked: what is shown follows from the objects alone"
-	case r.Dump != nil:
-		return inspect.Sanitize(r.MetricsHealth.Message) + ": current limits and seats are missing"
 	}
-	return inspect.Sanitize(r.MetricsHealth.Message)
+	return inspect.Sanitize(r.Health.Message)
 }
 
-// value is a figure, or -1 when it is not known.
-func value(n *int) int {
-	if n == nil {
+func inUse(c *flowcontrol.Counts) int    { return c.ExecutingSeats }
+func queued(c *flowcontrol.Counts) int   { return c.QueuedRequests }
+func rejected(c *flowcontrol.Counts) int { return c.RejectedRequests() }
+
+// live is a count of the level's requests or seats, or -1 where it is not known.
+func (r *row) live(of func(*flowcontrol.Counts) int) int {
+	if r.load == nil {
 		return -1
 	}
-	return *n
+	return of(&r.load.Total)
 }
 
-func number(n *int, role styled.Role) styled.Line {
+// now is the limit that holds now, or -1 where it is not known.
+func (r *row) now() int {
+	if r.load == nil || r.load.Current == nil {
+		return -1
+	}
+	return *r.load.Current
+}
+
+func number(n int, role styled.Role) styled.Line {
 	switch {
-	case n == nil:
+	case n < 0:
 		return styled.Text(styled.Dim, "–")
-	case *n == 0:
+	case n == 0:
 		return styled.Text(styled.Dim, "0")
 	}
-	return styled.Text(role, strconv.Itoa(*n))
+	return styled.Text(role, strconv.Itoa(n))
 }
 
 // barWidth is the width of the bar of seats in use, historyWidth that of its past.
@@ -157,29 +163,15 @@ var columns = []listing.Column[row]{
 	},
 	{
 		Column: widget.Column{Title: "NOW", Right: true, Rank: 3}, Cell: nowCell,
-		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Current), value(b.figures.Current)) },
+		Compare: func(a, b *row) int { return cmp.Compare(a.now(), b.now()) },
 	},
-	{
-		Column: widget.Column{Title: "IN USE", Right: true}, Cell: func(r *row) styled.Line { return number(r.figures.ExecutingSeats, styled.Used) },
-		Compare: func(a, b *row) int {
-			return cmp.Compare(value(a.figures.ExecutingSeats), value(b.figures.ExecutingSeats))
-		},
-		Amount: func(r *row) (float64, bool) { return known(r.figures.ExecutingSeats) },
-	},
+	liveColumn("IN USE", inUse, func(r *row) styled.Line { return number(r.live(inUse), styled.Used) }),
 	{
 		Column: widget.Column{Title: "", Rank: 4}, Cell: barCell, Text: func(*row) string { return "" },
 		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) },
 	},
-	{
-		Column: widget.Column{Title: "QUEUED", Right: true}, Cell: func(r *row) styled.Line { return number(r.figures.Queued, styled.Warn) },
-		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Queued), value(b.figures.Queued)) },
-		Amount:  func(r *row) (float64, bool) { return known(r.figures.Queued) },
-	},
-	{
-		Column: widget.Column{Title: "REJECTED", Right: true}, Cell: rejectedCell,
-		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Rejected), value(b.figures.Rejected)) },
-		Amount:  func(r *row) (float64, bool) { return known(r.figures.Rejected) },
-	},
+	liveColumn("QUEUED", queued, func(r *row) styled.Line { return number(r.live(queued), styled.Warn) }),
+	liveColumn("REJECTED", rejected, rejectedCell),
 	{
 		Column: widget.Column{Title: "HISTORY", Rank: 5}, Cell: historyCell, Text: func(*row) string { return "" },
 		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) },
@@ -204,12 +196,15 @@ func intColumn(title string, rank int, of func(*row) int) listing.Column[row] {
 	}
 }
 
-// known is a figure, and whether it was read.
-func known(n *int) (float64, bool) {
-	if n == nil {
-		return 0, false
+func liveColumn(title string, of func(*flowcontrol.Counts) int, cell func(*row) styled.Line) listing.Column[row] {
+	return listing.Column[row]{
+		Column: widget.Column{Title: title, Right: true}, Cell: cell,
+		Compare: func(a, b *row) int { return cmp.Compare(a.live(of), b.live(of)) },
+		Amount: func(r *row) (float64, bool) {
+			n := r.live(of)
+			return float64(max(n, 0)), n >= 0
+		},
 	}
-	return float64(*n), true
 }
 
 // typeText says in a word what becomes of a request for which there is no seat.
@@ -224,20 +219,25 @@ func typeText(r *row) string {
 }
 
 func rangeCell(r *row) styled.Line {
+	return styled.Text(styled.Dim, fmt.Sprintf("%d–%s", r.level.Lower, r.upper()))
+}
+
+// upper is the upper limit. Without a limit to borrowing it is what the server's metrics have, and kubectl dra get: all its seats,
+// which is no limit.
+func (r *row) upper() string {
 	if r.level.Borrowing == nil {
-		// The second number is what the server's metrics have, and kubectl dra get: all its seats, which is no limit.
-		return styled.Text(styled.Dim, fmt.Sprintf("%d–%d (∞)", r.level.Lower, r.level.Upper))
+		return fmt.Sprintf("%d (∞)", r.level.Upper)
 	}
-	return styled.Text(styled.Dim, fmt.Sprintf("%d–%d", r.level.Lower, r.level.Upper))
+	return strconv.Itoa(r.level.Upper)
 }
 
 // nowCell shows the limit that holds now, with what is borrowed or lent.
 func nowCell(r *row) styled.Line {
-	if r.figures.Current == nil {
+	if r.now() < 0 {
 		return styled.Text(styled.Dim, "–")
 	}
-	line := styled.Text(styled.Plain, strconv.Itoa(*r.figures.Current))
-	switch d := *r.figures.Current - r.level.Nominal; {
+	line := styled.Text(styled.Plain, strconv.Itoa(r.now()))
+	switch d := r.now() - r.level.Nominal; {
 	case d > 0:
 		return append(line, styled.Span{Text: fmt.Sprintf(" ↑%d", d), Role: styled.Good})
 	case d < 0:
@@ -249,18 +249,13 @@ func nowCell(r *row) styled.Line {
 func (r *row) exempt() bool { return r.level.Type == flowcontrolv1.PriorityLevelEnablementExempt }
 
 // share is the part of its seats that a level uses now.
-func (r *row) share() float64 {
-	if r.figures.ExecutingSeats == nil || r.figures.Current == nil {
-		return 0
-	}
-	return share(*r.figures.ExecutingSeats, *r.figures.Current)
-}
+func (r *row) share() float64 { return max(0, share(r.load)) }
 
 func barCell(r *row) styled.Line {
 	switch {
 	case r.exempt():
 		return styled.Text(styled.Dim, "no limit")
-	case r.figures.ExecutingSeats == nil || r.figures.Current == nil:
+	case r.now() < 0:
 		return styled.Text(styled.Dim, "")
 	}
 	role := styled.Used
@@ -271,7 +266,7 @@ func barCell(r *row) styled.Line {
 }
 
 func rejectedCell(r *row) styled.Line {
-	line := number(r.figures.Rejected, styled.Warn)
+	line := number(r.live(rejected), styled.Warn)
 	if r.rates.rejected > 0 {
 		return append(line, styled.Span{Text: fmt.Sprintf(" +%s/s", perSecond(r.rates.rejected)), Role: styled.Bad})
 	}

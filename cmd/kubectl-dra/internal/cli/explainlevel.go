@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,36 +139,44 @@ func unknownLevel(name string, levels []flowcontrol.Level) error {
 	for i := range levels {
 		names = append(names, levels[i].Name)
 	}
-	if hint := didYouMean(name, names); hint != "" {
-		return fmt.Errorf("prioritylevelconfiguration %q not found%s", name, hint)
-	}
-	return fmt.Errorf("prioritylevelconfiguration %q not found; there are %s", name, commaList(names))
+	hint := cmp.Or(didYouMean(name, names), "; there are "+commaList(names))
+	return fmt.Errorf("prioritylevelconfiguration %q not found%s", name, hint)
 }
 
 // input reads what the server says of the levels, if there is one.
 func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness.LevelInput, error) {
-	in := fairness.LevelInput{Snapshot: s}
-	source, err := newLevelReader(o.reader)
+	in, asked, err := readLevels(ctx, o.reader, s, o.seats, len(o.names) > 0)
 	if err != nil {
 		return in, err
 	}
-	if source != nil {
-		in.Reading = source.Read(ctx)
-		if from, ok := source.(flowcontrol.RequestSource); ok && len(o.names) > 0 {
-			in.Dump, in.DumpHealth = from.Requests(ctx)
-		}
-		if in.Reading.Metrics == nil {
-			o.streams.note("warning: %s; live figures are missing, limits are computed", in.Reading.MetricsHealth.Message)
-		}
+	if asked {
+		o.streams.noteReading(in.Reading)
 	}
-	if ctx.Err() != nil {
-		return in, context.Cause(ctx)
-	}
-	in.Limits = flowcontrol.Resolve(s.PriorityLevels(), o.seats, in.Reading.Metrics)
 	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.format.Name == "" && len(o.names)+len(o.sets)+len(o.files) > 0 {
 		o.streams.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
 	}
 	return in, nil
+}
+
+// readLevels asks the server, or the demo, for its load and, if wanted, for the requests that it has. asked is false for files,
+// which have neither.
+func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int, requests bool) (in fairness.LevelInput, asked bool, err error) {
+	in.Snapshot = s
+	source, err := newLevelSource(reader)
+	if err != nil {
+		return in, false, err
+	}
+	if source != nil {
+		in.Reading = source.Read(ctx)
+		if requests {
+			in.Dump, in.DumpHealth = source.Requests(ctx)
+		}
+	}
+	if ctx.Err() != nil {
+		return in, true, context.Cause(ctx)
+	}
+	in.Limits = flowcontrol.Resolve(s.PriorityLevels(), seats, in.Reading.Metrics)
+	return in, source != nil, nil
 }
 
 func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
@@ -239,7 +248,7 @@ func (o *levelOptions) set(objects *inspect.Objects, levels []flowcontrol.Level)
 		}
 		at := slices.IndexFunc(objects.PriorityLevels, func(l *flowcontrolv1.PriorityLevelConfiguration) bool { return l.Name == name })
 		if at < 0 {
-			made := flowcontrol.MandatoryLevel(name)
+			made := flowcontrol.Mandatory(name)
 			if made == nil {
 				return unknownLevel(name, levels)
 			}

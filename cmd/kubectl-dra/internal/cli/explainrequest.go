@@ -121,24 +121,14 @@ func (o *requestOptions) run(ctx context.Context) error {
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
-	source, err := newLevelReader(o.reader)
+	in, asked, err := readLevels(ctx, o.reader, snapshot, o.seats, true)
 	if err != nil {
 		return err
 	}
-	var reading flowcontrol.Reading
-	var dump *flowcontrol.RequestDump
-	health := inspect.Health{State: inspect.NotServed, Message: "no server was asked"}
-	if source != nil {
-		reading = source.Read(ctx)
-		if from, ok := source.(flowcontrol.RequestSource); ok {
-			dump, health = from.Requests(ctx)
-		}
+	if !asked {
+		in.DumpHealth.Message = "no server was asked"
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	limits := flowcontrol.Resolve(snapshot.PriorityLevels(), o.seats, reading.Metrics)
-	e := fairness.Request(fairness.RequestInput{Snapshot: snapshot, Request: o.request, Limits: limits, Reading: reading, Dump: dump, DumpHealth: health})
+	e := fairness.Request(in, o.request)
 	mismatch := o.check(ctx, snapshot, e)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

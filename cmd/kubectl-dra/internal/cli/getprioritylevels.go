@@ -13,7 +13,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
-const priorityLevelsView = "prioritylevels"
+const (
+	priorityLevelsView = "prioritylevels"
+	flowSchemasView    = "flowschemas"
+)
 
 // addConcurrencyFlag adds the flag that only the priority levels have.
 func addConcurrencyFlag(flags *pflag.FlagSet, to *int) {
@@ -35,25 +38,19 @@ func checkSeats(seats int) error {
 	return nil
 }
 
-// levelReader is made once: the demo plays on with each reading.
-func (o *getOptions) levelReader() (flowcontrol.Source, error) {
-	if o.levels != nil {
-		return o.levels, nil
-	}
-	levels, err := newLevelReader(o.reader)
-	if err != nil {
-		return nil, err
-	}
-	o.levels = levels
-	return levels, nil
+// levelSource is what says how busy the priority levels are.
+type levelSource interface {
+	flowcontrol.Source
+	// Requests returns the requests that wait or are executed. The dump is nil unless the health is Synced.
+	Requests(ctx context.Context) (*flowcontrol.RequestDump, inspect.Health)
 }
 
-// newLevelReader returns what reads how busy the priority levels are: those of the cluster, or of the demo, which
-// plays on with each reading. It is nil for files, which say nothing of it.
-func newLevelReader(reader *reader) (flowcontrol.Source, error) {
+// newLevelSource returns the source of the cluster, or of the demo, which plays on with each reading. It is nil for files, which say
+// nothing of it.
+func newLevelSource(reader *reader) (levelSource, error) {
 	switch {
 	case len(reader.from) > 0:
-		return nil, nil //nolint:nilnil // no reader is an answer: there is nothing to read
+		return nil, nil //nolint:nilnil // no source is an answer: there is nothing to read
 	case reader.demo:
 		return demo.NewLoad()
 	}
@@ -86,16 +83,25 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 
 // reading is what the server says of its levels; it is empty where there is no server. What is missing is noted.
 func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
-	reader, err := o.levelReader()
-	if err != nil || reader == nil {
-		return flowcontrol.Reading{}, err
+	if o.levels == nil { // it is made once: the demo plays on with each reading
+		var err error
+		if o.levels, err = newLevelSource(o.reader); err != nil || o.levels == nil {
+			return flowcontrol.Reading{}, err
+		}
 	}
-	reading := reader.Read(ctx)
+	reading := o.levels.Read(ctx)
 	if ctx.Err() != nil {
 		return reading, context.Cause(ctx)
 	}
-	o.noteReading(reading)
+	o.streams.noteReading(reading)
 	return reading, nil
+}
+
+// noteReading says that live figures are missing, and why.
+func (s *streams) noteReading(r flowcontrol.Reading) {
+	if r.Metrics == nil {
+		s.note("warning: %s; live figures are missing, limits are computed", r.Health.Message)
+	}
 }
 
 // computedLevels lists the priority levels for the default server concurrency limit. Without objects
@@ -127,13 +133,18 @@ func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (
 	return r.Limits, r.Source
 }
 
-// noteReading says which live figures are missing, and why. The metrics have all that the dump has.
-func (o *getOptions) noteReading(r flowcontrol.Reading) {
-	switch metrics, dump := r.MetricsHealth, r.DumpHealth; {
-	case r.Metrics != nil:
-	case r.Dump != nil:
-		o.streams.note("warning: %s; current limits and seats are missing", metrics.Message)
-	default:
-		o.streams.note("warning: %s; %s; live figures are missing, limits are computed", metrics.Message, dump.Message)
+// flowSchemas lists the FlowSchemas, with what the server says of their requests where there is one.
+func (o *getOptions) flowSchemas(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+	reading, err := o.reading(ctx)
+	if err != nil {
+		return nil, err
 	}
+	return schemasWith(s, reading), nil
+}
+
+func computedSchemas(s *inspect.Snapshot) *output.List { return schemasWith(s, flowcontrol.Reading{}) }
+
+func schemasWith(s *inspect.Snapshot, reading flowcontrol.Reading) *output.List {
+	limits := flowcontrol.Compute(s.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which levels there are does not depend on it
+	return fairness.FlowSchemas(s, &limits, reading)
 }

@@ -163,7 +163,7 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		}
 		options.Remarks = o.connection.plugin.lastLines
 	}
-	if options.Levels, err = newLevelReader(o.reader); err != nil {
+	if options.Levels, err = newLevelSource(o.reader); err != nil {
 		return err
 	}
 	if err := o.connectEvents(options); err != nil {

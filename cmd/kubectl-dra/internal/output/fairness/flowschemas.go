@@ -1,6 +1,7 @@
 package fairness
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -69,23 +70,11 @@ func flowSchema(s *inspect.Snapshot, schema flowcontrol.Schema, reading flowcont
 	if m := o.Spec.DistinguisherMethod; m != nil {
 		f.DistinguisherMethod = string(m.Type)
 	}
-	if m := reading.Metrics; m != nil {
-		counts := &flowcontrol.Counts{} // a count that has never been other than 0 has no metric
-		if load := m.Levels[f.PriorityLevel]; load != nil && load.Schemas[f.Name] != nil {
-			counts = load.Schemas[f.Name]
-		}
+	if counts := reading.Schema(f.PriorityLevel, f.Name); counts != nil {
 		rejected := counts.RejectedRequests()
 		f.Executing, f.Queued, f.Dispatched, f.Rejected = &counts.ExecutingRequests, &counts.QueuedRequests, &counts.Dispatched, &rejected
 	}
 	return f
-}
-
-// levelText is the level of a schema, with what is the matter.
-func (f *FlowSchema) levelText() string {
-	if f.Dangling {
-		return f.PriorityLevel + " (missing)"
-	}
-	return f.PriorityLevel
 }
 
 var flowSchemaTable = output.Table{
@@ -95,12 +84,12 @@ var flowSchemaTable = output.Table{
 	},
 	Row: func(item output.Item) []string {
 		f := item.(*FlowSchema)
-		flows := f.DistinguisherMethod
-		if flows == "" {
-			flows = "one"
+		level := f.PriorityLevel
+		if f.Dangling {
+			level += " (missing)"
 		}
 		return []string{
-			f.Name, strconv.Itoa(f.MatchingPrecedence), f.levelText(), flows, objectText(f.Assumed),
+			f.Name, strconv.Itoa(f.MatchingPrecedence), level, cmp.Or(f.DistinguisherMethod, "one"), objectText(f.Assumed),
 			output.CountText(f.Executing), output.CountText(f.Queued), output.CountText(f.Rejected), output.OrNone(strings.Join(f.Subjects, ",")),
 		}
 	},

@@ -1,6 +1,8 @@
 package fairness
 
 import (
+	"slices"
+
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -75,7 +77,7 @@ type ActorRequest struct {
 	Rejected *int `json:"rejected,omitempty"`
 }
 
-// LevelInput is what explanations of priority levels are made of.
+// LevelInput is what questions about priority levels and requests are answered from.
 type LevelInput struct {
 	Snapshot *inspect.Snapshot
 	Limits   flowcontrol.Resolved
@@ -88,81 +90,66 @@ type LevelInput struct {
 // ExplainLevels explains all priority levels, by name.
 func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 	limits := &in.Limits.Limits
-	current := map[string]flowcontrol.Current{}
-	for _, c := range in.Reading.Metrics.CurrentLimits(limits, in.Reading.Dump) {
-		current[c.Level] = c
-	}
+	current := in.Reading.Metrics.CurrentLimits(limits)
 	schemas := FlowSchemas(in.Snapshot, limits, in.Reading).Items
 	actors := DRAActors(in.Snapshot, in.Reading)
-	var out []*PriorityLevelExplanation
-	for _, item := range PriorityLevels(in.Snapshot, *limits, in.Limits.Source, in.Reading).Items {
-		p := item.(*PriorityLevel) //nolint:forcetypeassert // it is a list of those
+	list := PriorityLevels(in.Snapshot, *limits, in.Limits.Source, in.Reading)
+	out := make([]*PriorityLevelExplanation, len(limits.Levels))
+	for i := range limits.Levels {
+		level := &limits.Levels[i]
 		e := &PriorityLevelExplanation{
-			APIVersion: output.APIVersion, Kind: "PriorityLevelExplanation", TotalShares: limits.Shares, Level: p, FlowSchemas: []*FlowSchema{},
-			ServerConcurrency: output.ServerConcurrency{Limit: limits.ServerConcurrency, Source: in.Limits.Source},
+			APIVersion: output.APIVersion, Kind: "PriorityLevelExplanation", ServerConcurrency: *list.ServerConcurrency, TotalShares: limits.Shares,
+			Level: list.Items[i].(*PriorityLevel), FlowSchemas: []*FlowSchema{}, //nolint:forcetypeassert // it is a list of those
 		}
-		if c, known := current[p.Name]; known {
+		if len(current) > 0 {
+			c := current[i]
 			e.Current = &CurrentLimit{
 				Computed: c.Limit, Rule: string(c.Rule), HighWatermark: c.HighWatermark, Smoothed: c.Smoothed, Least: c.Least, Target: c.Target,
 				Factor: c.Factor, Message: c.Message(),
 			}
 		}
 		for _, item := range schemas {
-			if f := item.(*FlowSchema); f.PriorityLevel == p.Name { //nolint:forcetypeassert // it is a list of those
+			if f := item.(*FlowSchema); f.PriorityLevel == level.Name { //nolint:forcetypeassert // it is a list of those
 				e.FlowSchemas = append(e.FlowSchemas, f)
 			}
 		}
 		for _, actor := range actors {
-			if actor.asksAt(p.Name) {
+			if slices.ContainsFunc(actor.Asks, func(r ActorRequest) bool { return r.PriorityLevel == level.Name }) {
 				e.Actors = append(e.Actors, actor)
 			}
 		}
-		e.addQueues(in)
-		e.addConditions(in.Snapshot)
-		out = append(out, e)
+		for _, object := range in.Snapshot.PriorityLevels() {
+			if object.Name == level.Name {
+				e.Conditions = output.Optional(object.Status.Conditions, levelCondition)
+			}
+		}
+		e.addQueues(in, level)
+		out[i] = e
 	}
 	return out
 }
 
-func (a *DRAActor) asksAt(level string) bool {
-	for _, ask := range a.Asks {
-		if ask.PriorityLevel == level {
-			return true
-		}
-	}
-	return false
+func levelCondition(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
+	return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
 }
 
 // addQueues says what is in the queues, and how wide requests may be.
-func (e *PriorityLevelExplanation) addQueues(in LevelInput) {
-	level, _ := in.Limits.Level(e.Level.Name)
+func (e *PriorityLevelExplanation) addQueues(in LevelInput, level *flowcontrol.Level) {
 	if level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
 		return
 	}
-	widest := flowcontrol.WidestOf(&level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized)
-	e.Widest = &WidestRequests{List: widest.List, Write: widest.Write}
+	widest := WidestRequests(flowcontrol.WidestOf(level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized))
+	e.Widest = &widest
+	queuing := flowcontrol.Queuing{}
 	if level.Queuing != nil {
-		e.Odds = squeezeOdds(*level.Queuing)
+		queuing = *level.Queuing
+		e.Odds = squeezeOdds(queuing)
 	}
 	switch {
 	case in.Dump != nil:
-		queuing := flowcontrol.Queuing{}
-		if level.Queuing != nil {
-			queuing = *level.Queuing
-		}
 		e.Flows = output.Optional(in.Dump.FlowsOf(&flowcontrol.Classification{Level: level.Name}, queuing), overlap)
 	case in.DumpHealth.Message != "":
 		e.Partial = append(e.Partial, in.DumpHealth.Message+": whose requests these are is not known")
-	}
-}
-
-func (e *PriorityLevelExplanation) addConditions(s *inspect.Snapshot) {
-	for _, level := range s.PriorityLevels() {
-		if level.Name == e.Level.Name {
-			e.Conditions = output.Optional(level.Status.Conditions, func(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
-				return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
-			})
-		}
 	}
 }
 
@@ -185,11 +172,7 @@ func DRAActors(s *inspect.Snapshot, reading flowcontrol.Reading) []DRAActor {
 			Role: string(a.Role), Driver: a.Driver, User: a.User, Evidence: string(a.Evidence), Crowded: a.Crowded(),
 			Asks: output.Each(a.Asks, func(r flowcontrol.ActorRequest) ActorRequest {
 				out := ActorRequest{Verb: r.Verb, Resource: r.Resource, FlowSchema: r.Schema, PriorityLevel: r.Level}
-				if m := reading.Metrics; m != nil {
-					counts := &flowcontrol.Counts{}
-					if load := m.Levels[r.Level]; load != nil && load.Schemas[r.Schema] != nil {
-						counts = load.Schemas[r.Schema]
-					}
+				if counts := reading.Schema(r.Level, r.Schema); counts != nil {
 					rejected := counts.RejectedRequests()
 					out.Queued, out.Rejected = &counts.QueuedRequests, &rejected
 				}

@@ -3,6 +3,7 @@ package fairness
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,12 +39,15 @@ type TakenBack struct {
 }
 
 func takenBack(t flowcontrol.TakenBack) TakenBack {
-	out := TakenBack{Kind: t.Kind, Name: t.Name, Certain: t.Certain, Command: fmt.Sprintf("kubectl annotate %s %s %s=false --overwrite", strings.ToLower(t.Kind), t.Name, flowcontrol.AutoUpdate)}
-	out.Message = fmt.Sprintf("the API server takes the change of %s %s back within a minute, because its annotation %s is true", t.Kind, t.Name, flowcontrol.AutoUpdate)
+	why := fmt.Sprintf("because its annotation %s is true", flowcontrol.AutoUpdate)
 	if !t.Certain {
-		out.Message = fmt.Sprintf("the API server takes the change of %s %s back within a minute, unless its annotation %s is false", t.Kind, t.Name, flowcontrol.AutoUpdate)
+		why = fmt.Sprintf("unless its annotation %s is false", flowcontrol.AutoUpdate)
 	}
-	return out
+	return TakenBack{
+		Kind: t.Kind, Name: t.Name, Certain: t.Certain,
+		Message: fmt.Sprintf("the API server takes the change of %s %s back within a minute, %s", t.Kind, t.Name, why),
+		Command: fmt.Sprintf("kubectl annotate %s %s %s=false --overwrite", strings.ToLower(t.Kind), t.Name, flowcontrol.AutoUpdate),
+	}
 }
 
 // LevelChange is a level before and after; one of them is absent for a level that comes or goes.
@@ -93,19 +97,17 @@ func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontr
 		}),
 		TakenBack: output.Optional(back, takenBack),
 	}
-	was, is := before.Levels, after.Levels
-	for len(was)+len(is) > 0 {
-		switch {
-		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
-			p.Levels = append(p.Levels, LevelChange{Name: was[0].Name, Before: levelLimits(&was[0], sized)})
-			was = was[1:]
-		case len(was) == 0 || is[0].Name < was[0].Name:
-			p.Levels = append(p.Levels, LevelChange{Name: is[0].Name, After: levelLimits(&is[0], sized)})
-			is = is[1:]
-		default:
-			p.Levels = append(p.Levels, LevelChange{Name: is[0].Name, Before: levelLimits(&was[0], sized), After: levelLimits(&is[0], sized)})
-			was, is = was[1:], is[1:]
-		}
+	changes := map[string]LevelChange{}
+	for i := range before.Levels {
+		level := &before.Levels[i]
+		changes[level.Name] = LevelChange{Name: level.Name, Before: levelLimits(level, sized)}
+	}
+	for i := range after.Levels {
+		level := &after.Levels[i]
+		changes[level.Name] = LevelChange{Name: level.Name, Before: changes[level.Name].Before, After: levelLimits(level, sized)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		p.Levels = append(p.Levels, changes[name])
 	}
 	return p
 }
@@ -113,13 +115,11 @@ func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontr
 func levelLimits(level *flowcontrol.Level, sized bool) *LevelLimits {
 	l := &LevelLimits{
 		Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable, Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper,
-	}
-	if q := level.Queuing; q != nil {
-		l.Queuing = &Queuing{Queues: q.Queues, HandSize: q.HandSize, QueueLengthLimit: q.QueueLengthLimit}
+		Queuing: (*Queuing)(level.Queuing),
 	}
 	if level.Response != "" {
-		widest := flowcontrol.WidestOf(level, sized)
-		l.Widest = &WidestRequests{List: widest.List, Write: widest.Write}
+		widest := WidestRequests(flowcontrol.WidestOf(level, sized))
+		l.Widest = &widest
 	}
 	return l
 }
@@ -137,8 +137,7 @@ func movedRequest(m flowcontrol.Moved) MovedRequest {
 		out.What += " of " + r.Info.APIGroup
 	}
 	if a := m.Probe.Actor; a != nil {
-		actor := DRAActor{Role: string(a.Role), Driver: a.Driver}
-		out.Actor = actor.name()
+		out.Actor = (&DRAActor{Role: string(a.Role), Driver: a.Driver}).name()
 	}
 	return out
 }
@@ -183,7 +182,7 @@ func (e *PriorityLevelPlan) movedText() []string {
 	for _, m := range e.Moved {
 		text := fmt.Sprintf("%s %s: from %s to %s", m.Verb, m.What, m.From.text(), m.To.text())
 		name := m.User
-		if m.User == flowcontrol.AnyAccount() {
+		if m.User == flowcontrol.AnyAccount {
 			name = "any service account"
 		}
 		switch {
@@ -226,23 +225,26 @@ func (l *LevelChange) row() []string {
 		return of(after)
 	}
 	return []string{
-		l.Name, change(func(l *LevelLimits) string { return fmt.Sprint(l.Shares) }), change(func(l *LevelLimits) string { return fmt.Sprint(l.Nominal) }),
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Lendable) }), change(borrowingText), change(widestText), mark,
+		l.Name,
+		change(func(l *LevelLimits) string { return fmt.Sprint(l.Shares) }),
+		change(func(l *LevelLimits) string { return fmt.Sprint(l.Nominal) }),
+		change(func(l *LevelLimits) string { return fmt.Sprint(l.Lendable) }),
+		change(func(l *LevelLimits) string { return borrowingText(l.Borrowing) }),
+		change(func(l *LevelLimits) string {
+			if l.Widest == nil {
+				return "-"
+			}
+			return fmt.Sprint(l.Widest.List)
+		}),
+		mark,
 	}
 }
 
-func borrowingText(l *LevelLimits) string {
-	if l.Borrowing == nil {
+func borrowingText(borrowing *int) string {
+	if borrowing == nil {
 		return "unlimited"
 	}
-	return fmt.Sprint(*l.Borrowing)
-}
-
-func widestText(l *LevelLimits) string {
-	if l.Widest == nil {
-		return "-"
-	}
-	return fmt.Sprint(l.Widest.List)
+	return fmt.Sprint(*borrowing)
 }
 
 // Markdown implements Document.

@@ -14,38 +14,17 @@ import (
 
 // PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
 func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int, verbose bool) error {
-	p := &levelPrinter{PriorityLevelExplanation: e, Page: output.NewPage(width), verbose: verbose}
-	p.print()
+	p := output.NewPage(width)
+	e.write(p, verbose)
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-func (p *levelPrinter) print() {
-	p.headline()
-	p.limits()
-	p.full()
-	p.load()
-	p.schemas()
-	p.actors()
-	for _, partial := range p.Partial {
-		p.Field("Partial", "%s", partial)
-	}
-}
-
-type levelPrinter struct {
-	*PriorityLevelExplanation
-	*output.Page
-
-	verbose bool
-}
-
-func (p *levelPrinter) exempt() bool { return p.Widest == nil }
-
-func (p *levelPrinter) headline() {
-	l := p.Level
+func (e *PriorityLevelExplanation) write(p *output.Page, verbose bool) {
+	l, exempt := e.Level, e.Widest == nil
 	text := fmt.Sprintf("priority level %s: ", l.Name)
 	switch {
-	case p.exempt():
+	case exempt:
 		text += "exempt, its requests are executed at once"
 	case l.Current != nil:
 		text += fmt.Sprintf("%s now, %d nominally", words.Count(*l.Current, "seat"), l.Nominal)
@@ -57,58 +36,85 @@ func (p *levelPrinter) headline() {
 		p.Paragraph("", "  ", "There is no such object: the server makes it up.")
 	}
 	p.WriteString("\n")
+	e.writeLimits(p, exempt)
+	if !exempt {
+		e.writeFull(p)
+	}
+	e.writeLoad(p, verbose)
+
+	if len(e.FlowSchemas) == 0 {
+		p.Field("From", "no FlowSchema leads here")
+	} else {
+		p.Field("From", "%s:", words.Count(len(e.FlowSchemas), "FlowSchema"))
+		p.Rows(output.Each(e.FlowSchemas, (*FlowSchema).row))
+	}
+	if len(e.Actors) > 0 {
+		p.Field("Of DRA", "these ask here:")
+		var rows [][]string
+		for i := range e.Actors {
+			name, text := e.Actors[i].name(), e.Actors[i].text(l.Name)
+			if last := len(rows) - 1; last >= 0 && rows[last][1] == text {
+				rows[last][0] += ", " + strings.TrimPrefix(name, "driver ")
+				continue
+			}
+			rows = append(rows, []string{name, text})
+		}
+		for _, row := range rows {
+			p.Paragraph("  ", "    ", row[0]+" "+row[1])
+		}
+	}
+	for _, partial := range e.Partial {
+		p.Field("Partial", "%s", partial)
+	}
 }
 
-// limits says how the limits come about, by the names of the API.
-func (p *levelPrinter) limits() {
-	l := p.Level
-	p.Field("NominalCL", "%d = ⌈%d × %d shares ÷ %d⌉: what it has while nobody lends or borrows", l.Nominal, p.ServerConcurrency.Limit, l.Shares, p.TotalShares)
+// writeLimits says how the limits come about, by the names of the API.
+func (e *PriorityLevelExplanation) writeLimits(p *output.Page, exempt bool) {
+	l, seats := e.Level, e.ServerConcurrency.Limit
+	p.Field("NominalCL", "%d = ⌈%d × %d shares ÷ %d⌉: what it has while nobody lends or borrows", l.Nominal, seats, l.Shares, e.TotalShares)
 	p.Field("LendableCL", "%d: what of it others may borrow, which leaves at least %d", l.Lendable, l.Lower)
 	switch {
-	case p.exempt():
+	case exempt:
 		p.Field("BorrowingCL", "without limit: it takes what it needs")
 	case l.Borrowing == nil:
-		p.Field("BorrowingCL", "without limit of its own: up to %s, which is NominalCL and all %d seats of the server", upperText(l), p.ServerConcurrency.Limit)
+		p.Field("BorrowingCL", "without limit of its own: up to %s, which is NominalCL and all %d seats of the server", upperText(l), seats)
 	default:
 		p.Field("BorrowingCL", "%d: what it may borrow, so up to %d", *l.Borrowing, l.Upper)
 	}
-	switch c := p.Current; {
+	switch c := e.Current; {
 	case c == nil:
 	case l.Current != nil && c.Computed != *l.Current:
 		p.Field("CurrentCL", "%d; by the demand of this moment it would be %s", *l.Current, c.Message)
 	default:
 		p.Field("CurrentCL", "%s", c.Message)
 	}
-	for _, c := range p.Conditions {
+	for _, c := range e.Conditions {
 		p.Field("Condition", "%s %s %s", c.Type, c.Status, c.Message)
 	}
 }
 
-// full says when requests wait and when they are rejected.
-func (p *levelPrinter) full() {
-	if p.exempt() {
-		return
-	}
-	widest := fmt.Sprintf("a list takes at most %s, a write at most %d", words.Count(p.Widest.List, "seat"), p.Widest.Write)
-	p.Field("Widest", "%s", widest)
-	q := p.Level.Queuing
+// writeFull says when requests wait and when they are rejected.
+func (e *PriorityLevelExplanation) writeFull(p *output.Page) {
+	p.Field("Widest", "a list takes at most %s, a write at most %d", words.Count(e.Widest.List, "seat"), e.Widest.Write)
+	q := e.Level.Queuing
 	if q == nil {
 		p.Field("When full", "a request is rejected (429) if the seats in use and its own exceed CurrentCL; one that is wider runs only while nothing else does")
 		return
 	}
 	p.Field("When full", "requests wait once CurrentCL seats are in use, each flow in %d of %d queues, for at most a quarter of their time-out (15 s of the usual 60 s, never more than 1 min); "+
 		"one is rejected (429) if the queue that it comes to has %s already, and when it has waited too long", q.HandSize, q.Queues, words.Count(q.QueueLengthLimit, "request"))
-	texts := make([]string, len(p.Odds))
-	for i, o := range p.Odds {
-		texts[i] = fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants)
-	}
 	if q.HandSize < q.Queues {
-		p.Field("Odds", "that other flows, each filling its queues, have all those of a flow: %s", strings.Join(texts, ", "))
+		p.Field("Odds", "that other flows, each filling its queues, have all those of a flow: %s", oddsText(e.Odds))
 	}
 }
 
-func (p *levelPrinter) load() {
-	l := p.Level
+func oddsText(odds []SqueezeOdds) string {
+	return strings.Join(output.Each(odds, func(o SqueezeOdds) string { return fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants) }), ", ")
+}
+
+// writeLoad says what the level is doing, and for whom.
+func (e *PriorityLevelExplanation) writeLoad(p *output.Page, verbose bool) {
+	l := e.Level
 	text := l.loadText()
 	if text == "" {
 		return
@@ -124,81 +130,44 @@ func (p *levelPrinter) load() {
 		text += "; waits are " + l.MeanWait + " on average"
 	}
 	p.Field("Now", "%s", text)
-	shown := p.Flows
-	if len(shown) > mostFlows && !p.verbose {
+	shown := e.Flows
+	if len(shown) > mostFlows && !verbose {
 		shown = shown[:mostFlows]
 	}
-	rows := make([][]string, len(shown))
-	for i, f := range shown {
+	p.Rows(output.Each(shown, func(f FlowOverlap) []string {
 		name := f.FlowSchema
 		if f.Distinguisher != "" {
 			name += " " + f.Distinguisher
 		}
-		rows[i] = []string{fmt.Sprintf("%d waiting", f.Waiting), fmt.Sprintf("%d executing", f.Executing), name}
-	}
-	p.Rows(rows)
-	if more := len(p.Flows) - len(shown); more > 0 {
+		return []string{fmt.Sprintf("%d waiting", f.Waiting), fmt.Sprintf("%d executing", f.Executing), name}
+	}))
+	if more := len(e.Flows) - len(shown); more > 0 {
 		p.Paragraph("  ", "  ", fmt.Sprintf("and %s more (-v shows all)", words.Count(more, "flow")))
 	}
 }
 
 // loadText says what a level is doing, or "" if that is not known.
 func (p *PriorityLevel) loadText() string {
-	if p.Executing == nil || p.Queued == nil {
+	if p.Executing == nil {
 		return ""
 	}
-	text := words.Count(*p.Executing, "request") + " executing"
-	if p.ExecutingSeats != nil {
-		text += " on " + words.Count(*p.ExecutingSeats, "seat")
-	}
-	text += fmt.Sprintf(", %d waiting", *p.Queued)
-	if p.Rejected != nil {
-		text += fmt.Sprintf(", %d rejected since the server started", *p.Rejected)
-	}
-	return text
+	return fmt.Sprintf("%s executing on %s, %d waiting, %d rejected since the server started",
+		words.Count(*p.Executing, "request"), words.Count(*p.ExecutingSeats, "seat"), *p.Queued, *p.Rejected)
 }
 
-func (p *levelPrinter) schemas() {
-	if len(p.FlowSchemas) == 0 {
-		p.Field("From", "no FlowSchema leads here")
-		return
+// row says whose requests a FlowSchema leads to its level.
+func (f *FlowSchema) row() []string {
+	text := "for " + words.Shorten(f.Subjects, mostFlows)
+	switch f.DistinguisherMethod {
+	case "ByUser":
+		text += ", each user a flow"
+	case "ByNamespace":
+		text += ", each namespace a flow"
 	}
-	p.Field("From", "%s:", words.Count(len(p.FlowSchemas), "FlowSchema"))
-	rows := make([][]string, len(p.FlowSchemas))
-	for i, f := range p.FlowSchemas {
-		text := "for " + words.Shorten(f.Subjects, mostFlows)
-		switch f.DistinguisherMethod {
-		case "ByUser":
-			text += ", each user a flow"
-		case "ByNamespace":
-			text += ", each namespace a flow"
-		}
-		if f.Assumed {
-			text += "; made up by the server"
-		}
-		rows[i] = []string{fmt.Sprint(f.MatchingPrecedence), f.Name, text}
+	if f.Assumed {
+		text += "; made up by the server"
 	}
-	p.Rows(rows)
-}
-
-// actors says who of DRA depends on the level.
-func (p *levelPrinter) actors() {
-	if len(p.Actors) == 0 {
-		return
-	}
-	p.Field("Of DRA", "these ask here:")
-	var rows [][]string
-	for i := range p.Actors {
-		name, text := p.Actors[i].name(), p.Actors[i].text(p.Level.Name)
-		if last := len(rows) - 1; last >= 0 && rows[last][1] == text {
-			rows[last][0] += ", " + strings.TrimPrefix(name, "driver ")
-			continue
-		}
-		rows = append(rows, []string{name, text})
-	}
-	for _, row := range rows {
-		p.Paragraph("  ", "    ", row[0]+" "+row[1])
-	}
+	return []string{fmt.Sprint(f.MatchingPrecedence), f.Name, text}
 }
 
 // name is who an actor is.
@@ -240,8 +209,7 @@ func upperText(p *PriorityLevel) string {
 // Markdown implements Document.
 func (e *PriorityLevelExplanation) Markdown(p *markdown.Document) {
 	p.Headline(markdown.Text("Priority level"), markdown.Code(e.Level.Name))
-	printer := &levelPrinter{PriorityLevelExplanation: e, Page: output.MarkdownPage(p)}
-	printer.print()
+	e.write(output.MarkdownPage(p), false)
 }
 
 // Markdown implements Document.

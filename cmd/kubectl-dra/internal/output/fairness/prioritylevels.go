@@ -1,6 +1,7 @@
 package fairness
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -86,9 +87,8 @@ func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowc
 	for _, level := range limits.Levels {
 		p := wirePriorityLevel(level)
 		p.FlowSchemas = append(p.FlowSchemas, schemas[level.Name]...)
-		p.setFigures(reading.Level(level.Name))
-		if m := reading.Metrics; m != nil && m.Levels[level.Name] != nil {
-			p.setLoad(m.Levels[level.Name])
+		if load := reading.Level(level.Name); load != nil {
+			p.setLoad(load)
 		}
 		if object := objects[level.Name]; object != nil {
 			p.Created = output.Timestamp(object.CreationTimestamp)
@@ -100,26 +100,19 @@ func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowc
 }
 
 func wirePriorityLevel(level flowcontrol.Level) *PriorityLevel {
-	p := &PriorityLevel{
+	return &PriorityLevel{
 		Name: level.Name, Type: string(level.Type), Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable,
 		Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper, Response: string(level.Response),
-		FlowSchemas: []string{}, Assumed: level.Assumed, Listed: output.Listed{Metadata: output.Meta{Name: level.Name}},
+		Queuing: (*Queuing)(level.Queuing), FlowSchemas: []string{}, Assumed: level.Assumed, Listed: output.Listed{Metadata: output.Meta{Name: level.Name}},
 	}
-	if q := level.Queuing; q != nil {
-		p.Queuing = &Queuing{Queues: q.Queues, HandSize: q.HandSize, QueueLengthLimit: q.QueueLengthLimit}
-	}
-	return p
-}
-
-func (p *PriorityLevel) setFigures(f flowcontrol.Figures) {
-	p.Current = f.Current
-	p.Executing, p.ExecutingSeats = f.Executing, f.ExecutingSeats
-	p.Queued, p.QueuedSeats = f.Queued, f.QueuedSeats
-	p.Rejected = f.Rejected
 }
 
 func (p *PriorityLevel) setLoad(load *flowcontrol.Load) {
-	p.RejectedBy = load.Total.Rejected
+	total, rejected := load.Total, load.Total.RejectedRequests()
+	p.Current = load.Current
+	p.Executing, p.ExecutingSeats = &total.ExecutingRequests, &total.ExecutingSeats
+	p.Queued, p.QueuedSeats = &total.QueuedRequests, &total.QueuedSeats
+	p.Rejected, p.RejectedBy = &rejected, total.Rejected
 	if load.Demand != (flowcontrol.Demand{}) {
 		demand := Demand(load.Demand)
 		p.Demand = &demand
@@ -141,22 +134,14 @@ var priorityLevelTable = output.Table{
 	},
 	Row: func(item output.Item) []string {
 		p := item.(*PriorityLevel)
-		borrowing := "unlimited"
-		if p.Borrowing != nil {
-			borrowing = strconv.Itoa(*p.Borrowing)
-		}
 		queues, hand, length := "-", "-", "-"
 		if q := p.Queuing; q != nil {
 			queues, hand, length = strconv.Itoa(q.Queues), strconv.Itoa(q.HandSize), strconv.Itoa(q.QueueLengthLimit)
 		}
-		response := p.Response
-		if response == "" {
-			response = "-"
-		}
 		return []string{
 			p.Name, p.Type, objectText(p.Assumed), strconv.Itoa(p.Shares), strconv.Itoa(p.Nominal), strconv.Itoa(p.Lower), upperText(p),
 			output.CountText(p.Current), output.CountText(p.Executing), output.CountText(p.Queued), output.CountText(p.Rejected),
-			output.CountText(p.ExecutingSeats), strconv.Itoa(p.Lendable), borrowing, response,
+			output.CountText(p.ExecutingSeats), strconv.Itoa(p.Lendable), borrowingText(p.Borrowing), cmp.Or(p.Response, "-"),
 			queues, hand, length, output.OrNone(strings.Join(p.FlowSchemas, ",")),
 		}
 	},

@@ -2,6 +2,7 @@ package fairness
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -42,11 +43,6 @@ type RequestExplanation struct {
 	Verified *Verified     `json:"verified,omitempty"`
 	// Partial says what could not be read.
 	Partial []string `json:"partial,omitempty"`
-
-	request        *flowcontrol.Request
-	schemaUID      string
-	levelUID       string
-	classification flowcontrol.Classification
 }
 
 // RequestAsked is the request that was asked about, as the server reads it.
@@ -128,25 +124,14 @@ type Verified struct {
 	Message       string `json:"message,omitempty"`
 }
 
-// RequestInput is what a question about a request is answered from.
-type RequestInput struct {
-	Snapshot *inspect.Snapshot
-	Request  *flowcontrol.Request
-	Limits   flowcontrol.Resolved
-	Reading  flowcontrol.Reading
-	// Dump is nil if it could not be read; then DumpHealth says why.
-	Dump       *flowcontrol.RequestDump
-	DumpHealth inspect.Health
-}
-
 // elephants are the numbers of flows for which odds are told: those of the documentation of Kubernetes.
 var elephants = []int{1, 4, 16}
 
 // Request explains where a request goes.
-func Request(in RequestInput) *RequestExplanation {
-	r := in.Request
+func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	c := flowcontrol.Classify(in.Snapshot.Objects().FlowSchemas, &in.Limits.Limits, r)
-	level, _ := in.Limits.Level(c.Level)
+	at := slices.IndexFunc(in.Limits.Levels, func(l flowcontrol.Level) bool { return l.Name == c.Level })
+	level := &in.Limits.Levels[at]
 	e := &RequestExplanation{
 		APIVersion: output.APIVersion, Kind: "RequestExplanation", LongRunning: r.LongRunning(),
 		Request: RequestAsked{
@@ -158,98 +143,82 @@ func Request(in RequestInput) *RequestExplanation {
 		Rejected: output.Each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
 			return RejectedSchema{FlowSchema: m.Schema, Reason: string(m.Reason), Rule: m.Rule, Message: m.Message()}
 		}),
-		request: r, classification: c,
 	}
-	for _, item := range PriorityLevels(in.Snapshot, in.Limits.Limits, in.Limits.Source, in.Reading).Items {
-		if p, ok := item.(*PriorityLevel); ok && p.Name == c.Level {
-			e.Level = p
-		}
-	}
-	e.uids(in.Snapshot)
-	if h := in.Reading.MetricsHealth; in.Reading.Metrics == nil && h.Message != "" {
+	levels := PriorityLevels(in.Snapshot, in.Limits.Limits, in.Limits.Source, in.Reading).Items
+	e.Level = levels[at].(*PriorityLevel) //nolint:forcetypeassert // it is a list of those
+	if h := in.Reading.Health; in.Reading.Metrics == nil && h.Message != "" {
 		e.Partial = append(e.Partial, h.Message+": how busy the level is, and how many objects there are, is not known")
 	}
-	if !e.LongRunning {
-		e.addLoad(in, level)
+	if e.LongRunning {
+		return e
 	}
-	return e
-}
-
-// addLoad says how many seats the request takes, and what else is in the level.
-func (e *RequestExplanation) addLoad(in RequestInput, level flowcontrol.Level) {
 	if !e.Exempt {
-		w := flowcontrol.WidthOf(e.request, &level, in.Reading.Metrics)
+		w := flowcontrol.WidthOf(r, level, in.Reading.Metrics)
 		e.Width = &RequestWidth{
 			Seats: w.Seats, FinalSeats: w.FinalSeats, AfterwardsSeconds: w.Afterwards.Seconds(), Most: w.Cap, Reason: string(w.Reason), Message: w.Message(),
 		}
 	}
 	if level.Queuing == nil {
-		return
+		return e
 	}
 	e.Odds = squeezeOdds(*level.Queuing)
-	if in.Dump == nil {
-		if in.DumpHealth.Message != "" {
-			e.Partial = append(e.Partial, in.DumpHealth.Message+": who sits in the queues is not known")
-		}
-		return
+	switch {
+	case in.Dump != nil:
+		e.Sitting = output.Each(e.Queues, func(queue int) QueueSitting {
+			s := QueueSitting{Queue: queue}
+			for _, f := range in.Dump.InQueue(level.Name, queue) {
+				s.Waiting, s.Executing, s.WaitingSeats = s.Waiting+f.Waiting, s.Executing+f.Executing, s.WaitingSeats+f.WaitingSeats
+				s.Flows = append(s.Flows, overlap(f))
+			}
+			return s
+		})
+		e.Overlaps = output.Optional(in.Dump.FlowsOf(&c, *level.Queuing), overlap)
+	case in.DumpHealth.Message != "":
+		e.Partial = append(e.Partial, in.DumpHealth.Message+": who sits in the queues is not known")
 	}
-	e.Sitting = output.Each(in.Dump.Sitting(level.Name, e.Queues, *level.Queuing), func(s flowcontrol.Sitting) QueueSitting {
-		return QueueSitting{Queue: s.Queue, Waiting: s.Waiting, Executing: s.Executing, WaitingSeats: s.WaitingSeats, Flows: output.Optional(s.Flows, overlap)}
-	})
-	e.Overlaps = output.Optional(in.Dump.FlowsOf(&e.classification, *level.Queuing), overlap)
+	return e
 }
 
 func overlap(f flowcontrol.Flow) FlowOverlap {
 	return FlowOverlap{FlowSchema: f.Schema, Distinguisher: f.Distinguisher, Waiting: f.Waiting, Executing: f.Executing, SharedQueues: f.Shared}
 }
 
-// uids notes by which UIDs the server would name schema and level.
-func (e *RequestExplanation) uids(s *inspect.Snapshot) {
-	if !e.FlowSchemaAssumed {
-		for _, schema := range s.Objects().FlowSchemas {
-			if schema.Name == e.FlowSchema {
-				e.schemaUID = string(schema.UID)
-			}
-		}
-	}
-	for _, level := range s.PriorityLevels() {
-		if level.Name == e.PriorityLevel {
-			e.levelUID = string(level.UID)
-		}
-	}
-}
-
 // SetVerification notes what the server says.
 func (e *RequestExplanation) SetVerification(s *inspect.Snapshot, v flowcontrol.Verification) {
-	e.Verified = &Verified{Status: v.Status, Message: v.Message}
+	e.Verified = &Verified{Result: VerifiedUnknown, Status: v.Status, Message: v.Message}
 	switch {
 	case !v.Classified && e.LongRunning:
 		e.Verified.Result = VerifiedSame
 		return
-	case !v.Classified && v.Status == http.StatusForbidden:
-		e.Verified.Result = VerifiedUnknown
-		return
 	case !v.Classified:
-		e.Verified.Result = VerifiedUnknown
-		if e.Verified.Message == "" {
+		if v.Message == "" && v.Status != http.StatusForbidden {
 			e.Verified.Message = "it did not classify the request; API Priority and Fairness may be off"
 		}
 		return
 	}
-	e.Verified.FlowSchema, e.Verified.PriorityLevel = "one that the server makes up", "one that the server makes up"
-	for _, schema := range s.Objects().FlowSchemas {
-		if v.SchemaUID != "" && string(schema.UID) == v.SchemaUID {
-			e.Verified.FlowSchema = schema.Name
+	const madeUp = "one that the server makes up"
+	schema, level := madeUp, madeUp
+	schemaUID, levelUID := "", "" // of those that were found here
+	for _, o := range s.Objects().FlowSchemas {
+		if v.SchemaUID != "" && string(o.UID) == v.SchemaUID {
+			schema = o.Name
+		}
+		if o.Name == e.FlowSchema && !e.FlowSchemaAssumed {
+			schemaUID = string(o.UID)
 		}
 	}
-	for _, level := range s.PriorityLevels() {
-		if v.LevelUID != "" && string(level.UID) == v.LevelUID {
-			e.Verified.PriorityLevel = level.Name
+	for _, o := range s.PriorityLevels() {
+		if v.LevelUID != "" && string(o.UID) == v.LevelUID {
+			level = o.Name
+		}
+		if o.Name == e.PriorityLevel {
+			levelUID = string(o.UID)
 		}
 	}
 	e.Verified.Result = VerifiedNot
-	if !e.LongRunning && v.SchemaUID == e.schemaUID && v.LevelUID == e.levelUID {
+	if !e.LongRunning && v.SchemaUID == schemaUID && v.LevelUID == levelUID {
 		e.Verified.Result = VerifiedSame
-		e.Verified.FlowSchema, e.Verified.PriorityLevel = e.FlowSchema, e.PriorityLevel
+		schema, level = e.FlowSchema, e.PriorityLevel
 	}
+	e.Verified.FlowSchema, e.Verified.PriorityLevel = schema, level
 }

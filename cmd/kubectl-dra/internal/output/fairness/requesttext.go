@@ -3,7 +3,6 @@ package fairness
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
@@ -13,31 +12,45 @@ import (
 
 // PrintRequest prints an explanation for people, in lines of so many columns. verbose shows every flow.
 func PrintRequest(w io.Writer, e *RequestExplanation, width int, verbose bool) error {
-	p := &requestPrinter{RequestExplanation: e, Page: output.NewPage(width), verbose: verbose}
-	p.print()
+	p := output.NewPage(width)
+	e.write(p, verbose)
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-func (p *requestPrinter) print() {
-	p.headline()
-	p.before()
-	p.limits()
-	if !p.LongRunning {
-		p.seats()
-		p.queues()
+func (e *RequestExplanation) write(p *output.Page, verbose bool) {
+	e.writeHeadline(p)
+	p.Field("User", "%s, in %s", e.Request.User, strings.Join(e.Request.Groups, ", "))
+	if len(e.Rejected) == 0 {
+		p.Field("Before it", "nothing: it is the first FlowSchema")
+	} else {
+		p.Field("Before it", "%s not match:", words.Plural(len(e.Rejected), "1 FlowSchema does", fmt.Sprintf("%d FlowSchemas do", len(e.Rejected))))
+		p.Rows(output.Each(e.Rejected, func(r RejectedSchema) []string { return []string{r.FlowSchema, r.Message} }))
 	}
-	p.verified()
-	for _, partial := range p.Partial {
+	if e.Exempt {
+		p.Field("Level", "%s is exempt: its requests are executed at once, whatever else there is", e.PriorityLevel)
+	} else {
+		p.Field("Level", "%s", e.Level.seatsText())
+		if text := e.Level.loadText(); text != "" {
+			p.Field("Now", "%s", text)
+		}
+	}
+	if !e.LongRunning {
+		e.writeSeats(p)
+		e.writeQueues(p, verbose)
+	}
+	switch v := e.Verified; {
+	case v == nil:
+	case v.Result == VerifiedSame:
+		p.Field("Verified", "the server says the same (it answered %d)", v.Status)
+	case v.Result == VerifiedNot:
+		p.Field("Verified", "NOT: the server says FlowSchema %s and priority level %s", v.FlowSchema, v.PriorityLevel)
+	default:
+		p.Field("Verified", "not: the server did not say (it answered %d): %s", v.Status, v.Message)
+	}
+	for _, partial := range e.Partial {
 		p.Field("Partial", "%s", partial)
 	}
-}
-
-type requestPrinter struct {
-	*RequestExplanation
-	*output.Page
-
-	verbose bool
 }
 
 // asks says in words what the request is.
@@ -58,56 +71,24 @@ func (r *RequestAsked) asks() string {
 	return text
 }
 
-func (p *requestPrinter) headline() {
-	p.Paragraph("", "  ", p.Request.asks())
-	by := "FlowSchema " + p.FlowSchema
-	switch {
-	case p.Rule > 0:
-		by += fmt.Sprintf(", rule %d", p.Rule)
-	default:
+func (e *RequestExplanation) writeHeadline(p *output.Page) {
+	p.Paragraph("", "  ", e.Request.asks())
+	by := "FlowSchema " + e.FlowSchema
+	if e.Rule > 0 {
+		by += fmt.Sprintf(", rule %d", e.Rule)
+	} else {
 		by += ", because it matches nothing"
 	}
-	if p.FlowSchemaAssumed {
+	if e.FlowSchemaAssumed {
 		by += "; there is no such object, the server makes it up"
 	}
-	if p.LongRunning {
+	if e.LongRunning {
 		p.Paragraph("→ ", "  ", "is served at once: requests that may take as long as they like are not subject to priority and fairness")
-		p.Paragraph("  ", "  ", fmt.Sprintf("a short one would go to priority level %s (%s)", p.PriorityLevel, by))
+		p.Paragraph("  ", "  ", fmt.Sprintf("a short one would go to priority level %s (%s)", e.PriorityLevel, by))
 	} else {
-		p.Paragraph("→ ", "  ", fmt.Sprintf("priority level %s (%s)", p.PriorityLevel, by))
+		p.Paragraph("→ ", "  ", fmt.Sprintf("priority level %s (%s)", e.PriorityLevel, by))
 	}
 	p.WriteString("\n")
-	p.Field("User", "%s, in %s", p.Request.User, strings.Join(p.Request.Groups, ", "))
-}
-
-// before lists the schemas that come before.
-func (p *requestPrinter) before() {
-	if len(p.Rejected) == 0 {
-		p.Field("Before it", "nothing: it is the first FlowSchema")
-		return
-	}
-	p.Field("Before it", "%s not match:", words.Plural(len(p.Rejected), "1 FlowSchema does", fmt.Sprintf("%d FlowSchemas do", len(p.Rejected))))
-	rows := make([][]string, len(p.Rejected))
-	for i, r := range p.Rejected {
-		rows[i] = []string{r.FlowSchema, r.Message}
-	}
-	p.Rows(rows)
-}
-
-// limits says how many seats the level has.
-func (p *requestPrinter) limits() {
-	l := p.Level
-	switch {
-	case l == nil:
-		return
-	case p.Exempt:
-		p.Field("Level", "%s is exempt: its requests are executed at once, whatever else there is", l.Name)
-		return
-	}
-	p.Field("Level", "%s", l.seatsText())
-	if text := l.loadText(); text != "" {
-		p.Field("Now", "%s", text)
-	}
 }
 
 // seatsText says how many seats a level has, with the names of the API.
@@ -124,34 +105,33 @@ func (p *PriorityLevel) seatsText() string {
 	return text
 }
 
-func (p *requestPrinter) seats() {
-	if p.Width == nil {
+// writeSeats says how many seats the request takes, and what becomes of it if there are none.
+func (e *RequestExplanation) writeSeats(p *output.Page) {
+	if e.Width == nil {
 		return
 	}
-	text := words.Count(p.Width.Seats, "seat") + ": " + p.Width.Message
-	if p.Width.Seats == p.Width.Most && p.Width.Most > 1 {
-		text += fmt.Sprintf("; the level gives no request of this kind more than %d", p.Width.Most)
+	text := words.Count(e.Width.Seats, "seat") + ": " + e.Width.Message
+	if e.Width.Seats == e.Width.Most && e.Width.Most > 1 {
+		text += fmt.Sprintf("; the level gives no request of this kind more than %d", e.Width.Most)
 	}
 	p.Field("Width", "%s", text)
-	switch l := p.Level; {
-	case l == nil:
-	case l.Queuing == nil:
-		p.Field("When full", "rejected at once (429) if the seats in use and its own exceed CurrentCL")
-	default:
+	if q := e.Level.Queuing; q != nil {
 		p.Field("When full", "waits if CurrentCL seats are in use, for at most a quarter of its time-out (15 s of the usual 60 s, never more than 1 min); "+
-			"rejected (429) if then the queue that it comes to has %s already", words.Count(l.Queuing.QueueLengthLimit, "request"))
+			"rejected (429) if then the queue that it comes to has %s already", words.Count(q.QueueLengthLimit, "request"))
+	} else {
+		p.Field("When full", "rejected at once (429) if the seats in use and its own exceed CurrentCL")
 	}
 }
 
-func (p *requestPrinter) queues() {
-	if len(p.Queues) == 0 {
+func (e *RequestExplanation) writeQueues(p *output.Page, verbose bool) {
+	if len(e.Queues) == 0 {
 		return
 	}
-	switch p.DistinguisherMethod {
+	switch e.DistinguisherMethod {
 	case "ByUser":
-		p.Field("Flow", "by user: %s", p.Distinguisher)
+		p.Field("Flow", "by user: %s", e.Distinguisher)
 	case "ByNamespace":
-		namespace := p.Distinguisher
+		namespace := e.Distinguisher
 		if namespace == "" {
 			namespace = "all requests for what is in no namespace"
 		}
@@ -159,62 +139,47 @@ func (p *requestPrinter) queues() {
 	default:
 		p.Field("Flow", "all requests of the FlowSchema are one")
 	}
-	names := make([]string, len(p.Queues))
-	for i, queue := range p.Queues {
-		names[i] = strconv.Itoa(queue)
+	names := strings.Join(output.Each(e.Queues, func(queue int) string { return fmt.Sprint(queue) }), ", ")
+	total := e.Level.Queuing.Queues
+	p.Field("Queues", "%s of %d; the request waits in the one of them with the least work", names, total)
+	if e.Sitting != nil {
+		e.writeSitting(p, verbose)
 	}
-	total := 0
-	if p.Level != nil && p.Level.Queuing != nil {
-		total = p.Level.Queuing.Queues
-	}
-	p.Field("Queues", "%s of %d; the request waits in the one of them with the least work", strings.Join(names, ", "), total)
-	p.sitting()
-	if len(p.Odds) > 0 && len(p.Queues) < total {
-		texts := make([]string, len(p.Odds))
-		for i, o := range p.Odds {
-			texts[i] = fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants)
-		}
-		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", strings.Join(texts, ", "))
+	if len(e.Odds) > 0 && len(e.Queues) < total {
+		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", oddsText(e.Odds))
 	}
 }
 
 // mostFlows is how many flows are shown without -v.
 const mostFlows = 5
 
-// sitting says who is in the queues, and with whom they are shared.
-func (p *requestPrinter) sitting() {
-	rows := [][]string{}
-	for _, s := range p.Sitting {
+// writeSitting says who is in the queues, and with whom they are shared.
+func (e *RequestExplanation) writeSitting(p *output.Page, verbose bool) {
+	var rows [][]string
+	for _, s := range e.Sitting {
 		if s.Waiting+s.Executing == 0 {
 			continue
 		}
-		var who []string
-		for _, f := range s.Flows {
-			who = append(who, fmt.Sprintf("%s (%d)", p.flowName(f), f.Waiting+f.Executing))
-		}
+		who := output.Each(s.Flows, func(f FlowOverlap) string { return fmt.Sprintf("%s (%d)", e.flowName(f), f.Waiting+f.Executing) })
 		rows = append(rows, []string{fmt.Sprintf("queue %d", s.Queue), fmt.Sprintf("%d waiting, %d executing", s.Waiting, s.Executing), words.Shorten(who, mostFlows)})
 	}
-	switch {
-	case p.Sitting == nil:
-		return
-	case len(rows) == 0:
+	if len(rows) == 0 {
 		p.Field("In them", "nothing at the moment")
-	default:
+	} else {
 		p.Field("In them", "now:")
 		p.Rows(rows)
 	}
 	rows = nil
-	for _, f := range p.Overlaps {
-		if len(f.SharedQueues) == 0 {
-			continue
+	for _, f := range e.Overlaps {
+		if shared := len(f.SharedQueues); shared > 0 {
+			rows = append(rows, []string{e.flowName(f), fmt.Sprintf("%d of %d queues, %d waiting, %d executing", shared, len(e.Queues), f.Waiting, f.Executing)})
 		}
-		rows = append(rows, []string{p.flowName(f), fmt.Sprintf("%d of %d queues, %d waiting, %d executing", len(f.SharedQueues), len(p.Queues), f.Waiting, f.Executing)})
 	}
 	if len(rows) == 0 {
 		return
 	}
 	shown := rows
-	if len(rows) > mostFlows && !p.verbose {
+	if len(rows) > mostFlows && !verbose {
 		shown = rows[:mostFlows]
 	}
 	p.Field("Shared", "with %s that %s requests now:", words.Count(len(rows), "flow"), words.Plural(len(rows), "has", "have"))
@@ -225,34 +190,18 @@ func (p *requestPrinter) sitting() {
 }
 
 // flowName names a flow; its schema goes without saying where it is that of the request.
-func (p *requestPrinter) flowName(f FlowOverlap) string {
+func (e *RequestExplanation) flowName(f FlowOverlap) string {
 	switch {
 	case f.Distinguisher == "":
 		return f.FlowSchema
-	case f.FlowSchema == p.FlowSchema:
+	case f.FlowSchema == e.FlowSchema:
 		return f.Distinguisher
 	}
 	return f.Distinguisher + " of " + f.FlowSchema
 }
 
-func (p *requestPrinter) verified() {
-	v := p.Verified
-	if v == nil {
-		return
-	}
-	switch v.Result {
-	case VerifiedSame:
-		p.Field("Verified", "the server says the same (it answered %d)", v.Status)
-	case VerifiedNot:
-		p.Field("Verified", "NOT: the server says FlowSchema %s and priority level %s", v.FlowSchema, v.PriorityLevel)
-	default:
-		p.Field("Verified", "not: the server did not say (it answered %d): %s", v.Status, v.Message)
-	}
-}
-
 // Markdown implements Document.
-func (r *RequestExplanation) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("API request →"), markdown.Code(r.PriorityLevel))
-	printer := &requestPrinter{RequestExplanation: r, Page: output.MarkdownPage(p)}
-	printer.print()
+func (e *RequestExplanation) Markdown(p *markdown.Document) {
+	p.Headline(markdown.Text("API request →"), markdown.Code(e.PriorityLevel))
+	e.write(output.MarkdownPage(p), false)
 }

@@ -2,8 +2,6 @@ package flowcontrol
 
 import (
 	"fmt"
-	"math/big"
-	"strconv"
 	"strings"
 )
 
@@ -66,51 +64,4 @@ func groupName(group string) string {
 		return `"" (core)`
 	}
 	return group
-}
-
-// Chance prints a probability with three digits.
-func Chance(odds *big.Rat) string {
-	value, _ := odds.Float64()
-	return strconv.FormatFloat(value, 'g', 3, 64)
-}
-
-// Message says in words what a width follows from. It has no text of the cluster in it.
-func (w Width) Message() string {
-	stored := fmt.Sprintf("%d objects", w.Stored.Objects)
-	if b := w.Stored.Bytes; b != nil && *b > 0 {
-		stored += fmt.Sprintf(" of %s in all", kilobytes(*b))
-	}
-	switch w.Reason {
-	case WidthSingle:
-		return "it is about one object at most"
-	case WidthName:
-		return "it lists one object, by its name"
-	case WidthNoInitial:
-		return "a watch from a known version sends no initial events"
-	case WidthNotStored:
-		return "this server does not store the resource, or has not counted it yet"
-	case WidthUnknown:
-		return "at least; how many objects there are, and how many watch them, is only in the server's metrics"
-	case WidthCache:
-		return "there are " + stored + "; the server's cache answers"
-	case WidthStorage:
-		return "there are " + stored + "; etcd has to answer"
-	case WidthStorageAll:
-		return "there are " + stored + "; etcd has to answer, and the server looks at more than it selects"
-	case WidthFewWatches:
-		return "fewer than ten watch the resource, which counts as none"
-	case WidthManyWatches:
-		return fmt.Sprintf("up to %d watches are told of a change: at most %d seats for %s more when it has ended", w.Stored.Watches, w.FinalSeats, w.Afterwards)
-	}
-	return string(w.Reason)
-}
-
-func kilobytes(bytes int) string {
-	switch {
-	case bytes >= 10_000_000:
-		return fmt.Sprintf("%d MB", bytes/1_000_000)
-	case bytes >= 10_000:
-		return fmt.Sprintf("%d kB", bytes/1000)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }
