@@ -164,7 +164,7 @@ func differentialShard(t *testing.T, shard, n int, seen *coverage) {
 // pruning is too slow to be compared often.
 func TestDifferentialOfLongSearches(t *testing.T) {
 	ctx := context.Background()
-	compared, want := 0, effort.Of(10, 2)
+	compared, want := 0, effort.Of(10, 1)
 	for seed := uint64(8_000_000); compared < want; seed++ {
 		q := generate(seeded(seed))
 		plain := newOurs(q, stepBudget)
@@ -194,8 +194,8 @@ func TestDifferentialOfLongSearches(t *testing.T) {
 // as they look from the first node that asks, so there the answer depends on the order of the nodes.
 func TestOneSchedulerInstanceForAllNodes(t *testing.T) {
 	ctx := context.Background()
-	compared := 0
-	for seed := range uint64(1_500) {
+	n, compared := effort.Of(1_500, 250), 0
+	for seed := range uint64(n) {
 		q := generate(seeded(1_000_000 + seed))
 		if slices.ContainsFunc(q.objects.Slices, func(s *resourcev1.ResourceSlice) bool { return len(s.Spec.SharedCounters) > 0 }) {
 			continue
@@ -218,7 +218,7 @@ func TestOneSchedulerInstanceForAllNodes(t *testing.T) {
 			compared++
 		}
 	}
-	if compared < 1_500 {
+	if compared < n {
 		t.Errorf("only %d nodes were compared", compared)
 	}
 }
@@ -227,7 +227,7 @@ func TestOneSchedulerInstanceForAllNodes(t *testing.T) {
 // come one at a time.
 func TestAllocateConcurrently(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(300) {
+	for seed := range uint64(effort.Of(300, 60)) {
 		q := generate(seeded(2_000_000 + seed))
 		shared := newOurs(q, 2_000)
 		var group sync.WaitGroup

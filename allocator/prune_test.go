@@ -16,7 +16,7 @@ import (
 // TestPruningKeepsTheAnswer compares searches with pruning from the first step on, with and without the
 // bounds, to plain ones. Pruning off is what TestDifferential compares with the scheduler.
 func TestPruningKeepsTheAnswer(t *testing.T) {
-	n := effort.Of(100_000, 1_500)
+	n := effort.Of(100_000, 700)
 	var pruned, plain, fewer, decided atomic.Int64
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

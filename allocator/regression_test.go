@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // Disagreements with the scheduler's allocator that the random problems found, made small and named,
@@ -163,8 +164,8 @@ func TestPruningMindsAttributesWithTwoValues(t *testing.T) {
 // no allocation.
 func TestIgnoreIsLikeReleasing(t *testing.T) {
 	ctx := context.Background()
-	changed := 0
-	for seed := range uint64(600) {
+	n, changed := effort.Of(600, 150), 0
+	for seed := range uint64(n) {
 		q := generate(seeded(5_000_000 + seed))
 		ignore := map[inspect.ClaimRef]bool{}
 		released := *q
@@ -192,7 +193,7 @@ func TestIgnoreIsLikeReleasing(t *testing.T) {
 			}
 		}
 	}
-	if changed < 20 {
+	if changed < n/30 {
 		t.Errorf("the claims mattered only %d times", changed)
 	}
 }
@@ -201,7 +202,7 @@ func TestIgnoreIsLikeReleasing(t *testing.T) {
 // with these gates. Each gate is flipped alone.
 func TestFeaturesCanBeChangedLater(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(300) {
+	for seed := range uint64(effort.Of(300, 50)) {
 		q := generate(seeded(6_000_000 + seed))
 		for _, gate := range switches {
 			changed := *q

@@ -15,7 +15,7 @@ import (
 // TestStepsAreTheSchedulers compares the counted steps with those that the scheduler's allocator makes, also
 // of questions that end with a solution or an error. What is said to be a lower bound must be one.
 func TestStepsAreTheSchedulers(t *testing.T) {
-	n := effort.Of(40_000, 1_000)
+	n := effort.Of(40_000, 400)
 	var exact, bounds [3]atomic.Int64 // by outcome: devices, nothing, abort
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

@@ -19,7 +19,7 @@ import (
 // TestSweepAnswersLikeAllocate doubles the nodes of random problems, so that many look alike, and
 // compares the answer of each group with that of every one of its nodes.
 func TestSweepAnswersLikeAllocate(t *testing.T) {
-	n := effort.Of(6_000, 600)
+	n := effort.Of(6_000, 300)
 	ctx := context.Background()
 	shared, nodes := 0, 0
 	for i := range n {

@@ -18,7 +18,7 @@ import (
 // TestTwinsAreAnsweredLikeOthers asks with the same claim several times, and with copies of it that the
 // allocator does not know to be the same. What one looked at stands for all, which may not change an answer.
 func TestTwinsAreAnsweredLikeOthers(t *testing.T) {
-	n := effort.Of(10_000, 600)
+	n := effort.Of(10_000, 300)
 	var decided, allocated atomic.Int64
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

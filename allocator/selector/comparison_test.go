@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/randomselector"
 )
 
@@ -161,8 +162,8 @@ func checkComparison(t *testing.T, cache *Cache, expression, literal string) (is
 // TestRandomComparisons checks random selectors, their terms, and variations of plain comparisons.
 func TestRandomComparisons(t *testing.T) {
 	cache := NewCache(Features{ConsumableCapacity: true, ListTypeAttributes: true})
-	found := 0
-	for seed := range uint64(400) {
+	n, found := effort.Of(400, 100), 0
+	for seed := range uint64(n) {
 		g := randomselector.New(seed, 0, false)
 		expressions := []string{g.Boolean(3), g.Leaf(), comparison(g)}
 		for _, part := range cache.Parts(expressions[0]) {
@@ -174,7 +175,7 @@ func TestRandomComparisons(t *testing.T) {
 			}
 		}
 	}
-	if found < 400 {
+	if found < n {
 		t.Errorf("only %d were comparisons", found)
 	}
 }

@@ -114,6 +114,9 @@ func TestSchedulerHangs(t *testing.T) {
 		fmt.Println("ended", err)
 		return
 	}
+	if effort.Usual() {
+		t.Skip("a core is busy for seconds until it is clear that the search goes on; the run of a change does")
+	}
 	for _, name := range []string{"literal", "asked about", "nested lists"}[:effort.Of(3, 1)] {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +158,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		`dyn([1]) == dyn("a")`, `dyn("a") != dyn(1)`, `[1, 2].indexOf(2) == 1`, `"abc".substring(1) == "bc"`,
 	}
 	g := randomselector.New(7, 7, true)
-	n := effort.Of(1000, 60)
+	n := effort.Of(1000, 40)
 	for range n {
 		expressions = append(expressions, g.Boolean(3))
 	}
@@ -172,7 +175,11 @@ func TestGuardsChangeNothing(t *testing.T) {
 		}
 		safe := *plain
 		safe.Program = program
-		for i := range 4 {
+		devices := 4
+		if !strings.Contains(expression, "device") {
+			devices = 1 // all devices are alike to it
+		}
+		for i := range devices {
 			driver, published := g.Device(i)
 			device := (&Program{}).input(driver, published)
 			want, wantDetails, wantErr := plain.DeviceMatches(t.Context(), device)

@@ -10,6 +10,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 func TestReads(t *testing.T) {
@@ -58,7 +60,7 @@ func TestEqualReadsGiveEqualResults(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	cached := NewCache(Features{ConsumableCapacity: true})
-	for range 4000 {
+	for range effort.Of(4000, 1000) {
 		device := randomDevice(rng)
 		for _, e := range expressions {
 			got, gotErr := cached.Selector(e).Match(context.Background(), driver, device)

@@ -1,7 +1,6 @@
 package effort
 
 import (
-	"math"
 	"os"
 )
 
@@ -9,19 +8,25 @@ import (
 // "more". The go command notices that a test reads it, so results of one run are never taken for those of another.
 const Variable = "KUBECTL_DRA_TESTS"
 
+// times is how much larger the run of a change is than the usual one.
+const times = 4
+
 // Full reports whether this is the full run.
 func Full() bool { return os.Getenv(Variable) == "all" }
 
 // Usual reports whether this is the usual run.
-func Usual() bool { return Of(4, 1) == 1 }
+func Usual() bool { return !Full() && os.Getenv(Variable) != "more" }
 
-// Of returns how many there are to be in the full run or in the usual one; in that of a change, their geometric mean.
+// Of returns how many there are to be in the full run or in the usual one; in that of a change, four times as many as in the
+// usual one and never more than in the full one. Where every n-th is taken, full is 1 and usual is larger.
 func Of(full, usual int) int {
-	switch os.Getenv(Variable) {
-	case "all":
+	switch {
+	case Full():
 		return full
-	case "more":
-		return int(math.Round(math.Sqrt(float64(full) * float64(usual))))
+	case Usual():
+		return usual
+	case full < usual:
+		return max(full, (usual+times-1)/times)
 	}
-	return usual
+	return min(full, times*usual)
 }
