@@ -9,26 +9,39 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 func TestMain(m *testing.M) {
+	// The home of scripts, which commands that run in this process would not know: it is read when a process begins.
+	clientcmd.RecommendedConfigDir = "/no-home/.kube"
+	clientcmd.RecommendedHomeFile = "/no-home/.kube/config"
 	testscript.Main(m, map[string]func(){"kubectl-dra": main, "kubectl_complete-dra": main})
 }
 
-// TestScripts runs the real program. Each script of testdata/script is a few command lines with what
+// TestScripts runs the program. Each script of testdata/script is a few command lines with what
 // they print and how they end.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	scripts, err := filepath.Abs("testdata/script") // commands that run here change the working directory
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.RunT(scriptT{t}, testscript.Params{
+		Dir:                 scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
@@ -37,7 +50,11 @@ func TestScripts(t *testing.T) {
 				env.Defer(server.Close)
 				env.Setenv(name, server.URL)
 			}
-			return serveKubelet(env)
+			if err := serveKubelet(env); err != nil {
+				return err
+			}
+			env.Values[variables{}] = variablesOf(env)
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
 		Condition: func(condition string) (bool, error) {
@@ -48,6 +65,24 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// scriptT is a test that runs scripts: one after the other where their commands run in this process.
+type scriptT struct{ *testing.T }
+
+// Parallel implements testscript.T.
+func (t scriptT) Parallel() {
+	if effort.Full() {
+		t.T.Parallel()
+	}
+}
+
+// Run implements testscript.T.
+func (t scriptT) Run(name string, script func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { script(scriptT{t}) })
+}
+
+// Verbose implements testscript.T.
+func (t scriptT) Verbose() bool { return testing.Verbose() }
 
 // served is what the API server of the scripts has: by path, the JSON of the answer.
 var served = map[string]string{
@@ -129,9 +164,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT...]")
 	}
-	got := "0"
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
+	var got, stdout string
+	if hasToBeAProcess(ts, args[1:]) {
+		got = "0"
+		if err := ts.Exec(args[1], args[2:]...); err != nil {
+			got = strings.TrimPrefix(err.Error(), "exit status ")
+		}
+		stdout = ts.ReadFile("stdout")
+	} else {
+		got, stdout = runHere(ts, args[2:])
 	}
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
@@ -139,9 +180,63 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if !schematest.PrintsJSON(args) {
 		return
 	}
-	if _, err := schematest.Validate([]byte(ts.ReadFile("stdout"))); err != nil {
+	if _, err := schematest.Validate([]byte(stdout)); err != nil {
 		ts.Fatalf("what is printed does not follow its schema: %v", err)
 	}
+}
+
+// hasToBeAProcess reports whether a command of a script needs a process of its own: starting a thousand of them takes most of
+// the time of all scripts, so only the full run does it for each. Standard input is known to processes alone, and a time zone
+// is read once in a process.
+func hasToBeAProcess(ts *testscript.TestScript, command []string) bool {
+	return effort.Full() || command[0] != "kubectl-dra" || slices.Contains(command, "-") || ts.Getenv("TZ") != ""
+}
+
+// runHere runs the program in this process, as main does, with the environment and the working directory of a script, and
+// returns its exit code and what it prints.
+func runHere(ts *testscript.TestScript, args []string) (code, stdout string) {
+	defer enter(ts)()
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	code = strconv.Itoa(cli.Main(args, streams, time.Now))
+	_, _ = ts.Stdout().Write(out.Bytes()) // a buffer
+	_, _ = ts.Stderr().Write(errOut.Bytes())
+	return code, out.String()
+}
+
+// enter goes to the directory of a script and takes its environment; what it returns goes back.
+func enter(ts *testscript.TestScript) (leave func()) {
+	before, err := os.Getwd()
+	ts.Check(err)
+	environment := os.Environ()
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	os.Clearenv()
+	for _, key := range ts.Value(variables{}).([]string) {
+		if value := ts.Getenv(key); value != "" {
+			ts.Check(os.Setenv(key, value))
+		}
+	}
+	return func() {
+		os.Clearenv()
+		for _, variable := range environment {
+			key, value, _ := strings.Cut(variable, "=")
+			ts.Check(os.Setenv(key, value))
+		}
+		ts.Check(os.Chdir(before))
+	}
+}
+
+// variables is the key of the names of the variables that a script may have.
+type variables struct{}
+
+// variablesOf are those that it begins with, and those that scripts set.
+func variablesOf(env *testscript.Env) []string {
+	names := []string{"KUBECONFIG", "NO_COLOR", "NODE_NAME"}
+	for _, variable := range env.Vars {
+		name, _, _ := strings.Cut(variable, "=")
+		names = append(names, name)
+	}
+	return names
 }
 
 // clean checks that a file, stdout or stderr holds no character that could steer a terminal.
