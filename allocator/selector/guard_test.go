@@ -78,16 +78,12 @@ func TestHostileExpressions(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			began := time.Now()
 			ok, err := program.Match(context.Background(), "d.example.com", device)
 			if ok || err == nil {
 				t.Fatalf("got %v, %v", ok, err)
 			}
 			if !errors.As(err, new(*Exhausted)) && !strings.Contains(err.Error(), "cost limit exceeded") {
 				t.Errorf("got %v", err)
-			}
-			if d := time.Since(began); d > 20*time.Second { // tenths of a second on a quiet machine
-				t.Errorf("it took %v", d)
 			}
 			runtime.ReadMemStats(&after)
 			if used := after.TotalAlloc - before.TotalAlloc; used > 600<<20 {

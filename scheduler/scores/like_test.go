@@ -36,7 +36,7 @@ func shape(r *rand.Rand, name, node string) *corev1.Pod {
 // TestLike places pods one after another, each with what was found out for the one before, and anew. Both must agree.
 func TestLike(t *testing.T) {
 	taken := 0
-	for seed := range effort.Of(2000, 200) {
+	for seed := range effort.Of(2000, 80) {
 		r := rand.New(rand.NewPCG(uint64(seed), 17)) //nolint:gosec // nothing is secret
 		c := &cluster{}
 		for i := range 6 {
@@ -118,7 +118,7 @@ func BenchmarkReplay(b *testing.B) {
 
 // TestReducedPods keeps of pods what inspect/live does: but for images, nodes must get the same.
 func TestReducedPods(t *testing.T) {
-	for seed := range effort.Of(500, 50) {
+	for seed := range effort.Of(500, 25) {
 		r := rand.New(rand.NewPCG(uint64(seed), 18)) //nolint:gosec // nothing is secret
 		whole, reduced := &cluster{}, &cluster{}
 		for i := range 4 {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
@@ -200,7 +199,7 @@ func TestTryStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// An expression that would take long is stopped by the cost limit in a moment.
+// An expression that would take hours is stopped by the cost limit.
 func TestCostLimitHolds(t *testing.T) {
 	nested := `[0,1,2,3,4,5,6,7,8,9]`
 	expression := "true"
@@ -209,13 +208,9 @@ func TestCostLimitHolds(t *testing.T) {
 	}
 	g := randomselector.New(4, 4, true)
 	b := New(selector.NewCache(selector.Features{}), []Subject{{Driver: "d", Device: subject(g, 0).Device}})
-	start := time.Now()
 	trial, err := b.Try(context.Background(), expression)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if took := time.Since(start); took > 2*time.Minute { // a hang, not a slow machine
-		t.Errorf("it took %v", took)
 	}
 	if ok, why := trial.Check.Accepted(); ok || !strings.Contains(why, "worst case") {
 		t.Errorf("the API server accepts it: %v, %s", ok, why)
