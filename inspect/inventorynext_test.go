@@ -101,7 +101,7 @@ func counts(s *inspect.Snapshot, i *inspect.Inventory) map[string]any {
 // TestInventoryAfter makes sequences of random changes and compares the Inventory that follows from the one before with one
 // that is made from nothing.
 func TestInventoryAfter(t *testing.T) {
-	for seed := range uint64(effort.Of(200, 60)) {
+	for seed := range uint64(effort.Of(200, 25)) {
 		q := parts{&sequence{Rand: rand.New(rand.NewPCG(seed, 7))}}
 		on := map[inspect.Gate]bool{}
 		for _, gate := range gates {

@@ -140,7 +140,7 @@ func answers(s *inspect.Snapshot) map[string]any {
 // TestNext makes sequences of random changes and compares the Snapshot that follows from the one before
 // with one that is built from nothing.
 func TestNext(t *testing.T) {
-	for seed := range uint64(effort.Of(300, 100)) {
+	for seed := range uint64(effort.Of(300, 40)) {
 		q := &sequence{Rand: rand.New(rand.NewPCG(seed, 1))}
 		config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
 		s := inspect.New(inspect.Objects{}, config)
