@@ -125,7 +125,7 @@ func asked(ctx context.Context, t *testing.T, s *inspect.Snapshot, pod *corev1.P
 
 // TestReplayAtRandom compares what is played with what comes out when each pod is asked about on each node by itself.
 func TestReplayAtRandom(t *testing.T) {
-	tests := effort.Of(500, 250)
+	tests := effort.Of(500, 60)
 	placed, pending := 0, 0
 	for seed := range tests {
 		rng := rand.New(rand.NewPCG(uint64(seed), 17))

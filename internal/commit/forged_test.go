@@ -292,7 +292,7 @@ func strangers(rng *rand.Rand, s *stage) {
 func TestStrangersInRandomOrders(t *testing.T) {
 	total := struct{ doubled, takenBack, revoked, waiting, ignored, killed, retries, left, gaveUp, unseen int }{}
 	seeds := []uint64{12906, 14636, 28960, 33032, 36593} // an announcement was removed while its run took back
-	for seed := range uint64(effort.Of(1500, 80)) {
+	for seed := range uint64(effort.Of(1500, 40)) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {

@@ -237,7 +237,7 @@ func nextPath(path, options []int, limit int) []int {
 // writes what it decided within the time that runs watch, nothing is left of it in the end.
 func TestRandomOrders(t *testing.T) {
 	total := struct{ doubled, takenBack, revoked, waiting, killed, retries, left int }{}
-	for seed := range uint64(effort.Of(3000, 150)) {
+	for seed := range uint64(effort.Of(3000, 80)) {
 		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // orders are to be found again
 		scheduler := seed%3 == 0
 		w := newWorld(2+rng.IntN(3), "a", "b", "c", "e", "s0", "s1")
