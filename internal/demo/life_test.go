@@ -17,7 +17,7 @@ import (
 // the one that the scheduler's own allocator gives on that node, a job waits only when it has to, and everything
 // that the static cluster holds stays.
 func TestLifeIsWhatTheSchedulerWouldDo(t *testing.T) {
-	steps := effort.Of(3000, 1500)
+	steps := effort.Of(3000, 600)
 	l, err := NewLife(7, inspect.DefaultFeatures(inspect.NewestMinor))
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func sayAlike(t *testing.T, what string, nodes []*corev1.Node, want, got *filter
 
 // TestAgain changes parts of pods: what is taken over from pods before answers as if it were found out anew.
 func TestAgain(t *testing.T) {
-	for seed := range effort.Of(300, 60) {
+	for seed := range effort.Of(300, 30) {
 		g, r := randompod.New(seed), rand.New(rand.NewPCG(uint64(seed), 1))
 		x := filters.NewIndex(randomSnapshot(g, seed), nil)
 		pod := randomPod(g, r, "asked")
@@ -101,7 +101,7 @@ func changedPod(r *rand.Rand, pod, other *corev1.Pod) *corev1.Pod {
 
 // TestWithout ends pods: what is taken over from the cluster in which they run answers as a cluster without them.
 func TestWithout(t *testing.T) {
-	for seed := range effort.Of(500, 100) {
+	for seed := range effort.Of(500, 40) {
 		g, r := randompod.New(seed), rand.New(rand.NewPCG(uint64(seed), 2))
 		s := randomSnapshot(g, seed)
 		x := filters.NewIndex(s, nil)

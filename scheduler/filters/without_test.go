@@ -16,7 +16,7 @@ import (
 // TestWithoutPodsOfANode compares pods that have ended by supposition with a cluster in which they are not there.
 func TestWithoutPodsOfANode(t *testing.T) {
 	helped := 0
-	for seed := range effort.Of(1000, 150) {
+	for seed := range effort.Of(1000, 60) {
 		maker := randompod.New(seed)
 		objects := maker.World()
 		pod := maker.Pod("asks")
