@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
@@ -283,7 +284,10 @@ var injections = []string{
 
 // TestHostileClustersStayData: whatever is written in a cluster is in the text as code, and has no character that is not seen.
 func TestHostileClustersStayData(t *testing.T) {
-	for _, injection := range injections {
+	for i, injection := range injections {
+		if i%effort.Of(1, 4) > 0 {
+			continue
+		}
 		worlds := poison.Plant(func() inspect.Objects {
 			objects, err := demo.Objects()
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -19,11 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
 
-// patientLimit tells a command that hangs from one on a machine that is busy with other things: what hostile text can make hang
-// takes hours. On a quiet machine most commands take hundredths of a second, and plans of the demo cluster some seconds.
-const patientLimit = 2 * time.Minute
-
-// runOn runs a command on a file and checks what it prints.
+// runOn runs a command on a file and checks what it prints. What hostile text can make hang takes hours, which go test ends.
 func runOn(t *testing.T, path string, args ...string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -34,11 +29,7 @@ func runOn(t *testing.T, path string, args ...string) {
 	} else {
 		args = append(args, flags...)
 	}
-	began := time.Now()
 	code := Main(args, streams, demo.Now)
-	if d := time.Since(began); d > patientLimit {
-		t.Errorf("%q took %v", args, d)
-	}
 	check := poison.Check
 	if strings.Contains(strings.Join(args, " "), "jsonpath") {
 		check = poison.CheckCharacters // as kubectl does, so that selectors of several lines stay whole
@@ -170,9 +161,9 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		}
 		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"}, []string{"diff", plain, "-o", "markdown"})
 		for n, args := range commands {
-			every := effort.Of(1, 24)
+			every := effort.Of(1, 96)
 			if args[0] == "plan" { // which takes seconds each
-				every = effort.Of(4, 24)
+				every = effort.Of(4, 96)
 			}
 			if (n+i)%every == 0 {
 				runOn(t, path, args...)
@@ -189,7 +180,7 @@ func TestFullObjects(t *testing.T) {
 			full := func() any { o := k.New(); poison.Fill(o); return o }
 			one := len(poison.Strings(full()))
 			for i := range one + 1 {
-				if i < one && i%effort.Of(1, 40) != 0 {
+				if i < one && i%effort.Of(1, 80) != 0 {
 					continue
 				}
 				object := full()
@@ -218,7 +209,7 @@ func TestNoNumberHangs(t *testing.T) {
 		tried += n
 		for i := range n {
 			for j, number := range poison.Numbers() {
-				if j > 0 && (i+j)%effort.Of(1, 16) != 0 {
+				if j > 0 && (i+j)%effort.Of(1, 64) != 0 {
 					continue
 				}
 				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+poison.Marker+`"`, i, `"`+number+`"`) })
