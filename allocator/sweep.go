@@ -128,7 +128,7 @@ func (c *Cluster) indicesOf(nodes []*corev1.Node) []int {
 // Parallel calls f for 0 to n-1 on all cores and returns the error of the lowest index. It returns when
 // all calls have ended; after an error no new ones begin.
 func Parallel(n int, f func(int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), runtime.NumCPU(), n) // a program may have more threads than processors
+	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
 		for i := range n {
 			if err := f(i); err != nil {

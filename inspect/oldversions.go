@@ -36,12 +36,6 @@ func RemovedIn(kind, apiVersion string) (minor int, known bool) {
 	return minor, known
 }
 
-// WasOld reports whether a version is one that some release of Kubernetes no longer serves of a kind that is read here.
-func WasOld(apiVersion []byte) bool {
-	_, old := oldVersions[string(apiVersion)]
-	return old
-}
-
 // HasOld reports whether such a version is of the kind.
 func HasOld(kind string) bool {
 	for v := range removedVersions {

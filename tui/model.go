@@ -40,7 +40,6 @@ type model struct {
 	trail []spot
 
 	drawing drawing
-	garbage garbage
 
 	timeline  timeline
 	header    header
@@ -227,7 +226,6 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 // showNewest makes the world that is shown from the newest snapshot.
 func (m *model) showNewest() tea.Cmd {
 	m.throttled, m.rebuilt, m.worked = false, time.Now(), screen.WorkedAtOnce()
-	m.garbage.look(m.base)
 	return m.rebuildWorld()
 }
 

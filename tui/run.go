@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -18,21 +17,13 @@ import (
 // ErrInterrupted is returned by Run when the user pressed ctrl+c.
 var ErrInterrupted = errors.New("interrupted")
 
-// spare is how many more threads run Go code than there are processors. When all are busy with work in the
-// background, Go lets a key wait for up to ten milliseconds at each of the goroutines on its way to the screen; a
-// thread that wakes up for it is let through by the operating system at once.
-const spare = 2
-
 // Run takes over the terminal until the user quits or ctx ends. The terminal is restored in any case, also
 // after a panic. The error is ErrInterrupted after ctrl+c, that of the source when it ended with one (see Source),
 // and otherwise that of the terminal.
 func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + spare))
 	m := newModel(ctx, options)
-	m.garbage.begin()
-	defer m.garbage.end()
 	_, err := tea.NewProgram(m, programOptions(ctx, options)...).Run()
 	switch {
 	case m.interrupted, errors.Is(err, tea.ErrInterrupted):

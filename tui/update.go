@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -29,7 +28,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		w := *m.world
 		w.SetNow(m.now())
 		m.world = &w
-		return m, tea.Batch(tick(), m.garbage.giveBack(time.Now(), burdenNow(m.touched)))
+		return m, tick()
 	case arrived:
 		cmd := m.takeSnapshot(msg.snapshot)
 		m.drawing.resting = m.throttled && m.drawing.made // it is not shown yet

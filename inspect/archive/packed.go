@@ -14,6 +14,7 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -208,4 +209,38 @@ func (p Part) decode(ctx context.Context, data []byte, name string, opts manifes
 		return nil, fmt.Errorf("it has %d of %d %s: %w", len(out), p.Objects, p.Resource, errIncomplete)
 	}
 	return out, ctx.Err() //nolint:wrapcheck // of the caller
+}
+
+// fieldCount returns how many fields an encoded message has, with those of the messages in it, up to a limit. Texts that look
+// like messages count as such.
+func fieldCount(message []byte, limit int) int {
+	count, _ := fieldsWithin(message, limit, 0)
+	return count
+}
+
+// mostNested is deeper than the messages of Kubernetes are nested.
+const mostNested = 24
+
+// fieldsWithin returns false as well if it is no message.
+func fieldsWithin(message []byte, limit, depth int) (count int, ok bool) {
+	for len(message) > 0 && count < limit {
+		_, kind, tag := protowire.ConsumeTag(message)
+		if tag < 0 || kind == protowire.StartGroupType { // of groups no Kubernetes object has any
+			return count, false
+		}
+		size := protowire.ConsumeFieldValue(1, kind, message[tag:])
+		if size < 0 {
+			return count, false
+		}
+		field := message[tag : tag+size]
+		message = message[tag+size:]
+		count++
+		if kind == protowire.BytesType && depth < mostNested {
+			body, _ := protowire.ConsumeBytes(field)
+			if inner, ok := fieldsWithin(body, limit-count, depth+1); ok {
+				count += inner
+			}
+		}
+	}
+	return min(count, limit), true
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
-	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
 )
 
 // Single objects, for files that hold what has become of them.
@@ -51,7 +50,7 @@ func Decode(kind inspect.Kind, message []byte, name string, opts manifest.Option
 	if err := opts.Objects(name, 0, len(message)); err != nil {
 		return nil, err //nolint:wrapcheck // it says what is wrong
 	}
-	if most := opts.Values(); len(message) > most && wire.Values(message, most) >= most {
+	if most := opts.Values(); len(message) > most && fieldCount(message, most) >= most {
 		return nil, fmt.Errorf("it has more than %d values; --max-input allows more", most)
 	}
 	o := kind.New().(decodable) //nolint:forcetypeassert // every object is

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it decides about no pod whether
@@ -118,7 +119,7 @@ func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([
 		if err != nil {
 			return nil, err
 		}
-		objects, err := page.read(k, k.versions[0], nil)
+		objects, err := k.read(k.versions[0], page.list, sharing.New())
 		if err != nil {
 			return nil, err
 		}
@@ -132,17 +133,10 @@ func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([
 	}
 }
 
-// The numbers of the fields are those in the generated.proto of each API group.
-const (
-	specField   = 2
-	statusField = 3
-)
-
-// imagesOfNodes is how nodes are read for their images: of the spec nothing, and of the status nothing but field 8.
+// imagesOfNodes is how nodes are read for their images.
 var imagesOfNodes = kind{
 	Kind:     inspect.Kind{Resource: inspect.Nodes, Name: "Node"},
 	versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
-	trim:     trim{statusField: {within: trim{}.dropping(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13)}}.dropping(specField),
 	typed: items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, func(n *corev1.Node) {
 		*n = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}, Status: corev1.NodeStatus{Images: n.Status.Images}}
 	}),
@@ -152,7 +146,6 @@ var imagesOfNodes = kind{
 var imagesOfPods = kind{
 	Kind:     inspect.Kind{Resource: inspect.Pods, Name: "Pod", Namespaced: true},
 	versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-	trim:     trim{}.dropping(statusField),
 	typed:    items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, onlyImages),
 }
 

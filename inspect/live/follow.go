@@ -1,8 +1,6 @@
 package live
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 const (
@@ -130,25 +128,15 @@ func (o *opened) change(e watch.Event) watch.Event {
 	changed, err := o.convert(o.version, e)
 	if err == nil {
 		err = o.bound(changed)
-		o.share(changed)
+		if sent, ok := changed.Object.(object); ok && changed.Type != watch.Bookmark {
+			o.common.Share(sent)
+		}
 	}
 	if err != nil {
 		o.spoilt(o.version, err)
 		return watch.Event{Type: watch.Error, Object: statusOf(err)}
 	}
 	return changed
-}
-
-// share lets an object share memory with those that were sent before it. ResourceSlices at v1 do already, and what they share is
-// not theirs to write to; those in JSON, which no API server prefers, then share nothing.
-func (o *opened) share(e watch.Event) {
-	sent, ok := e.Object.(object)
-	if o.kind.Resource == inspect.Slices && o.version.convert == nil {
-		return
-	}
-	if ok && (e.Type == watch.Added || e.Type == watch.Modified) {
-		o.common.Share(sent)
-	}
 }
 
 // bound counts the objects of a watch.

@@ -27,8 +27,6 @@ type kind struct {
 	inspect.Kind
 	versions []apiVersion // newest first
 	typed
-	trim    trim           // what is left out before an object is decoded
-	devices *deviceDecoder // of a list or of events of ResourceSlices; otherwise nil
 }
 
 // object is an object of any kind.
@@ -37,44 +35,27 @@ type object interface {
 	runtime.Object
 }
 
-// message is an object that can be decoded from protobuf.
-type message interface {
-	object
-	Unmarshal(data []byte) error
-}
-
 // typed is what has to know the Go types of a kind.
 type typed struct {
 	// items returns the objects of a decoded list at the newest version. With a *partialError some are missing.
 	items func(v apiVersion, list runtime.Object) ([]object, error)
-	// empty returns a new object at the newest version, and is reports whether an object is one.
-	empty func() message
-	is    func(runtime.Object) bool
+	// is reports whether an object is one at the newest version.
+	is func(runtime.Object) bool
 	// reduce drops what no question reads of an object.
 	reduce func(object)
 }
 
-// read returns the objects of a decoded list at the newest version, reduced.
+// read returns the objects of a decoded list at the newest version, reduced. They share memory with those before them.
 func (k kind) read(v apiVersion, list runtime.Object, c *sharing.Common) ([]object, error) {
 	objects, err := k.items(v, list)
-	if err := k.reduceAll(objects, c); err != nil {
-		return nil, err
-	}
-	return objects, err
-}
-
-// reduceAll reduces the objects of a list. They share their memory already if c is nil.
-func (k kind) reduceAll(objects []object, c *sharing.Common) error {
 	for i, o := range objects {
 		if o.GetName() == "" {
-			return fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
+			return nil, fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
 		}
 		k.reduce(o)
-		if c != nil {
-			c.Share(o)
-		}
+		c.Share(o)
 	}
-	return nil
+	return objects, err
 }
 
 // apiVersion is one version at which a kind may be served.
@@ -110,11 +91,10 @@ func items[L, T any, PL interface {
 	runtime.Object
 }, PT interface {
 	*T
-	message
+	object
 }](of func(*L) []T, reduce func(*T)) typed {
 	return typed{
-		empty: func() message { return PT(new(T)) },
-		is:    func(o runtime.Object) bool { _, ok := o.(PT); return ok },
+		is: func(o runtime.Object) bool { _, ok := o.(PT); return ok },
 		items: func(v apiVersion, in runtime.Object) ([]object, error) {
 			var err error
 			out, ok := in.(PL)
@@ -125,7 +105,8 @@ func items[L, T any, PL interface {
 			objects := of((*L)(out))
 			result := make([]object, len(objects))
 			for i := range objects {
-				result[i] = PT(&objects[i])
+				alone := objects[i] // a pointer to an item would keep the whole list in memory
+				result[i] = PT(&alone)
 			}
 			return result, err
 		},
@@ -150,11 +131,7 @@ func kindOf(resource inspect.Resource) (kind, bool) {
 
 // kinds returns how every resource of a Snapshot is read.
 func kinds() []kind {
-	all := slices.Concat(draKinds(), coreKinds(), flowKinds(), storageKinds(), schedulingKinds())
-	for i := range all {
-		all[i].trim = trimOf(all[i].Kind)
-	}
-	return all
+	return slices.Concat(draKinds(), coreKinds(), flowKinds(), storageKinds(), schedulingKinds())
 }
 
 func draKinds() []kind {

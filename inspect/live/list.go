@@ -1,8 +1,6 @@
 package live
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-
 	"bytes"
 	"context"
 	"errors"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // readRetries is how often a request of Read is repeated when the server asks for that (429, or 5xx with
@@ -136,9 +135,6 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 	var partial error
 	options := metav1.ListOptions{Limit: limit}
 	shared, buffer := sharing.New(), &bytes.Buffer{}
-	if k.Resource == inspect.Slices {
-		k.devices = newDeviceDecoder(shared)
-	}
 	for pages := newPaging(k, r.patience); ; {
 		page, err := r.listPage(ctx, k, v, namespace, options, buffer)
 		if smaller, ok := smallerPage(options, err); ok {
@@ -148,7 +144,7 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		if err != nil {
 			return result, err
 		}
-		objects, err := page.read(k, v, shared)
+		objects, err := k.read(v, page.list, shared)
 		if err != nil && !errors.As(err, new(*partialError)) {
 			return listed{}, err
 		}

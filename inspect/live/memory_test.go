@@ -1,8 +1,6 @@
 package live
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -19,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // siblings is how many pods of BenchmarkPodsInMemory are of one controller.

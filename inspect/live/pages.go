@@ -1,8 +1,6 @@
 package live
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -40,8 +38,7 @@ var limits = struct {
 
 // page is a part of a list.
 type page struct {
-	list     runtime.Object // nil if the objects are decoded already
-	objects  []object
+	list     runtime.Object
 	bytes    int64
 	revision string
 	next     string // continues the list; "" at its end
@@ -49,10 +46,6 @@ type page struct {
 
 // newPage decodes the answer to a request, of which it keeps nothing.
 func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page, error) {
-	objects, about, ok, err := k.decodedPage(v, data)
-	if ok || err != nil {
-		return &page{objects: objects, bytes: int64(len(data)), revision: about.ResourceVersion, next: about.Continue}, err
-	}
 	list := v.newList()
 	if err := r.decodeInto(data, media, list); err != nil {
 		return nil, err
@@ -87,9 +80,6 @@ func checkItems(list runtime.Object, kind string, version schema.GroupVersion) e
 
 // decodeInto does what client-go does with an answer of whatever kind.
 func (r *reader) decodeInto(data []byte, media string, into runtime.Object) error {
-	if len(data) == 0 {
-		return errors.New("the answer is empty")
-	}
 	decoder, err := r.negotiator.Decoder(media, nil)
 	if err != nil {
 		return fmt.Errorf("the answer is %q: %w", media, err)
@@ -101,21 +91,10 @@ func (r *reader) decodeInto(data []byte, media string, into runtime.Object) erro
 	return err //nolint:wrapcheck // callers look at it and say what they asked for
 }
 
-// read returns the objects of a page at the newest version, reduced.
-func (p *page) read(k kind, v apiVersion, c *sharing.Common) ([]object, error) {
-	if p.list != nil {
-		return k.read(v, p.list, c)
-	}
-	if k.devices != nil {
-		c = nil
-	}
-	return p.objects, k.reduceAll(p.objects, c)
-}
-
 const (
 	// pageBytes is the size that pages approach, and mostOfPage how many objects one has at most: a server need not hold
 	// more at once, and a client would wait for many small ones.
-	pageBytes  = 4 << 20
+	pageBytes  = 2 << 20
 	mostOfPage = 5000
 )
 

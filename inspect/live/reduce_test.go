@@ -1,8 +1,6 @@
 package live
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-
 	"reflect"
 	"testing"
 
@@ -14,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 func TestSliceSharesEqualCapacities(t *testing.T) {

@@ -167,14 +167,11 @@ func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose fun
 // named reads the object of a name.
 func (f *Finder) named(ctx context.Context, k kind, v apiVersion, name string) ([]object, error) {
 	options := metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: "0"}
-	if k.Resource == inspect.Slices {
-		k.devices = newDeviceDecoder(sharing.New())
-	}
 	page, err := f.listPage(ctx, k, v, "", options, &bytes.Buffer{})
 	if err != nil {
 		return nil, err
 	}
-	objects, err := page.read(k, v, nil)
+	objects, err := k.read(v, page.list, sharing.New())
 	if err != nil {
 		return nil, err
 	}

@@ -17,15 +17,9 @@ const (
 	mantissaDigits = MaxDigits / 2
 )
 
-// CoverJSON returns a copy of encoded JSON in which x stands for every number that is not Bounded, or nil when there is
-// none. The copy has the same length.
-func CoverJSON(data []byte) []byte { return cover(data, jsonNumber) }
-
-// CoverProtobuf does the same with an encoded message.
-func CoverProtobuf(data []byte) []byte { return cover(data, protobufNumber) }
-
-// cover does it by a function that returns the texts around digits that may be numbers.
-func cover(data []byte, number func(data []byte, from, to int) ([]span, int)) []byte {
+// CoverProtobuf returns a copy of an encoded message in which x stands for every number that is not Bounded, or nil when there
+// is none. The copy has the same length.
+func CoverProtobuf(data []byte) []byte {
 	var covered []byte
 	// A run of so many digits has one at a place that is looked at.
 	for i := exponentDigits - 1; i < len(data); i += exponentDigits {
@@ -42,7 +36,7 @@ func cover(data []byte, number func(data []byte, from, to int) ([]span, int)) []
 		if i = to - 1; !isExponent(data, from, to) && to-from < mantissaDigits {
 			continue
 		}
-		texts, end := number(data, from, to)
+		texts, end := numbersAround(data, from, to)
 		i = max(i, end-1)
 		for _, text := range texts {
 			if Bounded(string(data[text.from:text.to])) {
@@ -51,7 +45,7 @@ func cover(data []byte, number func(data []byte, from, to int) ([]span, int)) []
 			if covered == nil {
 				covered = bytes.Clone(data)
 			}
-			text.cover(covered)
+			copy(covered[text.from:text.to], bytes.Repeat([]byte("x"), text.to-text.from))
 		}
 	}
 	return covered
@@ -71,20 +65,7 @@ func isExponent(data []byte, from, to int) bool {
 }
 
 // span is a text within data.
-type span struct {
-	from, to int
-	bare     bool // a number of JSON without quotes
-}
-
-// cover writes over the text what is no number.
-func (s span) cover(data []byte) {
-	for i := s.from; i < s.to; i++ {
-		data[i] = 'x'
-	}
-	if s.bare {
-		data[s.from], data[s.to-1] = '"', '"'
-	}
-}
+type span struct{ from, to int }
 
 func isNumeric(c byte) bool {
 	return isDigit(c) || c == '.' || c == '+' || c == '-' || c|0x20 == 'e'
@@ -93,10 +74,10 @@ func isNumeric(c byte) bool {
 // longestVarint is the number of bytes that a length can have: zeros may be written out.
 const longestVarint = 10
 
-// protobufNumber returns the texts around digits that may be a field and are wholly numeric, and where what is
+// numbersAround returns the texts around digits that may be a field and are wholly numeric, and where what is
 // numeric ends. Before a text is its length as a varint, of which only the last byte can look numeric itself, and
 // before that the tag of the field, 1 in a quantity: 0x0A, or 0 at the end of a longer way to write it.
-func protobufNumber(data []byte, from, to int) (texts []span, end int) {
+func numbersAround(data []byte, from, to int) (texts []span, end int) {
 	start := from
 	for start > 0 && isNumeric(data[start-1]) {
 		start--
@@ -117,32 +98,4 @@ func protobufNumber(data []byte, from, to int) (texts []span, end int) {
 		}
 	}
 	return texts, end
-}
-
-// jsonNumber returns the text around digits that is a number, or a string with nothing but a number and space, and
-// where that ends. What is not ASCII may be space.
-func jsonNumber(data []byte, from, to int) (texts []span, end int) {
-	within := func(c byte) bool { return isNumeric(c) || c >= 0x80 || c == ' ' || '\t' <= c && c <= '\r' }
-	start := from
-	for start > 0 && within(data[start-1]) {
-		start--
-	}
-	for end = to; end < len(data) && within(data[end]); {
-		end++
-	}
-	switch {
-	case start > 0 && end < len(data) && data[start-1] == '"' && data[end] == '"':
-		return []span{{from: start, to: end}}, end
-	case start > 0 && bytes.IndexByte([]byte(":[,"), data[start-1]) < 0,
-		end < len(data) && bytes.IndexByte([]byte(",]}"), data[end]) < 0:
-		return nil, end
-	}
-	text := span{from: start, to: end, bare: true}
-	for text.from < text.to && !isNumeric(data[text.from]) {
-		text.from++
-	}
-	for text.to > text.from && !isNumeric(data[text.to-1]) {
-		text.to--
-	}
-	return []span{text}, end
 }

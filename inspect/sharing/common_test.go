@@ -2,11 +2,13 @@ package sharing
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -51,5 +53,38 @@ func TestKnownTextAllocatesNothing(t *testing.T) {
 	text := "gpu.example.com"
 	if n := testing.AllocsPerRun(10, func() { shareText(c, &text) }); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestSharedStaysAsItWas: whatever changes of a slice, its next state reads as it would by itself, and states before it stay as they were.
+func TestSharedStaysAsItWas(t *testing.T) {
+	random, c := rand.New(rand.NewPCG(1, 2)), New()
+	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
+	for i := range 8 {
+		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprint("gpu-", i)})
+	}
+	type state struct{ got, want *resourcev1.ResourceSlice }
+	var states []state
+	for step := range 200 {
+		device := &slice.Spec.Devices[random.IntN(8)]
+		text := fmt.Sprint(random.IntN(3))
+		switch random.IntN(5) {
+		case 0:
+			slice.Labels = map[string]string{"changed": text}
+		case 1:
+			device.Taints = []resourcev1.DeviceTaint{{Key: text, Effect: "NoSchedule"}}
+		case 2:
+			device.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse(text)}}
+		default:
+			device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"uuid": {StringValue: &text}}
+		}
+		decoded := slice.DeepCopy()
+		c.Share(decoded)
+		states = append(states[max(0, len(states)-10):], state{decoded, slice.DeepCopy()})
+		for _, s := range states {
+			if diff := cmp.Diff(s.want, s.got); diff != "" {
+				t.Fatalf("step %d: reads differently (-alone +shared):\n%s", step, diff)
+			}
+		}
 	}
 }

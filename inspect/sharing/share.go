@@ -118,16 +118,11 @@ func shareSlice(c *Common, s *resourcev1.ResourceSlice) {
 		shareMap(c, c.capacities, &device.Capacity)
 		for name, attribute := range device.Attributes {
 			shareText(c, &name)
-			c.ShareAttribute(&attribute)
+			attribute.StringValue = c.pointer(attribute.StringValue)
+			attribute.VersionValue = c.pointer(attribute.VersionValue)
 			device.Attributes[name] = attribute
 		}
 	}
-}
-
-// ShareAttribute lets an attribute share its texts.
-func (c *Common) ShareAttribute(a *resourcev1.DeviceAttribute) {
-	a.StringValue = c.pointer(a.StringValue)
-	a.VersionValue = c.pointer(a.VersionValue)
 }
 
 // shareClaim lets claims share what they ask for, and where they can be used.

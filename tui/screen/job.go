@@ -31,7 +31,7 @@ type Result[T any] struct {
 // nobody writes to. It waits for its turn: the program works on as many things at once as leave a processor to
 // keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
-	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(&worked, work)) })
+	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(work)) })
 }
 
 // StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work in
@@ -40,7 +40,7 @@ func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.
 // as often as they would without it.
 func (j *Job[T]) StartLater(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	return j.Await(w, func(ctx context.Context) (T, error) {
-		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(&workedLater, work)) })
+		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
 	})
 }
 
@@ -57,25 +57,19 @@ func (j *Job[T]) Await(w *World, work func(ctx context.Context) (T, error)) tea.
 	}
 }
 
-// worked is how long all work took that was started by Start, and workedLater by StartLater, in nanoseconds.
-var worked, workedLater atomic.Int64
+// worked is how long all work took that was started by Start, in nanoseconds.
+var worked atomic.Int64
 
-// Worked returns how long work in the background has taken since the program began, of all Jobs that take turns.
-func Worked() time.Duration { return WorkedAtOnce() + time.Duration(workedLater.Load()) }
-
-// WorkedAtOnce is Worked without what StartLater started.
+// WorkedAtOnce returns how long the work that Start started has taken since the program began.
 func WorkedAtOnce() time.Duration { return time.Duration(worked.Load()) }
 
 // timed adds what work takes.
-func timed[T any](to *atomic.Int64, work func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+func timed[T any](work func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
 	return func(ctx context.Context) (T, error) {
-		defer func(begin time.Time) { to.Add(int64(time.Since(begin))) }(time.Now())
+		defer func(begin time.Time) { worked.Add(int64(time.Since(begin))) }(time.Now())
 		return work(ctx)
 	}
 }
-
-// Working reports whether some of it is under way.
-func Working() bool { return len(turns) > 0 }
 
 // turns is held by the work that goes on, later by that of StartLater.
 var (

@@ -186,7 +186,7 @@ func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, e
 func parallel(ctx context.Context, n int, f func(i int)) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), runtime.NumCPU(), 1+n/fewParts) {
+	for range min(runtime.GOMAXPROCS(0), 1+n/fewParts) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				f(int(i))

@@ -116,7 +116,7 @@ func (c *columns) get(fields []selector.Field) (base []uint32, out [][]uint32) {
 // memory, so all columns are filled in one pass, by all processors.
 func (c *columns) read(fields []selector.Field) {
 	n := len(c.subjects)
-	shards := make([]shard, min(runtime.GOMAXPROCS(0), runtime.NumCPU(), 1+n/1024))
+	shards := make([]shard, min(runtime.GOMAXPROCS(0), 1+n/1024))
 	var wg sync.WaitGroup
 	for i := range shards {
 		from, to := i*n/len(shards), (i+1)*n/len(shards)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -110,7 +112,6 @@ func (r *reader) namespace() (string, error) {
 // needs. The namespace is the one that the user looks at; it is empty for all of them. When ctx has ended, its error
 // is returned: what was interrupted while it was read is no answer.
 func (r *reader) read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
-	boundGarbage()
 	switch {
 	case r.demo:
 		snapshot, err = r.readDemo()
@@ -270,6 +271,7 @@ func (r *reader) readCluster(ctx context.Context, namespace string, resources []
 	if err != nil {
 		return nil, err
 	}
+	lessGarbage()
 	progress := startProgress(r.streams.ErrOut)
 	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.show})
 	progress.stop()
@@ -279,6 +281,17 @@ func (r *reader) readCluster(ctx context.Context, namespace string, resources []
 	return inspect.New(cluster.Objects, inspect.Config{
 		Revision: 1, Time: r.clock(), Features: r.applyFeatureFlag(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
 	}), nil
+}
+
+// gcPercent is how much the heap may grow before garbage is collected, in percent of what is live, from when a cluster is read
+// on. What is kept of a large cluster is long-lived: with the usual 100, as much memory again would hold garbage.
+const gcPercent = 50
+
+// lessGarbage sets it, unless GOGC decides.
+func lessGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 }
 
 // offlineFeatures are the defaults of the newest release, what the objects need, and what the user says.

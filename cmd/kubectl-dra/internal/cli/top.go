@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -133,9 +132,7 @@ func (o *topOptions) run(ctx context.Context) error {
 		options.Width = o.streams.tableWidth()
 		return errors.Join(tui.Once(ctx, o.streams.Out, options), o.unread)
 	}
-	if os.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	}
+	lessGarbage()
 	if !o.reader.offline() {
 		writer := &topWriter{access: &writeAccess{o.streams, o.connection, o.reader, o.grace}}
 		defer writer.wait()
@@ -149,10 +146,6 @@ func (o *topOptions) run(ctx context.Context) error {
 	}
 	return nil
 }
-
-// gcPercent is how much the heap of the terminal UI may grow before garbage is collected, in per cent of what is
-// live. It runs for days beside other programs, and what it keeps of a large cluster is mostly long-lived.
-const gcPercent = 50
 
 // connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
 // demo cluster lives until ctx is done, unless one look is enough; files are read once.
