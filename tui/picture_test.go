@@ -86,7 +86,7 @@ func TestGoldenPictures(t *testing.T) {
 				p.show(d)
 			}
 			svg := screenshot.Picture{Title: p.title, Width: p.width, Height: p.height, Light: p.light, Text: d.frame()}.SVG()
-			screenshot.Golden(t, filepath.Join("..", "..", "docs", "images", p.name+".svg"), svg, *screentest.Update)
+			screenshot.Golden(t, filepath.Join("..", "docs", "images", p.name+".svg"), svg, *screentest.Update)
 		})
 	}
 }
@@ -189,6 +189,6 @@ func TestGoldenFilm(t *testing.T) {
 		t.Skip("pictures are drawn with KUBECTL_DRA_TESTS=more: .ci/run unit")
 	}
 	for name, light := range map[string]bool{"film-top": false, "film-top-light": true} {
-		screenshot.Golden(t, filepath.Join("..", "..", "docs", "images", name+".svg"), shoot(t, topFilm, light).SVG(), *screentest.Update)
+		screenshot.Golden(t, filepath.Join("..", "docs", "images", name+".svg"), shoot(t, topFilm, light).SVG(), *screentest.Update)
 	}
 }
