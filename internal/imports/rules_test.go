@@ -87,7 +87,7 @@ var layers = []layer{
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
-	{"internal/clusters", []string{"inspect", "inspect/manifest", "internal/demo", "internal/scenario"}},
+	{"internal/clusters", []string{"inspect", "inspect/manifest", "internal/demo", "internal/effort", "internal/scenario"}},
 	{"internal/benchtable", nil},
 	{"internal/effort", nil},
 	{"internal/fakeserver", []string{"inspect"}},
