@@ -20,7 +20,8 @@ func TestFiltersAreBuiltOnce(t *testing.T) {
 		return inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 	}
 	c := NewCluster(of("a"), Options{})
-	if c.Filters() != c.Filters() || c.WithStepLimit(7).Filters() != c.Filters() {
+	index := c.Filters()
+	if c.Filters() != index || c.WithStepLimit(7).Filters() != index {
 		t.Error("the index was built again")
 	}
 	next := c.filters.next()

@@ -71,6 +71,7 @@ func MemberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member
 	return nil
 }
 
+// ClaimMember is a claim as it is allocated by itself, in whatever cluster it is asked.
 func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *Member {
 	m := &Member{Subject: SubjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
@@ -86,12 +87,13 @@ func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *Member {
 	return m
 }
 
+// PodMember is a pod as it is placed in a cluster, and in those that come of it.
 func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	s := c.Snapshot()
 	claims := ClaimsFor(s, pod)
 	m := &Member{
 		Subject: SubjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
-		PerNode: ExtendedOf(s, pod) != nil, NonLocal: reaches(pod), Unseen: takesUnseen(s, pod, claims),
+		PerNode: extendedOf(s, pod) != nil, NonLocal: reaches(pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)

@@ -79,10 +79,12 @@ func (p *page) shapesHeadline(plan *explain.ShapePlan) {
 		add(sign, fmt.Sprintf("with %s kube-scheduler places %s%s", countOf(best), places(plan, left), others))
 	case best != nil && best.Verdict == explain.ShapeMayFit:
 		add(open, fmt.Sprintf("with %s kube-scheduler may place %s, but not for certain%s", countOf(best), places(plan, left), others))
-	case proven(plan) && len(plan.Untried) > 0:
-		add(open, "no kind of node alone makes "+places(plan, left)+" fit"+others)
 	case proven(plan):
-		add(bad, "none of these nodes makes "+places(plan, left)+" fit"+others)
+		sign, which := bad, "none of these nodes"
+		if len(plan.Untried) > 0 {
+			sign, which = open, "no kind of node alone"
+		}
+		add(sign, which+" makes "+places(plan, left)+" fit"+others)
 	default:
 		add(open, "whether any of these nodes makes "+places(plan, left)+" fit is not known"+others)
 	}

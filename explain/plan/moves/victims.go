@@ -63,7 +63,7 @@ func (p *problem) victimsOf(ctx context.Context, m *candidate, size int) (*victi
 
 // findRelevant finds out who is in the way, and where that matters: on each node all leave at once.
 func (v *victims) findRelevant(ctx context.Context) error {
-	already, err := v.problem.fits(ctx, v.of)
+	already, err := v.fits(ctx, v.of)
 	if err != nil {
 		return err
 	}

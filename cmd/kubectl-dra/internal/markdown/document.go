@@ -35,8 +35,10 @@ func (d *Document) lines(lines ...string) {
 
 // How much of an answer is shown.
 const (
-	// MaxRows is how many rows a table or a list has, and MaxNames how many names there are in a row.
-	MaxRows, MaxNames = 40, 6
+	// MaxRows is how many rows a table or a list has.
+	MaxRows = 40
+	// MaxNames is how many names a row has.
+	MaxNames = 6
 )
 
 // Headline writes the heading of an answer. Its level is below that of the headings of a document into which it is pasted.

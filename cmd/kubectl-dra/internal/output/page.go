@@ -76,6 +76,7 @@ func (p *Page) Rows(rows [][]string) {
 	}
 }
 
+// PrintRemarks prints remarks below an answer, a line each.
 func PrintRemarks(w io.Writer, remarks []string) error {
 	if len(remarks) == 0 {
 		return nil

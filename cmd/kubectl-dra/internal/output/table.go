@@ -89,6 +89,7 @@ func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 	return WriteTable(w, columns, rows, opts)
 }
 
+// WriteTable writes rows below the headers of their columns, as kubectl does.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
 	if !opts.NoHeaders && !opts.Layout.started() {
 		header := make([]string, len(columns))
@@ -217,7 +218,7 @@ func (c Column) least(rows [][]string, i, width int, last bool) int {
 // spillName is the least width of names that may push their row.
 const spillName = 18
 
-// cutMark shows that text was cut. It is ASCII, for tables also end up in files and logs.
+// CutMark shows that text was cut. It is ASCII, for tables also end up in files and logs.
 const CutMark = "..."
 
 // shorten makes a cell fit if the column allows it.

@@ -79,6 +79,7 @@ type List struct {
 	sumUp func(*List) // see AddTotals
 }
 
+// NewList makes an empty list of a kind, which is printed as a table.
 func NewList(kind, resource string, table Table) *List {
 	return &List{APIVersion: APIVersion, Kind: kind, Items: []Item{}, Resource: resource, Table: table}
 }

@@ -205,8 +205,7 @@ func volumeTable(p *markdown.Document, v *Volume) {
 	}))
 }
 
-// triage writes the causes, each with whom it keeps and what helps.
-// Markdown implements Document.
+// Markdown implements Document. It writes the causes, each with whom it keeps and what helps.
 func (t *Triage) Markdown(p *markdown.Document) {
 	p.Headline(markdown.Text(text.Headline(text.TriageLines(t.answer, text.Unwrapped()))))
 	if best := text.BestChange(t.answer); best != "" {
