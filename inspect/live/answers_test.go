@@ -34,7 +34,7 @@ var wrongAnswers = map[string]struct{ content, body, message string }{
 	"wrong protobuf":   {"application/vnd.kubernetes.protobuf", "k8s\x00\x0a\x0a\x0a\x02v1\x12\x04Pods", `but "Pods" of "v1"`},
 	"broken protobuf":  {"application/vnd.kubernetes.protobuf", "k8s\x00\xff", "unexpected EOF"},
 	"no protobuf":      {"application/vnd.kubernetes.protobuf", "abc", "no JSON object"},
-	"a hostile number": {"application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"evil","namespace":"ml"},"status":{"allocation":{"devices":{"results":[{"consumedCapacity":{"m":"1e-2000000000"}}]}}}}]}`, "a number with more than"},
+	"a hostile number": {"application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"evil","namespace":"ml"},"status":{"allocation":{"devices":{"results":[{"consumedCapacity":{"m":"1e-2000000000"}}]}}}}]}`, "object ml/evil: a number with more than"},
 }
 
 func answering(content, body string) http.HandlerFunc {

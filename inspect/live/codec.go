@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -43,6 +44,9 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	}
 	if covered := cover(data); covered != nil {
 		if _, _, err := g.Decoder.Decode(covered, defaults, another(into)); err != nil {
+			if name := culprit(data, covered, into); name != "" {
+				return nil, nil, fmt.Errorf("object %s: %w", name, quantity.ErrUnbounded)
+			}
 			return nil, nil, quantity.ErrUnbounded
 		}
 	}
@@ -52,6 +56,35 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	}
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return o, gvk, nil
+}
+
+// culprit names the object that cannot be decoded once its quantities are covered: an item of a list, or the object
+// itself. It is "" where that is not found, and in protobuf, as which servers send only what they have decoded.
+func culprit(data, covered []byte, into runtime.Object) string {
+	if into == nil || isProtobuf(data) {
+		return ""
+	}
+	name := func(item []byte) string {
+		var o metav1.PartialObjectMetadata
+		_ = json.Unmarshal(item, &o) // what was read of it counts
+		return clean(keyOf(&o).String())
+	}
+	items := reflect.ValueOf(into).Elem().FieldByName("Items")
+	if !items.IsValid() {
+		return name(data)
+	}
+	var before, after struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(data, &before) != nil || json.Unmarshal(covered, &after) != nil || len(before.Items) != len(after.Items) {
+		return ""
+	}
+	for i, item := range after.Items {
+		if json.Unmarshal(item, reflect.New(items.Type().Elem()).Interface()) != nil {
+			return name(before.Items[i])
+		}
+	}
+	return ""
 }
 
 // another returns an empty object of the same type.
