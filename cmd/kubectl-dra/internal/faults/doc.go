@@ -6,5 +6,5 @@
 // asks a bounded number of requests, writes only if it is told to and then all or nothing, never gives an answer that
 // the honest server would not give without saying what is missing, and prints no raw character of the server's.
 //
-// go test runs a sample; with -faults=third it runs a third of the table, with -faults=all the whole, with -update it also writes docs/reliability.md.
+// go test runs a sample; with -faults=all it runs the whole table, with -update it also writes docs/reliability.md.
 package faults
