@@ -8,7 +8,7 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -35,7 +35,7 @@ func gangMayFit(t *testing.T, p *problem, pod *corev1.Pod) (bool, error) {
 		}
 	}
 	now := p.asking(pod)
-	for _, i := range question.QueueOrder(p.snapshot(), waiting) {
+	for _, i := range cycle.QueueOrder(p.snapshot(), waiting) {
 		member := waiting[i].(*corev1.Pod) //nolint:forcetypeassert // they all are
 		now.objects.Pods = slices.DeleteFunc(now.objects.Pods, func(o *corev1.Pod) bool { return o.Namespace == member.Namespace && o.Name == member.Name })
 		_, answers, err := askScheduler(t, now.asking(member))

@@ -60,8 +60,8 @@ func onlyOfNodes(s *inspect.Snapshot) bool {
 	})
 }
 
-// MemberOf is a pod or a claim as a member of a row.
-func MemberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member {
+// memberOf is a pod or a claim as a member of a row.
+func memberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
 		return PodMember(c, subject, opts)

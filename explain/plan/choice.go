@@ -9,7 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
@@ -166,7 +166,7 @@ func (r *replay) allRuns(ctx context.Context, pods []*corev1.Pod) (placed map[ex
 // may fit now. Of pods that differ in nothing but their names, the first goes first.
 func (r *replay) runAnyOrder(ctx context.Context, pods []*corev1.Pod, choose func(n int) int) error {
 	queue := make([]*corev1.Pod, 0, len(pods))
-	for _, i := range question.QueueOrder(r.cluster.Snapshot(), objects(pods)) {
+	for _, i := range cycle.QueueOrder(r.cluster.Snapshot(), objects(pods)) {
 		queue = append(queue, pods[i])
 		r.asked = append(r.asked, pods[i])
 	}
@@ -209,7 +209,7 @@ func (r *replay) firstInQueue(queue []*corev1.Pod) []int {
 		if i+1 == len(queue) && i == 0 {
 			return []int{0}
 		}
-		shape := question.Member(r.cluster, pod, r.opts).Shape
+		shape := cycle.PodMember(r.cluster, pod, cycle.Options{}).Shape
 		if shape == "" || !shapes[shape] {
 			shapes[shape] = true
 			out = append(out, i)

@@ -32,7 +32,7 @@ func questionsFor(c *scheduler.Cluster) int {
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
-	row := question.Row(ctx, base, r.asked, r.opts)
+	row := cycle.NewRow(ctx, base, r.asked, cycle.Options{})
 	equals := r.equalPods(row)
 	tied := r.inAnyOrder(&row)
 	cleared := r.findCleared(base)
@@ -373,7 +373,7 @@ func (r *replay) pods() []*corev1.Pod {
 func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
 	shapes = map[string][]*corev1.Pod{}
 	for _, pod := range r.pods() {
-		m := question.Member(base, pod, r.opts)
+		m := cycle.PodMember(base, pod, cycle.Options{})
 		if m.Shape == "" || m.NonLocal || m.Unseen {
 			continue
 		}
@@ -499,7 +499,7 @@ func runOf(placed []explain.PlacedPod) cycle.Run {
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
 func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
-	row := question.Row(ctx, base, r.asked, r.opts)
+	row := cycle.NewRow(ctx, base, r.asked, cycle.Options{})
 	row.MaxAsks = questionsFor(base)
 	members := 0
 	for i := range row.Entities {
@@ -589,7 +589,7 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 
 // solve looks for a placement of some pods with so many questions.
 func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*cycle.Solution, error) {
-	row := question.Row(ctx, base, objects(pods), r.opts)
+	row := cycle.NewRow(ctx, base, objects(pods), cycle.Options{})
 	row.MaxAsks = asks
 	members := 0
 	for i := range row.Entities {

@@ -217,7 +217,7 @@ func (r *replay) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.P
 	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 || p.Replay.Certain && len(p.Replay.Pending) == 0 {
 		return nil
 	}
-	p.Changes, err = question.Together(ctx, question.Row(ctx, c, r.asked, r.opts), r.pods(), run, r.opts)
+	p.Changes, err = question.Together(ctx, cycle.NewRow(ctx, c, r.asked, cycle.Options{}), r.pods(), run, r.opts)
 	return err
 }
 
@@ -294,7 +294,7 @@ func (r *replay) run(ctx context.Context, pods []*corev1.Pod) error {
 		subjects = append(subjects, pod)
 	}
 	had := map[inspect.PodRef]bool{}
-	for _, i := range question.QueueOrder(r.cluster.Snapshot(), subjects) {
+	for _, i := range cycle.QueueOrder(r.cluster.Snapshot(), subjects) {
 		if pod := subjects[i]; !had[inspect.PodRef{Namespace: pod.GetNamespace(), Name: pod.GetName()}] { // else it is there with its group
 			r.asked = append(r.asked, pod)
 		}
@@ -340,7 +340,7 @@ func (r *replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodR
 	if had[ref] {
 		return nil
 	}
-	if gang, ok := question.Gang(r.cluster, pod, r.opts); ok {
+	if gang, ok := cycle.Gang(r.cluster, pod, cycle.Options{}); ok {
 		return r.takeGang(ctx, pod, gang, had)
 	}
 	placed, w, err := r.one(ctx, pod)

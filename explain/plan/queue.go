@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -73,7 +72,7 @@ func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explana
 func inQueueOrder(s *inspect.Snapshot) []*corev1.Pod {
 	pods, _ := Waiting(s, func(*corev1.Pod) bool { return true })
 	out := make([]*corev1.Pod, 0, len(pods))
-	for _, i := range question.QueueOrder(s, objects(pods)) {
+	for _, i := range cycle.QueueOrder(s, objects(pods)) {
 		out = append(out, pods[i])
 	}
 	return out

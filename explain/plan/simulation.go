@@ -87,7 +87,7 @@ type turn struct {
 
 // ask says where a pod can be placed now.
 func (s *simulation) ask(ctx context.Context, pod *corev1.Pod) (*turn, error) {
-	m := question.Member(s.cluster, pod, s.opts)
+	m := cycle.PodMember(s.cluster, pod, cycle.Options{})
 	all := s.cluster.Snapshot().Nodes()
 	known, ok := s.turns[m.Shape]
 	if !ok || m.Shape == "" || m.NonLocal || m.Unseen {

@@ -93,9 +93,3 @@ func (o Options) Supposing(decisions []*Decision) Options {
 func PendingClaims(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
 	return cycle.ClaimsFor(s, pod).Pending
 }
-
-// QueueOrder returns the indices of subjects in the order in which the scheduler takes pods: those of a higher priority
-// first, then those that were created earlier. Claims have the priority of the most important pod that uses them.
-func QueueOrder(s *inspect.Snapshot, subjects []metav1.Object) []int {
-	return cycle.QueueOrder(s, subjects)
-}

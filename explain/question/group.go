@@ -35,35 +35,6 @@ func groupOf(q *whatif.Question) *filters.Group {
 	return doubts[i].Group
 }
 
-// groupEntity is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
-// Which of those that were created in the same second is first is not known. They may be on any node, also if the question is
-// about one.
-func groupEntity(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) cycle.Entity {
-	opts.Node = ""
-	var pods []*corev1.Pod
-	for _, ref := range group.Waiting {
-		member, ok := c.Snapshot().Pod(ref)
-		if ref.Name == pod.Name {
-			member, ok = pod, true
-		}
-		if ok && member.DeletionTimestamp == nil {
-			pods = append(pods, member)
-		}
-	}
-	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cycle.Earlier(a, b) })
-	entity := cycle.Entity{Need: group.MinCount - group.Placed}
-	class := 0
-	for i, member := range pods {
-		if i > 0 && cycle.Earlier(pods[i-1], member) != 0 {
-			class++
-		}
-		m := cycle.PodMember(c, member, opts.cycle())
-		m.Class = class
-		entity.Members = append(entity.Members, m)
-	}
-	return entity
-}
-
 // explainGroup adds to the answer for a pod by itself what the other pods of its group mean for it.
 func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group, e *explain.Explanation, opts Options) error {
 	if opts.grouped {
@@ -106,7 +77,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 		g.pod = q.Pod
 		return &g, nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: cycle.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
 	var err error
 	if g.result, err = cycle.Explore(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{g.entity})); err != nil {
 		return nil, err

@@ -5,41 +5,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-// Who plays on what becomes of pods puts them into a cluster one after the other, and asks each in the cluster that the others have left.
-
-// Member is a pod as it is placed in a cluster, and in those that come of it.
-func Member(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *cycle.Member {
-	return cycle.PodMember(c, pod, opts.cycle())
-}
-
-// Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order, and how many of
-// them have to find room. There is none if a pod does not depend on others.
-func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang cycle.Entity, ok bool) {
-	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
-		return cycle.Entity{}, false
-	}
-	for _, d := range c.Filters().Prepare(pod).Everywhere.Doubts {
-		if d.OfOthers() {
-			return groupEntity(c, pod, d.Group, opts), true
-		}
-	}
-	return cycle.Entity{}, false
-}
-
-// Row is pods and claims that are placed in a cluster, in an order.
-func Row(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) cycle.Row {
-	entities, _ := (&sequence{base: c, opts: opts}).entities(subjects)
-	return cycle.RowOf(ctx, c, entities)
-}
 
 // DevicesOf are the devices that an allocated claim has.
 func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
@@ -101,9 +72,4 @@ func Together(ctx context.Context, row cycle.Row, pods []*corev1.Pod, run cycle.
 	e := &explain.Explanation{}
 	err := j.changes(ctx, e, run)
 	return e.Fixes, err
-}
-
-// ClaimMember is a claim as it is allocated in a cluster by itself.
-func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *cycle.Member {
-	return cycle.ClaimMember(claim, opts.cycle())
 }

@@ -63,7 +63,7 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 
 // jointly adds whether a pod and those before it can be placed together after all. Groups say that of themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
-	entities, _ := r.entities(r.upTo(subject))
+	entities, _ := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
 	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities), asks: &r.asks}
 	for _, other := range r.upTo(subject) {
 		if pod, ok := other.(*corev1.Pod); ok {
@@ -96,7 +96,7 @@ func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*cycle.Fa
 	own := cycle.SubjectOf(subject)
 	if r.onlyPods() {
 		if r.runs == nil {
-			entities, at := r.entities(r.all)
+			entities, at := cycle.Entities(r.base, r.all, r.opts.cycle())
 			if len(entities) == 1 && len(entities[0].Members) == 1 {
 				return nil, cycle.Unclear, nil
 			}
@@ -114,7 +114,7 @@ func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*cycle.Fa
 			return &r.runs.Fates[at[0]][at[1]], c, nil
 		}
 	}
-	entities, at := r.entities(r.upTo(subject))
+	entities, at := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
 	own0, ok := at[own]
 	if !ok || len(entities) < 2 && len(entities[0].Members) < 2 {
 		return nil, cycle.Unclear, nil
@@ -157,39 +157,6 @@ func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
 		}
 	}
 	return append(out, subject)
-}
-
-// entities are subjects as the scheduler takes them, and where each is among them. A pod brings along those of its group that
-// have to be placed with it.
-func (r *sequence) entities(subjects []metav1.Object) ([]cycle.Entity, map[explain.Subject][2]int) {
-	var out []cycle.Entity
-	at := map[explain.Subject][2]int{}
-	for _, subject := range subjects {
-		own := cycle.SubjectOf(subject)
-		if _, known := at[own]; known {
-			continue
-		}
-		entity := cycle.Entity{}
-		if pod, ok := subject.(*corev1.Pod); ok && inspect.PodGroupOf(pod) != "" && pod.Spec.NodeName == "" {
-			for _, d := range r.base.Filters().Prepare(pod).Everywhere.Doubts {
-				if d.OfOthers() {
-					entity = groupEntity(r.base, pod, d.Group, r.opts)
-				}
-			}
-		}
-		if len(entity.Members) == 0 {
-			m := cycle.MemberOf(r.base, subject, r.opts.cycle())
-			if m == nil {
-				continue
-			}
-			entity.Members = []*cycle.Member{m}
-		}
-		for i, m := range entity.Members {
-			at[m.Subject] = [2]int{len(out), i}
-		}
-		out = append(out, entity)
-	}
-	return out, at
 }
 
 // dependsOn makes an answer Unknown that depends on what the scheduler chooses for others.

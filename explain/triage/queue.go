@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -44,7 +44,7 @@ func queueOf(s *inspect.Snapshot, opts Options) (queue []queued, others map[stri
 		}
 	}
 	shapes := newShaper(s)
-	for _, i := range question.QueueOrder(s, subjects) {
+	for _, i := range cycle.QueueOrder(s, subjects) {
 		queue = append(queue, queued{subject: subjects[i], shape: shapes.of(subjects[i]), asked: opts.asks(subjects[i])})
 	}
 	return queue, others

@@ -67,7 +67,7 @@ func fill(ctx context.Context, c *scheduler.Cluster, next func() *resourcev1.Res
 	// What a copy takes makes no other node fit, so nodes that once refused are not asked again.
 	nodes := c.Snapshot().Nodes()
 	for len(nodes) > 0 && *copies < maxCopies {
-		m := question.ClaimMember(next(), hypothetical)
+		m := cycle.ClaimMember(next(), cycle.Options{})
 		t, err := m.Ask(ctx, c, nodes)
 		if err != nil || len(t.Options) == 0 || !certain(t) {
 			return c, n, err
@@ -98,7 +98,7 @@ func made(ctx context.Context, c *scheduler.Cluster, m *explain.Moves) (*schedul
 			return nil, fmt.Errorf("moving pod %s to node %s: there is no such pod or node", move.Pod.FullName(), move.To)
 		}
 		c = without(c, pod)
-		t, err := question.Member(c, replacementOf(pod), hypothetical).Ask(ctx, c, []*corev1.Node{node})
+		t, err := cycle.PodMember(c, replacementOf(pod), cycle.Options{}).Ask(ctx, c, []*corev1.Node{node})
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func Wanted(ctx context.Context, c *scheduler.Cluster, class string) (*resourcev
 			Name: "devices", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: n},
 		}}}}}
 		claim.Namespace, claim.Name = "default", fmt.Sprintf("%d-of-%s", n, class)
-		t, err := question.ClaimMember(claim, hypothetical).Ask(ctx, empty, nil)
+		t, err := cycle.ClaimMember(claim, cycle.Options{}).Ask(ctx, empty, nil)
 		if err != nil {
 			return nil, err
 		}

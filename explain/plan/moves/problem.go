@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -58,9 +57,6 @@ type candidate struct {
 
 // clusterCost is what it costs to build a cluster in which a node has changed, in nodes that are asked.
 const clusterCost = 40
-
-// hypothetical are the options of all questions.
-var hypothetical = question.Options{Hypothetical: true}
 
 // newProblem finds out who may be moved.
 func newProblem(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, asks int) (*problem, error) {
@@ -111,9 +107,9 @@ func (p *problem) local(ctx context.Context, m *candidate) bool {
 // memberOf is a pod or a claim as it is placed in a cluster.
 func memberOf(c *scheduler.Cluster, subject metav1.Object) *cycle.Member {
 	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
-		return question.ClaimMember(claim, hypothetical)
+		return cycle.ClaimMember(claim, cycle.Options{})
 	}
-	return question.Member(c, subject.(*corev1.Pod), hypothetical)
+	return cycle.PodMember(c, subject.(*corev1.Pod), cycle.Options{})
 }
 
 // certain reports whether it is known on which nodes a member fits.

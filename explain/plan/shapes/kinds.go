@@ -44,7 +44,7 @@ func (f *finder) sort(ctx context.Context, pods []*corev1.Pod) error {
 	known := map[string]*podKind{}
 	stuck := map[*podKind]*explain.PendingPod{}
 	for _, pod := range pods {
-		m := question.Member(f.base, pod, hypothetical)
+		m := cycle.PodMember(f.base, pod, cycle.Options{})
 		kind := known[m.Shape]
 		if kind == nil || m.Shape == "" {
 			kind = &podKind{member: m}
@@ -134,7 +134,7 @@ func (f *finder) sortGroups() {
 		helped[subjectOf(pod)] = true
 	}
 	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
-		gang, ok := question.Gang(f.base, pod, hypothetical)
+		gang, ok := cycle.Gang(f.base, pod, cycle.Options{})
 		if !ok {
 			return false
 		}
@@ -163,7 +163,7 @@ func (f *finder) narrow(ctx context.Context) error {
 		subjects[i] = pod
 	}
 	f.small = f.base
-	f.local = question.Row(ctx, f.withEach, subjects, hypothetical).Local &&
+	f.local = cycle.NewRow(ctx, f.withEach, subjects, cycle.Options{}).Local &&
 		!slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.ties() || k.fails || k.unsure })
 	if !f.local {
 		return nil

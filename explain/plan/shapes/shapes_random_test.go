@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -205,7 +206,7 @@ func objects(pods []*corev1.Pod) []metav1.Object {
 func queued(o *inspect.Objects, pods []*corev1.Pod) []*corev1.Pod {
 	s := inspect.New(*o, inspect.Config{})
 	out := make([]*corev1.Pod, 0, len(pods))
-	for _, i := range question.QueueOrder(s, objects(pods)) {
+	for _, i := range cycle.QueueOrder(s, objects(pods)) {
 		out = append(out, pods[i])
 	}
 	return out

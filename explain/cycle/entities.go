@@ -1,0 +1,91 @@
+package cycle
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+)
+
+// Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order, and how
+// many of them have to find room. There is none if a pod does not depend on others.
+func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang Entity, ok bool) {
+	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
+		return Entity{}, false
+	}
+	for _, d := range c.Filters().Prepare(pod).Everywhere.Doubts {
+		if d.OfOthers() {
+			return GangOf(c, pod, d.Group, opts), true
+		}
+	}
+	return Entity{}, false
+}
+
+// GangOf is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
+// Which of those that were created in the same second is first is not known. They may be on any node, also if the question is
+// about one.
+func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) Entity {
+	opts.Node = ""
+	var pods []*corev1.Pod
+	for _, ref := range group.Waiting {
+		member, ok := c.Snapshot().Pod(ref)
+		if ref.Name == pod.Name {
+			member, ok = pod, true
+		}
+		if ok && member.DeletionTimestamp == nil {
+			pods = append(pods, member)
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return Earlier(a, b) })
+	entity := Entity{Need: group.MinCount - group.Placed}
+	class := 0
+	for i, member := range pods {
+		if i > 0 && Earlier(pods[i-1], member) != 0 {
+			class++
+		}
+		m := PodMember(c, member, opts)
+		m.Class = class
+		entity.Members = append(entity.Members, m)
+	}
+	return entity
+}
+
+// Entities are subjects as the scheduler takes them, and where each is among them. A pod brings along those of its group
+// that have to be placed with it.
+func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]Entity, map[explain.Subject][2]int) {
+	var out []Entity
+	at := map[explain.Subject][2]int{}
+	for _, subject := range subjects {
+		if _, known := at[SubjectOf(subject)]; known {
+			continue
+		}
+		var entity Entity
+		if pod, ok := subject.(*corev1.Pod); ok {
+			entity, _ = Gang(c, pod, opts)
+		}
+		if len(entity.Members) == 0 {
+			m := memberOf(c, subject, opts)
+			if m == nil {
+				continue
+			}
+			entity.Members = []*Member{m}
+		}
+		for i, m := range entity.Members {
+			at[m.Subject] = [2]int{len(out), i}
+		}
+		out = append(out, entity)
+	}
+	return out, at
+}
+
+// NewRow is pods and claims that are placed in a cluster, in an order.
+func NewRow(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) Row {
+	entities, _ := Entities(c, subjects, opts)
+	return RowOf(ctx, c, entities)
+}
