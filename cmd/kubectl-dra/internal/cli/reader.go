@@ -271,7 +271,7 @@ func (r *reader) readCluster(ctx context.Context, namespace string, resources []
 	if err != nil {
 		return nil, err
 	}
-	lessGarbage()
+	collectSooner()
 	progress := startProgress(r.streams.ErrOut)
 	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.show})
 	progress.stop()
@@ -287,8 +287,8 @@ func (r *reader) readCluster(ctx context.Context, namespace string, resources []
 // on. What is kept of a large cluster is long-lived: with the usual 100, as much memory again would hold garbage.
 const gcPercent = 50
 
-// lessGarbage sets it, unless GOGC decides.
-func lessGarbage() {
+// collectSooner makes the garbage collector follow gcPercent, unless GOGC is set.
+func collectSooner() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -132,7 +132,7 @@ func (o *topOptions) run(ctx context.Context) error {
 		options.Width = o.streams.tableWidth()
 		return errors.Join(tui.Once(ctx, o.streams.Out, options), o.unread)
 	}
-	lessGarbage()
+	collectSooner()
 	if !o.reader.offline() {
 		writer := &topWriter{access: &writeAccess{o.streams, o.connection, o.reader, o.grace}}
 		defer writer.wait()
