@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
@@ -112,7 +113,7 @@ func sayingOf(t *testing.T, p *problem) saying {
 	t.Helper()
 	s := p.snapshot()
 	c := sched.NewCluster(s, sched.Options{})
-	by := plan.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
+	by := cycle.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
 	var out saying
 	var err error

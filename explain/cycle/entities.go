@@ -84,8 +84,8 @@ func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]E
 	return out, at
 }
 
-// NewRow is pods and claims that are placed in a cluster, in an order.
-func NewRow(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) Row {
-	entities, _ := Entities(c, subjects, opts)
+// NewRow is pods that are placed in a cluster, in an order.
+func NewRow(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) Row {
+	entities, _ := Entities(c, objectsOf(pods), opts)
 	return RowOf(ctx, c, entities)
 }

@@ -21,6 +21,8 @@ type Result struct {
 	Open bool
 	// Asks is the number of times that a member was asked about nodes.
 	Asks int
+
+	at map[explain.Subject][2]int
 }
 
 // Fate is what is seen of a member: that it is placed in some runs, and left waiting in others.
@@ -168,9 +170,9 @@ func (x *explorer) finish(ctx context.Context, at int, start, s *state, placed [
 	if !met {
 		s = start
 	}
-	x.note(&x.Groups[at], met)
+	x.Groups[at].note(met, x.path)
 	for i := range x.Fates[at] {
-		x.note(&x.Fates[at][i], met && slices.Contains(placed, i))
+		x.Fates[at][i].note(met && slices.Contains(placed, i), x.path)
 	}
 	if x.first {
 		x.done = met
@@ -201,14 +203,14 @@ func (x *explorer) noteTwins(at int) {
 	}
 }
 
-// note adds what was seen to a fate.
-func (x *explorer) note(f *Fate, placed bool) {
+// note adds what was seen to a fate, in a run.
+func (f *Fate) note(placed bool, in Run) {
 	to := &f.Waits
 	if placed {
 		to = &f.Placed
 	}
 	if *to == nil {
-		*to = append(Run{}, x.path...)
+		*to = append(Run{}, in...)
 	}
 }
 

@@ -1,5 +1,9 @@
 package cycle
 
+import (
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
 // Certainty is what all runs together say.
 type Certainty int
 
@@ -13,6 +17,15 @@ const (
 	// Depends means that it happens in some runs and not in others.
 	Depends
 )
+
+// About says whether the member of a subject is placed, of a result of [ByScores].
+func (r *Result) About(subject explain.Subject) Certainty {
+	at, ok := r.at[subject]
+	if !ok {
+		return Unclear
+	}
+	return r.Of(at[0], at[1])
+}
 
 // Of says whether a member of a row is placed.
 func (r *Result) Of(entity, member int) Certainty { return r.certainty(&r.Fates[entity][member]) }

@@ -26,6 +26,15 @@ func QueueOrder(s *inspect.Snapshot, subjects []metav1.Object) []int {
 	return order
 }
 
+// InQueueOrder returns pods in the order in which the scheduler takes them.
+func InQueueOrder(s *inspect.Snapshot, pods []*corev1.Pod) []*corev1.Pod {
+	out := make([]*corev1.Pod, 0, len(pods))
+	for _, i := range QueueOrder(s, objectsOf(pods)) {
+		out = append(out, pods[i])
+	}
+	return out
+}
+
 // Earlier compares the times at which objects were created. What is not created yet comes last.
 func Earlier(a, b metav1.Object) int {
 	at, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()

@@ -1,24 +1,445 @@
 package cycle
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Replay places members as a run did, and tells which claims have their devices by that. The cluster is nil if some of the
-// nodes cannot be chosen.
-func Replay(ctx context.Context, c *scheduler.Cluster, members []*Member, run Run) (*scheduler.Cluster, map[inspect.ClaimRef]bool, error) {
-	supposed := map[inspect.ClaimRef]bool{}
+// Replay plays what kube-scheduler does with the pods of its queue, one scheduling cycle after the other: each gets what
+// those before it have left, on the node that is chosen for it.
+//
+// Pods of one shape get the same answer from a node on which nothing has changed, so what nodes said to a shape is kept,
+// and only those are asked again on which something was placed since. That holds as long as what is placed changes nothing
+// but what is left of its node.
+type Replay struct {
+	// Placed are the pods that found a node, in that order, and Waiting those that did not, in the order of the queue.
+	Placed  []explain.PlacedPod
+	Waiting []Waiting
+	// Tried are the pods that had their turn, in the order of the queue, and Running those that were on a node before.
+	Tried   []*corev1.Pod
+	Running []explain.Subject
+	// Chosen says that some pod had a choice of nodes, and Retried that pods which were left waiting were tried again.
+	Chosen, Retried bool
+	// Doubtful says that something was not known that decides about pods, first about InDoubt.
+	Doubtful bool
+	InDoubt  *corev1.Pod
+	// Choose is the index of the node that is taken of those that may be chosen. If it is nil, the first is taken.
+	Choose func(nodes []*corev1.Node) int
+	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment.
+	Left func(*scheduler.Cluster, *Waiting)
+	// OnlySure leaves pods waiting that find a node only if what is not known does not refuse them.
+	OnlySure bool
+	// Limit is the number of pods that are placed at most; 0 is no limit. Beyond it, pods are Untried.
+	Limit   int
+	Untried []*corev1.Pod
+
+	assumed
+	base     *scheduler.Cluster
+	choosing *chooser
+}
+
+// assumed is a cluster with the pods that kube-scheduler has assumed to be on nodes, and what its nodes say.
+type assumed struct {
+	cluster *scheduler.Cluster
+	// local says of shapes whether what they take is of their node alone.
+	local map[string]bool
+	// answers are what nodes said to shapes. They are never changed, only replaced.
+	answers map[string]*answer
+	// changed are the nodes on which pods were placed, in that order.
+	changed []inspect.NodeName
+	index   map[inspect.NodeName]int
+}
+
+// answer is what the nodes say to pods of a shape.
+type answer struct {
+	fits []bool // by the index of the node
+	// seen is the number of changes that are taken into account.
+	seen int
+}
+
+// Feasible is where a pod can be placed now.
+type Feasible struct {
+	Member *Member
+	// Nodes may be chosen, in the order of the cluster.
+	Nodes []*corev1.Node
+	// MayWait, Open and Fails are those of a [Turn].
+	MayWait, Open, Fails bool
+}
+
+// Waiting is a pod that was left waiting.
+type Waiting struct {
+	Pod *corev1.Pod
+	// After is the number of pods that had been placed.
+	After int
+	*Feasible
+	// Group is the pod group if that is why, of which so many pods are Short of room.
+	Group string
+	Short int
+	// Failure is why kube-scheduler fails to choose a node, if it does.
+	Failure string
+}
+
+// Verdict says whether it is known that the pod cannot be placed.
+func (w *Waiting) Verdict() explain.Verdict {
+	switch {
+	case w.Fails:
+		return explain.Invalid
+	case w.Open || w.MayWait:
+		return explain.Unknown
+	}
+	return explain.Unsatisfiable
+}
+
+// NewReplay begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod may be put on
+// any node that fits.
+func NewReplay(c *scheduler.Cluster, by *Choosing) *Replay {
+	r := &Replay{base: c, assumed: assumed{cluster: c, local: map[string]bool{}, answers: map[string]*answer{}}}
+	if by != nil {
+		r.choosing = newChooser(*by)
+	}
+	r.index = make(map[inspect.NodeName]int, len(c.Snapshot().Nodes()))
+	for i, node := range c.Snapshot().Nodes() {
+		r.index[inspect.NodeName(node.Name)] = i
+	}
+	return r
+}
+
+// Fork is a replay on its own that goes on from the cluster of this one, where pods may be put on any node that fits.
+func (r *Replay) Fork() *Replay {
+	return &Replay{base: r.cluster, assumed: r.fork()}
+}
+
+func (a *assumed) fork() assumed {
+	out := *a
+	out.changed = slices.Clip(a.changed)
+	out.local, out.answers = maps.Clone(a.local), maps.Clone(a.answers)
+	return out
+}
+
+// Cluster is the cluster with all pods that were placed, and Base the one without them.
+func (r *Replay) Cluster() *scheduler.Cluster { return r.cluster }
+
+// Base is the cluster before anything was placed.
+func (r *Replay) Base() *scheduler.Cluster { return r.base }
+
+// Run takes pods in the order of the queue, and those that were left waiting again as long as others are placed that they
+// depend on. The error is that of the context, or of a question that could not be put.
+func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
+	var waiting []*corev1.Pod
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" || inspect.Ended(pod) {
+			r.Running = append(r.Running, SubjectOf(pod))
+			continue
+		}
+		waiting = append(waiting, pod)
+	}
+	had := map[inspect.PodRef]bool{}
+	for _, pod := range InQueueOrder(r.cluster.Snapshot(), waiting) {
+		if !had[refOf(pod)] { // else it is there with its group
+			r.Tried = append(r.Tried, pod)
+		}
+		if err := r.take(ctx, pod, had); err != nil {
+			return err
+		}
+	}
+	return r.again(ctx)
+}
+
+// again takes pods that were left waiting and may fit now that others are placed.
+func (r *Replay) again(ctx context.Context) error {
+	for before := -1; before != len(r.Placed); {
+		before = len(r.Placed)
+		left := r.Waiting
+		r.Waiting = nil
+		had := map[inspect.PodRef]bool{}
+		for _, w := range left {
+			if !r.mayFitNow(&w) {
+				r.Waiting = append(r.Waiting, w)
+				continue
+			}
+			r.Retried = true
+			if err := r.take(ctx, w.Pod, had); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mayFitNow reports whether something was placed since a pod was left waiting that may have made room for it, or has taken
+// away what kube-scheduler failed over: it tries such a pod again and again.
+func (r *Replay) mayFitNow(w *Waiting) bool {
+	return w.After != len(r.Placed) && (w.Group != "" || w.Member.NonLocal || w.Fails)
+}
+
+// take takes a pod from the queue, with its group. had are the pods of groups that had their turn with another one.
+func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodRef]bool) error {
+	if had[refOf(pod)] {
+		return nil
+	}
+	if r.Limit > 0 && len(r.Placed) >= r.Limit {
+		r.Untried = append(r.Untried, pod)
+		return nil
+	}
+	if gang, ok := Gang(r.cluster, pod, Options{}); ok {
+		return r.takeGang(ctx, pod, gang, had)
+	}
+	placed, w, err := r.One(ctx, pod)
+	if err != nil {
+		return err
+	}
+	if !placed {
+		r.Waiting = append(r.Waiting, w)
+	}
+	return nil
+}
+
+// One places a pod by itself, or says how it is left waiting.
+func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiting, err error) {
+	found, err := r.Ask(ctx, pod)
+	if err != nil {
+		return false, Waiting{}, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	unsure := found.MayWait || found.Open
+	if unsure {
+		r.Doubtful = true
+		r.InDoubt = cmp.Or(r.InDoubt, pod)
+	}
+	w = Waiting{Pod: pod, After: len(r.Placed), Feasible: found}
+	if len(found.Nodes) == 0 || found.Fails || unsure && r.OnlySure {
+		if r.Left != nil {
+			r.Left(r.cluster, &w)
+		}
+		return false, w, nil
+	}
+	if r.choosing != nil {
+		failure, err := r.choosing.among(ctx, r.cluster, found, pod)
+		if err != nil {
+			return false, Waiting{}, fmt.Errorf("choosing a node for pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		if found.Fails = failure != ""; found.Fails {
+			w.Failure = failure
+			return false, w, nil
+		}
+	}
+	r.Chosen = r.Chosen || len(found.Nodes) > 1
+	node := found.Nodes[0]
+	if r.Choose != nil {
+		node = found.Nodes[r.Choose(found.Nodes)]
+	}
+	taking, err := found.Member.takeOn(ctx, r.cluster, node)
+	if err == nil && taking == nil {
+		err = errors.New("it no longer fits there")
+	}
+	if err != nil {
+		return false, Waiting{}, fmt.Errorf("placing pod %s/%s on node %s: %w", pod.Namespace, pod.Name, node.Name, err)
+	}
+	r.assume(ctx, found.Member, taking)
+	r.Placed = append(r.Placed, PlacedPod(pod, len(found.Nodes), taking))
+	return true, w, nil
+}
+
+// PlacedPod is a pod with what it takes on one of several nodes that may be chosen.
+func PlacedPod(pod *corev1.Pod, anyOf int, taking *Taking) explain.PlacedPod {
+	out := explain.PlacedPod{Subject: SubjectOf(pod), Node: inspect.NodeName(taking.Pod.Spec.NodeName), AnyOf: anyOf}
+	for _, claim := range taking.Claims {
+		out.Devices = append(out.Devices, DevicesOf(claim)...)
+	}
+	return out
+}
+
+// DevicesOf are the devices that an allocated claim has.
+func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
+	if claim.Status.Allocation == nil {
+		return nil
+	}
+	return DevicesIn(claim, claim.Status.Allocation)
+}
+
+// DevicesIn are the devices of a claim in an allocation.
+func DevicesIn(claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) []explain.Device {
+	var out []explain.Device
+	for i := range allocation.Devices.Results {
+		d := &allocation.Devices.Results[i]
+		out = append(out, explain.Device{
+			Claim: inspect.RefOf(claim), Request: d.Request, ID: inspect.DeviceOf(d),
+			Admin: d.AdminAccess != nil && *d.AdminAccess, Consumed: d.ConsumedCapacity,
+		})
+	}
+	return out
+}
+
+// takeGang places the pods of a group, or none if too few find room.
+func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had map[inspect.PodRef]bool) error {
+	before, start := r.fork(), len(r.Placed)
+	var left []Waiting
+	for _, m := range gang.Members {
+		member := r.Pod(pod, m.Subject)
+		if member == nil {
+			continue
+		}
+		had[refOf(member)] = true
+		if !slices.ContainsFunc(r.Tried, func(other *corev1.Pod) bool { return SubjectOf(other) == m.Subject }) {
+			r.Tried = append(r.Tried, member)
+		}
+		placed, w, err := r.One(ctx, member)
+		if err != nil {
+			return err
+		}
+		if !placed {
+			left = append(left, w)
+		}
+	}
+	found := len(r.Placed) - start
+	if found >= gang.Need {
+		r.Waiting = append(r.Waiting, left...)
+		return nil
+	}
+	r.Placed, r.assumed = r.Placed[:start], before
+	for _, m := range gang.Members {
+		if member := r.Pod(pod, m.Subject); member != nil {
+			r.Waiting = append(r.Waiting, Waiting{
+				Pod: member, After: start, Feasible: &Feasible{Member: m}, Group: inspect.PodGroupOf(pod), Short: gang.Need - found,
+			})
+		}
+	}
+	return nil
+}
+
+// Pod is a pod that had its turn, or another one of its group: own if that is meant.
+func (r *Replay) Pod(own *corev1.Pod, subject explain.Subject) *corev1.Pod {
+	if SubjectOf(own) == subject {
+		return own
+	}
+	for _, other := range r.Tried {
+		if SubjectOf(other) == subject {
+			return other
+		}
+	}
+	pod, _ := r.cluster.Snapshot().Pod(inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name})
+	return pod
+}
+
+// Ask says where a pod can be placed now.
+func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
+	m := PodMember(r.cluster, pod, Options{})
+	// A pod for which room was made is put nowhere else as long as that node fits.
+	cached := m.Shape != "" && !m.NonLocal && !m.Unseen && pod.Status.NominatedNodeName == ""
+	if known, ok := r.answers[m.Shape]; ok && cached {
+		now, err := r.update(ctx, m, known)
+		if err != nil {
+			return nil, err
+		}
+		if now != nil {
+			r.answers[m.Shape] = now
+			return &Feasible{Member: m, Nodes: r.fitting(now.fits)}, nil
+		}
+		delete(r.answers, m.Shape)
+	}
+	t, err := m.Ask(ctx, r.cluster, nil)
+	if err != nil {
+		return nil, err
+	}
+	fits := make([]bool, len(r.index))
+	for i := range t.Options {
+		if at, ok := r.index[t.Options[i].Node]; ok {
+			fits[at] = true
+		}
+	}
+	if cached && !t.MayWait && !t.Open && !t.Fails {
+		r.answers[m.Shape] = &answer{fits, len(r.changed)}
+	}
+	return &Feasible{Member: m, Nodes: r.fitting(fits), MayWait: t.MayWait, Open: t.Open, Fails: t.Fails}, nil
+}
+
+// fitting are the nodes that fit.
+func (a *assumed) fitting(fits []bool) []*corev1.Node {
+	var out []*corev1.Node
+	for i, node := range a.cluster.Snapshot().Nodes() {
+		if fits[i] {
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+// update asks the nodes that have changed since. It is nil if the answers are not certain. A node that did not fit does
+// not fit once something was placed on it.
+func (r *Replay) update(ctx context.Context, m *Member, known *answer) (*answer, error) {
+	var nodes []*corev1.Node
+	out := &answer{known.fits, len(r.changed)}
+	for _, name := range r.changed[known.seen:] {
+		if at, ok := r.index[name]; ok && out.fits[at] {
+			if len(nodes) == 0 {
+				out.fits = slices.Clone(known.fits)
+			}
+			out.fits[at] = false
+			nodes = append(nodes, r.cluster.Snapshot().Nodes()[at])
+		}
+	}
+	if len(nodes) == 0 {
+		return out, nil
+	}
+	t, err := m.Ask(ctx, r.cluster, nodes)
+	if err != nil || t.MayWait || t.Open || t.Fails {
+		return nil, err
+	}
+	for i := range t.Options {
+		out.fits[r.index[t.Options[i].Node]] = true
+	}
+	return out, nil
+}
+
+// takeOn is what a pod takes on a node. It is nil if it does not fit there.
+func (m *Member) takeOn(ctx context.Context, c *scheduler.Cluster, node *corev1.Node) (*Taking, error) {
+	t, err := m.Ask(ctx, c, []*corev1.Node{node})
+	if err != nil || len(t.Options) != 1 {
+		return nil, err
+	}
+	return t.Options[0].Take(ctx)
+}
+
+// assume puts a pod on its node.
+func (r *Replay) assume(ctx context.Context, m *Member, taking *Taking) {
+	r.cluster = With(r.cluster, taking)
+	node := inspect.NodeName(taking.Pod.Spec.NodeName)
+	if _, known := r.local[m.Shape]; !known || m.Shape == "" {
+		r.local[m.Shape] = Local(ctx, r.cluster, m)
+	}
+	onlyNode := r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(taking.Claims, func(claim *resourcev1.ResourceClaim) bool {
+		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node
+	})
+	if !onlyNode {
+		r.answers = map[string]*answer{}
+		return
+	}
+	r.changed = append(r.changed, node)
+}
+
+func refOf(pod *corev1.Pod) inspect.PodRef {
+	return inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+}
+
+// Follow places members as a run did. The cluster is nil if some of the nodes cannot be chosen.
+func Follow(ctx context.Context, c *scheduler.Cluster, members []*Member, run Run) (*scheduler.Cluster, []*Taking, error) {
+	var out []*Taking
 	for _, step := range run {
-		i := slices.IndexFunc(members, func(m *Member) bool { return m.Subject == step.Subject })
 		if !step.Placed {
 			continue
 		}
+		i := slices.IndexFunc(members, func(m *Member) bool { return m.Subject == step.Subject })
 		if i < 0 {
 			return nil, nil, nil
 		}
@@ -34,14 +455,12 @@ func Replay(ctx context.Context, c *scheduler.Cluster, members []*Member, run Ru
 		if at < 0 {
 			return nil, nil, nil
 		}
-		took, err := t.Options[at].Take(ctx)
+		taking, err := t.Options[at].Take(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, claim := range took.Claims {
-			supposed[inspect.RefOf(claim)] = true
-		}
-		c = With(c, took)
+		out = append(out, taking)
+		c = With(c, taking)
 	}
-	return c, supposed, nil
+	return c, out, nil
 }

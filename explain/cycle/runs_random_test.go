@@ -89,7 +89,7 @@ func solveBothWays(t *testing.T, seed int, row Row) bool {
 		t.Errorf("seed %d: impossible %t with the run %v, want %t", seed, got.Impossible, got.Run, want.Impossible)
 	}
 	if got.Run != nil {
-		if c, _, err := Replay(t.Context(), row.Base, members, got.Run); err != nil || c == nil || len(got.Run.Placed()) < need {
+		if c, _, err := Follow(t.Context(), row.Base, members, got.Run); err != nil || c == nil || len(got.Run.Placed()) < need {
 			t.Errorf("seed %d: %v is no run that places all: %v", seed, got.Run, err)
 		}
 	}

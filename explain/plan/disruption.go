@@ -87,7 +87,7 @@ func unplanned(ctx context.Context, c *scheduler.Cluster) (*explain.Replay, *ins
 	if err != nil {
 		return nil, nil, err
 	}
-	return &p.Replay, alone.cluster.Snapshot(), nil
+	return &p.Replay, alone.Cluster().Snapshot(), nil
 }
 
 // play is Play where it is known what happens without the event.
@@ -223,9 +223,9 @@ func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out 
 		if p, r, err = placeAll(ctx, c, all, Options{NoJoint: true}); err != nil {
 			return nil, err
 		}
-		settled = r.cluster
+		settled = r.Cluster()
 		if len(waiting) == 0 && !p.Replay.Certain && !p.Replay.Preempting && len(p.Replay.Pending) > 0 {
-			best, _, err := r.best(ctx, r.base)
+			best, _, err := r.best(ctx, r.Base())
 			if err != nil {
 				return nil, err
 			}

@@ -3,11 +3,11 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
@@ -32,24 +32,24 @@ func questionsFor(c *scheduler.Cluster) int {
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
-	row := cycle.NewRow(ctx, base, r.asked, cycle.Options{})
+	row := cycle.NewRow(ctx, base, r.Tried, cycle.Options{})
 	equals := r.equalPods(row)
 	tied := r.inAnyOrder(&row)
 	cleared := r.findCleared(base)
 	same := alike(row) // then every node is as full at the turn of the first that finds no room
-	preempts, err := r.sayPreempting(ctx, base, r.doubtful || (tied || r.chosen) && !same)
+	preempts, err := r.sayPreempting(ctx, base, r.Doubtful || (tied || r.Chosen) && !same)
 	r.out.Remarks = append(r.out.Remarks, r.unseen...)
 	r.out.Preempting = preempts
 	switch {
 	case err != nil || preempts || len(r.unseen) > 0:
 		return err
-	case r.doubtful:
+	case r.Doubtful:
 		return r.sayDoubt(ctx, base)
 	case cleared:
 		return nil
-	case !tied && !r.chosen && !r.retried, same:
+	case !tied && !r.Chosen && !r.Retried, same:
 		r.out.Certain = true
-	case len(r.asked) > maxExplored:
+	case len(r.Tried) > maxExplored:
 		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 	default:
 		err = r.tryOthers(ctx, base, row, tied)
@@ -66,8 +66,8 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 func (r *replay) findCleared(c *scheduler.Cluster) bool {
 	r.cleared, r.released = map[explain.Subject]bool{}, map[inspect.ClaimRef]bool{}
 	var names []string
-	for i := range r.contenders {
-		pod := r.contenders[i].pod
+	for i := range r.Waiting {
+		pod := r.Waiting[i].Pod
 		lost := takenBack(c, pod)
 		if len(lost) == 0 {
 			continue
@@ -118,17 +118,17 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
 func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row cycle.Row, tied bool) error {
-	placed, runs, known, err := r.allRuns(ctx, r.pods())
+	all, err := cycle.ByScores(ctx, base, r.Tried, r.by)
 	switch {
 	case err != nil:
 		return err
-	case known:
-		r.sayDepends(placed, runs)
+	case all != nil:
+		r.sayDepends(all)
 		return nil
 	case tied && len(row.Entities) > 1:
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
 		return nil
-	case slices.ContainsFunc(row.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.turn.fails }):
+	case slices.ContainsFunc(row.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails }):
 		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 		return nil
 	}
@@ -137,13 +137,14 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row cyc
 }
 
 // sayDepends says which pods only some of the runs place, or that all is certain.
-func (r *replay) sayDepends(placed map[explain.Subject]int, runs int) {
+func (r *replay) sayDepends(all *cycle.Result) {
 	var differ []string
 	r.never = map[explain.Subject]bool{}
-	for _, pod := range r.pods() {
+	for _, pod := range r.Tried {
 		subject := subjectOf(pod)
-		r.never[subject] = placed[subject] == 0
-		if n := placed[subject]; n > 0 && n < runs && (r.about == nil || r.about[subject]) {
+		certainty := all.About(subject)
+		r.never[subject] = certainty == cycle.Never
+		if certainty == cycle.Depends && (r.about == nil || r.about[subject]) {
 			differ = append(differ, subject.FullName())
 		}
 	}
@@ -168,8 +169,8 @@ func (r *replay) equalPods(row cycle.Row) [][]explain.Subject {
 	var before *corev1.Pod
 	for i := range row.Entities {
 		for _, m := range row.Entities[i].Members {
-			pod := r.member(r.asked[0].(*corev1.Pod), m.Subject)
-			if before != nil && !sameTurn(before, pod) {
+			pod := r.Pod(r.Tried[0], m.Subject)
+			if before != nil && !cycle.SameTurn(before, pod) {
 				clear(at)
 			}
 			before = pod
@@ -212,15 +213,15 @@ func (r *replay) sayTies(equals [][]explain.Subject) {
 
 // sayDoubt says what is not known of the first pod of which something is not.
 func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
-	e, err := question.PodObject(ctx, base, r.inDoubt, r.opts)
+	e, err := question.PodObject(ctx, base, r.InDoubt, hypothetical)
 	if err != nil {
-		return fmt.Errorf("explaining what is not known of pod %s/%s: %w", r.inDoubt.Namespace, r.inDoubt.Name, err)
+		return fmt.Errorf("explaining what is not known of pod %s/%s: %w", r.InDoubt.Namespace, r.InDoubt.Name, err)
 	}
 	for _, remark := range e.Partial {
-		r.out.Remarks = append(r.out.Remarks, "of pod "+r.inDoubt.Name+": "+remark)
+		r.out.Remarks = append(r.out.Remarks, "of pod "+r.InDoubt.Name+": "+remark)
 	}
 	if len(e.Partial) == 0 {
-		r.out.Remarks = append(r.out.Remarks, "something that decides about pod "+r.inDoubt.Name+" is not known")
+		r.out.Remarks = append(r.out.Remarks, "something that decides about pod "+r.InDoubt.Name+" is not known")
 	}
 	return nil
 }
@@ -276,8 +277,8 @@ func (r *replay) inAnyOrder(row *cycle.Row) (tied bool) {
 	var before *corev1.Pod
 	for i := range row.Entities {
 		for _, m := range row.Entities[i].Members {
-			pod := r.member(r.asked[0].(*corev1.Pod), m.Subject)
-			if before != nil && !sameTurn(before, pod) {
+			pod := r.Pod(r.Tried[0], m.Subject)
+			if before != nil && !cycle.SameTurn(before, pod) {
 				class++
 			}
 			before = pod
@@ -293,12 +294,6 @@ func (r *replay) inAnyOrder(row *cycle.Row) (tied bool) {
 		row.Entities = []cycle.Entity{all}
 	}
 	return tied
-}
-
-// sameTurn reports whether it is not known which of two pods kube-scheduler takes first. Those that are not created yet come as they
-// are given.
-func sameTurn(a, b *corev1.Pod) bool {
-	return ptr.Deref(a.Spec.Priority, 0) == ptr.Deref(b.Spec.Priority, 0) && !a.CreationTimestamp.IsZero() && a.CreationTimestamp.Equal(&b.CreationTimestamp)
 }
 
 // alike reports whether all members are of one shape and change only what is left of their nodes, so that in whatever order and on
@@ -340,7 +335,7 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 		return plan, nil, err
 	}
 	switch {
-	case r.doubtful:
+	case r.Doubtful:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
 	case len(r.waiting) == 0:
 		var run cycle.Run // that the scheduler need not take
@@ -350,8 +345,8 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 		return &explain.JointPlan{Verdict: explain.Feasible, Placed: r.out.Placed}, run, nil
 	}
 	for _, w := range r.waiting {
-		if w.turn.fails || w.turn.open {
-			return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler gives up on " + w.pod.Name + " with an error"}, nil, nil
+		if w.Fails || w.Open {
+			return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler gives up on " + w.Pod.Name + " with an error"}, nil, nil
 		}
 	}
 	if plan, run, err := r.packed(ctx, base); plan != nil || err != nil {
@@ -360,19 +355,10 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	return r.search(ctx, base)
 }
 
-// pods are those that had their turn.
-func (r *replay) pods() []*corev1.Pod {
-	out := make([]*corev1.Pod, len(r.asked))
-	for i, o := range r.asked {
-		out[i] = o.(*corev1.Pod)
-	}
-	return out
-}
-
 // localShapes are the pods of each shape that change only what is left of their nodes, both in the order of the queue.
 func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
 	shapes = map[string][]*corev1.Pod{}
-	for _, pod := range r.pods() {
+	for _, pod := range r.Tried {
 		m := cycle.PodMember(base, pod, cycle.Options{})
 		if m.Shape == "" || m.NonLocal || m.Unseen {
 			continue
@@ -394,13 +380,13 @@ func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain
 		return nil, nil
 	}
 	order, shapes := r.localShapes(ctx, base)
-	alone := newSimulation(base)
+	alone := cycle.NewReplay(base, nil)
 	for _, shape := range order {
 		pods := shapes[shape]
-		if !slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
+		if !slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Member.Shape == shape }) {
 			continue
 		}
-		room, minimal, err := roomFor(ctx, alone.forkFor(shape), pods)
+		room, minimal, err := roomFor(ctx, alone.Fork(), pods)
 		if err != nil {
 			return nil, err
 		}
@@ -420,30 +406,29 @@ func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain
 	return nil, nil
 }
 
-// roomFor is the number of pods of one shape for which there is room at most in a simulation if nothing else is placed. They change only what is left of
-// their nodes, so as many find room in whatever order and on whatever nodes. sure says that so many do.
-func roomFor(ctx context.Context, in *simulation, pods []*corev1.Pod) (room int, sure bool, err error) {
-	alone := newFreeReplay(in)
+// roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They change only
+// what is left of their nodes, so as many find room in whatever order and on whatever nodes. sure says that so many do.
+func roomFor(ctx context.Context, alone *cycle.Replay, pods []*corev1.Pod) (room int, sure bool, err error) {
 	for _, pod := range pods {
-		placed, w, err := alone.one(ctx, pod)
+		placed, w, err := alone.One(ctx, pod)
 		switch {
 		case err != nil:
 			return 0, false, err
-		case placed != nil:
+		case placed:
 			room++
-		case w.turn.open || w.turn.fails:
+		case w.Open || w.Fails:
 			return len(pods), false, nil
 		default:
-			return room, !alone.doubtful, nil
+			return room, !alone.Doubtful, nil
 		}
 	}
-	return room, !alone.doubtful, nil
+	return room, !alone.Doubtful, nil
 }
 
 // packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's do: those first that fit
 // on the fewest nodes, each on the node that fewest of the others could use.
 func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
-	first := newSimulation(base)
+	first := cycle.NewReplay(base, nil)
 	fits := map[inspect.NodeName]int{}
 	type candidate struct {
 		pod   *corev1.Pod
@@ -451,22 +436,22 @@ func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.
 	}
 	var pods []candidate
 	shapes := map[string]bool{}
-	for _, pod := range r.pods() {
-		t, err := first.ask(ctx, pod)
+	for _, pod := range r.Tried {
+		t, err := first.Ask(ctx, pod)
 		if err != nil {
 			return nil, nil, err
 		}
-		pods = append(pods, candidate{pod, len(t.nodes)})
-		if shape := t.member.Shape; shape != "" && !shapes[shape] {
+		pods = append(pods, candidate{pod, len(t.Nodes)})
+		if shape := t.Member.Shape; shape != "" && !shapes[shape] {
 			shapes[shape] = true
-			for _, n := range t.nodes {
+			for _, n := range t.Nodes {
 				fits[inspect.NodeName(n.Name)]++
 			}
 		}
 	}
 	slices.SortStableFunc(pods, func(a, b candidate) int { return cmp.Compare(a.nodes, b.nodes) })
-	trial := newFreeReplay(first)
-	trial.choose = func(nodes []*corev1.Node) int {
+	trial := first.Fork()
+	trial.Choose = func(nodes []*corev1.Node) int {
 		at := 0
 		for i, n := range nodes {
 			if fits[inspect.NodeName(n.Name)] < fits[inspect.NodeName(nodes[at].Name)] {
@@ -476,16 +461,14 @@ func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.
 		return at
 	}
 	for _, c := range pods {
-		placed, _, err := trial.one(ctx, c.pod)
-		if err != nil || placed == nil {
+		if placed, _, err := trial.One(ctx, c.pod); err != nil || !placed {
 			return nil, nil, err
 		}
-		trial.out.Placed = append(trial.out.Placed, *placed)
 	}
-	if trial.doubtful {
+	if trial.Doubtful {
 		return nil, nil, nil
 	}
-	return &explain.JointPlan{Verdict: explain.Feasible, Placed: trial.out.Placed}, runOf(trial.out.Placed), nil
+	return &explain.JointPlan{Verdict: explain.Feasible, Placed: trial.Placed}, runOf(trial.Placed), nil
 }
 
 // runOf is the run by which pods are placed.
@@ -499,7 +482,7 @@ func runOf(placed []explain.PlacedPod) cycle.Run {
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
 func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
-	row := cycle.NewRow(ctx, base, r.asked, cycle.Options{})
+	row := cycle.NewRow(ctx, base, r.Tried, cycle.Options{})
 	row.MaxAsks = questionsFor(base)
 	members := 0
 	for i := range row.Entities {
@@ -513,7 +496,7 @@ func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.
 	case err != nil:
 		return nil, nil, err
 	case solution.Run != nil:
-		placed, err := playedRun(ctx, base, row, solution.Run)
+		placed, err := follow(ctx, row, solution.Run)
 		return &explain.JointPlan{Verdict: explain.Feasible, Placed: placed}, solution.Run, err
 	case !solution.Impossible:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "not all orders and nodes were tried"}, nil, nil
@@ -522,38 +505,22 @@ func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.
 	return out, nil, r.shrink(ctx, base, out)
 }
 
-// playedRun places the members of a row as a run did, and tells what each gets.
-func playedRun(ctx context.Context, base *scheduler.Cluster, row cycle.Row, run cycle.Run) ([]explain.PlacedPod, error) {
-	members := map[explain.Subject]*cycle.Member{}
+// follow places the members of a row as a run did, and says what each gets.
+func follow(ctx context.Context, row cycle.Row, run cycle.Run) ([]explain.PlacedPod, error) {
+	var members []*cycle.Member
 	for i := range row.Entities {
-		for _, m := range row.Entities[i].Members {
-			members[m.Subject] = m
-		}
+		members = append(members, row.Entities[i].Members...)
 	}
-	var out []explain.PlacedPod
-	c := base
-	for _, step := range run {
-		node, ok := c.Snapshot().Node(step.Node)
-		if !ok || members[step.Subject] == nil {
-			return nil, fmt.Errorf("playing the placement of %s on node %s: no such node or pod", step.Subject.FullName(), step.Node)
-		}
-		t, err := members[step.Subject].Ask(ctx, c, []*corev1.Node{node})
-		if err != nil {
-			return nil, err
-		}
-		if len(t.Options) != 1 {
-			return nil, fmt.Errorf("playing the placement of %s on node %s: it does not fit there", step.Subject.FullName(), step.Node)
-		}
-		taking, err := t.Options[0].Take(ctx)
-		if err != nil {
-			return nil, err
-		}
-		c = cycle.With(c, taking)
-		placed := explain.PlacedPod{Subject: step.Subject, Node: step.Node, AnyOf: 1}
-		for _, claim := range taking.Claims {
-			placed.Devices = append(placed.Devices, question.DevicesOf(claim)...)
-		}
-		out = append(out, placed)
+	c, takings, err := cycle.Follow(ctx, row.Base, members, run)
+	if err == nil && c == nil {
+		err = errors.New("a run that places all pods cannot be played again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]explain.PlacedPod, len(takings))
+	for i, taking := range takings {
+		out[i] = cycle.PlacedPod(taking.Pod, 1, taking)
 	}
 	return out, nil
 }
@@ -561,7 +528,7 @@ func playedRun(ctx context.Context, base *scheduler.Cluster, row cycle.Row, run 
 // shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what others have taken, so
 // fewer pods may be harder to place: a pod that could not be left out is tried again once others are.
 func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
-	left := r.pods()
+	left := r.Tried
 	asks := questionsFor(base)
 	for again := true; again && len(left) > 1 && asks > 0; {
 		again, out.Minimal = false, true
@@ -589,7 +556,7 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 
 // solve looks for a placement of some pods with so many questions.
 func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*cycle.Solution, error) {
-	row := cycle.NewRow(ctx, base, objects(pods), cycle.Options{})
+	row := cycle.NewRow(ctx, base, pods, cycle.Options{})
 	row.MaxAsks = asks
 	members := 0
 	for i := range row.Entities {

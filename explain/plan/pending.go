@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -24,31 +25,31 @@ func (r *replay) explainPending(ctx context.Context) error {
 	explained := 0
 	for i := range r.waiting {
 		w := &r.waiting[i]
-		shape := cmp.Or(w.gang, w.turn.member.Shape, w.pod.Namespace+"/"+w.pod.Name)
+		shape := cmp.Or(w.Group, w.Member.Shape, w.Pod.Namespace+"/"+w.Pod.Name)
 		p, ok := known[shape]
 		switch {
 		case ok:
-		case w.gang != "":
+		case w.Group != "":
 			p = &explain.PendingPod{Verdict: explain.Unsatisfiable, Code: allocator.PodGroupIncomplete, Message: fmt.Sprintf(
-				"its PodGroup %s is placed as a whole, which lacks room for %s", w.gang, words.Count(w.short, "more pod"))}
-		case w.failure != "":
-			p = &explain.PendingPod{Verdict: explain.Invalid, Message: w.failure}
+				"its PodGroup %s is placed as a whole, which lacks room for %s", w.Group, words.Count(w.Short, "more pod"))}
+		case w.Failure != "":
+			p = &explain.PendingPod{Verdict: explain.Invalid, Message: w.Failure}
 		case explained == maxExplained:
-			p = &explain.PendingPod{Verdict: verdictOf(w.turn), Message: "finds no room after the others; why was not looked into"}
+			p = &explain.PendingPod{Verdict: w.Verdict(), Message: "finds no room after the others; why was not looked into"}
 		default:
 			explained++
-			e, err := question.Refusal(ctx, r.cluster, w.pod, r.opts)
+			e, err := question.Refusal(ctx, r.Cluster(), w.Pod, hypothetical)
 			if err != nil {
-				return fmt.Errorf("explaining why pod %s/%s is left waiting: %w", w.pod.Namespace, w.pod.Name, err)
+				return fmt.Errorf("explaining why pod %s/%s is left waiting: %w", w.Pod.Namespace, w.Pod.Name, err)
 			}
-			p = pendingBy(e, w.turn)
+			p = PendingFor(e, w.Verdict())
 		}
 		if !ok {
 			p.Alike = len(known)
 		}
 		known[shape] = p
 		own := *p
-		own.Subject = subjectOf(w.pod)
+		own.Subject = subjectOf(w.Pod)
 		r.out.Pending = append(r.out.Pending, own)
 	}
 	return nil
@@ -58,7 +59,7 @@ func (r *replay) explainPending(ctx context.Context) error {
 func (r *replay) listPending() {
 	r.out.Pending = make([]explain.PendingPod, len(r.waiting))
 	for i := range r.waiting {
-		r.out.Pending[i] = explain.PendingPod{Subject: subjectOf(r.waiting[i].pod), Verdict: verdictOf(r.waiting[i].turn)}
+		r.out.Pending[i] = explain.PendingPod{Subject: subjectOf(r.waiting[i].Pod), Verdict: r.waiting[i].Verdict()}
 	}
 }
 
@@ -67,14 +68,14 @@ func (r *replay) doubtPending(ctx context.Context) error {
 	if r.out.Certain {
 		return nil
 	}
-	d := &doubter{replay: r, cluster: r.base}
+	d := &doubter{replay: r, cluster: r.Base()}
 	if r.out.Preempting { // whoever could be ended may be
-		d.cluster = withoutRunning(r.base)
+		d.cluster = withoutRunning(r.Base())
 	}
 	if len(r.released) > 0 { // others may get what is taken away
 		d.cluster = scheduler.NewCluster(d.cluster.Snapshot(), scheduler.Options{Ignore: r.released, Like: d.cluster})
 	}
-	d.alone = newSimulation(d.cluster)
+	d.alone = cycle.NewReplay(d.cluster, nil)
 	for i := range r.out.Pending {
 		if err := d.doubt(ctx, &r.waiting[i], &r.out.Pending[i]); err != nil {
 			return err
@@ -100,13 +101,13 @@ type doubter struct {
 	*replay
 	// cluster is the one in which they would be alone.
 	cluster *scheduler.Cluster
-	alone   *simulation
+	alone   *cycle.Replay
 	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever else is.
 	surplus map[explain.Subject]bool
 }
 
 // doubt is what is known of a pod that is left waiting as p says.
-func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) error {
+func (d *doubter) doubt(ctx context.Context, w *cycle.Waiting, p *explain.PendingPod) error {
 	if p.Verdict != explain.Unsatisfiable && p.Verdict != explain.Invalid || d.never[p.Subject] {
 		return nil
 	}
@@ -126,14 +127,14 @@ func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) 
 		p.Verdict, p.Message = explain.Unknown, "waits unless it is taken before those like it, which is not known: "+p.Message
 		return nil
 	}
-	t, err := d.alone.ask(ctx, w.pod)
+	t, err := d.alone.Ask(ctx, w.Pod)
 	if err == nil && d.surplus == nil {
 		err = d.count(ctx)
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("asking for room for pod %s/%s before the others: %w", w.pod.Namespace, w.pod.Name, err)
-	case len(t.nodes) == 0 && !t.open && !t.member.NonLocal && w.gang == "", d.surplus[p.Subject]:
+		return fmt.Errorf("asking for room for pod %s/%s before the others: %w", w.Pod.Namespace, w.Pod.Name, err)
+	case len(t.Nodes) == 0 && !t.Open && !t.Member.NonLocal && w.Group == "", d.surplus[p.Subject]:
 		return nil
 	case d.out.Preempting:
 		p.Message = "has no room before kube-scheduler ends other pods, which was not played on: " + p.Message
@@ -151,37 +152,27 @@ func (d *doubter) count(ctx context.Context) error {
 	d.surplus = map[explain.Subject]bool{}
 	order, shapes := d.localShapes(ctx, d.cluster)
 	for _, shape := range order {
-		if !slices.ContainsFunc(d.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
+		if !slices.ContainsFunc(d.waiting, func(w cycle.Waiting) bool { return w.Member.Shape == shape }) {
 			continue
 		}
-		room, _, err := roomFor(ctx, d.alone.forkFor(shape), shapes[shape])
+		room, _, err := roomFor(ctx, d.alone.Fork(), shapes[shape])
 		if err != nil {
 			return err
 		}
 		pods := shapes[shape]
 		for _, pod := range pods[room:] {
-			d.surplus[subjectOf(pod)] = room == 0 || !sameTurn(pods[room-1], pod) // else it may be taken before
+			d.surplus[subjectOf(pod)] = room == 0 || !cycle.SameTurn(pods[room-1], pod) // else it may be taken before
 		}
 	}
 	return nil
 }
 
-// verdictOf is the verdict of a turn that leaves a pod waiting.
-func verdictOf(t *turn) explain.Verdict {
-	switch {
-	case t.fails:
-		return explain.Invalid
-	case t.open || t.mayWait:
-		return explain.Unknown
-	}
-	return explain.Unsatisfiable
-}
-
-// pendingBy is a pod that is left waiting for the reasons of an explanation.
-func pendingBy(e *explain.Explanation, t *turn) *explain.PendingPod {
+// PendingFor is a pod that is left waiting for the reasons of an explanation. If the explanation says that the pod can be
+// placed, the verdict is instead.
+func PendingFor(e *explain.Explanation, instead explain.Verdict) *explain.PendingPod {
 	p := &explain.PendingPod{Verdict: e.Verdict, Message: cmp.Or(e.Brief, e.Predicate, e.Message)}
 	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated {
-		p.Verdict, p.Message = verdictOf(t), "is left waiting at its turn"
+		p.Verdict, p.Message = instead, "is left waiting at its turn"
 	}
 	p.Preempts = e.Preemption != nil && e.Preemption.Outcome == explain.PreemptionPossible
 	if e.Preemption != nil && p.Preempts {

@@ -303,3 +303,15 @@ func TestPlaceSharedClaim(t *testing.T) {
 		t.Errorf("%s, certain %t, %v, %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, err)
 	}
 }
+
+// TestPlaceNominated: a pod for which room was made goes elsewhere once that room is taken.
+func TestPlaceNominated(t *testing.T) {
+	a, b := worker("a", "eight"), worker("b", "eight")
+	for _, pod := range []*corev1.Pod{a, b} {
+		pod.Status.NominatedNodeName = "node-0000"
+	}
+	p := place(t, small(2), a, b)
+	if len(p.Replay.Placed) != 2 || p.Replay.Placed[1].Node != "node-0001" {
+		t.Errorf("%+v, pending %+v", p.Replay.Placed, p.Replay.Pending)
+	}
+}

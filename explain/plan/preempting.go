@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -58,44 +60,39 @@ func (p *preempting) outranks(pod *corev1.Pod) bool {
 }
 
 // note remembers the cluster in which a pod was left waiting, if that may matter.
-func (p *preempting) note(c *scheduler.Cluster, w *waiting) {
-	if key := w.shape(); p != nil && p.turns[key] == nil && len(p.turns) < maxExplained && p.outranks(w.pod) {
+func (p *preempting) note(c *scheduler.Cluster, w *cycle.Waiting) {
+	if key := shapeOf(w); p.turns[key] == nil && len(p.turns) < maxExplained && p.outranks(w.Pod) {
 		p.turns[key] = c
 	}
 }
 
-// shape is the same for pods that differ in nothing but their names.
-func (w *waiting) shape() string {
-	if w.turn.member.Shape != "" {
-		return w.turn.member.Shape
-	}
-	return w.pod.Namespace + "/" + w.pod.Name
-}
+// shapeOf is the same for pods that differ in nothing but their names.
+func shapeOf(w *cycle.Waiting) string { return cmp.Or(w.Member.Shape, w.Pod.Namespace+"/"+w.Pod.Name) }
 
 // may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods before it may be placed in
 // other ways than those that were played.
-func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *waiting, free bool, opts question.Options) (bool, error) {
-	if w.turn.fails || w.failure != "" || !p.outranks(w.pod) || p.judged[w.shape()] {
+func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.Waiting, free bool) (bool, error) {
+	if w.Fails || w.Failure != "" || !p.outranks(w.Pod) || p.judged[shapeOf(w)] {
 		return false, nil // on an error it does not get as far as that
 	}
-	c := p.turns[w.shape()]
+	c := p.turns[shapeOf(w)]
 	if free { // who fits nowhere even without them has no more room in any way, and no more pods that could be ended
 		c = base
 	}
-	if w.gang != "" || w.turn.member.NonLocal || c == nil {
+	if w.Group != "" || w.Member.NonLocal || c == nil {
 		return true, nil
 	}
-	may, fits, err := mayEndOthers(ctx, c, w.pod, opts)
+	may, fits, err := mayEndOthers(ctx, c, w.Pod)
 	if err != nil {
-		return false, fmt.Errorf("looking whether others are ended for pod %s/%s: %w", w.pod.Namespace, w.pod.Name, err)
+		return false, fmt.Errorf("looking whether others are ended for pod %s/%s: %w", w.Pod.Namespace, w.Pod.Name, err)
 	}
-	p.judged[w.shape()] = !may && !fits
+	p.judged[shapeOf(w)] = !may && !fits
 	return may || fits, nil
 }
 
 // mayEndOthers reports whether kube-scheduler may end others for a pod in a cluster, and whether the pod may fit without that.
-func mayEndOthers(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts question.Options) (may, fits bool, err error) {
-	p, fits, err := question.Preemption(ctx, c, pod, opts)
+func mayEndOthers(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod) (may, fits bool, err error) {
+	p, fits, err := question.Preemption(ctx, c, pod, hypothetical)
 	if err != nil || p == nil {
 		return false, fits, err
 	}
@@ -119,16 +116,16 @@ func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, fre
 	if r.preempting == nil {
 		return false, nil
 	}
-	for i := range r.contenders {
-		w := &r.contenders[i]
-		may, err := r.preempting.may(ctx, base, w, free, r.opts)
+	for i := range r.Waiting {
+		w := &r.Waiting[i]
+		may, err := r.preempting.may(ctx, base, w, free)
 		if err != nil {
 			return false, err
 		}
 		if may {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
 				"kube-scheduler may end other pods for %s, which is more important; what then becomes of these, and of the pods after it, was not played on",
-				subjectOf(w.pod).FullName()))
+				subjectOf(w.Pod).FullName()))
 			return true, nil
 		}
 	}

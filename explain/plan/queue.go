@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
-	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // maxInQueueNodes bounds how many pods are placed to find out about one that is explained: their number times that of the nodes. It
@@ -71,11 +70,7 @@ func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explana
 // inQueueOrder are the pods that wait for kube-scheduler, in the order of its queue.
 func inQueueOrder(s *inspect.Snapshot) []*corev1.Pod {
 	pods, _ := Waiting(s, func(*corev1.Pod) bool { return true })
-	out := make([]*corev1.Pod, 0, len(pods))
-	for _, i := range cycle.QueueOrder(s, objects(pods)) {
-		out = append(out, pods[i])
-	}
-	return out
+	return cycle.InQueueOrder(s, pods)
 }
 
 // waits returns the pod of a subject, if it waits for kube-scheduler.
@@ -93,7 +88,7 @@ func beforeIn(pod *corev1.Pod, waiting []*corev1.Pod) []*corev1.Pod {
 		switch {
 		case refOf(other) == refOf(pod):
 			before = false
-		case before || sameTurn(pod, other):
+		case before || cycle.SameTurn(pod, other):
 			out = append(out, other)
 		}
 	}
@@ -141,16 +136,7 @@ func (q *queueing) plenty(c *scheduler.Cluster) bool {
 	if inspect.PodGroupOf(q.pod) != "" || slices.ContainsFunc(q.before, q.sharesClaim) {
 		return false
 	}
-	return !slices.ContainsFunc(c.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool { return slice.Spec.NodeName == nil }) && canCompare(c, q.pod)
-}
-
-// canCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot read what the pod prefers.
-func canCompare(c *scheduler.Cluster, pod *corev1.Pod) bool {
-	var two []scores.Candidate
-	for _, node := range c.Snapshot().Nodes()[:min(2, len(c.Snapshot().Nodes()))] {
-		two = append(two, scores.Candidate{Node: inspect.NodeName(node.Name)})
-	}
-	return scores.Prepare(c.Filters(), pod, scores.Options{Claims: claimsOf(c.Snapshot(), pod)}, nil).Choose(two).Failure == ""
+	return !slices.ContainsFunc(c.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool { return slice.Spec.NodeName == nil }) && cycle.CanCompare(c, q.pod)
 }
 
 // sharesClaim reports whether another pod names a claim that the pod names.

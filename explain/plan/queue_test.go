@@ -159,7 +159,7 @@ func TestQueueOfSeveral(t *testing.T) {
 	o := small(1)
 	o.Pods = append(o.Pods, second(0, worker("a", "eight")), second(1, worker("b", "four")), second(2, worker("c", "four")))
 	c := fresh(*o)
-	answers, err := question.Objects(t.Context(), c, objects(o.Pods[1:]), question.Options{})
+	answers, err := question.Objects(t.Context(), c, []metav1.Object{o.Pods[1], o.Pods[2]}, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func TestReplayAtRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := played(t, p)
+		want := playedFirst(t, p)
 		if text := replayText(&got.Replay); text != want {
 			t.Fatalf("seed %d:\n%s\nwant:\n%s", seed, text, want)
 		}
@@ -145,8 +145,8 @@ func TestReplayAtRandom(t *testing.T) {
 	}
 }
 
-// played takes one pod after the other, and puts each on the first node that takes it.
-func played(t *testing.T, p *problem) string {
+// playedFirst takes one pod after the other, and puts each on the first node that takes it.
+func playedFirst(t *testing.T, p *problem) string {
 	t.Helper()
 	s := p.cluster().Snapshot()
 	pods := slices.Clone(p.pods)

@@ -23,7 +23,7 @@ func TestRefusalSaysTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, want := pendingBy(brief, &turn{}), pendingBy(full, &turn{})
+			got, want := PendingFor(brief, explain.Unsatisfiable), PendingFor(full, explain.Unsatisfiable)
 			if *got != *want {
 				t.Fatalf("seed %d, pod %s: %+v, want %+v", seed, pod.Name, got, want)
 			}

@@ -23,7 +23,7 @@ func allocationFrom(q *whatif.Question, a *whatif.Answer) *explain.Allocation {
 	out := &explain.Allocation{}
 	for i := range a.Result.Allocations {
 		r := &a.Result.Allocations[i]
-		addDevices(out, q.Claims[i], r)
+		out.Devices = append(out.Devices, cycle.DevicesIn(q.Claims[i], r)...)
 		if whatif.PinnedNode(r.NodeSelector) != "" || out.NodeSelector == nil {
 			out.NodeSelector = r.NodeSelector
 		}
@@ -51,25 +51,13 @@ func bindingNotes(q *whatif.Question, a *whatif.Answer) []explain.Note {
 	return notes
 }
 
-// addDevices adds what a claim has, or would have.
-func addDevices(out *explain.Allocation, claim *resourcev1.ResourceClaim, r *resourcev1.AllocationResult) {
-	for i := range r.Devices.Results {
-		d := &r.Devices.Results[i]
-		out.Devices = append(out.Devices, explain.Device{
-			Claim:   inspect.RefOf(claim),
-			Request: d.Request, ID: inspect.DeviceOf(d),
-			Admin: d.AdminAccess != nil && *d.AdminAccess, Consumed: d.ConsumedCapacity,
-		})
-	}
-}
-
 // explainAllocated makes the explanation of a claim that has its devices.
 func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, nodes []*corev1.Node, opts Options) {
 	e.Verdict = explain.Allocated
 	e.Nodes.Total = len(nodes)
 	r := claim.Status.Allocation
 	e.Allocation = &explain.Allocation{NodeSelector: r.NodeSelector, Node: whatif.PinnedNode(r.NodeSelector)}
-	addDevices(e.Allocation, claim, r)
+	e.Allocation.Devices = cycle.DevicesOf(claim)
 	where := ""
 	if e.Allocation.Node != "" {
 		where = " on node " + string(e.Allocation.Node)

@@ -356,7 +356,7 @@ func (g *gang) sameAsAsked(subject explain.Subject) bool {
 // after explains a pod of the group by itself once the members are placed that were before it in a run. It is nil if the run
 // cannot be made again.
 func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*explain.Explanation, error) {
-	c, supposed, err := cycle.Replay(ctx, g.c, g.entity.Members, run)
+	c, takings, err := cycle.Follow(ctx, g.c, g.entity.Members, run)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -364,12 +364,8 @@ func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*expl
 	if pod.Name != g.pod.Name {
 		opts.Node = ""
 	}
-	opts.grouped, opts.supposed, opts.supposedPods = true, supposed, map[inspect.PodRef]bool{}
-	for _, step := range run {
-		if step.Placed && step.Subject.Kind == "Pod" {
-			opts.supposedPods[inspect.PodRef{Namespace: step.Subject.Namespace, Name: step.Subject.Name}] = true
-		}
-	}
+	opts.grouped = true
+	opts = opts.supposing(takings)
 	e, _, err := podAsIs(ctx, c, pod, opts)
 	return e, err
 }

@@ -4,22 +4,12 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-// DevicesOf are the devices that an allocated claim has.
-func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
-	var out explain.Allocation
-	if claim.Status.Allocation != nil {
-		addDevices(&out, claim, claim.Status.Allocation)
-	}
-	return out.Devices
-}
 
 // Preemption says whether kube-scheduler would end other pods for a pod that no node of a cluster takes. fits says that one does, or may.
 // The result is nil if kube-scheduler does not get as far as that, or places the pod together with others.

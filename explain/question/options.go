@@ -38,6 +38,21 @@ type Options struct {
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.
 var ErrNotFound = cycle.ErrNotFound
 
+// supposing returns the options for a question in a cluster in which others have what they take: neither to release such
+// claims nor to end such pods is a fix.
+func (o Options) supposing(takings []*cycle.Taking) Options {
+	o.supposed, o.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
+	for _, t := range takings {
+		for _, claim := range t.Claims {
+			o.supposed[inspect.RefOf(claim)] = true
+		}
+		if t.Pod != nil {
+			o.supposedPods[inspect.PodRef{Namespace: t.Pod.Namespace, Name: t.Pod.Name}] = true
+		}
+	}
+	return o
+}
+
 // cycle are the options that matter to a scheduling cycle.
 func (o Options) cycle() cycle.Options {
 	return cycle.Options{Node: o.Node, Nodes: o.nodes, Supposed: o.supposed, SupposedPods: o.supposedPods}

@@ -148,7 +148,7 @@ func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev
 	e.Partial = cycle.LimitsOf(s).Remarks
 	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
 	for _, claim := range claims.Allocated {
-		addDevices(e.Allocation, claim, claim.Status.Allocation)
+		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
 	}
 	switch {
 	case len(claims.Allocated) == 0:

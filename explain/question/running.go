@@ -152,7 +152,7 @@ func sayEnded(e *explain.Explanation, pod *corev1.Pod, claims []*resourcev1.Reso
 	e.Verdict, e.Fixes, e.NoHelp, e.Groups, e.Conflict = explain.Allocated, nil, nil, nil, nil
 	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
 	for _, claim := range claims {
-		addDevices(e.Allocation, claim, claim.Status.Allocation)
+		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
 	}
 }
 

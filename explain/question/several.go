@@ -71,17 +71,10 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
 		var takings []*cycle.Taking
-		opts.supposed, opts.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 		for _, t := range before {
-			if t.Pod != nil {
-				opts.supposedPods[inspect.PodRef{Namespace: t.Pod.Namespace, Name: t.Pod.Name}] = true
-			}
 			takings = append(takings, t.Taking)
-			for _, claim := range t.Claims {
-				opts.supposed[inspect.RefOf(claim)] = true
-			}
 		}
-		cluster = cycle.With(r.base, takings...)
+		cluster, opts = cycle.With(r.base, takings...), opts.supposing(takings)
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -142,7 +143,7 @@ func (r *replay) with(ctx context.Context, c *scheduler.Cluster, t *trial) (*rep
 	}
 	changed, nodes := scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), r.nodes
 	if r.playsTrials() {
-		if nodes, err = plan.Nodes(ctx, changed, plan.Choosing{}); err != nil {
+		if nodes, err = plan.Nodes(ctx, changed, cycle.Choosing{}); err != nil {
 			return nil, fmt.Errorf("placing what waits after a change: %w", err)
 		}
 	}

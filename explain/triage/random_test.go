@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -119,7 +120,7 @@ func simply(ctx context.Context, t *testing.T, c *scheduler.Cluster, queue []que
 // chosenNodes are those that kube-scheduler chooses.
 func chosenNodes(t *testing.T, c *scheduler.Cluster) map[explain.Subject]inspect.NodeName {
 	t.Helper()
-	nodes, err := plan.Nodes(t.Context(), c, plan.Choosing{})
+	nodes, err := plan.Nodes(t.Context(), c, cycle.Choosing{})
 	if err != nil {
 		t.Fatal(err)
 	}

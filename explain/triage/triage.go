@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -73,7 +74,7 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	if s.Health(inspect.Pods).State == inspect.NotRead {
 		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
 	}
-	played, err := plan.Outcome(ctx, c, plan.Choosing{})
+	played, err := plan.Outcome(ctx, c, cycle.Choosing{})
 	if err != nil {
 		return nil, fmt.Errorf("placing what waits: %w", err)
 	}

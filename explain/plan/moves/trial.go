@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -124,7 +123,7 @@ func optionsFor(ctx context.Context, c *scheduler.Cluster, subject metav1.Object
 func devicesOf(taking *cycle.Taking) []explain.Device {
 	var out []explain.Device
 	for _, claim := range taking.Claims {
-		out = append(out, question.DevicesOf(claim)...)
+		out = append(out, cycle.DevicesOf(claim)...)
 	}
 	return out
 }

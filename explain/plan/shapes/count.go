@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
@@ -132,11 +133,11 @@ func (c *counter) atBest(ctx context.Context) error {
 		return err
 	}
 	for a.AtBest > 0 {
-		t := plan.NewTrial(c.with(c.small, c.shape, a.AtBest-1), nil)
+		t := cycle.NewReplay(c.with(c.small, c.shape, a.AtBest-1), nil)
 		if err := t.Run(ctx, c.pods); err != nil {
 			return err
 		}
-		joint, err := t.Best(ctx)
+		joint, err := plan.Best(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -183,7 +184,8 @@ func (c *counter) frugal(ctx context.Context) (int, error) {
 	best := c.most + 1
 	for _, pods := range [][]*corev1.Pod{c.pods, c.largestFirst()} {
 		used := map[string]bool{}
-		t := plan.NewTrial(c.with(c.small, c.shape, c.most), func(nodes []*corev1.Node) int {
+		t := cycle.NewReplay(c.with(c.small, c.shape, c.most), nil)
+		t.Choose = func(nodes []*corev1.Node) int {
 			at, cost := 0, len(added)+2
 			for i, node := range nodes {
 				own := added[node.Name] // 0 for a node that there is
@@ -198,18 +200,18 @@ func (c *counter) frugal(ctx context.Context) (int, error) {
 				used[nodes[at].Name] = true
 			}
 			return at
-		})
+		}
 		complete := true
 		for _, pod := range pods {
-			placed, err := t.One(ctx, pod)
-			if err != nil {
+			var err error
+			if complete, _, err = t.One(ctx, pod); err != nil {
 				return 0, err
 			}
-			if complete = placed != nil; !complete {
+			if !complete {
 				break
 			}
 		}
-		if complete && !t.Doubtful() {
+		if complete && !t.Doubtful {
 			best = min(best, len(used))
 		}
 	}
@@ -273,15 +275,16 @@ func (c *counter) attempt(ctx context.Context, n int) (state certainty, waits *c
 	with := c.with(c.small, c.shape, n)
 	lastOf := func(nodes []*corev1.Node) int { return len(nodes) - 1 }
 	for _, choose := range []func([]*corev1.Node) int{nil, spreading(), lastOf} {
-		t := plan.NewTrial(with, choose)
+		t := cycle.NewReplay(with, nil)
+		t.Choose = choose
 		if err := t.Run(ctx, c.pods); err != nil {
 			return unclear, nil, err
 		}
 		switch {
-		case t.Doubtful():
+		case t.Doubtful:
 			return unclear, nil, nil
-		case len(t.Waiting()) > 0:
-			return refuted, t.Waiting()[0], nil
+		case len(t.Waiting) > 0:
+			return refuted, t.Waiting[0].Pod, nil
 		}
 	}
 	if c.crowd.enough(n) {
@@ -290,11 +293,11 @@ func (c *counter) attempt(ctx context.Context, n int) (state certainty, waits *c
 	if len(c.pods) > maxExplored {
 		return unclear, nil, nil
 	}
-	t := plan.NewTrial(with, nil)
+	t := cycle.NewReplay(with, nil)
 	if err := t.Run(ctx, c.pods); err != nil {
 		return unclear, nil, err
 	}
-	switch certain, depends, err := t.Certain(ctx); {
+	switch certain, depends, err := plan.Certain(ctx, t); {
 	case err != nil:
 		return unclear, nil, err
 	case certain:
@@ -325,11 +328,11 @@ func spreading() func([]*corev1.Node) int {
 func (c *counter) finish(ctx context.Context) error {
 	a, shape := c.answer, &c.shapes[c.shape]
 	if a.Verdict == explain.ShapeFits {
-		t := plan.NewTrial(c.with(c.base, c.shape, a.Count), nil)
+		t := cycle.NewReplay(c.with(c.base, c.shape, a.Count), nil)
 		if err := t.Run(ctx, c.pods); err != nil {
 			return err
 		}
-		if len(t.Waiting()) > 0 || t.Doubtful() {
+		if len(t.Waiting) > 0 || t.Doubtful {
 			a.Verdict, a.Minimal, a.Why = explain.ShapeUnknown, false, "placing all pods in the whole cluster gave another answer"
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -161,15 +161,14 @@ func (c *crowd) fill(ctx context.Context, alone *scheduler.Cluster) error {
 
 // put places one more pod of a kind on a node. It returns nil if it does not fit.
 func (c *crowd) put(ctx context.Context, f *filled, kind *podKind) (*filled, error) {
-	t := plan.NewTrial(f.cluster, nil)
-	placed, err := t.One(ctx, kind.pods[f.placed[kind]])
-	if err != nil || placed == nil {
+	t := cycle.NewReplay(f.cluster, nil)
+	if placed, _, err := t.One(ctx, kind.pods[f.placed[kind]]); err != nil || !placed {
 		return nil, err
 	}
 	out := &filled{cluster: t.Cluster(), placed: map[*podKind]int{}, devices: slices.Clone(f.devices), weight: f.weight.plus(kind.weight)}
 	maps.Copy(out.placed, f.placed)
 	out.placed[kind]++
-	for _, d := range placed.Devices {
+	for _, d := range t.Placed[0].Devices {
 		out.devices = append(out.devices, fmt.Sprint(d.ID.String(), " ", d.Consumed))
 	}
 	slices.Sort(out.devices)

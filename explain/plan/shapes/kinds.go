@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -123,7 +122,11 @@ func (f *finder) stuck(ctx context.Context, kind *podKind, pod *corev1.Pod) (*ex
 	if err != nil {
 		return nil, err
 	}
-	return plan.PendingFor(e, kind.fails), nil
+	instead := explain.Unsatisfiable
+	if kind.fails {
+		instead = explain.Invalid
+	}
+	return plan.PendingFor(e, instead), nil
 }
 
 // sortGroups takes away the pods of groups too few of whose other pods a node can help: none of a group
@@ -158,12 +161,8 @@ func (f *finder) sortGroups() {
 
 // narrow leaves out the nodes that take no part.
 func (f *finder) narrow(ctx context.Context) error {
-	subjects := make([]metav1.Object, len(f.pods))
-	for i, pod := range f.pods {
-		subjects[i] = pod
-	}
 	f.small = f.base
-	f.local = cycle.NewRow(ctx, f.withEach, subjects, cycle.Options{}).Local &&
+	f.local = cycle.NewRow(ctx, f.withEach, f.pods, cycle.Options{}).Local &&
 		!slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.ties() || k.fails || k.unsure })
 	if !f.local {
 		return nil
@@ -198,7 +197,7 @@ func (f *finder) whyNot(ctx context.Context, shape int, pod *corev1.Pod) (*expla
 	if err != nil {
 		return nil, err
 	}
-	p := plan.PendingFor(e, false)
+	p := plan.PendingFor(e, explain.Unsatisfiable)
 	p.Subject = subjectOf(pod)
 	if len(e.Groups) > 0 && len(e.Groups[0].Reasons) > 0 { // which need not name the node, as there is only one
 		p.Message = cmp.Or(e.Groups[0].Reasons[0].Brief, e.Groups[0].Reasons[0].Message)

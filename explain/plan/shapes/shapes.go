@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -140,42 +141,41 @@ func changed(c *scheduler.Cluster, change func(*inspect.Objects)) *scheduler.Clu
 
 // begin places the pods in the cluster as it is, and sorts out those that no node helps.
 func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
-	t := plan.NewTrial(f.base, nil)
+	t := cycle.NewReplay(f.base, nil)
 	if err := t.Run(ctx, pods); err != nil {
 		return err
 	}
-	queue, running := t.Queue()
-	f.out.Pods = len(queue) + running
-	for _, pod := range t.Waiting() {
-		f.out.Waiting = append(f.out.Waiting, subjectOf(pod))
+	f.out.Pods = len(t.Tried) + len(t.Running)
+	for _, w := range t.Waiting {
+		f.out.Waiting = append(f.out.Waiting, subjectOf(w.Pod))
 	}
-	if len(t.Waiting()) == 0 {
+	if len(t.Waiting) == 0 {
 		if f.out.MayFit = len(f.out.Unseen) > 0; f.out.MayFit {
 			return nil
 		}
-		if !t.Doubtful() {
+		if !t.Doubtful {
 			var err error
-			if f.out.Fits, _, err = t.Certain(ctx); err != nil || f.out.Fits {
+			if f.out.Fits, _, err = plan.Certain(ctx, t); err != nil || f.out.Fits {
 				return err
 			}
 		}
 	}
-	if err := f.sort(ctx, queue); err != nil {
+	if err := f.sort(ctx, t.Tried); err != nil {
 		return err
 	}
 	if len(f.out.Stuck) > 0 {
 		f.sortGroups()
-		rest := plan.NewTrial(f.base, nil)
+		rest := cycle.NewReplay(f.base, nil)
 		if err := rest.Run(ctx, f.pods); err != nil {
 			return err
 		}
-		fit, _, err := rest.Certain(ctx)
+		fit, _, err := plan.Certain(ctx, rest)
 		if err != nil {
 			return err
 		}
 		unseen := len(f.out.Unseen) > 0
-		f.out.Fits = len(rest.Waiting()) == 0 && fit && !unseen
-		f.out.MayFit = len(rest.Waiting()) == 0 && unseen
+		f.out.Fits = len(rest.Waiting) == 0 && fit && !unseen
+		f.out.MayFit = len(rest.Waiting) == 0 && unseen
 	}
 	return f.narrow(ctx)
 }

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -23,13 +23,13 @@ func hasChoice(p *explain.Plan) bool {
 }
 
 // choosing reads what kube-scheduler chooses nodes by, of a server. What is not read leaves several nodes to choose from.
-func (o *planOptions) choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (plan.Choosing, error) {
+func (o *planOptions) choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (cycle.Choosing, error) {
 	if o.reader.offline() || len(s.Nodes()) > maxChosen {
-		return plan.Choosing{}, nil
+		return cycle.Choosing{}, nil
 	}
 	finder := &owners{reader: o.reader}
 	if err := finder.connect(); err != nil {
-		return plan.Choosing{}, err
+		return cycle.Choosing{}, err
 	}
 	var namespaces []string
 	for _, pod := range pods {
@@ -37,7 +37,7 @@ func (o *planOptions) choosing(ctx context.Context, s *inspect.Snapshot, pods []
 	}
 	read, err := finder.finder.Choosing(ctx, namespaces)
 	if err != nil {
-		return plan.Choosing{}, fmt.Errorf("reading what nodes are chosen by: %w", err)
+		return cycle.Choosing{}, fmt.Errorf("reading what nodes are chosen by: %w", err)
 	}
 	for _, text := range read.Unread {
 		o.streams.note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
@@ -46,8 +46,8 @@ func (o *planOptions) choosing(ctx context.Context, s *inspect.Snapshot, pods []
 }
 
 // choosingOf is what was read, with the images of the pods.
-func choosingOf(read *live.Choosing, pods []*corev1.Pod) plan.Choosing {
-	out := plan.Choosing{Pods: map[inspect.PodRef]*corev1.Pod{}}
+func choosingOf(read *live.Choosing, pods []*corev1.Pod) cycle.Choosing {
+	out := cycle.Choosing{Pods: map[inspect.PodRef]*corev1.Pod{}}
 	if read.Nodes != nil {
 		out.Images = scores.ImagesOf(read.Nodes)
 	}

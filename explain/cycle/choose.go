@@ -1,0 +1,130 @@
+package cycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
+)
+
+// Choosing is what kube-scheduler chooses by among the nodes that fit a pod, and what is in no snapshot. What is nil is not
+// known; then more nodes may be chosen.
+type Choosing struct {
+	Images    *scores.Images
+	Workloads *scores.Workloads
+	// Pods are those that are placed, with their images, which those of a snapshot have not.
+	Pods map[inspect.PodRef]*corev1.Pod
+}
+
+// chooser says which of the nodes that fit kube-scheduler may choose.
+type chooser struct {
+	Choosing
+	// known are the scorers of shapes, of which the next one takes over what is still true.
+	known map[string]*scores.Scorer
+	// candidates is memory that is used again.
+	candidates []scores.Candidate
+}
+
+func newChooser(by Choosing) *chooser {
+	return &chooser{Choosing: by, known: map[string]*scores.Scorer{}}
+}
+
+// among narrows the feasible nodes of a pod to those that kube-scheduler may choose. failure is why it chooses none, or "".
+func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasible, pod *corev1.Pod) (failure string, err error) {
+	if len(found.Nodes) < 2 {
+		return "", nil
+	}
+	claims := claimsOf(in.Snapshot(), pod)
+	candidates := slices.Grow(c.candidates[:0], len(found.Nodes))
+	for _, node := range found.Nodes {
+		candidates = append(candidates, scores.Candidate{Node: inspect.NodeName(node.Name)})
+	}
+	c.candidates = candidates
+	if slices.ContainsFunc(claims, hasAlternatives) {
+		if err := allocations(ctx, in, found, candidates); err != nil {
+			return "", err
+		}
+	}
+	shape := found.Member.Shape
+	scorer := scores.Prepare(in.Filters(), pod, scores.Options{
+		Claims: claims, Images: c.Images, Workloads: c.Workloads, Whole: c.Pods[refOf(pod)],
+	}, c.known[shape])
+	if shape != "" {
+		c.known[shape] = scorer
+	}
+	choice := scorer.Choose(candidates)
+	if choice.Failure != "" {
+		return choice.Failure, nil
+	}
+	chosen := make([]*corev1.Node, 0, len(choice.Nodes))
+	for _, node := range found.Nodes { // both are in the order of the cluster
+		if n := len(chosen); n < len(choice.Nodes) && choice.Nodes[n] == inspect.NodeName(node.Name) {
+			chosen = append(chosen, node)
+		}
+	}
+	found.Nodes = chosen
+	return "", nil
+}
+
+// CanCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot read what the pod
+// prefers.
+func CanCompare(c *scheduler.Cluster, pod *corev1.Pod) bool {
+	nodes := c.Snapshot().Nodes()
+	var two []scores.Candidate
+	for _, node := range nodes[:min(2, len(nodes))] {
+		two = append(two, scores.Candidate{Node: inspect.NodeName(node.Name)})
+	}
+	return scores.Prepare(c.Filters(), pod, scores.Options{Claims: claimsOf(c.Snapshot(), pod)}, nil).Choose(two).Failure == ""
+}
+
+// claimsOf are the claims of a pod that exist, in the order of its spec.
+func claimsOf(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
+	var out []*resourcev1.ResourceClaim
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		if !ok {
+			if shared, found := s.GroupClaimFor(pod, entry); found {
+				name = shared.Name
+			}
+		}
+		if claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); found {
+			out = append(out, claim)
+		}
+	}
+	return out
+}
+
+// hasAlternatives reports whether a claim leaves a choice, by which nodes are compared.
+func hasAlternatives(claim *resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return len(r.FirstAvailable) > 0 })
+}
+
+// allocations finds out what each candidate would give the claims of a pod.
+func allocations(ctx context.Context, in *scheduler.Cluster, found *Feasible, candidates []scores.Candidate) error {
+	answer, err := found.Member.Ask(ctx, in, found.Nodes)
+	if err != nil {
+		return err
+	}
+	at := make(map[inspect.NodeName]int, len(candidates))
+	for i := range candidates {
+		at[candidates[i].Node] = i
+	}
+	for i := range answer.Options {
+		o := &answer.Options[i]
+		taking, err := o.Take(ctx)
+		if err != nil {
+			return fmt.Errorf("comparing node %s: %w", o.Node, err)
+		}
+		for _, claim := range taking.Claims {
+			candidates[at[o.Node]].Allocations = append(candidates[at[o.Node]].Allocations, *claim.Status.Allocation)
+		}
+	}
+	return nil
+}
