@@ -36,15 +36,6 @@ type Replay struct {
 	Preempting bool
 }
 
-// Nodes are those on which pods are placed.
-func (r *Replay) Nodes() map[Subject]inspect.NodeName {
-	out := make(map[Subject]inspect.NodeName, len(r.Placed))
-	for i := range r.Placed {
-		out[r.Placed[i].Subject] = r.Placed[i].Node
-	}
-	return out
-}
-
 // Tie is pods that differ in nothing but their names and have the same priority and second of creation, so that any of them may be the first.
 type Tie struct {
 	Pods []Subject

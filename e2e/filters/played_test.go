@@ -127,7 +127,7 @@ func sayingOf(t *testing.T, p *problem) saying {
 	for _, pod := range waiting {
 		e, err := question.PodObject(t.Context(), c, pod, question.Options{})
 		if err == nil {
-			err = plan.Queue(t.Context(), c, []*explain.Explanation{e})
+			err = plan.Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{})
 		}
 		if err != nil {
 			t.Fatal(err)

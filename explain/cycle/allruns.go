@@ -8,32 +8,90 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// The runs that differ by the order of equal turns, by when pods are tried again, or by which of several nodes
-// kube-scheduler chooses are all played if they are few.
-const maxRuns, maxRunPods = 256, 4096
+// MaxRuns is the number of runs that are played at most, of those that differ by the order of equal turns, by when pods are
+// tried again, or by which of several nodes kube-scheduler chooses.
+const MaxRuns, maxRunPods = 256, 4096
+
+// Certainly says what becomes of the members of a row in all runs, whatever nodes they are put on. If that is not clear,
+// it looks at the nodes that kube-scheduler chooses, where pods are the members in the order of the queue.
+func Certainly(ctx context.Context, row Row, pods []*corev1.Pod, by Choosing) (*Result, error) {
+	result, err := Explore(ctx, row)
+	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(row.Entities, ordersDiffer) {
+		return result, err
+	}
+	runs := maxRunNodes / max(1, len(pods)*len(row.Base.Snapshot().Nodes()))
+	scored, err := ByScores(ctx, row.Base, pods, &by, max(minRuns, min(MaxRuns, runs)))
+	if err != nil || scored == nil {
+		return result, err
+	}
+	result.Open = false
+	for e := range row.Entities {
+		members := row.Entities[e].Members
+		for m := range members {
+			at, ok := scored.at[members[m].Subject]
+			if !ok {
+				return Explore(ctx, row)
+			}
+			result.Fates[e][m], result.Groups[e] = scored.Fates[at[0]][at[1]], scored.Groups[at[0]]
+			result.Fates[e][m].Scored = true
+		}
+		noteTwins(members, result.Fates[e])
+	}
+	return result, nil
+}
+
+// maxRunNodes bounds the number of runs times that of the pods and of the nodes, but for minRuns.
+const maxRunNodes, minRuns = 100_000, 4
+
+// clear reports whether the same becomes of each member in all runs.
+func (r *Result) clear() bool {
+	for e := range r.Fates {
+		for m := range r.Fates[e] {
+			if c := r.Of(e, m); c != Always && c != Never {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ordersDiffer reports whether the pods of a group may come in orders that differ, which [ByScores] does not play.
+func ordersDiffer(e Entity) bool {
+	for i, m := range e.Members {
+		if e.Need > 1 && i > 0 && m.Class == e.Members[i-1].Class && (m.Shape == "" || m.Shape != e.Members[i-1].Shape) {
+			return true
+		}
+	}
+	return false
+}
 
 // ByScores plays every choice that kube-scheduler has with pods, and says what becomes of them, by the entities of
 // [Entities]. Of pods that differ in nothing but their names and have the same turn, the first goes first. by is as for
-// [NewReplay]. The result is nil if there are too many runs, or if something is not known.
-func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing) (*Result, error) {
-	entities, at := Entities(base, objectsOf(pods), Options{})
-	out := &Result{Groups: make([]Fate, len(entities)), at: at}
+// [NewReplay]. The result is nil if there are more runs than that, or if something is not known.
+func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
+	entities := Entities(base, objectsOf(pods), Options{})
+	out := &Result{Groups: make([]Fate, len(entities)), at: Index(entities)}
 	for i := range entities {
 		out.Fates = append(out.Fates, make([]Fate, len(entities[i].Members)))
 	}
 	path := []int{}
+	first := NewReplay(base, by)
+	for _, pod := range pods { // so that all runs know what nodes say before anything is placed
+		if _, err := first.Ask(ctx, pod); err != nil {
+			return nil, err
+		}
+	}
 	for runs := 1; ; runs++ {
-		if runs > maxRuns || runs*len(pods) > maxRunPods {
+		if runs > most || runs*len(pods) > maxRunPods {
 			return nil, nil
 		}
 		depth := 0
 		var widths []int
-		trial := NewReplay(base, by)
+		trial := first.Fork()
 		choose := func(n int) int {
 			if n == 1 {
 				return 0
@@ -45,7 +103,7 @@ func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, 
 			depth++
 			return path[depth-1]
 		}
-		trial.Choose = func(nodes []*corev1.Node) int { return choose(len(nodes)) }
+		trial.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int { return choose(len(nodes)) }
 		if err := trial.runAnyOrder(ctx, pods, choose); err != nil || trial.Doubtful {
 			return nil, err
 		}
@@ -63,33 +121,40 @@ func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, 
 
 // noteRun adds what has become of members in a run.
 func (r *Result) noteRun(played *Replay, entities []Entity) {
-	var run Run
+	run := Run{}
 	placed := make([]int, len(entities))
+	waits := make([]Run, len(entities)) // of each, the steps until a member was left waiting
 	waiting := played.Waiting
-	note := func(subject explain.Subject, node inspect.NodeName, found bool) {
-		run = append(run, Step{Subject: subject, Node: node, Placed: found})
-		where, ok := r.at[subject]
-		if !ok {
-			return
+	left := func(placed int) {
+		for ; len(waiting) > 0 && waiting[0].After <= placed; waiting = waiting[1:] {
+			w := &waiting[0]
+			steps := append(slices.Clip(run), w.Attempt...)
+			if w.Group == "" {
+				run = append(run, Step{Subject: w.Member.Subject})
+				steps = run
+			}
+			if at, ok := r.at[w.Member.Subject]; ok {
+				r.Fates[at[0]][at[1]].note(false, steps)
+				waits[at[0]] = steps
+			}
 		}
-		f := &r.Fates[where[0]][where[1]]
-		if found {
-			placed[where[0]]++
-		}
-		f.note(found, run)
 	}
 	for i := range played.Placed {
-		for len(waiting) > 0 && waiting[0].After <= i {
-			note(SubjectOf(waiting[0].Pod), "", false)
-			waiting = waiting[1:]
+		left(i)
+		p := &played.Placed[i]
+		run = append(run, Step{Subject: p.Subject, Node: p.Node, Placed: true})
+		if at, ok := r.at[p.Subject]; ok {
+			placed[at[0]]++
+			r.Fates[at[0]][at[1]].note(true, run)
 		}
-		note(played.Placed[i].Subject, played.Placed[i].Node, true)
 	}
-	for i := range waiting {
-		note(SubjectOf(waiting[i].Pod), "", false)
-	}
+	left(len(played.Placed))
 	for i := range entities {
-		r.Groups[i].note(placed[i] >= entities[i].Need, run)
+		if placed[i] >= entities[i].Need {
+			r.Groups[i].note(true, run)
+		} else {
+			r.Groups[i].note(false, waits[i])
+		}
 	}
 }
 

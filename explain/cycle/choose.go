@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -70,6 +71,33 @@ func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasi
 	}
 	found.Nodes = chosen
 	return "", nil
+}
+
+// Choose is what the pod of a question has on the node that kube-scheduler chooses, or on the first of several that are as good.
+// It is nil if kube-scheduler fails to choose one.
+func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Taking, error) {
+	found := &Feasible{Member: PodMember(q.Cluster, q.Pod, Options{})}
+	at := map[string]int{} // the answers of nodes
+	for i := range q.Answers {
+		if a := &q.Answers[i]; a.Allocatable() {
+			for _, n := range a.Nodes {
+				at[q.Nodes[n].Name] = i
+			}
+		}
+	}
+	for _, node := range q.Nodes {
+		if _, fits := at[node.Name]; fits {
+			found.Nodes = append(found.Nodes, node)
+		}
+	}
+	if len(found.Nodes) == 0 {
+		return nil, nil
+	}
+	if failure, err := newChooser(by).among(ctx, q.Cluster, found, q.Pod); err != nil || failure != "" {
+		return nil, err
+	}
+	node := slices.Index(q.Nodes, found.Nodes[0])
+	return Take(ctx, q, &q.Answers[at[found.Nodes[0].Name]], node, q.Pod)
 }
 
 // CanCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot read what the pod

@@ -6,10 +6,14 @@
 // with which [With] makes the next cluster. [QueueOrder] is the order in which kube-scheduler takes pods, and [Limits]
 // say what it means for an answer that not everything was read.
 //
-// The scheduler puts each pod on a node that it likes best. [Explore] looks at all runs of a [Row] in which that may be
-// any node that fits: of every member it says whether it is placed in some runs and left waiting in others. Where all
+// A [Replay] plays the scheduler's queue: each pod goes to the node that the scores of [Choosing] choose, and those that
+// were left waiting are tried again when something may have changed for them. [ByScores] plays every choice that is left
+// open: nodes that are as good as each other, and pods whose turn is the same ([SameTurn]).
+//
+// Where that are too many, or what decides is not known, the scheduler may put a pod on any node that fits. [Explore] looks at all
+// such runs of a [Row]: of every member it says whether it is placed in some runs and left waiting in others. Where all
 // runs agree, that is the answer; where they do not, it depends on the scheduler's choice. [Solve] looks for a run that
-// places all, in any order.
+// places all, in any order. [Certainly] says what the two know together.
 //
 // Three things keep that small. Where members change nothing but the node that they are on ([Row.Local]), nodes that
 // look alike to all of them are tried once; members of one shape fill nodes in whatever order to the same number; and

@@ -56,13 +56,12 @@ func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Op
 	return entity
 }
 
-// Entities are subjects as the scheduler takes them, and where each is among them. A pod brings along those of its group
-// that have to be placed with it.
-func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]Entity, map[explain.Subject][2]int) {
+// Entities are subjects as the scheduler takes them. A pod brings along those of its group that have to be placed with it.
+func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) []Entity {
 	var out []Entity
-	at := map[explain.Subject][2]int{}
+	had := map[explain.Subject]bool{}
 	for _, subject := range subjects {
-		if _, known := at[SubjectOf(subject)]; known {
+		if had[SubjectOf(subject)] {
 			continue
 		}
 		var entity Entity
@@ -76,16 +75,15 @@ func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]E
 			}
 			entity.Members = []*Member{m}
 		}
-		for i, m := range entity.Members {
-			at[m.Subject] = [2]int{len(out), i}
+		for _, m := range entity.Members {
+			had[m.Subject] = true
 		}
 		out = append(out, entity)
 	}
-	return out, at
+	return out
 }
 
 // NewRow is pods that are placed in a cluster, in an order.
 func NewRow(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) Row {
-	entities, _ := Entities(c, objectsOf(pods), opts)
-	return RowOf(ctx, c, entities)
+	return RowOf(ctx, c, Entities(c, objectsOf(pods), opts))
 }

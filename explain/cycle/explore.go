@@ -31,6 +31,8 @@ type Fate struct {
 	Placed, Waits Run
 	// Proven says that nothing else becomes of it in runs that were not looked at.
 	Proven bool
+	// Scored says that only runs were looked at in which pods are on nodes that kube-scheduler may choose.
+	Scored bool
 }
 
 // Run is the steps of a run. An empty one is not nil.
@@ -178,7 +180,7 @@ func (x *explorer) finish(ctx context.Context, at int, start, s *state, placed [
 		x.done = met
 		return nil
 	}
-	x.noteTwins(at)
+	noteTwins(x.Entities[at].Members, x.Fates[at])
 	before := len(x.path)
 	err := x.entity(ctx, at+1, s)
 	x.path = x.path[:before]
@@ -186,13 +188,13 @@ func (x *explorer) finish(ctx context.Context, at int, start, s *state, placed [
 }
 
 // noteTwins notes of members that could change places what was seen of one of them.
-func (x *explorer) noteTwins(at int) {
-	for i, m := range x.Entities[at].Members {
-		for j, other := range x.Entities[at].Members {
+func noteTwins(members []*Member, fates []Fate) {
+	for i, m := range members {
+		for j, other := range members {
 			if i == j || m.Class != other.Class || m.Shape == "" || m.Shape != other.Shape {
 				continue
 			}
-			from, to := &x.Fates[at][i], &x.Fates[at][j]
+			from, to := &fates[i], &fates[j]
 			if to.Placed == nil {
 				to.Placed = from.Placed
 			}

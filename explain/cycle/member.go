@@ -92,7 +92,7 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	s := c.Snapshot()
 	claims := ClaimsFor(s, pod)
 	m := &Member{
-		Subject: SubjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
+		Subject: SubjectOf(pod), Pod: pod, Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
 		PerNode: extendedOf(s, pod) != nil, NonLocal: reaches(pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
@@ -167,7 +167,7 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name := ""
-		if entry.ResourceClaimName != nil {
+		if entry.ResourceClaimName != nil && !onlyOf(s, pod, *entry.ResourceClaimName) {
 			name = *entry.ResourceClaimName
 		} else if claim, ok := s.GroupClaimFor(pod, entry); ok {
 			name = claim.Name
@@ -185,6 +185,14 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
 		return ""
 	}
 	return string(text)
+}
+
+// onlyOf reports whether a claim waits for devices that a pod names, and that no other pod does.
+func onlyOf(s *inspect.Snapshot, pod *corev1.Pod, name string) bool {
+	ref := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
+	claim, ok := s.Claim(ref)
+	users := s.PodsOf(ref)
+	return ok && claim.Status.Allocation == nil && len(users) == 1 && users[0].Name == pod.Name
 }
 
 // turnNodes are the nodes of a cluster that a member is asked about: those given, or all that the options ask about.

@@ -27,20 +27,22 @@ type Replay struct {
 	// Placed are the pods that found a node, in that order, and Waiting those that did not, in the order of the queue.
 	Placed  []explain.PlacedPod
 	Waiting []Waiting
+	// Takings are what each of Placed takes.
+	Takings []*Taking
 	// Tried are the pods that had their turn, in the order of the queue, and Running those that were on a node before.
 	Tried   []*corev1.Pod
 	Running []explain.Subject
 	// Chosen says that some pod had a choice of nodes, and Retried that pods which were left waiting were tried again.
 	Chosen, Retried bool
-	// Doubtful says that something was not known that decides about pods, first about InDoubt.
+	// Doubtful says that something was not known that decides about pods, first about InDoubt. Unsure are those of Placed
+	// that something may refuse.
 	Doubtful bool
 	InDoubt  *corev1.Pod
-	// Choose is the index of the node that is taken of those that may be chosen. If it is nil, the first is taken.
-	Choose func(nodes []*corev1.Node) int
+	Unsure   map[explain.Subject]bool
+	// Choose is the index of the node that a pod is put on, of those that may be chosen. If it is nil, it is the first.
+	Choose func(pod *corev1.Pod, nodes []*corev1.Node) int
 	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment.
 	Left func(*scheduler.Cluster, *Waiting)
-	// OnlySure leaves pods waiting that find a node only if what is not known does not refuse them.
-	OnlySure bool
 	// Limit is the number of pods that are placed at most; 0 is no limit. Beyond it, pods are Untried.
 	Limit   int
 	Untried []*corev1.Pod
@@ -84,9 +86,10 @@ type Waiting struct {
 	// After is the number of pods that had been placed.
 	After int
 	*Feasible
-	// Group is the pod group if that is why, of which so many pods are Short of room.
-	Group string
-	Short int
+	// Group is the pod group if that is why, of which so many pods are Short of room. Attempt is what became of its pods.
+	Group   string
+	Short   int
+	Attempt Run
 	// Failure is why kube-scheduler fails to choose a node, if it does.
 	Failure string
 }
@@ -105,7 +108,7 @@ func (w *Waiting) Verdict() explain.Verdict {
 // NewReplay begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod may be put on
 // any node that fits.
 func NewReplay(c *scheduler.Cluster, by *Choosing) *Replay {
-	r := &Replay{base: c, assumed: assumed{cluster: c, local: map[string]bool{}, answers: map[string]*answer{}}}
+	r := &Replay{Unsure: map[explain.Subject]bool{}, base: c, assumed: assumed{cluster: c, local: map[string]bool{}, answers: map[string]*answer{}}}
 	if by != nil {
 		r.choosing = newChooser(*by)
 	}
@@ -116,9 +119,13 @@ func NewReplay(c *scheduler.Cluster, by *Choosing) *Replay {
 	return r
 }
 
-// Fork is a replay on its own that goes on from the cluster of this one, where pods may be put on any node that fits.
+// Fork is a replay on its own that begins with the cluster of this one.
 func (r *Replay) Fork() *Replay {
-	return &Replay{base: r.cluster, assumed: r.fork()}
+	out := &Replay{Unsure: map[explain.Subject]bool{}, base: r.cluster, assumed: r.fork()}
+	if r.choosing != nil {
+		out.choosing = newChooser(r.choosing.Choosing)
+	}
+	return out
 }
 
 func (a *assumed) fork() assumed {
@@ -218,7 +225,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 		r.InDoubt = cmp.Or(r.InDoubt, pod)
 	}
 	w = Waiting{Pod: pod, After: len(r.Placed), Feasible: found}
-	if len(found.Nodes) == 0 || found.Fails || unsure && r.OnlySure {
+	if len(found.Nodes) == 0 || found.Fails {
 		if r.Left != nil {
 			r.Left(r.cluster, &w)
 		}
@@ -237,7 +244,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	r.Chosen = r.Chosen || len(found.Nodes) > 1
 	node := found.Nodes[0]
 	if r.Choose != nil {
-		node = found.Nodes[r.Choose(found.Nodes)]
+		node = found.Nodes[r.Choose(pod, found.Nodes)]
 	}
 	taking, err := found.Member.takeOn(ctx, r.cluster, node)
 	if err == nil && taking == nil {
@@ -247,7 +254,10 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 		return false, Waiting{}, fmt.Errorf("placing pod %s/%s on node %s: %w", pod.Namespace, pod.Name, node.Name, err)
 	}
 	r.assume(ctx, found.Member, taking)
-	r.Placed = append(r.Placed, PlacedPod(pod, len(found.Nodes), taking))
+	r.Placed, r.Takings = append(r.Placed, PlacedPod(pod, len(found.Nodes), taking)), append(r.Takings, taking)
+	if unsure {
+		r.Unsure[SubjectOf(pod)] = true
+	}
 	return true, w, nil
 }
 
@@ -285,11 +295,9 @@ func DevicesIn(claim *resourcev1.ResourceClaim, allocation *resourcev1.Allocatio
 func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had map[inspect.PodRef]bool) error {
 	before, start := r.fork(), len(r.Placed)
 	var left []Waiting
+	var attempt Run
 	for _, m := range gang.Members {
-		member := r.Pod(pod, m.Subject)
-		if member == nil {
-			continue
-		}
+		member := m.Pod
 		had[refOf(member)] = true
 		if !slices.ContainsFunc(r.Tried, func(other *corev1.Pod) bool { return SubjectOf(other) == m.Subject }) {
 			r.Tried = append(r.Tried, member)
@@ -298,38 +306,26 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 		if err != nil {
 			return err
 		}
-		if !placed {
+		step := Step{Subject: m.Subject, Placed: placed}
+		if placed {
+			step.Node = r.Placed[len(r.Placed)-1].Node
+		} else {
 			left = append(left, w)
 		}
+		attempt = append(attempt, step)
 	}
 	found := len(r.Placed) - start
 	if found >= gang.Need {
 		r.Waiting = append(r.Waiting, left...)
 		return nil
 	}
-	r.Placed, r.assumed = r.Placed[:start], before
+	r.Placed, r.Takings, r.assumed = r.Placed[:start], r.Takings[:start], before
 	for _, m := range gang.Members {
-		if member := r.Pod(pod, m.Subject); member != nil {
-			r.Waiting = append(r.Waiting, Waiting{
-				Pod: member, After: start, Feasible: &Feasible{Member: m}, Group: inspect.PodGroupOf(pod), Short: gang.Need - found,
-			})
-		}
+		r.Waiting = append(r.Waiting, Waiting{
+			Pod: m.Pod, After: start, Feasible: &Feasible{Member: m}, Group: inspect.PodGroupOf(pod), Short: gang.Need - found, Attempt: attempt,
+		})
 	}
 	return nil
-}
-
-// Pod is a pod that had its turn, or another one of its group: own if that is meant.
-func (r *Replay) Pod(own *corev1.Pod, subject explain.Subject) *corev1.Pod {
-	if SubjectOf(own) == subject {
-		return own
-	}
-	for _, other := range r.Tried {
-		if SubjectOf(other) == subject {
-			return other
-		}
-	}
-	pod, _ := r.cluster.Snapshot().Pod(inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name})
-	return pod
 }
 
 // Ask says where a pod can be placed now.

@@ -1,14 +1,11 @@
 package cycle
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -38,6 +35,8 @@ type Entity struct {
 // Member is a pod or a claim of a row.
 type Member struct {
 	Subject explain.Subject
+	// Pod is nil for a claim.
+	Pod *corev1.Pod
 	// Shape is the same for members that differ in nothing but their names. It is "" for a member that is like no other.
 	Shape string
 	// Class is ascending in an entity. The order of members of the same class is not known: any may be the first.
@@ -52,6 +51,46 @@ type Member struct {
 	PerNode bool
 	// Ask says where the member can be placed in a cluster: on which of the nodes, or of all if they are nil.
 	Ask func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error)
+}
+
+// Index is where the members of entities are.
+func Index(entities []Entity) map[explain.Subject][2]int {
+	out := map[explain.Subject][2]int{}
+	for e := range entities {
+		for m := range entities[e].Members {
+			out[entities[e].Members[m].Subject] = [2]int{e, m}
+		}
+	}
+	return out
+}
+
+// InAnyOrder makes the pods of a row one entity, in which those of the same priority come in any order that were created in
+// the same second, and reports whether there are such that differ. A row of which others than single pods are part stays as
+// it is.
+func (row *Row) InAnyOrder() (tied bool) {
+	var all Entity
+	class := 0
+	for i := range row.Entities {
+		for _, m := range row.Entities[i].Members {
+			n := len(all.Members)
+			if m.Pod == nil {
+				return false
+			}
+			if n > 0 && !SameTurn(all.Members[n-1].Pod, m.Pod) {
+				class++
+			}
+			member := *m
+			member.Class = class
+			if n > 0 && all.Members[n-1].Class == class && (m.Shape == "" || all.Members[n-1].Shape != m.Shape) {
+				tied = true
+			}
+			all.Members = append(all.Members, &member)
+		}
+	}
+	if !slices.ContainsFunc(row.Entities, func(e Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
+		row.Entities = []Entity{all}
+	}
+	return tied
 }
 
 // Turn is what may become of a member at its turn.
@@ -92,35 +131,4 @@ func With(c *scheduler.Cluster, takings ...*Taking) *scheduler.Cluster {
 		}
 	}
 	return scheduler.NewCluster(c.Snapshot().WithPlaced(claims, pods), scheduler.Options{Like: c})
-}
-
-// Put writes into the objects of a snapshot what members take.
-func Put(o *inspect.Objects, takings ...*Taking) {
-	claims, pods := len(o.Claims), len(o.Pods)
-	for _, t := range takings {
-		for _, claim := range t.Claims {
-			o.Claims = put(o.Claims, claims, claim)
-		}
-		if t.Pod != nil {
-			o.Pods = put(o.Pods, pods, t.Pod)
-		}
-	}
-}
-
-// put puts an object into a list in place of the one of its name. The first of the list are sorted.
-func put[T metav1.Object](list []T, sorted int, object T) []T {
-	compare := func(a, b T) int {
-		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-	}
-	if i, ok := slices.BinarySearchFunc(list[:sorted], object, compare); ok {
-		list[i] = object
-		return list
-	}
-	for i := sorted; i < len(list); i++ {
-		if compare(list[i], object) == 0 {
-			list[i] = object
-			return list
-		}
-	}
-	return append(list, object)
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -51,7 +52,7 @@ func TestCleared(t *testing.T) {
 		if err != nil || e.Verdict != explain.Unsatisfiable {
 			t.Fatal(e, err)
 		}
-		err = Queue(t.Context(), c, []*explain.Explanation{e})
+		err = Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{})
 		if said = strings.Contains(e.Message, "takes its devices back"); err != nil || said == certain || (e.Queue.Verdict == explain.Unsatisfiable) != certain {
 			t.Errorf("reserved for %q: %+v %s, %v", reservedFor, e.Queue, e.Message, err)
 		}
@@ -98,7 +99,7 @@ func TestClearedForAnother(t *testing.T) {
 		if err != nil || e.Verdict != explain.Unsatisfiable {
 			t.Fatal(e, err)
 		}
-		if err = Queue(t.Context(), c, []*explain.Explanation{e}); err != nil || e.Queue.Verdict != want {
+		if err = Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{}); err != nil || e.Queue.Verdict != want {
 			t.Errorf("the one that has them is refused: %t: explain pod says %+v, %s; %v", refused, e.Queue, e.Message, err)
 		}
 		p, err := Place(t.Context(), c, []*corev1.Pod{holds, lacks}, Options{})

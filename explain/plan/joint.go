@@ -33,8 +33,8 @@ func questionsFor(c *scheduler.Cluster) int {
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	row := cycle.NewRow(ctx, base, r.Tried, cycle.Options{})
-	equals := r.equalPods(row)
-	tied := r.inAnyOrder(&row)
+	equals := equalPods(row)
+	tied := row.InAnyOrder()
 	cleared := r.findCleared(base)
 	same := alike(row) // then every node is as full at the turn of the first that finds no room
 	preempts, err := r.sayPreempting(ctx, base, r.Doubtful || (tied || r.Chosen) && !same)
@@ -118,7 +118,7 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
 func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row cycle.Row, tied bool) error {
-	all, err := cycle.ByScores(ctx, base, r.Tried, r.by)
+	all, err := cycle.ByScores(ctx, base, r.Tried, r.by, cycle.MaxRuns)
 	switch {
 	case err != nil:
 		return err
@@ -163,17 +163,16 @@ func mayRetry(e cycle.Entity) bool {
 }
 
 // equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be the first.
-func (r *replay) equalPods(row cycle.Row) [][]explain.Subject {
+func equalPods(row cycle.Row) [][]explain.Subject {
 	var out [][]explain.Subject
 	at := map[string]int{} // of the shapes whose turn is that of the pod before
 	var before *corev1.Pod
 	for i := range row.Entities {
 		for _, m := range row.Entities[i].Members {
-			pod := r.Pod(r.Tried[0], m.Subject)
-			if before != nil && !cycle.SameTurn(before, pod) {
+			if before != nil && !cycle.SameTurn(before, m.Pod) {
 				clear(at)
 			}
-			before = pod
+			before = m.Pod
 			group, known := at[m.Shape]
 			if m.Shape == "" || !known {
 				group = len(out)
@@ -267,33 +266,6 @@ func (r *replay) compare(ctx context.Context, row cycle.Row) error {
 		r.out.Certain = true
 	}
 	return nil
-}
-
-// inAnyOrder makes the members of a row one entity, in which those of the same priority come in any order that were created in the
-// same second, and reports whether there are such that differ. Where there are groups, the row stays as it is.
-func (r *replay) inAnyOrder(row *cycle.Row) (tied bool) {
-	var all cycle.Entity
-	class := 0
-	var before *corev1.Pod
-	for i := range row.Entities {
-		for _, m := range row.Entities[i].Members {
-			pod := r.Pod(r.Tried[0], m.Subject)
-			if before != nil && !cycle.SameTurn(before, pod) {
-				class++
-			}
-			before = pod
-			member := *m
-			member.Class = class
-			if n := len(all.Members); n > 0 && all.Members[n-1].Class == class && (m.Shape == "" || all.Members[n-1].Shape != m.Shape) {
-				tied = true
-			}
-			all.Members = append(all.Members, &member)
-		}
-	}
-	if !slices.ContainsFunc(row.Entities, func(e cycle.Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
-		row.Entities = []cycle.Entity{all}
-	}
-	return tied
 }
 
 // alike reports whether all members are of one shape and change only what is left of their nodes, so that in whatever order and on
@@ -451,7 +423,7 @@ func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.
 	}
 	slices.SortStableFunc(pods, func(a, b candidate) int { return cmp.Compare(a.nodes, b.nodes) })
 	trial := first.Fork()
-	trial.Choose = func(nodes []*corev1.Node) int {
+	trial.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int {
 		at := 0
 		for i, n := range nodes {
 			if fits[inspect.NodeName(n.Name)] < fits[inspect.NodeName(nodes[at].Name)] {

@@ -31,15 +31,15 @@ type Options struct {
 	noReasons bool
 }
 
-// Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and how sure that is of each. Why
-// pods are left waiting is not said. Errors are those of [Place].
-func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*explain.Replay, error) {
+// Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and how sure that is of
+// each. Why pods are left waiting is not said. The second result is the run that was played. Errors are those of [Place].
+func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*explain.Replay, *cycle.Replay, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true})
-	if err != nil || r == nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	return &p.Replay, r.doubtPending(ctx)
+	return &p.Replay, r.Replay, r.doubtPending(ctx)
 }
 
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster. Those of a pod group bring
@@ -50,16 +50,11 @@ func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts O
 	return p, err
 }
 
-// Nodes returns the nodes that kube-scheduler chooses for the pods that wait for it, where it chooses any. Of several that are as good as each
-// other it is the first. Errors are those of [Place].
-func Nodes(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (map[explain.Subject]inspect.NodeName, error) {
-	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	c, pods, _ = admittedWith(c, pods, nil)
-	r, err := played(ctx, c, pods, &by, nil)
-	if err != nil {
-		return nil, err
-	}
-	return r.out.Nodes(), nil
+// Begin is a replay of pods that are to be placed, with the claims that are made for them from templates, and the pods as
+// they are then. by is as for [cycle.NewReplay].
+func Begin(c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing) (*cycle.Replay, []*corev1.Pod) {
+	c, pods = admitted(c, pods)
+	return cycle.NewReplay(c, by), pods
 }
 
 // placeAll is Place, with the replay that it comes from.

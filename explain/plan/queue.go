@@ -21,8 +21,8 @@ import (
 const maxInQueueNodes = 30_000
 
 // Queue adds to explanations of pods that wait for kube-scheduler what becomes of them together with all others that wait, and says so where that
-// is not what is said of the cluster as it is. It leaves alone what does not wait or is not in the cluster. Errors are those of [Place].
-func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explanation) error {
+// is not what is said of the cluster as it is. by is what kube-scheduler chooses nodes by. It leaves alone what does not wait or is not in the cluster. Errors are those of [Place].
+func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explanation, by cycle.Choosing) error {
 	waiting := inQueueOrder(c.Snapshot())
 	asked := map[explain.Subject]bool{}
 	for _, e := range answers {
@@ -56,7 +56,7 @@ func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explana
 			others = q.before
 		}
 		if all == nil {
-			played, err := playWith(ctx, c, of, others)
+			played, err := playWith(ctx, c, of, others, by)
 			if err != nil {
 				return err
 			}
@@ -96,11 +96,11 @@ func beforeIn(pod *corev1.Pod, waiting []*corev1.Pod) []*corev1.Pod {
 }
 
 // playWith plays what becomes of pods with others. It is nil where that would take too long.
-func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1.Pod) (*explain.Replay, error) {
+func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1.Pod, by cycle.Choosing) (*explain.Replay, error) {
 	if (len(asked)+len(others))*len(c.Snapshot().Nodes()) > maxInQueueNodes {
 		return nil, nil
 	}
-	p, r, err := placeAll(ctx, c, asked, Options{NoJoint: true, noReasons: true, Others: others})
+	p, r, err := placeAll(ctx, c, asked, Options{NoJoint: true, noReasons: true, Others: others, Choosing: by})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -120,7 +121,10 @@ func asked(ctx context.Context, t *testing.T, s *inspect.Snapshot, pod *corev1.P
 	if d.Verdict != explain.Allocatable && d.Verdict != explain.Allocated {
 		return nil, false
 	}
-	return s.With(func(o *inspect.Objects) { d.Put(o) }), true
+	if d.Took == nil {
+		return s, true
+	}
+	return cycle.With(scheduler.NewCluster(s, scheduler.Options{}), d.Took).Snapshot(), true
 }
 
 // TestReplayAtRandom compares what is played with what comes out when each pod is asked about on each node by itself.

@@ -79,7 +79,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 	}
 	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: cycle.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
 	var err error
-	if g.result, err = cycle.Explore(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{g.entity})); err != nil {
+	if g.result, err = cycle.Certainly(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
 		return nil, err
 	}
 	if opts.gangs != nil {
@@ -167,7 +167,16 @@ func (g *gang) depends(e *explain.Explanation, result *cycle.Result, fate *cycle
 		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
 		return
 	}
-	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; which nodes it likes best is not known here", inWords(fate.Placed), inWords(fate.Waits)))
+	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; %s", inWords(fate.Placed), inWords(fate.Waits), eitherWay(fate)))
+}
+
+// podsOf are the pods of members.
+func podsOf(members []*cycle.Member) []*corev1.Pod {
+	out := make([]*corev1.Pod, len(members))
+	for i, m := range members {
+		out[i] = m.Pod
+	}
+	return out
 }
 
 // maxSteps is the number of steps of a run that are told.
@@ -365,7 +374,7 @@ func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*expl
 		opts.Node = ""
 	}
 	opts.grouped = true
-	opts = opts.supposing(takings)
+	opts = opts.Supposing(takings)
 	e, _, err := podAsIs(ctx, c, pod, opts)
 	return e, err
 }

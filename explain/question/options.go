@@ -19,6 +19,8 @@ type Options struct {
 	Released func(inspect.ClaimRef) bool
 	// Events are those of the objects in question. Those of others do not matter.
 	Events inspect.Events
+	// Choosing is what kube-scheduler chooses nodes by, where that decides what becomes of several pods.
+	Choosing cycle.Choosing
 	// nodes, if not nil, are the only ones that are asked. They are known to exist.
 	nodes []*corev1.Node
 	// verdictOnly leaves out why the answer is no, and what helps.
@@ -38,9 +40,9 @@ type Options struct {
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.
 var ErrNotFound = cycle.ErrNotFound
 
-// supposing returns the options for a question in a cluster in which others have what they take: neither to release such
+// Supposing returns the options for a question in a cluster in which others have what they take: neither to release such
 // claims nor to end such pods is a fix.
-func (o Options) supposing(takings []*cycle.Taking) Options {
+func (o Options) Supposing(takings []*cycle.Taking) Options {
 	o.supposed, o.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 	for _, t := range takings {
 		for _, claim := range t.Claims {

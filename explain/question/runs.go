@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// An answer about one of several subjects supposes that each before it is on the first node that fits. The scheduler chooses by
-// scores, so the answer counts only if it is the same wherever the others are.
+// An answer about one of several subjects supposes that each before it is on the node that the scheduler chooses, or on the first
+// of several. So the answer counts only if it is the same wherever the others may be.
 
 // prefixAsks is how often subjects may be asked in the exploration of those up to one of them, if that of all was too large.
 const prefixAsks = 200
@@ -23,7 +23,7 @@ const prefixAsks = 200
 // runs is what becomes of subjects in all runs.
 type runs struct {
 	*cycle.Result
-	at map[explain.Subject][2]int // entity and member
+	row cycle.Row
 	// lost says that no more was found out by exploring fewer.
 	lost bool
 }
@@ -63,7 +63,7 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 
 // jointly adds whether a pod and those before it can be placed together after all. Groups say that of themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
-	entities, _ := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
+	entities := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
 	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities), asks: &r.asks}
 	for _, other := range r.upTo(subject) {
 		if pod, ok := other.(*corev1.Pod); ok {
@@ -93,52 +93,74 @@ func (r *sequence) notePreemption(e *explain.Explanation) {
 
 // fateOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
 func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*cycle.Fate, cycle.Certainty, error) {
-	own := cycle.SubjectOf(subject)
-	if r.onlyPods() {
-		if r.runs == nil {
-			entities, at := cycle.Entities(r.base, r.all, r.opts.cycle())
-			if len(entities) == 1 && len(entities[0].Members) == 1 {
-				return nil, cycle.Unclear, nil
-			}
-			result, err := cycle.Explore(ctx, cycle.RowOf(ctx, r.base, entities))
-			if err != nil {
-				return nil, cycle.Unclear, err
-			}
-			r.runs = &runs{Result: result, at: at}
-		}
-		at, ok := r.runs.at[own]
-		if !ok || at[0] == 0 && len(r.runs.Fates[0]) == 1 {
+	if pods := onlyPods(r.all); pods != nil && r.runs == nil {
+		row := cycle.NewRow(ctx, r.base, pods, r.opts.cycle())
+		row.InAnyOrder()
+		if len(row.Entities) == 1 && len(row.Entities[0].Members) == 1 {
 			return nil, cycle.Unclear, nil
 		}
-		if c := r.runs.Of(at[0], at[1]); c != cycle.Unclear || r.runs.lost {
-			return &r.runs.Fates[at[0]][at[1]], c, nil
+		var err error
+		if r.runs, err = r.play(ctx, row, pods); err != nil {
+			return nil, cycle.Unclear, err
 		}
 	}
-	entities, at := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
-	own0, ok := at[own]
-	if !ok || len(entities) < 2 && len(entities[0].Members) < 2 {
+	if r.runs != nil {
+		fate, certainty := r.runs.of(subject)
+		if fate == nil || certainty != cycle.Unclear || r.runs.lost {
+			return fate, certainty, nil
+		}
+	}
+	before := r.upTo(subject)
+	row := cycle.RowOf(ctx, r.base, cycle.Entities(r.base, before, r.opts.cycle()))
+	own, ok := cycle.Index(row.Entities)[cycle.SubjectOf(subject)]
+	if !ok || len(row.Entities) < 2 && len(row.Entities[0].Members) < 2 {
 		return nil, cycle.Unclear, nil
 	}
-	row := cycle.RowOf(ctx, r.base, entities[:own0[0]+1])
-	row.MaxAsks = prefixAsks
-	result, err := cycle.Explore(ctx, row)
+	row.Entities, row.MaxAsks = row.Entities[:own[0]+1], prefixAsks
+	upTo, err := r.play(ctx, row, onlyPods(before))
 	if err != nil {
 		return nil, cycle.Unclear, err
 	}
-	c := result.Of(own0[0], own0[1])
+	fate, certainty := upTo.of(subject)
 	if r.runs != nil {
-		r.runs.lost = c == cycle.Unclear
+		r.runs.lost = certainty == cycle.Unclear
 	}
-	return &result.Fates[own0[0]][own0[1]], c, nil
+	return fate, certainty, nil
 }
 
-func (r *sequence) onlyPods() bool {
-	for _, subject := range r.all {
-		if _, ok := subject.(*corev1.Pod); !ok {
-			return false
-		}
+// play finds out what becomes of the members of a row, of which these are all if they are pods.
+func (r *sequence) play(ctx context.Context, row cycle.Row, pods []*corev1.Pod) (*runs, error) {
+	if r.opts.Node != "" {
+		pods = nil
 	}
-	return true
+	result, err := cycle.Certainly(ctx, row, pods, r.opts.Choosing)
+	return &runs{Result: result, row: row}, err
+}
+
+// of is what becomes of a subject. It is nil if nobody comes before it.
+func (r *runs) of(subject metav1.Object) (*cycle.Fate, cycle.Certainty) {
+	at, ok := cycle.Index(r.row.Entities)[cycle.SubjectOf(subject)]
+	if !ok {
+		return nil, cycle.Unclear
+	}
+	members := r.row.Entities[at[0]].Members
+	if at == [2]int{} && (len(members) == 1 || members[1].Class > 0) {
+		return nil, cycle.Unclear
+	}
+	return &r.Fates[at[0]][at[1]], r.Of(at[0], at[1])
+}
+
+// onlyPods are subjects if all are pods.
+func onlyPods(subjects []metav1.Object) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, subject := range subjects {
+		pod, ok := subject.(*corev1.Pod)
+		if !ok {
+			return nil
+		}
+		out = append(out, pod)
+	}
+	return out
 }
 
 // upTo are the subjects that are asked before one and stand in its way, and that one. Claims are left out that come with a pod
@@ -164,11 +186,20 @@ func dependsOn(e *explain.Explanation, f *cycle.Fate) {
 	open(e)
 	with, without, whom := differing(e.Subject, f.Placed, f.Waits)
 	if len(whom) == 0 {
-		remark(e, "whether it can be scheduled depends on the order in which kube-scheduler takes the pods of its group")
+		remark(e, "whether it can be scheduled depends on which of the pods that were created in the same second kube-scheduler takes first")
+		e.Partial = append(e.Partial, "which of the pods that were created in the same second comes first is not known")
 		return
 	}
 	remark(e, "whether it can be scheduled depends on where kube-scheduler puts %s", words.Shorten(whom, 3))
-	e.Partial = append(e.Partial, fmt.Sprintf("with %s it fits, with %s it does not; which nodes kube-scheduler likes best is not known here", with, without))
+	e.Partial = append(e.Partial, fmt.Sprintf("with %s it fits, with %s it does not; %s", with, without, eitherWay(f)))
+}
+
+// eitherWay says why it is not known which of two runs it will be.
+func eitherWay(f *cycle.Fate) string {
+	if f.Scored {
+		return "kube-scheduler may choose either"
+	}
+	return "which nodes kube-scheduler likes best is not known here"
 }
 
 // notAllTried makes an answer Unknown since what the scheduler may choose for others was not tried to the end.

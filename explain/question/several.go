@@ -74,7 +74,7 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 		for _, t := range before {
 			takings = append(takings, t.Taking)
 		}
-		cluster, opts = cycle.With(r.base, takings...), opts.supposing(takings)
+		cluster, opts = cycle.With(r.base, takings...), opts.Supposing(takings)
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {
@@ -85,6 +85,9 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 		return nil, err
 	}
 	if t != nil {
+		if err := r.choose(ctx, t, q, e); err != nil {
+			return nil, err
+		}
 		r.took = append(r.took, *t)
 	}
 	if err := r.remark(ctx, subject, e, before); err != nil {
@@ -113,6 +116,29 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 		return err
 	}
 	e.Turn.Alone, e.Turn.AloneNodes = alone.Verdict, alone.Nodes
+	return nil
+}
+
+// choose puts a pod on the node that kube-scheduler chooses for it, or on the first of those that it may choose.
+func (r *sequence) choose(ctx context.Context, t *taking, q *whatif.Question, e *explain.Explanation) error {
+	if t.Pod == nil || e.Verdict != explain.Allocatable || r.opts.Node != "" {
+		return nil
+	}
+	chosen, err := cycle.Choose(ctx, q, r.opts.Choosing)
+	if err != nil || chosen == nil || chosen.Pod.Spec.NodeName == t.Pod.Spec.NodeName {
+		return err
+	}
+	t.Taking, e.Allocation = chosen, &explain.Allocation{}
+	for _, claim := range chosen.Claims {
+		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
+		selector := claim.Status.Allocation.NodeSelector
+		if whatif.PinnedNode(selector) != "" || e.Allocation.NodeSelector == nil {
+			e.Allocation.NodeSelector = selector
+		}
+	}
+	if len(e.Allocation.Devices) == 0 || e.Allocation.NodeSelector != nil {
+		e.Allocation.Node = inspect.NodeName(chosen.Pod.Spec.NodeName)
+	}
 	return nil
 }
 

@@ -13,9 +13,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // gpus is a claim for a number of devices.
@@ -98,6 +102,8 @@ func TestObjectsGivesEachDeviceOnce(t *testing.T) {
 			[]string{"Unsatisfiable after two, alone Allocatable on 1", "Allocatable n0/d00"}},
 		{"of equal priority the earlier first", []int{1}, nil, []metav1.Object{podOf("new", 0, "one"), created(podOf("later", 0, "two"), 2), created(podOf("sooner", 0, "three"), 1)},
 			[]string{"Unsatisfiable after sooner, alone Allocatable on 1", "Unsatisfiable after sooner, alone Allocatable on 1", "Allocatable n0/d00"}},
+		{"which of one second comes first is not known", []int{1}, nil, []metav1.Object{created(podOf("a", 0, "one"), 1), created(podOf("b", 0, "two"), 1)},
+			[]string{"Unknown", "Unknown after a, alone Allocatable on 1"}},
 		{"pods that share a claim", []int{1, 1}, nil, []metav1.Object{podOf("p", 0, "one"), podOf("q", 0, "one")},
 			[]string{"Allocatable n0/d00", "Allocated n0/d00 after p"}},
 	}
@@ -245,5 +251,35 @@ func TestSupposedHolderIsNamed(t *testing.T) {
 	}
 	if slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Kind == explain.ReleaseClaim }) {
 		t.Errorf("a fix releases what nobody holds: %+v", e.Fixes)
+	}
+}
+
+// TestObjectsByScores: b fits on n0 alone, and kube-scheduler puts a there, since it has more room left. That is known once it
+// is known what kube-scheduler likes nodes by.
+func TestObjectsByScores(t *testing.T) {
+	s, err := scenario.LoadPods("../../testdata/several/pods-last-one-depends.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		by   cycle.Choosing
+		want explain.Verdict
+	}{
+		{"images are not known", cycle.Choosing{}, explain.Unknown},
+		{"all is known", cycle.Choosing{Images: scores.ImagesOf(s.Snapshot.Nodes()), Workloads: &scores.Workloads{}}, explain.Unsatisfiable},
+	} {
+		var subjects []metav1.Object
+		for i := range s.Wants {
+			pod, _ := s.Snapshot.Pod(s.Wants[i].Pod)
+			subjects = append(subjects, pod)
+		}
+		answers, err := question.Objects(t.Context(), scheduler.NewCluster(s.Snapshot, scheduler.Options{}), subjects, question.Options{Choosing: test.by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answers[1]; got.Verdict != test.want || !slices.ContainsFunc(got.Fixes, func(f explain.Fix) bool { return f.Kind == explain.PinPod }) {
+			t.Errorf("%s: %s, fixes %+v", test.name, got.Message, got.Fixes)
+		}
 	}
 }

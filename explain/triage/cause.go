@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -247,7 +248,7 @@ func (c *collection) addWaiting(object metav1.Object, a *answer) {
 	for _, b := range blockers {
 		names, texts = append(names, b.name()), append(texts, b.message)
 	}
-	subject := explain.StuckSubject{Subject: subjectOf(object), Since: since(object), Message: whyOf(a.e), Brief: a.e.Brief, Alike: a.number, Behind: a.behind}
+	subject := explain.StuckSubject{Subject: cycle.SubjectOf(object), Since: since(object), Message: whyOf(a.e), Brief: a.e.Brief, Alike: a.number, Behind: a.behind}
 	tells := a.e.Verdict != explain.Unknown && (a.e.Brief != "" || a.e.Conflict == nil)
 	key := strings.Join(names, ", ")
 	c.add(key, subject, tells, func() *explain.Cause {

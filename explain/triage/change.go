@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -28,6 +27,9 @@ const (
 	maxTrials, minTrials, perShape = 128, 8, 4
 	// maxShapesTried bounds the number of trials times that of the shapes that wait and that of the nodes.
 	maxShapesTried = 2_000_000
+	// maxPlacedTrial, times that of the nodes, and minInTrial are how many more pods may be placed by a change. They are bounded
+	// since each makes another cluster.
+	maxPlacedTrial, minInTrial = 200_000, 32
 	// maxFixes is the number of fixes of a cause.
 	maxFixes = 4
 )
@@ -49,7 +51,7 @@ type trial struct {
 
 // candidatesOf are the changes that are worth a trial: the first of each shape before the second ones, and of these those
 // first that were found for most. cut says that there are more that are not tried.
-func candidatesOf(shapes []*shape, answers map[*shape]*answer, r *replay) (trials []*trial, cut bool) {
+func candidatesOf(c *scheduler.Cluster, shapes []*shape, answers map[*shape]*answer) (trials []*trial, cut bool) {
 	index := map[string]*trial{}
 	var all []*trial
 	for n, s := range shapes {
@@ -76,7 +78,7 @@ func candidatesOf(shapes []*shape, answers map[*shape]*answer, r *replay) (trial
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Or(a.rank-b.rank, b.helps-a.helps) })
-	limit := max(minTrials, min(maxTrials, maxShapesTried/max(1, len(r.refused)*len(r.cluster.Snapshot().Nodes()))))
+	limit := max(minTrials, min(maxTrials, maxShapesTried/max(1, len(shapes)*len(c.Snapshot().Nodes()))))
 	return all[:min(len(all), limit)], len(all) > limit
 }
 
@@ -99,21 +101,21 @@ func ofSubject(f *explain.Fix) bool {
 }
 
 // try makes each change by itself, schedules all that waits again, and notes who is placed then and was not before.
-func (r *replay) try(ctx context.Context, c *scheduler.Cluster, trials []*trial) error {
+func (r *run) try(ctx context.Context, c *scheduler.Cluster, trials []*trial, opts *Options) error {
 	return allocator.Parallel(len(trials), func(i int) error {
 		t := trials[i]
-		after, err := r.with(ctx, c, t)
+		after, err := r.with(ctx, c, t, opts)
 		if err != nil || after == nil {
 			return err
 		}
-		t.cut = after.cut()
+		t.cut = slices.Contains(after.outcomes, notTried)
 		for j, q := range r.queue {
-			before, now := r.outcomes[j].placed(), after.outcomes[j].placed()
+			before, now := r.outcomes[j] == placed, after.outcomes[j] == placed
 			switch {
 			case now && !before && q.asked:
-				t.frees = append(t.frees, subjectOf(q.subject))
-			case before && !now && after.outcomes[j].verdict != "":
-				t.loses = append(t.loses, subjectOf(q.subject))
+				t.frees = append(t.frees, cycle.SubjectOf(q.subject))
+			case before && !now && after.outcomes[j] != notTried:
+				t.loses = append(t.loses, cycle.SubjectOf(q.subject))
 			}
 		}
 		return nil
@@ -122,9 +124,9 @@ func (r *replay) try(ctx context.Context, c *scheduler.Cluster, trials []*trial)
 
 // with schedules the queue with a change made in the cluster as it is. A change of what the subject asks for is made to all
 // that ask for the same. It is nil if the change cannot be made in this way.
-func (r *replay) with(ctx context.Context, c *scheduler.Cluster, t *trial) (*replay, error) {
-	at := slices.IndexFunc(r.queue, func(q queued) bool { return subjectOf(q.subject) == t.of })
-	d, err := question.Decide(ctx, c, r.queue[at].subject, r.opts.Question)
+func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Options) (*run, error) {
+	at := slices.IndexFunc(r.queue, func(q queued) bool { return cycle.SubjectOf(q.subject) == t.of })
+	d, err := question.Decide(ctx, c, r.queue[at].subject, opts.Question)
 	if err != nil || d.Question == nil {
 		return nil, err
 	}
@@ -137,25 +139,11 @@ func (r *replay) with(ctx context.Context, c *scheduler.Cluster, t *trial) (*rep
 	if carried.ChangesSubject {
 		queue, snapshot = changeAll(c.Snapshot(), r.queue, t.shape, carried)
 	}
-	limit := len(r.placed) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
-	if r.opts.maxFreed > 0 {
-		limit = len(r.placed) + r.opts.maxFreed
+	limit := len(r.takings) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
+	if opts.maxFreed > 0 {
+		limit = len(r.takings) + opts.maxFreed
 	}
-	changed, nodes := scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), r.nodes
-	if r.playsTrials() {
-		if nodes, err = plan.Nodes(ctx, changed, cycle.Choosing{}); err != nil {
-			return nil, fmt.Errorf("placing what waits after a change: %w", err)
-		}
-	}
-	return run(ctx, changed, queue, nodes, limit, r.opts)
-}
-
-// maxPlayed bounds the number of subjects times that of the nodes up to which the nodes are chosen anew for each change.
-const maxPlayed = 20_000
-
-// playsTrials reports whether it is looked at which nodes kube-scheduler chooses after each change.
-func (r *replay) playsTrials() bool {
-	return len(r.queue)*len(r.cluster.Snapshot().Nodes()) <= maxPlayed
+	return r.again(ctx, scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), queue, limit, opts)
 }
 
 // changeAll changes the subjects of a shape as one of them was changed.
@@ -165,7 +153,7 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 		specs[i] = claim.Spec
 	}
 	queue = slices.Clone(queue)
-	made := &shape{onlyLoses: of.onlyLoses}
+	made := &shape{number: -1}
 	claims, pods := map[inspect.ClaimRef]*resourcev1.ResourceClaim{}, map[inspect.PodRef]*corev1.Pod{}
 	for i := range queue {
 		if queue[i].shape != of {
@@ -233,7 +221,7 @@ func (t *trial) forAll(queue []queued) {
 	commands := slices.Clip(t.fix.Commands)
 	more := 0
 	for _, q := range queue {
-		own := subjectOf(q.subject)
+		own := cycle.SubjectOf(q.subject)
 		if q.shape != t.shape || own == t.of {
 			continue
 		}
@@ -266,5 +254,5 @@ func (c *collection) mostOf(subjects []explain.Subject) string {
 
 // freesOwn reports whether one of those is freed for which the change was found.
 func (t *trial) freesOwn(queue []queued) bool {
-	return slices.ContainsFunc(queue, func(q queued) bool { return q.shape == t.shape && slices.Contains(t.frees, subjectOf(q.subject)) })
+	return slices.ContainsFunc(queue, func(q queued) bool { return q.shape == t.shape && slices.Contains(t.frees, cycle.SubjectOf(q.subject)) })
 }

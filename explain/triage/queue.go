@@ -32,7 +32,7 @@ func queueOf(s *inspect.Snapshot, opts Options) (queue []queued, others map[stri
 		case !waits(pod):
 		case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
 			if opts.asks(pod) {
-				others[pod.Spec.SchedulerName] = append(others[pod.Spec.SchedulerName], subjectOf(pod))
+				others[pod.Spec.SchedulerName] = append(others[pod.Spec.SchedulerName], cycle.SubjectOf(pod))
 			}
 		default:
 			subjects = append(subjects, pod)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -46,7 +47,7 @@ func (c *collection) binding(t *explain.Triage, subject metav1.Object, opts Opti
 	if failing := l.Failing(); len(failing) > 0 {
 		c.addProblem(pod, &failing[0])
 	} else {
-		t.Binding = append(t.Binding, subjectOf(pod))
+		t.Binding = append(t.Binding, cycle.SubjectOf(pod))
 	}
 	return true
 }
@@ -63,7 +64,7 @@ func (c *collection) addProblem(pod *corev1.Pod, p *explain.Problem) {
 		c.addLeft(pod, p)
 		return
 	}
-	subject := explain.StuckSubject{Subject: subjectOf(pod), Since: p.Since, Message: cmp.Or(p.Message, p.Brief), Alike: c.unlikeOthers()}
+	subject := explain.StuckSubject{Subject: cycle.SubjectOf(pod), Since: p.Since, Message: cmp.Or(p.Message, p.Brief), Alike: c.unlikeOthers()}
 	if subject.Since.IsZero() && pod.Status.Phase != corev1.PodRunning { // it ran until a moment that is not known
 		subject.Since = pod.CreationTimestamp.Time
 	}
@@ -76,7 +77,7 @@ func (c *collection) addProblem(pod *corev1.Pod, p *explain.Problem) {
 // addLeft adds a pod that has devices of a driver that publishes nothing any more. That is one cause on all nodes, and the same as of
 // those that wait for devices of the driver.
 func (c *collection) addLeft(pod *corev1.Pod, p *explain.Problem) {
-	subject := explain.StuckSubject{Subject: subjectOf(pod), Since: p.Since, Alike: c.unlikeOthers()}
+	subject := explain.StuckSubject{Subject: cycle.SubjectOf(pod), Since: p.Since, Alike: c.unlikeOthers()}
 	subject.Message = "has devices on " + pod.Spec.NodeName + " that are no longer published"
 	key := blocker{kind: driverAbsent, of: p.Driver}.name()
 	c.add(key, subject, false, func() *explain.Cause {
@@ -154,7 +155,7 @@ func (c *collection) addDeleting(opts Options) {
 		if claim.DeletionTimestamp == nil || claim.Status.Allocation == nil || !opts.asks(claim) {
 			continue
 		}
-		subject := explain.StuckSubject{Subject: subjectOf(claim), Since: claim.DeletionTimestamp.Time, Message: deletionWaits(c.s, claim), Alike: c.unlikeOthers()}
+		subject := explain.StuckSubject{Subject: cycle.SubjectOf(claim), Since: claim.DeletionTimestamp.Time, Message: deletionWaits(c.s, claim), Alike: c.unlikeOthers()}
 		c.add("Deleting", subject, true, func() *explain.Cause {
 			return &explain.Cause{Message: "claims are being deleted and keep their devices", Verdict: explain.Allocated, Actor: explain.User}
 		})

@@ -9,15 +9,13 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // shape is what subjects ask for that differ in nothing that decides about them.
 type shape struct {
-	// onlyLoses says that whatever others get can only take from it: once it was refused, it stays refused.
-	onlyLoses bool
+	number int // in the order of the queue
 }
 
 // numbered are labels that number the pods of a set, which have the same otherwise.
@@ -28,7 +26,6 @@ type shaper struct {
 	s        *inspect.Snapshot
 	selected map[string]bool // of the numbered labels, those that somebody's selector reads
 	index    map[string]*shape
-	shapes   []*shape // in the order of the queue
 }
 
 func newShaper(s *inspect.Snapshot) *shaper {
@@ -47,38 +44,34 @@ func newShaper(s *inspect.Snapshot) *shaper {
 
 // of returns the shape of a subject, which is a pod or a claim.
 func (h *shaper) of(subject metav1.Object) *shape {
-	key, onlyLoses := h.key(subject)
-	if known, ok := h.index[key]; ok {
-		return known
+	key := h.key(subject)
+	known, ok := h.index[key]
+	if !ok {
+		known = &shape{len(h.index)}
+		h.index[key] = known
 	}
-	made := &shape{onlyLoses: onlyLoses}
-	h.index[key] = made
-	h.shapes = append(h.shapes, made)
-	return made
+	return known
 }
 
 // key tells shapes apart.
-func (h *shaper) key(subject metav1.Object) (key string, onlyLoses bool) {
+func (h *shaper) key(subject metav1.Object) string {
 	parts := []any{subject.GetNamespace()}
 	switch subject := subject.(type) {
 	case *resourcev1.ResourceClaim:
-		parts, onlyLoses = append(parts, "claim", subject.Spec), true
+		parts = append(parts, "claim", subject.Spec)
 	case *corev1.Pod:
-		claims, own := h.claims(subject)
-		parts = append(parts, "pod", h.labels(subject), askedOf(&subject.Spec), claims)
-		onlyLoses = own && losesOnly(&subject.Spec)
+		parts = append(parts, "pod", h.labels(subject), askedOf(&subject.Spec), h.claims(subject))
 	}
 	text, err := json.Marshal(parts)
 	if err != nil { // no shape but its own
-		return fmt.Sprintf("%T %s/%s", subject, subject.GetNamespace(), subject.GetName()), false
+		return fmt.Sprintf("%T %s/%s", subject, subject.GetNamespace(), subject.GetName())
 	}
-	return string(text), onlyLoses
+	return string(text)
 }
 
-// claims are what the claims of a pod ask for, and the names of those that it shares or that have devices already. own says
-// that there are none of these.
-func (h *shaper) claims(pod *corev1.Pod) (out []any, own bool) {
-	own = true
+// claims are what the claims of a pod ask for, and the names of those that it shares or that have devices already.
+func (h *shaper) claims(pod *corev1.Pod) []any {
+	var out []any
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name, ok := inspect.ClaimNameFor(pod, entry)
@@ -93,10 +86,10 @@ func (h *shaper) claims(pod *corev1.Pod) (out []any, own bool) {
 			}
 			out = append(out, "claim", template, claim.Spec, metav1.GetControllerOf(claim) != nil)
 		default:
-			out, own = append(out, "shared", name), false
+			out = append(out, "shared", name)
 		}
 	}
-	return out, own
+	return out
 }
 
 // labels are those of a pod that some selector may tell it by.
@@ -125,12 +118,6 @@ func withoutProcess(containers []corev1.Container) []corev1.Container {
 		out[i].Env, out[i].EnvFrom, out[i].Command, out[i].Args = nil, nil, nil, nil
 	}
 	return out
-}
-
-// losesOnly reports whether nothing that other pods get can help a pod: it does not have to be with others, nor to be spread
-// among them.
-func losesOnly(spec *corev1.PodSpec) bool {
-	return (spec.Affinity == nil || spec.Affinity.PodAffinity == nil) && len(spec.TopologySpreadConstraints) == 0 && spec.SchedulingGroup == nil
 }
 
 // podSelectors are the selectors by which a pod tells others.
@@ -172,15 +159,6 @@ func reads(selector *metav1.LabelSelector, label string) bool {
 	}
 	_, ok := selector.MatchLabels[label]
 	return ok || slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
-}
-
-// subjectOf names a pod or a claim.
-func subjectOf(object metav1.Object) explain.Subject {
-	kind := "Pod"
-	if _, ok := object.(*resourcev1.ResourceClaim); ok {
-		kind = "ResourceClaim"
-	}
-	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 // changed returns a subject with what edits made of the shape that it has: its claims, which are then to be put into the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +54,7 @@ func (o *Options) bound(ctx context.Context, ask func(context.Context) error) er
 
 // asks reports whether an object is among those that are told.
 func (o *Options) asks(object metav1.Object) bool {
-	return (o.Namespace == "" || object.GetNamespace() == o.Namespace) && (o.Kind == "" || subjectOf(object).Kind == o.Kind) &&
+	return (o.Namespace == "" || object.GetNamespace() == o.Namespace) && (o.Kind == "" || cycle.SubjectOf(object).Kind == o.Kind) &&
 		(o.Selector == nil || o.Selector.Matches(labels.Set(object.GetLabels())))
 }
 
@@ -74,37 +75,38 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	if s.Health(inspect.Pods).State == inspect.NotRead {
 		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
 	}
-	played, err := plan.Outcome(ctx, c, cycle.Choosing{})
+	known, played, err := plan.Outcome(ctx, c, opts.Question.Choosing)
 	if err != nil {
 		return nil, fmt.Errorf("placing what waits: %w", err)
 	}
-	before, err := run(ctx, c, queue, played.Nodes(), max(minPlaced, maxPlaced/max(1, len(s.Nodes()))), opts)
+	before, err := runOf(ctx, c, queue, played, &opts)
 	if err != nil {
 		return nil, err
 	}
-	stuck := newCollection(s)
+	before.unclear(known, played)
+	causes := newCollection(s)
 	shapes := before.stuckShapes()
 	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(s.Nodes()))))
 	looked := shapes[:min(len(shapes), limit)]
-	answers, err := before.explainAll(ctx, c, looked)
+	answers, err := before.explainAll(ctx, c, looked, &opts)
 	if err != nil {
 		return nil, err
 	}
-	stuck.addQueue(t, before, answers, fatesOf(played), opts)
-	if t.Unsure = !played.Certain && len(played.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
-		t.Partial = append(t.Partial, played.Remarks...)
+	causes.addQueue(t, before, answers, opts)
+	if t.Unsure = !known.Certain && len(known.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
+		t.Partial = append(t.Partial, known.Remarks...)
 	}
-	stuck.addRunning(opts)
-	stuck.addDeleting(opts)
-	if err := stuck.tryChanges(ctx, c, t, before, looked, answers, opts); err != nil {
+	causes.addRunning(opts)
+	causes.addDeleting(opts)
+	if err := causes.tryChanges(ctx, c, t, before, looked, answers, opts); err != nil {
 		return nil, err
 	}
-	t.Causes = stuck.sorted()
+	t.Causes = causes.sorted()
 	return t, nil
 }
 
 // addQueue sorts what was asked about of the queue: what can be placed, what is stuck and why, and what is not known.
-func (c *collection) addQueue(t *explain.Triage, r *replay, answers map[*shape]*answer, played *fates, opts Options) {
+func (c *collection) addQueue(t *explain.Triage, r *run, answers map[*shape]*answer, opts Options) {
 	for i, q := range r.queue {
 		if !q.asked {
 			continue
@@ -113,17 +115,17 @@ func (c *collection) addQueue(t *explain.Triage, r *replay, answers map[*shape]*
 		a := answers[q.shape]
 		if _, pod := q.subject.(*corev1.Pod); pod {
 			t.Waiting++
-		} else if o.placed() {
+		} else if o == placed {
 			continue // it could have its devices, and no pod wants them
 		}
 		switch {
-		case o.placed() && c.binding(t, q.subject, opts):
-		case played.disagree(subjectOf(q.subject), o):
-			t.Depends = append(t.Depends, subjectOf(q.subject))
-		case o.placed():
-			t.Ready = append(t.Ready, subjectOf(q.subject))
-		case o.verdict == "" || o.tooLong || a == nil || a.e == nil:
-			t.NotLookedInto = append(t.NotLookedInto, subjectOf(q.subject))
+		case o == placed && c.binding(t, q.subject, opts):
+		case o == depends, a != nil && a.fits:
+			t.Depends = append(t.Depends, cycle.SubjectOf(q.subject))
+		case o == placed:
+			t.Ready = append(t.Ready, cycle.SubjectOf(q.subject))
+		case o == notTried || a == nil || a.e == nil:
+			t.NotLookedInto = append(t.NotLookedInto, cycle.SubjectOf(q.subject))
 		default:
 			c.addWaiting(q.subject, a)
 		}
@@ -131,15 +133,15 @@ func (c *collection) addQueue(t *explain.Triage, r *replay, answers map[*shape]*
 }
 
 // tryChanges tries what helps somebody on all that is stuck.
-func (c *collection) tryChanges(ctx context.Context, cluster *scheduler.Cluster, t *explain.Triage, r *replay, looked []*shape, answers map[*shape]*answer, opts Options) error {
-	trials, cut := candidatesOf(looked, answers, r)
+func (c *collection) tryChanges(ctx context.Context, cluster *scheduler.Cluster, t *explain.Triage, r *run, looked []*shape, answers map[*shape]*answer, opts Options) error {
+	trials, cut := candidatesOf(cluster, looked, answers)
 	if opts.Untried {
 		trials, cut = nil, false
 	}
-	if err := r.try(ctx, cluster, trials); err != nil {
+	if err := r.try(ctx, cluster, trials, &opts); err != nil {
 		return err
 	}
-	if len(trials) > 0 && !r.playsTrials() {
+	if len(trials) > 0 && !r.comparesNodes(cluster) {
 		t.Basis.Remarks = append(t.Basis.Remarks, "where a change lets a pod fit on several nodes, the first of them is assumed; the scheduler chooses among them by its scores")
 	}
 	if cut {
@@ -149,44 +151,12 @@ func (c *collection) tryChanges(ctx context.Context, cluster *scheduler.Cluster,
 	return nil
 }
 
-// fates are what a plan says of pods that wait.
-type fates struct{ placed, left, depends map[explain.Subject]bool }
-
-func fatesOf(played *explain.Replay) *fates {
-	out := &fates{placed: map[explain.Subject]bool{}, left: map[explain.Subject]bool{}, depends: map[explain.Subject]bool{}}
-	for i := range played.Placed {
-		out.placed[played.Placed[i].Subject] = true
-	}
-	for i := range played.Pending {
-		p := &played.Pending[i]
-		out.left[p.Subject] = true
-		out.depends[p.Subject] = p.Verdict == explain.Unknown && !p.Preempts
-	}
-	for _, tie := range played.Ties { // as many of them wait in any case
-		for _, subject := range tie.Pods {
-			delete(out.placed, subject)
-			delete(out.left, subject)
-			delete(out.depends, subject)
-		}
-	}
-	return out
-}
-
-// disagree reports whether what becomes of a pod depends on choices of kube-scheduler that are not known, or on what only a plan looks at:
-// whether it can compare the nodes that fit.
-func (f *fates) disagree(subject explain.Subject, o outcome) bool {
-	if o.placed() {
-		return f.left[subject]
-	}
-	return o.verdict == explain.Unsatisfiable && (f.depends[subject] || f.placed[subject])
-}
-
 // stuckShapes are the shapes of what is not placed and was asked about: those first of which there are most.
-func (r *replay) stuckShapes() []*shape {
+func (r *run) stuckShapes() []*shape {
 	count := map[*shape]int{}
 	var out []*shape
 	for i, q := range r.queue {
-		if o := r.outcomes[i]; o.placed() || o.tooLong || o.verdict == "" || !q.asked {
+		if r.outcomes[i] != stuck || !q.asked {
 			continue
 		}
 		if count[q.shape] == 0 {
@@ -204,42 +174,49 @@ type answer struct {
 	e *explain.Explanation
 	// number tells answers apart.
 	number int
-	// behind says that the shape fits the cluster as it is, and no longer when those before it in the queue are placed.
-	behind bool
+	// behind says that the shape fits the cluster as it is, and no longer when those before it in the queue are placed, and
+	// fits that it does even then.
+	behind, fits bool
 	// members are the indices in the queue of those that are stuck. The first of them was asked about.
 	members []int
 }
 
 // explainAll explains shapes: in the cluster as it is if they are refused there, or else in the one in which all that can be
 // placed is.
-func (r *replay) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*shape) (map[*shape]*answer, error) {
+func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*shape, opts *Options) (map[*shape]*answer, error) {
 	out := map[*shape]*answer{}
 	for i, s := range shapes {
 		out[s] = &answer{number: i}
 	}
 	for i, q := range r.queue {
-		if a, ok := out[q.shape]; ok && !r.outcomes[i].placed() && r.outcomes[i].verdict != "" {
-			a.behind = !r.outcomes[i].first && r.alone[q.shape].placed()
+		if a, ok := out[q.shape]; ok && r.outcomes[i] == stuck {
 			a.members = append(a.members, i)
 		}
 	}
+	after := sync.OnceValue(func() *scheduler.Cluster { return r.after(c) })
 	err := allocator.Parallel(len(shapes), func(i int) error {
 		a := out[shapes[i]]
-		cluster, opts := c, r.opts.Question
-		if a.behind {
-			cluster, opts = r.cluster, opts.Supposing(r.placed)
-		}
-		err := r.opts.bound(ctx, func(ctx context.Context) (err error) {
-			a.e, err = question.Object(ctx, cluster, r.queue[a.members[0]].subject, opts)
+		subject := r.queue[a.members[0]].subject
+		err := opts.bound(ctx, func(ctx context.Context) (err error) {
+			if a.e, err = question.Object(ctx, c, subject, opts.Question); err != nil || !fits(a.e) {
+				return err
+			}
+			a.behind = true
+			a.e, err = question.Object(ctx, after(), subject, opts.Question.Supposing(r.takings))
+			a.fits = err == nil && fits(a.e)
 			return err
 		})
 		switch {
 		case errors.Is(err, ErrTooLong):
 			a.e, err = nil, nil
-		case err == nil && !a.behind && r.opts.Explained != nil:
-			r.opts.Explained(a.e)
+		case err == nil && !a.behind && opts.Explained != nil:
+			opts.Explained(a.e)
 		}
 		return err
 	})
 	return out, err
+}
+
+func fits(e *explain.Explanation) bool {
+	return e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated
 }

@@ -185,7 +185,7 @@ func (c *counter) frugal(ctx context.Context) (int, error) {
 	for _, pods := range [][]*corev1.Pod{c.pods, c.largestFirst()} {
 		used := map[string]bool{}
 		t := cycle.NewReplay(c.with(c.small, c.shape, c.most), nil)
-		t.Choose = func(nodes []*corev1.Node) int {
+		t.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int {
 			at, cost := 0, len(added)+2
 			for i, node := range nodes {
 				own := added[node.Name] // 0 for a node that there is
@@ -273,8 +273,8 @@ const (
 // waiting.
 func (c *counter) attempt(ctx context.Context, n int) (state certainty, waits *corev1.Pod, err error) {
 	with := c.with(c.small, c.shape, n)
-	lastOf := func(nodes []*corev1.Node) int { return len(nodes) - 1 }
-	for _, choose := range []func([]*corev1.Node) int{nil, spreading(), lastOf} {
+	lastOf := func(_ *corev1.Pod, nodes []*corev1.Node) int { return len(nodes) - 1 }
+	for _, choose := range []func(*corev1.Pod, []*corev1.Node) int{nil, spreading(), lastOf} {
 		t := cycle.NewReplay(with, nil)
 		t.Choose = choose
 		if err := t.Run(ctx, c.pods); err != nil {
@@ -309,9 +309,9 @@ func (c *counter) attempt(ctx context.Context, n int) (state certainty, waits *c
 }
 
 // spreading chooses the node that was chosen least.
-func spreading() func([]*corev1.Node) int {
+func spreading() func(*corev1.Pod, []*corev1.Node) int {
 	chosen := map[string]int{}
-	return func(nodes []*corev1.Node) int {
+	return func(_ *corev1.Pod, nodes []*corev1.Node) int {
 		at := 0
 		for i, n := range nodes {
 			if chosen[n.Name] < chosen[nodes[at].Name] {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -55,7 +56,7 @@ func New(ref screen.Ref) screen.Screen {
 			}
 			e, err := question.Named(ctx, w.Cluster(), subject, options)
 			if err == nil {
-				err = plan.Queue(ctx, w.Cluster(), []*explain.Explanation{e})
+				err = plan.Queue(ctx, w.Cluster(), []*explain.Explanation{e}, cycle.Choosing{})
 			}
 			if err == nil && !options.Hypothetical { // of what is only supposed no command would be true
 				remedy.Add(w.Snapshot, e, asked(w, ref))

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -53,5 +54,5 @@ func together(ctx context.Context, w *screen.World, refs []screen.Ref) ([]*expla
 	if err != nil {
 		return nil, err
 	}
-	return answers, plan.Queue(ctx, w.Cluster(), answers)
+	return answers, plan.Queue(ctx, w.Cluster(), answers, cycle.Choosing{})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -283,7 +284,7 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 		return nil, nil, err
 	}
 	if len(o.files) == 0 && o.node == "" {
-		if err := plan.Queue(ctx, cluster, answers); err != nil {
+		if err := plan.Queue(ctx, cluster, answers, cycle.Choosing{}); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -125,7 +126,7 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 			return err
 		}
 		if w.node == "" {
-			if err := plan.Queue(ctx, w.cluster, answers); err != nil {
+			if err := plan.Queue(ctx, w.cluster, answers, cycle.Choosing{}); err != nil {
 				return err
 			}
 		}
