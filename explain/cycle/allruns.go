@@ -16,30 +16,30 @@ import (
 // tried again, or by which of several nodes kube-scheduler chooses.
 const MaxRuns, maxRunPods = 256, 4096
 
-// Certainly says what becomes of the members of a row in all runs, whatever nodes they are put on. If that is not clear,
+// Certainly says what becomes of the members of a queue in all runs, whatever nodes they are put on. If that is not clear,
 // it looks at the nodes that kube-scheduler chooses, where pods are the members in the order of the queue.
-func Certainly(ctx context.Context, row Row, pods []*corev1.Pod, by Choosing) (*Result, error) {
-	result, err := Explore(ctx, row)
-	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(row.Entities, ordersDiffer) {
+func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing) (*Result, error) {
+	result, err := Explore(ctx, queue)
+	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(queue.Entities, ordersDiffer) {
 		return result, err
 	}
-	runs := maxRunNodes / max(1, len(pods)*len(row.Base.Snapshot().Nodes()))
-	scored, err := ByScores(ctx, row.Base, pods, &by, max(minRuns, min(MaxRuns, runs)))
+	runs := maxRunNodes / max(1, len(pods)*len(queue.Base.Snapshot().Nodes()))
+	scored, err := ByScores(ctx, queue.Base, pods, &by, max(minRuns, min(MaxRuns, runs)))
 	if err != nil || scored == nil {
 		return result, err
 	}
 	result.Open = false
-	for e := range row.Entities {
-		members := row.Entities[e].Members
+	for e := range queue.Entities {
+		members := queue.Entities[e].Members
 		for m := range members {
 			at, ok := scored.at[members[m].Subject]
 			if !ok {
-				return Explore(ctx, row)
+				return Explore(ctx, queue)
 			}
-			result.Fates[e][m], result.Groups[e] = scored.Fates[at[0]][at[1]], scored.Groups[at[0]]
-			result.Fates[e][m].Scored = true
+			result.Outcomes[e][m], result.Groups[e] = scored.Outcomes[at[0]][at[1]], scored.Groups[at[0]]
+			result.Outcomes[e][m].Scored = true
 		}
-		noteTwins(members, result.Fates[e])
+		noteTwins(members, result.Outcomes[e])
 	}
 	return result, nil
 }
@@ -49,8 +49,8 @@ const maxRunNodes, minRuns = 100_000, 4
 
 // clear reports whether the same becomes of each member in all runs.
 func (r *Result) clear() bool {
-	for e := range r.Fates {
-		for m := range r.Fates[e] {
+	for e := range r.Outcomes {
+		for m := range r.Outcomes[e] {
 			if c := r.Of(e, m); c != Always && c != Never {
 				return false
 			}
@@ -74,9 +74,9 @@ func ordersDiffer(e Entity) bool {
 // [NewReplay]. The result is nil if there are more runs than that, or if something is not known.
 func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
 	entities := Entities(base, objectsOf(pods), Options{})
-	out := &Result{Groups: make([]Fate, len(entities)), at: Index(entities)}
+	out := &Result{Groups: make([]Outcome, len(entities)), at: Index(entities)}
 	for i := range entities {
-		out.Fates = append(out.Fates, make([]Fate, len(entities[i].Members)))
+		out.Outcomes = append(out.Outcomes, make([]Outcome, len(entities[i].Members)))
 	}
 	path := []int{}
 	first := NewReplay(base, by)
@@ -134,7 +134,7 @@ func (r *Result) noteRun(played *Replay, entities []Entity) {
 				steps = run
 			}
 			if at, ok := r.at[w.Member.Subject]; ok {
-				r.Fates[at[0]][at[1]].note(false, steps)
+				r.Outcomes[at[0]][at[1]].note(false, steps)
 				waits[at[0]] = steps
 			}
 		}
@@ -145,7 +145,7 @@ func (r *Result) noteRun(played *Replay, entities []Entity) {
 		run = append(run, Step{Subject: p.Subject, Node: p.Node, Placed: true})
 		if at, ok := r.at[p.Subject]; ok {
 			placed[at[0]]++
-			r.Fates[at[0]][at[1]].note(true, run)
+			r.Outcomes[at[0]][at[1]].note(true, run)
 		}
 	}
 	left(len(played.Placed))

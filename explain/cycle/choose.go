@@ -75,7 +75,7 @@ func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasi
 
 // Choose is what the pod of a question has on the node that kube-scheduler chooses, or on the first of several that are as good.
 // It is nil if kube-scheduler fails to choose one.
-func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Taking, error) {
+func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Reservation, error) {
 	found := &Feasible{Member: PodMember(q.Cluster, q.Pod, Options{})}
 	at := map[string]int{} // the answers of nodes
 	for i := range q.Answers {
@@ -97,7 +97,7 @@ func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Taking, erro
 		return nil, err
 	}
 	node := slices.Index(q.Nodes, found.Nodes[0])
-	return Take(ctx, q, &q.Answers[at[found.Nodes[0].Name]], node, q.Pod)
+	return Reserve(ctx, q, &q.Answers[at[found.Nodes[0].Name]], node, q.Pod)
 }
 
 // CanCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot read what the pod
@@ -146,11 +146,11 @@ func allocations(ctx context.Context, in *scheduler.Cluster, found *Feasible, ca
 	}
 	for i := range answer.Options {
 		o := &answer.Options[i]
-		taking, err := o.Take(ctx)
+		reservation, err := o.Reserve(ctx)
 		if err != nil {
 			return fmt.Errorf("comparing node %s: %w", o.Node, err)
 		}
-		for _, claim := range taking.Claims {
+		for _, claim := range reservation.Claims {
 			candidates[at[o.Node]].Allocations = append(candidates[at[o.Node]].Allocations, *claim.Status.Allocation)
 		}
 	}

@@ -24,7 +24,7 @@ func (l *Limits) AddDisagreeing(ctx context.Context, q *whatif.Question) error {
 	for _, pool := range pools {
 		most = max(most, len(pool.Announced))
 	}
-	var first Outcomes
+	var first Tally
 	for at := range min(most, maxAnnounced) {
 		o, err := announcing(ctx, q, pools, at)
 		switch {
@@ -45,7 +45,7 @@ func (l *Limits) AddDisagreeing(ctx context.Context, q *whatif.Question) error {
 const maxAnnounced = 5
 
 // announcing is what comes of a question if all slices of each pool announce the same of the numbers that they announce.
-func announcing(ctx context.Context, q *whatif.Question, pools []inspect.DisagreeingPool, which int) (Outcomes, error) {
+func announcing(ctx context.Context, q *whatif.Question, pools []inspect.DisagreeingPool, which int) (Tally, error) {
 	changed := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		for i, slice := range o.Slices {
 			pool := slice.Spec.Pool
@@ -64,7 +64,7 @@ func announcing(ctx context.Context, q *whatif.Question, pools []inspect.Disagre
 		Subject: q.Subject, Partial: q.Partial,
 	}
 	answers, err := asked.Ask(ctx)
-	return OutcomesOf(answers), err
+	return TallyOf(answers), err
 }
 
 func announce(slice *resourcev1.ResourceSlice, count int64) *resourcev1.ResourceSlice {

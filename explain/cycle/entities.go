@@ -83,7 +83,7 @@ func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) []En
 	return out
 }
 
-// NewRow is pods that are placed in a cluster, in an order.
-func NewRow(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) Row {
-	return RowOf(ctx, c, Entities(c, objectsOf(pods), opts))
+// NewQueue is pods that are placed in a cluster, in an order.
+func NewQueue(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) Queue {
+	return QueueOf(ctx, c, Entities(c, objectsOf(pods), opts))
 }

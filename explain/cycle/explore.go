@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Result is what becomes of the members of a row in all runs.
+// Result is what becomes of the members of a queue in all runs.
 type Result struct {
-	// Fates are by entity and member, as in the row.
-	Fates [][]Fate
+	// Outcomes are by entity and member, as in the queue.
+	Outcomes [][]Outcome
 	// Groups say for each entity whether enough of its members found room.
-	Groups []Fate
+	Groups []Outcome
 	// Open says that there may be runs that were not looked at. What was not seen may then happen all the same.
 	Open bool
 	// Asks is the number of times that a member was asked about nodes.
@@ -25,8 +25,8 @@ type Result struct {
 	at map[explain.Subject][2]int
 }
 
-// Fate is what is seen of a member: that it is placed in some runs, and left waiting in others.
-type Fate struct {
+// Outcome is what is seen of a member: that it is placed in some runs, and left waiting in others.
+type Outcome struct {
 	// Placed and Waits are the steps until then of a run, the first that was found, or nil if none was.
 	Placed, Waits Run
 	// Proven says that nothing else becomes of it in runs that were not looked at.
@@ -71,7 +71,7 @@ type placing struct {
 
 // explorer looks at runs.
 type explorer struct {
-	Row
+	Queue
 	Result
 	nodes   []*corev1.Node              // that any member can be placed on; nil for all
 	kinds   map[inspect.NodeName]string // of nodes that look alike to all members; a node that is not in it is like no other
@@ -82,19 +82,19 @@ type explorer struct {
 	first, done bool
 }
 
-// Explore looks at all runs that differ, up to the limit of the row.
-func Explore(ctx context.Context, row Row) (*Result, error) {
-	return (&explorer{Row: row}).explore(ctx)
+// Explore looks at all runs that differ, up to the limit of the queue.
+func Explore(ctx context.Context, queue Queue) (*Result, error) {
+	return (&explorer{Queue: queue}).explore(ctx)
 }
 
 func (x *explorer) explore(ctx context.Context) (*Result, error) {
-	row := x.Row
-	x.visited, x.path, x.asks = map[string]bool{}, Run{}, row.MaxAsks
-	for i := range row.Entities {
-		x.Fates = append(x.Fates, make([]Fate, len(row.Entities[i].Members)))
+	queue := x.Queue
+	x.visited, x.path, x.asks = map[string]bool{}, Run{}, queue.MaxAsks
+	for i := range queue.Entities {
+		x.Outcomes = append(x.Outcomes, make([]Outcome, len(queue.Entities[i].Members)))
 	}
-	x.Groups = make([]Fate, len(row.Entities))
-	if row.Local {
+	x.Groups = make([]Outcome, len(queue.Entities))
+	if queue.Local {
 		all, err := x.lookAtNodes(ctx)
 		if err != nil || all && (!x.first || x.Groups[0].Placed == nil) {
 			return &x.Result, err
@@ -104,7 +104,7 @@ func (x *explorer) explore(ctx context.Context) (*Result, error) {
 	if x.asks == 0 {
 		x.asks = x.usualLimit()
 	}
-	err := x.entity(ctx, 0, &state{cluster: row.Base})
+	err := x.entity(ctx, 0, &state{cluster: queue.Base})
 	return &x.Result, err
 }
 
@@ -160,9 +160,9 @@ func (x *explorer) forgetSure() {
 	if !x.first {
 		return
 	}
-	x.Groups[0] = Fate{}
-	for i := range x.Fates[0] {
-		x.Fates[0][i] = Fate{}
+	x.Groups[0] = Outcome{}
+	for i := range x.Outcomes[0] {
+		x.Outcomes[0][i] = Outcome{}
 	}
 }
 
@@ -173,14 +173,14 @@ func (x *explorer) finish(ctx context.Context, at int, start, s *state, placed [
 		s = start
 	}
 	x.Groups[at].note(met, x.path)
-	for i := range x.Fates[at] {
-		x.Fates[at][i].note(met && slices.Contains(placed, i), x.path)
+	for i := range x.Outcomes[at] {
+		x.Outcomes[at][i].note(met && slices.Contains(placed, i), x.path)
 	}
 	if x.first {
 		x.done = met
 		return nil
 	}
-	noteTwins(x.Entities[at].Members, x.Fates[at])
+	noteTwins(x.Entities[at].Members, x.Outcomes[at])
 	before := len(x.path)
 	err := x.entity(ctx, at+1, s)
 	x.path = x.path[:before]
@@ -188,13 +188,13 @@ func (x *explorer) finish(ctx context.Context, at int, start, s *state, placed [
 }
 
 // noteTwins notes of members that could change places what was seen of one of them.
-func noteTwins(members []*Member, fates []Fate) {
+func noteTwins(members []*Member, outcomes []Outcome) {
 	for i, m := range members {
 		for j, other := range members {
 			if i == j || m.Class != other.Class || m.Shape == "" || m.Shape != other.Shape {
 				continue
 			}
-			from, to := &fates[i], &fates[j]
+			from, to := &outcomes[i], &outcomes[j]
 			if to.Placed == nil {
 				to.Placed = from.Placed
 			}
@@ -205,8 +205,8 @@ func noteTwins(members []*Member, fates []Fate) {
 	}
 }
 
-// note adds what was seen to a fate, in a run.
-func (f *Fate) note(placed bool, in Run) {
+// note adds what was seen to an outcome, in a run.
+func (f *Outcome) note(placed bool, in Run) {
 	to := &f.Waits
 	if placed {
 		to = &f.Placed
@@ -247,7 +247,7 @@ func (x *explorer) turn(ctx context.Context, at, index int, start, s *state, had
 		return x.finish(ctx, at, start, start, nil)
 	}
 	for _, option := range x.different(at, s, m, had, t.Options) {
-		took, err := option.Take(ctx)
+		took, err := option.Reserve(ctx)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (x *explorer) lookAtNodes(ctx context.Context) (all bool, err error) {
 				}
 				known[m.Shape], turns = t, append(turns, t)
 			}
-			f := &x.Fates[e][i]
+			f := &x.Outcomes[e][i]
 			switch rivals := before + rivalsOf(entity, i); {
 			case t.MayWait || t.Open || t.Fails:
 			case len(t.Options) > rivals:
@@ -67,13 +67,13 @@ func rivalsOf(e *Entity, index int) int {
 // whether that says all of the entity.
 func (x *explorer) prove(at, sure int) bool {
 	var misses Run
-	for i := range x.Fates[at] {
-		if f := &x.Fates[at][i]; f.Proven && f.Placed == nil {
+	for i := range x.Outcomes[at] {
+		if f := &x.Outcomes[at][i]; f.Proven && f.Placed == nil {
 			misses = append(misses, Step{Subject: x.Entities[at].Members[i].Subject})
 		}
 	}
 	never := len(misses)
-	need, all := x.Entities[at].Need, len(x.Fates[at])
+	need, all := x.Entities[at].Need, len(x.Outcomes[at])
 	g := &x.Groups[at]
 	switch {
 	case sure >= need:
@@ -81,14 +81,14 @@ func (x *explorer) prove(at, sure int) bool {
 		return sure+never == all
 	case all-never < need:
 		g.Waits, g.Proven = misses, true
-		for i := range x.Fates[at] {
-			x.Fates[at][i] = Fate{Waits: misses, Proven: true}
+		for i := range x.Outcomes[at] {
+			x.Outcomes[at][i] = Outcome{Waits: misses, Proven: true}
 		}
 		return true
 	}
-	for i := range x.Fates[at] {
-		if f := &x.Fates[at][i]; f.Placed != nil {
-			*f = Fate{} // it has room, and may wait for others all the same
+	for i := range x.Outcomes[at] {
+		if f := &x.Outcomes[at][i]; f.Placed != nil {
+			*f = Outcome{} // it has room, and may wait for others all the same
 		}
 	}
 	return false

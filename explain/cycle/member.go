@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// RowOf is a row of entities that are placed in a cluster.
-func RowOf(ctx context.Context, c *scheduler.Cluster, entities []Entity) Row {
-	return Row{Base: c, Entities: entities, Local: local(ctx, c, entities)}
+// QueueOf is a queue of entities that are placed in a cluster.
+func QueueOf(ctx context.Context, c *scheduler.Cluster, entities []Entity) Queue {
+	return Queue{Base: c, Entities: entities, Local: local(ctx, c, entities)}
 }
 
 // local reports whether members change nothing for each other but what is left of their nodes.
@@ -60,7 +60,7 @@ func onlyOfNodes(s *inspect.Snapshot) bool {
 	})
 }
 
-// memberOf is a pod or a claim as a member of a row.
+// memberOf is a pod or a claim as a member of a queue.
 func memberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
@@ -265,7 +265,7 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 	if _, err := SearchCost(ctx, q, answers); err != nil {
 		return nil, err
 	}
-	o := OutcomesOf(answers)
+	o := TallyOf(answers)
 	o.Timeout, o.DropsNodes = TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
 	switch {
 	case o.Abort != nil && !o.Abort.Abort.Undecided():
@@ -288,8 +288,8 @@ func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Objec
 			continue
 		}
 		for _, n := range a.Nodes {
-			at[n] = &Option{Node: inspect.NodeName(q.Nodes[n].Name), Take: func(ctx context.Context) (*Taking, error) {
-				return Take(ctx, q, a, n, subject)
+			at[n] = &Option{Node: inspect.NodeName(q.Nodes[n].Name), Reserve: func(ctx context.Context) (*Reservation, error) {
+				return Reserve(ctx, q, a, n, subject)
 			}}
 		}
 	}
@@ -302,8 +302,8 @@ func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Objec
 	return out
 }
 
-// Take is what a subject has once it is on a node that answered yes.
-func Take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, subject metav1.Object) (*Taking, error) {
+// Reserve is what a subject has once it is on a node that answered yes.
+func Reserve(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, subject metav1.Object) (*Reservation, error) {
 	result := a.Result
 	if node != a.Nodes[0] && len(a.Q.Claims) > 0 {
 		var err error
@@ -314,7 +314,7 @@ func Take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, s
 	if result.Outcome != allocator.Allocated {
 		return nil, fmt.Errorf("placing %s on node %s: what fits on a node that looks alike does not fit there", SubjectOf(subject).FullName(), q.Nodes[node].Name)
 	}
-	t := &Taking{}
+	t := &Reservation{}
 	var consumer []resourcev1.ResourceClaimConsumerReference
 	if pod, ok := subject.(*corev1.Pod); ok {
 		t.Pod = pod.DeepCopy()

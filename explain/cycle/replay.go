@@ -27,8 +27,8 @@ type Replay struct {
 	// Placed are the pods that found a node, in that order, and Waiting those that did not, in the order of the queue.
 	Placed  []explain.PlacedPod
 	Waiting []Waiting
-	// Takings are what each of Placed takes.
-	Takings []*Taking
+	// Reservations are what each of Placed takes.
+	Reservations []*Reservation
 	// Tried are the pods that had their turn, in the order of the queue, and Running those that were on a node before.
 	Tried   []*corev1.Pod
 	Running []explain.Subject
@@ -246,15 +246,15 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	if r.Choose != nil {
 		node = found.Nodes[r.Choose(pod, found.Nodes)]
 	}
-	taking, err := found.Member.takeOn(ctx, r.cluster, node)
-	if err == nil && taking == nil {
+	reservation, err := found.Member.reserveOn(ctx, r.cluster, node)
+	if err == nil && reservation == nil {
 		err = errors.New("it no longer fits there")
 	}
 	if err != nil {
 		return false, Waiting{}, fmt.Errorf("placing pod %s/%s on node %s: %w", pod.Namespace, pod.Name, node.Name, err)
 	}
-	r.assume(ctx, found.Member, taking)
-	r.Placed, r.Takings = append(r.Placed, PlacedPod(pod, len(found.Nodes), taking)), append(r.Takings, taking)
+	r.assume(ctx, found.Member, reservation)
+	r.Placed, r.Reservations = append(r.Placed, PlacedPod(pod, len(found.Nodes), reservation)), append(r.Reservations, reservation)
 	if unsure {
 		r.Unsure[SubjectOf(pod)] = true
 	}
@@ -262,9 +262,9 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 }
 
 // PlacedPod is a pod with what it takes on one of several nodes that may be chosen.
-func PlacedPod(pod *corev1.Pod, anyOf int, taking *Taking) explain.PlacedPod {
-	out := explain.PlacedPod{Subject: SubjectOf(pod), Node: inspect.NodeName(taking.Pod.Spec.NodeName), AnyOf: anyOf}
-	for _, claim := range taking.Claims {
+func PlacedPod(pod *corev1.Pod, anyOf int, reservation *Reservation) explain.PlacedPod {
+	out := explain.PlacedPod{Subject: SubjectOf(pod), Node: inspect.NodeName(reservation.Pod.Spec.NodeName), AnyOf: anyOf}
+	for _, claim := range reservation.Claims {
 		out.Devices = append(out.Devices, DevicesOf(claim)...)
 	}
 	return out
@@ -319,7 +319,7 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 		r.Waiting = append(r.Waiting, left...)
 		return nil
 	}
-	r.Placed, r.Takings, r.assumed = r.Placed[:start], r.Takings[:start], before
+	r.Placed, r.Reservations, r.assumed = r.Placed[:start], r.Reservations[:start], before
 	for _, m := range gang.Members {
 		r.Waiting = append(r.Waiting, Waiting{
 			Pod: m.Pod, After: start, Feasible: &Feasible{Member: m}, Group: inspect.PodGroupOf(pod), Short: gang.Need - found, Attempt: attempt,
@@ -398,23 +398,23 @@ func (r *Replay) update(ctx context.Context, m *Member, known *answer) (*answer,
 	return out, nil
 }
 
-// takeOn is what a pod takes on a node. It is nil if it does not fit there.
-func (m *Member) takeOn(ctx context.Context, c *scheduler.Cluster, node *corev1.Node) (*Taking, error) {
+// reserveOn is what a pod takes on a node. It is nil if it does not fit there.
+func (m *Member) reserveOn(ctx context.Context, c *scheduler.Cluster, node *corev1.Node) (*Reservation, error) {
 	t, err := m.Ask(ctx, c, []*corev1.Node{node})
 	if err != nil || len(t.Options) != 1 {
 		return nil, err
 	}
-	return t.Options[0].Take(ctx)
+	return t.Options[0].Reserve(ctx)
 }
 
 // assume puts a pod on its node.
-func (r *Replay) assume(ctx context.Context, m *Member, taking *Taking) {
-	r.cluster = With(r.cluster, taking)
-	node := inspect.NodeName(taking.Pod.Spec.NodeName)
+func (r *Replay) assume(ctx context.Context, m *Member, reservation *Reservation) {
+	r.cluster = With(r.cluster, reservation)
+	node := inspect.NodeName(reservation.Pod.Spec.NodeName)
 	if _, known := r.local[m.Shape]; !known || m.Shape == "" {
 		r.local[m.Shape] = Local(ctx, r.cluster, m)
 	}
-	onlyNode := r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(taking.Claims, func(claim *resourcev1.ResourceClaim) bool {
+	onlyNode := r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(reservation.Claims, func(claim *resourcev1.ResourceClaim) bool {
 		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node
 	})
 	if !onlyNode {
@@ -429,8 +429,8 @@ func refOf(pod *corev1.Pod) inspect.PodRef {
 }
 
 // Follow places members as a run did. The cluster is nil if some of the nodes cannot be chosen.
-func Follow(ctx context.Context, c *scheduler.Cluster, members []*Member, run Run) (*scheduler.Cluster, []*Taking, error) {
-	var out []*Taking
+func Follow(ctx context.Context, c *scheduler.Cluster, members []*Member, run Run) (*scheduler.Cluster, []*Reservation, error) {
+	var out []*Reservation
 	for _, step := range run {
 		if !step.Placed {
 			continue
@@ -451,12 +451,12 @@ func Follow(ctx context.Context, c *scheduler.Cluster, members []*Member, run Ru
 		if at < 0 {
 			return nil, nil, nil
 		}
-		taking, err := t.Options[at].Take(ctx)
+		reservation, err := t.Options[at].Reserve(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, taking)
-		c = With(c, taking)
+		out = append(out, reservation)
+		c = With(c, reservation)
 	}
 	return c, out, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestRunsAtRandom compares what becomes of rows of random pods with what is seen when every node and every order is tried,
+// TestRunsAtRandom compares what becomes of queues of random pods with what is seen when every node and every order is tried,
 // without regard to what looks alike.
 func TestRunsAtRandom(t *testing.T) {
 	tests := 400
@@ -27,13 +27,13 @@ func TestRunsAtRandom(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
 		c := randomCluster(rng)
 		entities := randomRow(rng, c)
-		row := RowOf(t.Context(), c, entities)
-		row.MaxAsks = 100_000
-		got, err := Explore(t.Context(), row)
+		queue := QueueOf(t.Context(), c, entities)
+		queue.MaxAsks = 100_000
+		got, err := Explore(t.Context(), queue)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Explore(t.Context(), Row{Base: c, Entities: likeNoOther(entities), MaxAsks: 100_000})
+		want, err := Explore(t.Context(), Queue{Base: c, Entities: likeNoOther(entities), MaxAsks: 100_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,11 +47,11 @@ func TestRunsAtRandom(t *testing.T) {
 			for m := range entities[i].Members {
 				seen[want.Of(i, m)]++
 				if got.Of(i, m) != want.Of(i, m) {
-					t.Errorf("seed %d: %s (local %t): %d, want %d", seed, entities[i].Members[m].Subject.Name, row.Local, got.Of(i, m), want.Of(i, m))
+					t.Errorf("seed %d: %s (local %t): %d, want %d", seed, entities[i].Members[m].Subject.Name, queue.Local, got.Of(i, m), want.Of(i, m))
 				}
 			}
 		}
-		solvable[solveBothWays(t, seed, row)]++
+		solvable[solveBothWays(t, seed, queue)]++
 		if got.Asks > want.Asks+8 {
 			t.Errorf("seed %d: %d questions instead of %d", seed, got.Asks, want.Asks)
 		}
@@ -69,19 +69,19 @@ func TestRunsAtRandom(t *testing.T) {
 
 // solveBothWays reports whether all members can be placed together, which has to be found with and without regard to what looks
 // alike. What is found has to be a run.
-func solveBothWays(t *testing.T, seed int, row Row) bool {
+func solveBothWays(t *testing.T, seed int, queue Queue) bool {
 	t.Helper()
 	need := 0
 	var members []*Member
-	for i := range row.Entities {
-		need += len(row.Entities[i].Members)
-		members = append(members, row.Entities[i].Members...)
+	for i := range queue.Entities {
+		need += len(queue.Entities[i].Members)
+		members = append(members, queue.Entities[i].Members...)
 	}
-	got, err := Solve(t.Context(), row, need)
+	got, err := Solve(t.Context(), queue, need)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Solve(t.Context(), Row{Base: row.Base, Entities: likeNoOther(row.Entities), MaxAsks: row.MaxAsks}, need)
+	want, err := Solve(t.Context(), Queue{Base: queue.Base, Entities: likeNoOther(queue.Entities), MaxAsks: queue.MaxAsks}, need)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func solveBothWays(t *testing.T, seed int, row Row) bool {
 		t.Errorf("seed %d: impossible %t with the run %v, want %t", seed, got.Impossible, got.Run, want.Impossible)
 	}
 	if got.Run != nil {
-		if c, _, err := Follow(t.Context(), row.Base, members, got.Run); err != nil || c == nil || len(got.Run.Placed()) < need {
+		if c, _, err := Follow(t.Context(), queue.Base, members, got.Run); err != nil || c == nil || len(got.Run.Placed()) < need {
 			t.Errorf("seed %d: %v is no run that places all: %v", seed, got.Run, err)
 		}
 	}
@@ -141,7 +141,7 @@ func randomCluster(rng *rand.Rand) *scheduler.Cluster {
 	return explaintest.NewCluster(o)
 }
 
-// randomRow is a row of up to five pods, some of them as groups.
+// randomRow is a queue of up to five pods, some of them as groups.
 func randomRow(rng *rand.Rand, c *scheduler.Cluster) []Entity {
 	var out []Entity
 	sharing, distinct := rng.IntN(4) == 0, rng.IntN(3) == 0

@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Solution is how members of a row can be placed together.
+// Solution is how members of a queue can be placed together.
 type Solution struct {
 	// Run places them. It is nil if no run does, or none was found.
 	Run Run
@@ -14,19 +14,19 @@ type Solution struct {
 	Asks int
 }
 
-// Solve looks for an order of the members of a row, and nodes for them, by which so many are placed together. Priorities and
+// Solve looks for an order of the members of a queue, and nodes for them, by which so many are placed together. Priorities and
 // groups do not matter to it. Each member has the devices that the scheduler would pick on its node at its turn.
-func Solve(ctx context.Context, row Row, need int) (*Solution, error) {
+func Solve(ctx context.Context, queue Queue, need int) (*Solution, error) {
 	all := Entity{Need: need}
-	for i := range row.Entities {
-		for _, m := range row.Entities[i].Members {
+	for i := range queue.Entities {
+		for _, m := range queue.Entities[i].Members {
 			member := *m
 			member.Class = 0
 			all.Members = append(all.Members, &member)
 		}
 	}
-	row.Entities = []Entity{all}
-	x := &explorer{Row: row, first: true}
+	queue.Entities = []Entity{all}
+	x := &explorer{Queue: queue, first: true}
 	result, err := x.explore(ctx)
 	if err != nil {
 		return nil, err

@@ -19,19 +19,19 @@ import (
 func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
 	s := c.Snapshot()
 	out := make([]*corev1.Pod, len(pods))
-	var takings []*cycle.Taking
+	var reservations []*cycle.Reservation
 	for i, pod := range pods {
 		known, ok := s.Pod(refOf(pod))
 		own, claims := withClaims(s, pod)
 		out[i] = own
 		if len(claims) > 0 || !ok || known != own {
-			takings = append(takings, &cycle.Taking{Pod: own, Claims: claims})
+			reservations = append(reservations, &cycle.Reservation{Pod: own, Claims: claims})
 		}
 	}
-	if len(takings) == 0 {
+	if len(reservations) == 0 {
 		return c, out
 	}
-	return cycle.With(c, takings...), out
+	return cycle.With(c, reservations...), out
 }
 
 // admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the claims of all are there.

@@ -82,12 +82,12 @@ func (c *crowd) settle(r *rand.Rand) {
 		if err != nil || len(turn.Options) == 0 {
 			continue
 		}
-		taking, err := turn.Options[r.IntN(len(turn.Options))].Take(context.Background())
+		reservation, err := turn.Options[r.IntN(len(turn.Options))].Reserve(context.Background())
 		if err != nil {
 			continue
 		}
-		placed := taking.Pod
-		for k, claim := range taking.Claims {
+		placed := reservation.Pod
+		for k, claim := range reservation.Claims {
 			placed.Status.ResourceClaimStatuses = append(placed.Status.ResourceClaimStatuses, corev1.PodResourceClaimStatus{
 				Name: placed.Spec.ResourceClaims[k].Name, ResourceClaimName: ptr.To(claim.Name),
 			})

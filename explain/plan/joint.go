@@ -32,11 +32,11 @@ func questionsFor(c *scheduler.Cluster) int {
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
-	row := cycle.NewRow(ctx, base, r.Tried, cycle.Options{})
-	equals := equalPods(row)
-	tied := row.InAnyOrder()
+	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
+	equals := equalPods(queue)
+	tied := queue.InAnyOrder()
 	cleared := r.findCleared(base)
-	same := alike(row) // then every node is as full at the turn of the first that finds no room
+	same := alike(queue) // then every node is as full at the turn of the first that finds no room
 	preempts, err := r.sayPreempting(ctx, base, r.Doubtful || (tied || r.Chosen) && !same)
 	r.out.Remarks = append(r.out.Remarks, r.unseen...)
 	r.out.Preempting = preempts
@@ -52,7 +52,7 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	case len(r.Tried) > maxExplored:
 		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 	default:
-		err = r.tryOthers(ctx, base, row, tied)
+		err = r.tryOthers(ctx, base, queue, tied)
 	}
 	r.spareEquals(equals)
 	if err == nil && r.out.Certain {
@@ -117,7 +117,7 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 }
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
-func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row cycle.Row, tied bool) error {
+func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue, tied bool) error {
 	all, err := cycle.ByScores(ctx, base, r.Tried, r.by, cycle.MaxRuns)
 	switch {
 	case err != nil:
@@ -125,15 +125,15 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, row cyc
 	case all != nil:
 		r.sayDepends(all)
 		return nil
-	case tied && len(row.Entities) > 1:
+	case tied && len(queue.Entities) > 1:
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
 		return nil
-	case slices.ContainsFunc(row.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails }):
+	case slices.ContainsFunc(queue.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails }):
 		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 		return nil
 	}
-	row.MaxAsks = questionsFor(base)
-	return r.compare(ctx, row)
+	queue.MaxAsks = questionsFor(base)
+	return r.compare(ctx, queue)
 }
 
 // sayDepends says which pods only some of the runs place, or that all is certain.
@@ -163,12 +163,12 @@ func mayRetry(e cycle.Entity) bool {
 }
 
 // equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be the first.
-func equalPods(row cycle.Row) [][]explain.Subject {
+func equalPods(queue cycle.Queue) [][]explain.Subject {
 	var out [][]explain.Subject
 	at := map[string]int{} // of the shapes whose turn is that of the pod before
 	var before *corev1.Pod
-	for i := range row.Entities {
-		for _, m := range row.Entities[i].Members {
+	for i := range queue.Entities {
+		for _, m := range queue.Entities[i].Members {
 			if before != nil && !cycle.SameTurn(before, m.Pod) {
 				clear(at)
 			}
@@ -225,10 +225,10 @@ func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	return nil
 }
 
-// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod once, so it is for rows of which
+// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod once, so it is for queues of which
 // mayRetry is false.
-func (r *replay) compare(ctx context.Context, row cycle.Row) error {
-	result, err := cycle.Explore(ctx, row)
+func (r *replay) compare(ctx context.Context, queue cycle.Queue) error {
+	result, err := cycle.Explore(ctx, queue)
 	if err != nil {
 		return err
 	}
@@ -238,8 +238,8 @@ func (r *replay) compare(ctx context.Context, row cycle.Row) error {
 	}
 	var depends, unclear []string
 	r.never = map[explain.Subject]bool{}
-	for i := range row.Entities {
-		for j, m := range row.Entities[i].Members {
+	for i := range queue.Entities {
+		for j, m := range queue.Entities[i].Members {
 			if r.about != nil && !r.about[m.Subject] {
 				continue
 			}
@@ -270,16 +270,16 @@ func (r *replay) compare(ctx context.Context, row cycle.Row) error {
 
 // alike reports whether all members are of one shape and change only what is left of their nodes, so that in whatever order and on
 // whatever nodes as many find room.
-func alike(row cycle.Row) bool {
-	if !row.Local {
+func alike(queue cycle.Queue) bool {
+	if !queue.Local {
 		return false
 	}
 	shape := ""
-	for i := range row.Entities {
-		if row.Entities[i].Need > 1 {
+	for i := range queue.Entities {
+		if queue.Entities[i].Need > 1 {
 			return false
 		}
-		for _, m := range row.Entities[i].Members {
+		for _, m := range queue.Entities[i].Members {
 			if m.Shape == "" || m.NonLocal || m.Unseen || shape != "" && m.Shape != shape {
 				return false
 			}
@@ -454,21 +454,21 @@ func runOf(placed []explain.PlacedPod) cycle.Run {
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
 func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
-	row := cycle.NewRow(ctx, base, r.Tried, cycle.Options{})
-	row.MaxAsks = questionsFor(base)
+	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
+	queue.MaxAsks = questionsFor(base)
 	members := 0
-	for i := range row.Entities {
-		members += len(row.Entities[i].Members)
+	for i := range queue.Entities {
+		members += len(queue.Entities[i].Members)
 	}
 	if members > maxExplored {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("there are too many ways to place %d pods to try them all", members)}, nil, nil
 	}
-	solution, err := cycle.Solve(ctx, row, members)
+	solution, err := cycle.Solve(ctx, queue, members)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case solution.Run != nil:
-		placed, err := follow(ctx, row, solution.Run)
+		placed, err := follow(ctx, queue, solution.Run)
 		return &explain.JointPlan{Verdict: explain.Feasible, Placed: placed}, solution.Run, err
 	case !solution.Impossible:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "not all orders and nodes were tried"}, nil, nil
@@ -477,22 +477,22 @@ func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.
 	return out, nil, r.shrink(ctx, base, out)
 }
 
-// follow places the members of a row as a run did, and says what each gets.
-func follow(ctx context.Context, row cycle.Row, run cycle.Run) ([]explain.PlacedPod, error) {
+// follow places the members of a queue as a run did, and says what each gets.
+func follow(ctx context.Context, queue cycle.Queue, run cycle.Run) ([]explain.PlacedPod, error) {
 	var members []*cycle.Member
-	for i := range row.Entities {
-		members = append(members, row.Entities[i].Members...)
+	for i := range queue.Entities {
+		members = append(members, queue.Entities[i].Members...)
 	}
-	c, takings, err := cycle.Follow(ctx, row.Base, members, run)
+	c, reservations, err := cycle.Follow(ctx, queue.Base, members, run)
 	if err == nil && c == nil {
 		err = errors.New("a run that places all pods cannot be played again")
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := make([]explain.PlacedPod, len(takings))
-	for i, taking := range takings {
-		out[i] = cycle.PlacedPod(taking.Pod, 1, taking)
+	out := make([]explain.PlacedPod, len(reservations))
+	for i, reservation := range reservations {
+		out[i] = cycle.PlacedPod(reservation.Pod, 1, reservation)
 	}
 	return out, nil
 }
@@ -528,11 +528,11 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 
 // solve looks for a placement of some pods with so many questions.
 func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*cycle.Solution, error) {
-	row := cycle.NewRow(ctx, base, pods, cycle.Options{})
-	row.MaxAsks = asks
+	queue := cycle.NewQueue(ctx, base, pods, cycle.Options{})
+	queue.MaxAsks = asks
 	members := 0
-	for i := range row.Entities {
-		members += len(row.Entities[i].Members)
+	for i := range queue.Entities {
+		members += len(queue.Entities[i].Members)
 	}
-	return cycle.Solve(ctx, row, members)
+	return cycle.Solve(ctx, queue, members)
 }

@@ -207,7 +207,7 @@ func (r *replay) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.P
 	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 || p.Replay.Certain && len(p.Replay.Pending) == 0 {
 		return nil
 	}
-	p.Changes, err = question.Together(ctx, cycle.NewRow(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, hypothetical)
+	p.Changes, err = question.Together(ctx, cycle.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, hypothetical)
 	return err
 }
 

@@ -33,7 +33,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if e.Search, err = cycle.SearchCost(ctx, q, answers); err != nil {
 		return err
 	}
-	o := cycle.OutcomesOf(answers)
+	o := cycle.TallyOf(answers)
 	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
 	e.Nodes.Allocatable = o.Allocatable
 	if o.DropsNodes && o.Timeout != explain.WouldTimeOut {
@@ -81,7 +81,7 @@ func sayPreempting(e *explain.Explanation) {
 }
 
 // conclude sets the verdict and the message, and what would be allocated.
-func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o cycle.Outcomes, limits cycle.Limits) {
+func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o cycle.Tally, limits cycle.Limits) {
 	limits.AddCapacityNames(q)
 	limits.AddPods(q)
 	if o.First != nil {
@@ -109,7 +109,7 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 }
 
 // findFixes adds why the answer is no, and what helps. If only the reason is wanted, it looks for no more than that takes.
-func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o cycle.Outcomes, reasonOnly bool) error {
+func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o cycle.Tally, reasonOnly bool) error {
 	if abort := o.Aborted(); abort != nil && !abort.Undecided() && e.Verdict != explain.Unknown {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 type Decision struct {
 	Verdict explain.Verdict
 	// Took is what the subject has if the verdict is yes, on the first node that fits. It is nil if that is nothing.
-	Took *cycle.Taking
+	Took *cycle.Reservation
 	// Question is as it was put to the nodes. It is nil if no node was asked.
 	Question *whatif.Question
 }
@@ -32,9 +32,9 @@ func Decide(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, op
 		return nil, err
 	}
 	d := &Decision{Verdict: e.Verdict, Question: q}
-	took, err := takingOf(ctx, c.Snapshot(), subject, e, q)
+	took, err := reservationOf(ctx, c.Snapshot(), subject, e, q)
 	if took != nil {
-		d.Took = took.Taking
+		d.Took = took.Reservation
 	}
 	return d, err
 }

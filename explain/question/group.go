@@ -50,16 +50,16 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 		return nil
 	}
 	alone := e.Verdict
-	switch fate := &result.Fates[0][at]; result.Of(0, at) {
+	switch outcome := &result.Outcomes[0][at]; result.Of(0, at) {
 	case cycle.Always:
 		g.fits(e)
 		return nil
 	case cycle.Never:
-		if err := g.neverFits(ctx, e, result, fate); err != nil {
+		if err := g.neverFits(ctx, e, result, outcome); err != nil {
 			return err
 		}
 	case cycle.Depends:
-		g.depends(e, result, fate)
+		g.depends(e, result, outcome)
 	default:
 		notAllTried(e)
 	}
@@ -79,7 +79,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 	}
 	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: cycle.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
 	var err error
-	if g.result, err = cycle.Certainly(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
+	if g.result, err = cycle.Certainly(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
 		return nil, err
 	}
 	if opts.gangs != nil {
@@ -156,18 +156,18 @@ func (g *gang) fits(e *explain.Explanation) {
 }
 
 // depends says that it depends on the scheduler's choices whether the pod is placed.
-func (g *gang) depends(e *explain.Explanation, result *cycle.Result, fate *cycle.Fate) {
+func (g *gang) depends(e *explain.Explanation, result *cycle.Result, outcome *cycle.Outcome) {
 	open(e)
 	if result.Met(0) == cycle.Always {
 		remark(e, "PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
 	} else {
 		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), howManyPods(g.entity.Need))
 	}
-	if slices.Equal(fate.Placed, fate.Waits) {
+	if slices.Equal(outcome.Placed, outcome.Waits) {
 		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
 		return
 	}
-	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; %s", inWords(fate.Placed), inWords(fate.Waits), eitherWay(fate)))
+	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; %s", inWords(outcome.Placed), inWords(outcome.Waits), eitherWay(outcome)))
 }
 
 // podsOf are the pods of members.
@@ -192,7 +192,7 @@ func inWords(run cycle.Run) string {
 }
 
 // neverFits says why the pod is placed in no run.
-func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *cycle.Result, fate *cycle.Fate) error {
+func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *cycle.Result, outcome *cycle.Outcome) error {
 	if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		if len(e.Fixes) > 0 {
 			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help was tried for this pod by itself; whether the other pods of its PodGroup "+g.name()+" then fit as well was not")
@@ -200,7 +200,7 @@ func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *cy
 		return nil
 	}
 	if result.Met(0) != cycle.Never {
-		return g.leftOver(ctx, e, fate.Waits)
+		return g.leftOver(ctx, e, outcome.Waits)
 	}
 	return g.tooFew(ctx, e, result.Groups[0].Waits)
 }
@@ -297,7 +297,7 @@ func (g *gang) countRoom(ctx context.Context) (n int, exact bool, err error) {
 	met := func(need int) (cycle.Certainty, error) {
 		entity := g.entity
 		entity.Need = need
-		result, err := cycle.Explore(ctx, cycle.RowOf(ctx, g.c, []cycle.Entity{entity}))
+		result, err := cycle.Explore(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{entity}))
 		if err != nil {
 			return cycle.Unclear, err
 		}
@@ -365,7 +365,7 @@ func (g *gang) sameAsAsked(subject explain.Subject) bool {
 // after explains a pod of the group by itself once the members are placed that were before it in a run. It is nil if the run
 // cannot be made again.
 func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*explain.Explanation, error) {
-	c, takings, err := cycle.Follow(ctx, g.c, g.entity.Members, run)
+	c, reservations, err := cycle.Follow(ctx, g.c, g.entity.Members, run)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -374,7 +374,7 @@ func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*expl
 		opts.Node = ""
 	}
 	opts.grouped = true
-	opts = opts.Supposing(takings)
+	opts = opts.Supposing(reservations)
 	e, _, err := podAsIs(ctx, c, pod, opts)
 	return e, err
 }

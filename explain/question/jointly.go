@@ -21,7 +21,7 @@ import (
 // or other nodes and devices for those before it, by which all are placed. What makes the scheduler find that is proposed once the
 // decision with it was the same in every run.
 
-// The limits of the search: members of a row, questions in the search for a placement and in a proof that a change helps.
+// The limits of the search: members of a queue, questions in the search for a placement and in a proof that a change helps.
 const (
 	maxJointly    = 24
 	maxSolveAsks  = 400
@@ -52,12 +52,12 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
 		return nil
 	}
-	row := cycle.RowOf(ctx, j.c, j.entities)
+	queue := cycle.QueueOf(ctx, j.c, j.entities)
 	if *j.asks <= 0 {
 		return nil
 	}
-	row.MaxAsks = min(maxSolveAsks, *j.asks)
-	solution, err := cycle.Solve(ctx, row, j.need)
+	queue.MaxAsks = min(maxSolveAsks, *j.asks)
+	solution, err := cycle.Solve(ctx, queue, j.need)
 	if err != nil {
 		return err
 	}
@@ -92,12 +92,12 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run cycle
 
 // succeeds reports whether the scheduler places all in every run.
 func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []cycle.Entity) (bool, error) {
-	row := cycle.RowOf(ctx, c, entities)
+	queue := cycle.QueueOf(ctx, c, entities)
 	if *j.asks <= 0 {
 		return false, nil
 	}
-	row.MaxAsks = min(maxVerifyAsks, *j.asks)
-	result, err := cycle.Explore(ctx, row)
+	queue.MaxAsks = min(maxVerifyAsks, *j.asks)
+	result, err := cycle.Explore(ctx, queue)
 	if err != nil {
 		return false, err
 	}
@@ -364,7 +364,7 @@ func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of 
 	for r := range of.claims[0].Spec.Devices.Requests {
 		request := &of.claims[0].Spec.Devices.Requests[r]
 		for drop := 1; drop < len(request.FirstAvailable); drop++ {
-			var changed cycle.Taking
+			var changed cycle.Reservation
 			for _, claim := range of.claims {
 				own := claim.DeepCopy()
 				own.Spec.Devices.Requests[r].FirstAvailable = own.Spec.Devices.Requests[r].FirstAvailable[drop:]

@@ -27,7 +27,7 @@ func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts
 		if q.Answers, err = q.Ask(ctx); err != nil {
 			return nil, false, err
 		}
-		if o := cycle.OutcomesOf(q.Answers); o.Allocatable > 0 || o.Doubtful > 0 {
+		if o := cycle.TallyOf(q.Answers); o.Allocatable > 0 || o.Doubtful > 0 {
 			return nil, true, nil
 		}
 	}
@@ -47,15 +47,15 @@ func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 // MaxTogether is the number of pods up to which [Together] looks for changes.
 const MaxTogether = maxJointly
 
-// Together proposes what makes kube-scheduler place all pods of a row as a run does, which it would not do by itself: an order,
+// Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do by itself: an order,
 // pods that are pinned to nodes, alternatives of claims that are dropped. Each was verified in all runs. Of more than [MaxTogether]
 // pods there is none.
-func Together(ctx context.Context, row cycle.Row, pods []*corev1.Pod, run cycle.Run, opts Options) ([]explain.Fix, error) {
+func Together(ctx context.Context, queue cycle.Queue, pods []*corev1.Pod, run cycle.Run, opts Options) ([]explain.Fix, error) {
 	if len(pods) > maxJointly {
 		return nil, nil
 	}
-	asks := asksFor(row.Base)
-	j := &jointly{c: row.Base, opts: opts, entities: row.Entities, pods: map[explain.Subject]*corev1.Pod{}, asks: &asks}
+	asks := asksFor(queue.Base)
+	j := &jointly{c: queue.Base, opts: opts, entities: queue.Entities, pods: map[explain.Subject]*corev1.Pod{}, asks: &asks}
 	for _, pod := range pods {
 		j.pods[cycle.SubjectOf(pod)] = pod
 	}

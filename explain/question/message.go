@@ -99,7 +99,7 @@ func sayUnknown(e *explain.Explanation) {
 }
 
 // saySlow sets the message of an answer that would be yes if the scheduler had time for it.
-func saySlow(o cycle.Outcomes, q *whatif.Question, e *explain.Explanation) {
+func saySlow(o cycle.Tally, q *whatif.Question, e *explain.Explanation) {
 	where := fmt.Sprintf("on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
 	if len(q.Nodes) == 1 {
 		where = "on node " + q.Nodes[0].Name

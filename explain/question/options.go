@@ -42,9 +42,9 @@ var ErrNotFound = cycle.ErrNotFound
 
 // Supposing returns the options for a question in a cluster in which others have what they take: neither to release such
 // claims nor to end such pods is a fix.
-func (o Options) Supposing(takings []*cycle.Taking) Options {
+func (o Options) Supposing(reservations []*cycle.Reservation) Options {
 	o.supposed, o.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
-	for _, t := range takings {
+	for _, t := range reservations {
 		for _, claim := range t.Claims {
 			o.supposed[inspect.RefOf(claim)] = true
 		}

@@ -23,7 +23,7 @@ const prefixAsks = 200
 // runs is what becomes of subjects in all runs.
 type runs struct {
 	*cycle.Result
-	row cycle.Row
+	queue cycle.Queue
 	// lost says that no more was found out by exploring fewer.
 	lost bool
 }
@@ -35,11 +35,11 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 	if decidedBefore(subject, e) || !yes && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
 		return nil
 	}
-	fate, certainty, err := r.fateOf(ctx, subject)
+	outcome, certainty, err := r.outcomeOf(ctx, subject)
 	switch {
-	case err != nil || fate == nil:
+	case err != nil || outcome == nil:
 		return err
-	case yes && len(r.preempting) > 0 && !fate.Proven:
+	case yes && len(r.preempting) > 0 && !outcome.Proven:
 		open(e)
 		remark(e, "whether it can be scheduled is not known: kube-scheduler ends other pods for %s, and keeps their room", words.Shorten(r.preempting, 3))
 		e.Partial = append(e.Partial, "on which node kube-scheduler makes room for a pod of higher priority, and what is left there, is not known")
@@ -54,7 +54,7 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help this one by itself was tried with those before it on one possible choice of nodes")
 		}
 	case certainty == cycle.Depends:
-		dependsOn(e, fate)
+		dependsOn(e, outcome)
 	default:
 		notAllTried(e)
 	}
@@ -91,63 +91,63 @@ func (r *sequence) notePreemption(e *explain.Explanation) {
 	}
 }
 
-// fateOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
-func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*cycle.Fate, cycle.Certainty, error) {
+// outcomeOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
+func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*cycle.Outcome, cycle.Certainty, error) {
 	if pods := onlyPods(r.all); pods != nil && r.runs == nil {
-		row := cycle.NewRow(ctx, r.base, pods, r.opts.cycle())
-		row.InAnyOrder()
-		if len(row.Entities) == 1 && len(row.Entities[0].Members) == 1 {
+		queue := cycle.NewQueue(ctx, r.base, pods, r.opts.cycle())
+		queue.InAnyOrder()
+		if len(queue.Entities) == 1 && len(queue.Entities[0].Members) == 1 {
 			return nil, cycle.Unclear, nil
 		}
 		var err error
-		if r.runs, err = r.play(ctx, row, pods); err != nil {
+		if r.runs, err = r.play(ctx, queue, pods); err != nil {
 			return nil, cycle.Unclear, err
 		}
 	}
 	if r.runs != nil {
-		fate, certainty := r.runs.of(subject)
-		if fate == nil || certainty != cycle.Unclear || r.runs.lost {
-			return fate, certainty, nil
+		outcome, certainty := r.runs.of(subject)
+		if outcome == nil || certainty != cycle.Unclear || r.runs.lost {
+			return outcome, certainty, nil
 		}
 	}
 	before := r.upTo(subject)
-	row := cycle.RowOf(ctx, r.base, cycle.Entities(r.base, before, r.opts.cycle()))
-	own, ok := cycle.Index(row.Entities)[cycle.SubjectOf(subject)]
-	if !ok || len(row.Entities) < 2 && len(row.Entities[0].Members) < 2 {
+	queue := cycle.QueueOf(ctx, r.base, cycle.Entities(r.base, before, r.opts.cycle()))
+	own, ok := cycle.Index(queue.Entities)[cycle.SubjectOf(subject)]
+	if !ok || len(queue.Entities) < 2 && len(queue.Entities[0].Members) < 2 {
 		return nil, cycle.Unclear, nil
 	}
-	row.Entities, row.MaxAsks = row.Entities[:own[0]+1], prefixAsks
-	upTo, err := r.play(ctx, row, onlyPods(before))
+	queue.Entities, queue.MaxAsks = queue.Entities[:own[0]+1], prefixAsks
+	upTo, err := r.play(ctx, queue, onlyPods(before))
 	if err != nil {
 		return nil, cycle.Unclear, err
 	}
-	fate, certainty := upTo.of(subject)
+	outcome, certainty := upTo.of(subject)
 	if r.runs != nil {
 		r.runs.lost = certainty == cycle.Unclear
 	}
-	return fate, certainty, nil
+	return outcome, certainty, nil
 }
 
-// play finds out what becomes of the members of a row, of which these are all if they are pods.
-func (r *sequence) play(ctx context.Context, row cycle.Row, pods []*corev1.Pod) (*runs, error) {
+// play finds out what becomes of the members of a queue, of which these are all if they are pods.
+func (r *sequence) play(ctx context.Context, queue cycle.Queue, pods []*corev1.Pod) (*runs, error) {
 	if r.opts.Node != "" {
 		pods = nil
 	}
-	result, err := cycle.Certainly(ctx, row, pods, r.opts.Choosing)
-	return &runs{Result: result, row: row}, err
+	result, err := cycle.Certainly(ctx, queue, pods, r.opts.Choosing)
+	return &runs{Result: result, queue: queue}, err
 }
 
 // of is what becomes of a subject. It is nil if nobody comes before it.
-func (r *runs) of(subject metav1.Object) (*cycle.Fate, cycle.Certainty) {
-	at, ok := cycle.Index(r.row.Entities)[cycle.SubjectOf(subject)]
+func (r *runs) of(subject metav1.Object) (*cycle.Outcome, cycle.Certainty) {
+	at, ok := cycle.Index(r.queue.Entities)[cycle.SubjectOf(subject)]
 	if !ok {
 		return nil, cycle.Unclear
 	}
-	members := r.row.Entities[at[0]].Members
+	members := r.queue.Entities[at[0]].Members
 	if at == [2]int{} && (len(members) == 1 || members[1].Class > 0) {
 		return nil, cycle.Unclear
 	}
-	return &r.Fates[at[0]][at[1]], r.Of(at[0], at[1])
+	return &r.Outcomes[at[0]][at[1]], r.Of(at[0], at[1])
 }
 
 // onlyPods are subjects if all are pods.
@@ -182,7 +182,7 @@ func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
 }
 
 // dependsOn makes an answer Unknown that depends on what the scheduler chooses for others.
-func dependsOn(e *explain.Explanation, f *cycle.Fate) {
+func dependsOn(e *explain.Explanation, f *cycle.Outcome) {
 	open(e)
 	with, without, whom := differing(e.Subject, f.Placed, f.Waits)
 	if len(whom) == 0 {
@@ -195,7 +195,7 @@ func dependsOn(e *explain.Explanation, f *cycle.Fate) {
 }
 
 // eitherWay says why it is not known which of two runs it will be.
-func eitherWay(f *cycle.Fate) string {
+func eitherWay(f *cycle.Outcome) string {
 	if f.Scored {
 		return "kube-scheduler may choose either"
 	}

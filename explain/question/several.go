@@ -25,13 +25,13 @@ import (
 func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
 	opts.gangs = map[inspect.PodRef]*gang{}
-	row := &sequence{base: c, opts: opts, asks: asksFor(c), alone: map[inspect.PodRef]*gang{}}
+	queue := &sequence{base: c, opts: opts, asks: asksFor(c), alone: map[inspect.PodRef]*gang{}}
 	order := cycle.QueueOrder(c.Snapshot(), subjects)
 	for _, i := range order {
-		row.all = append(row.all, subjects[i])
+		queue.all = append(queue.all, subjects[i])
 	}
 	for _, i := range order {
-		e, err := row.ask(ctx, subjects[i])
+		e, err := queue.ask(ctx, subjects[i])
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object
 type sequence struct {
 	base *scheduler.Cluster
 	opts Options
-	took []taking
+	took []reservation
 	// all are the subjects in the order in which they are asked.
 	all  []metav1.Object
 	runs *runs
@@ -56,12 +56,12 @@ type sequence struct {
 	alone map[inspect.PodRef]*gang
 }
 
-// taking is the devices that a subject got.
-type taking struct {
+// reservation is the devices that a subject got.
+type reservation struct {
 	by explain.Subject
 	// pods are those that use the subject if it is a claim.
 	pods []inspect.PodRef
-	*cycle.Taking
+	*cycle.Reservation
 }
 
 // ask puts a question about a subject, and notes what it gets.
@@ -70,17 +70,17 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	before := r.before(subject)
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
-		var takings []*cycle.Taking
+		var reservations []*cycle.Reservation
 		for _, t := range before {
-			takings = append(takings, t.Taking)
+			reservations = append(reservations, t.Reservation)
 		}
-		cluster, opts = cycle.With(r.base, takings...), opts.Supposing(takings)
+		cluster, opts = cycle.With(r.base, reservations...), opts.Supposing(reservations)
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {
 		return nil, err
 	}
-	t, err := takingOf(ctx, r.base.Snapshot(), subject, e, q)
+	t, err := reservationOf(ctx, r.base.Snapshot(), subject, e, q)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 
 // remark says of an answer which subjects had got their devices before, and what would be true without them if the
 // answer is no.
-func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain.Explanation, before []taking) error {
+func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain.Explanation, before []reservation) error {
 	if len(before) == 0 || e.Verdict == explain.Allocated && !supposedTo(e, before) {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 }
 
 // choose puts a pod on the node that kube-scheduler chooses for it, or on the first of those that it may choose.
-func (r *sequence) choose(ctx context.Context, t *taking, q *whatif.Question, e *explain.Explanation) error {
+func (r *sequence) choose(ctx context.Context, t *reservation, q *whatif.Question, e *explain.Explanation) error {
 	if t.Pod == nil || e.Verdict != explain.Allocatable || r.opts.Node != "" {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (r *sequence) choose(ctx context.Context, t *taking, q *whatif.Question, e 
 	if err != nil || chosen == nil || chosen.Pod.Spec.NodeName == t.Pod.Spec.NodeName {
 		return err
 	}
-	t.Taking, e.Allocation = chosen, &explain.Allocation{}
+	t.Reservation, e.Allocation = chosen, &explain.Allocation{}
 	for _, claim := range chosen.Claims {
 		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
 		selector := claim.Status.Allocation.NodeSelector
@@ -143,9 +143,9 @@ func (r *sequence) choose(ctx context.Context, t *taking, q *whatif.Question, e 
 }
 
 // supposedTo reports whether the devices of an answer are those that somebody got before.
-func supposedTo(e *explain.Explanation, before []taking) bool {
+func supposedTo(e *explain.Explanation, before []reservation) bool {
 	return e.Allocation != nil && slices.ContainsFunc(e.Allocation.Devices, func(d explain.Device) bool {
-		return slices.ContainsFunc(before, func(t taking) bool {
+		return slices.ContainsFunc(before, func(t reservation) bool {
 			return slices.ContainsFunc(t.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == d.Claim })
 		})
 	})
@@ -155,14 +155,14 @@ func supposedTo(e *explain.Explanation, before []taking) bool {
 func (r *sequence) decidedWith(subject metav1.Object) {
 	if pod, ok := subject.(*corev1.Pod); ok {
 		ref := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
-		r.took = slices.DeleteFunc(r.took, func(t taking) bool { return slices.Contains(t.pods, ref) })
+		r.took = slices.DeleteFunc(r.took, func(t reservation) bool { return slices.Contains(t.pods, ref) })
 	}
 }
 
 // before are the subjects that have got devices that a subject cannot have.
-func (r *sequence) before(subject metav1.Object) []taking {
+func (r *sequence) before(subject metav1.Object) []reservation {
 	own := cycle.SubjectOf(subject)
-	var out []taking
+	var out []reservation
 	for _, t := range r.took {
 		if t.by != own && !r.together(subject, t.by, t.pods) {
 			out = append(out, t)
@@ -199,20 +199,20 @@ func ask(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts 
 	return e, nil, err
 }
 
-// takingOf is what a subject gets by an answer. It is nil if that is nothing.
-func takingOf(ctx context.Context, s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) (*taking, error) {
+// reservationOf is what a subject gets by an answer. It is nil if that is nothing.
+func reservationOf(ctx context.Context, s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) (*reservation, error) {
 	if q == nil || e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		return nil, nil
 	}
-	first := cycle.OutcomesOf(q.Answers).First
+	first := cycle.TallyOf(q.Answers).First
 	if first == nil {
 		return nil, nil
 	}
-	taken, err := cycle.Take(ctx, q, first, first.Nodes[0], subject)
+	taken, err := cycle.Reserve(ctx, q, first, first.Nodes[0], subject)
 	if err != nil {
 		return nil, err
 	}
-	t := &taking{by: e.Subject, Taking: taken}
+	t := &reservation{by: e.Subject, Reservation: taken}
 	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
 		t.pods = s.PodsOf(inspect.RefOf(claim))
 	}

@@ -139,9 +139,9 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	if carried.ChangesSubject {
 		queue, snapshot = changeAll(c.Snapshot(), r.queue, t.shape, carried)
 	}
-	limit := len(r.takings) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
+	limit := len(r.reservations) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
 	if opts.maxFreed > 0 {
-		limit = len(r.takings) + opts.maxFreed
+		limit = len(r.reservations) + opts.maxFreed
 	}
 	return r.again(ctx, scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), queue, limit, opts)
 }

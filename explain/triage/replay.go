@@ -34,15 +34,15 @@ type run struct {
 	queue []queued
 	// outcomes are by the index in the queue.
 	outcomes []outcome
-	// takings are what those have that were placed.
-	takings []*cycle.Taking
+	// reservations are what those have that were placed.
+	reservations []*cycle.Reservation
 	// nodes are those on which pods were placed.
 	nodes map[explain.Subject]inspect.NodeName
 }
 
 // runOf is a run of the pods of a queue, and what becomes of its claims. For these the cluster is as it was before.
 func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *cycle.Replay, opts *Options) (*run, error) {
-	r := &run{queue: queue, outcomes: make([]outcome, len(queue)), takings: played.Takings, nodes: map[explain.Subject]inspect.NodeName{}}
+	r := &run{queue: queue, outcomes: make([]outcome, len(queue)), reservations: played.Reservations, nodes: map[explain.Subject]inspect.NodeName{}}
 	pods := map[explain.Subject]outcome{}
 	for i := range played.Placed {
 		p := &played.Placed[i]
@@ -121,7 +121,7 @@ func (r *run) unclear(of *explain.Replay, played *cycle.Replay) {
 }
 
 // after is the cluster once all that can be placed is.
-func (r *run) after(c *scheduler.Cluster) *scheduler.Cluster { return cycle.With(c, r.takings...) }
+func (r *run) after(c *scheduler.Cluster) *scheduler.Cluster { return cycle.With(c, r.reservations...) }
 
 // again plays the queue in a cluster that was changed, up to a number of pods that are placed.
 func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, limit int, opts *Options) (*run, error) {

@@ -202,7 +202,7 @@ func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*sh
 				return err
 			}
 			a.behind = true
-			a.e, err = question.Object(ctx, after(), subject, opts.Question.Supposing(r.takings))
+			a.e, err = question.Object(ctx, after(), subject, opts.Question.Supposing(r.reservations))
 			a.fits = err == nil && fits(a.e)
 			return err
 		})

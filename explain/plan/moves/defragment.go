@@ -78,11 +78,11 @@ func fill(ctx context.Context, c *scheduler.Cluster, next func() *resourcev1.Res
 				left = append(left, node)
 			}
 		}
-		taking, err := t.Options[0].Take(ctx)
+		reservation, err := t.Options[0].Reserve(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
-		c, nodes = cycle.With(c, taking), left
+		c, nodes = cycle.With(c, reservation), left
 		*copies++
 		n++
 	}
@@ -105,11 +105,11 @@ func made(ctx context.Context, c *scheduler.Cluster, m *explain.Moves) (*schedul
 		if len(t.Options) != 1 {
 			return nil, fmt.Errorf("moving pod %s to node %s: it does not fit there", move.Pod.FullName(), move.To)
 		}
-		taking, err := t.Options[0].Take(ctx)
+		reservation, err := t.Options[0].Reserve(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c = cycle.With(c, taking)
+		c = cycle.With(c, reservation)
 	}
 	return c, nil
 }

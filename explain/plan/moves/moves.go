@@ -292,11 +292,11 @@ func (p *problem) singleTo(ctx context.Context, m *candidate, gone *scheduler.Cl
 		p.partly, options = true, options[:maxDestinations]
 	}
 	for _, o := range options {
-		taking, err := o.Take(ctx)
+		reservation, err := o.Reserve(ctx)
 		if err != nil {
 			return nil, err
 		}
-		fits, err := p.ask(ctx, cycle.With(gone, taking), p.target, nil)
+		fits, err := p.ask(ctx, cycle.With(gone, reservation), p.target, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -260,11 +260,11 @@ func (p *problem) changed(ctx context.Context, node int, steps []step, m *candid
 		if len(t.Options) != 1 {
 			return nil, nil
 		}
-		taking, err := t.Options[0].Take(ctx)
+		reservation, err := t.Options[0].Reserve(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c = cycle.With(c, taking)
+		c = cycle.With(c, reservation)
 	}
 	return c, nil
 }

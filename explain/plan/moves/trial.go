@@ -104,11 +104,11 @@ func (t *trial) run(
 	if at < 0 {
 		return nil, nil
 	}
-	taking, err := options[at].Take(ctx)
+	reservation, err := options[at].Reserve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &explain.PlacedPod{Subject: subjectOf(t.problem.target.subject), Node: name, AnyOf: 1, Devices: devicesOf(taking)}, nil
+	return &explain.PlacedPod{Subject: subjectOf(t.problem.target.subject), Node: name, AnyOf: 1, Devices: devicesOf(reservation)}, nil
 }
 
 // optionsFor returns the nodes on which a pod or a claim fits in a cluster: none if that is not certain.
@@ -120,9 +120,9 @@ func optionsFor(ctx context.Context, c *scheduler.Cluster, subject metav1.Object
 	return t.Options, nil
 }
 
-func devicesOf(taking *cycle.Taking) []explain.Device {
+func devicesOf(reservation *cycle.Reservation) []explain.Device {
 	var out []explain.Device
-	for _, claim := range taking.Claims {
+	for _, claim := range reservation.Claims {
 		out = append(out, cycle.DevicesOf(claim)...)
 	}
 	return out
@@ -142,7 +142,7 @@ func (t *trial) planned(ctx context.Context, c *scheduler.Cluster, i int) (*sche
 	if at < 0 {
 		return nil, nil
 	}
-	taking, err := options[at].Take(ctx)
+	reservation, err := options[at].Reserve(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +161,9 @@ func (t *trial) planned(ctx context.Context, c *scheduler.Cluster, i int) (*sche
 	owner := metav1.GetControllerOf(st.pod)
 	t.moves = append(t.moves, explain.Move{
 		Pod: subjectOf(st.pod), From: inspect.NodeName(t.nodes[st.from].Name), To: to, AnyOf: len(options), Closed: closed,
-		Owner: owner.Kind + " " + owner.Name, Priority: corev1helpers.PodPriority(st.pod), Devices: devicesOf(taking),
+		Owner: owner.Kind + " " + owner.Name, Priority: corev1helpers.PodPriority(st.pod), Devices: devicesOf(reservation),
 	})
-	return cycle.With(c, taking), nil
+	return cycle.With(c, reservation), nil
 }
 
 // elsewhere makes the i-th move to the last of the nodes that kube-scheduler may choose.
@@ -173,11 +173,11 @@ func (t *trial) elsewhere(ctx context.Context, c *scheduler.Cluster, i int) (*sc
 	if err != nil || len(options) == 0 {
 		return nil, err
 	}
-	taking, err := options[len(options)-1].Take(ctx)
+	reservation, err := options[len(options)-1].Reserve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return cycle.With(c, taking), nil
+	return cycle.With(c, reservation), nil
 }
 
 // keptFrom is the index of the move from which on the node of the target is kept for it: no pod goes there

@@ -162,7 +162,7 @@ func (f *finder) sortGroups() {
 // narrow leaves out the nodes that take no part.
 func (f *finder) narrow(ctx context.Context) error {
 	f.small = f.base
-	f.local = cycle.NewRow(ctx, f.withEach, f.pods, cycle.Options{}).Local &&
+	f.local = cycle.NewQueue(ctx, f.withEach, f.pods, cycle.Options{}).Local &&
 		!slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.ties() || k.fails || k.unsure })
 	if !f.local {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// Outcomes sums up the answers of nodes.
-type Outcomes struct {
+// Tally sums up the answers of nodes.
+type Tally struct {
 	// Allocatable is the number of nodes on which the question can be allocated.
 	Allocatable int
 	// Doubtful is the number of nodes that have the devices, and which something could still refuse that is not known.
@@ -23,13 +23,13 @@ type Outcomes struct {
 }
 
 // Slow reports whether the answer would be yes if the scheduler had time for it.
-func (o Outcomes) Slow() bool {
+func (o Tally) Slow() bool {
 	return o.Abort == nil && o.First != nil && (o.Timeout == explain.MayTimeOut || o.Timeout == explain.WouldTimeOut)
 }
 
-// OutcomesOf sums up answers.
-func OutcomesOf(answers []whatif.Answer) Outcomes {
-	o := Outcomes{Undecided: len(answers) == 0}
+// TallyOf sums up answers.
+func TallyOf(answers []whatif.Answer) Tally {
+	o := Tally{Undecided: len(answers) == 0}
 	for i := range answers {
 		a := &answers[i]
 		switch {
@@ -52,7 +52,7 @@ func OutcomesOf(answers []whatif.Answer) Outcomes {
 }
 
 // Aborted is the first abort, or nil if there is none.
-func (o Outcomes) Aborted() *allocator.AbortError {
+func (o Tally) Aborted() *allocator.AbortError {
 	if o.Abort == nil {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (o Outcomes) Aborted() *allocator.AbortError {
 }
 
 // Verdict is the answer for the whole cluster. It is Unknown if what could not be read might change it.
-func (o Outcomes) Verdict(limits Limits) explain.Verdict {
+func (o Tally) Verdict(limits Limits) explain.Verdict {
 	switch {
 	case o.Abort != nil && (limits.MayGoOn || o.Abort.Abort.Undecided()):
 		return explain.Unknown

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Row is what is placed, in the order in which the scheduler takes it.
-type Row struct {
+// Queue is what is placed, in the order in which the scheduler takes it.
+type Queue struct {
 	// Base is the cluster before anything is placed.
 	Base     *scheduler.Cluster
 	Entities []Entity
@@ -32,7 +32,7 @@ type Entity struct {
 	Need int
 }
 
-// Member is a pod or a claim of a row.
+// Member is a pod or a claim of a queue.
 type Member struct {
 	Subject explain.Subject
 	// Pod is nil for a claim.
@@ -43,7 +43,7 @@ type Member struct {
 	Class int
 	// NonLocal reports whether placing the pod can affect other nodes, or depends on where other pods are.
 	NonLocal bool
-	// Unseen says that it takes more than a Taking shows, of what others that are Unseen may need: volumes that are chosen with
+	// Unseen says that it takes more than a Reservation shows, of what others that are Unseen may need: volumes that are chosen with
 	// the node.
 	Unseen bool
 	// Claims are what it asks for, to find nodes that look alike. They are nil, and PerNode is true, if that depends on the node.
@@ -64,14 +64,14 @@ func Index(entities []Entity) map[explain.Subject][2]int {
 	return out
 }
 
-// InAnyOrder makes the pods of a row one entity, in which those of the same priority come in any order that were created in
-// the same second, and reports whether there are such that differ. A row of which others than single pods are part stays as
+// InAnyOrder makes the pods of a queue one entity, in which those of the same priority come in any order that were created in
+// the same second, and reports whether there are such that differ. A queue of which others than single pods are part stays as
 // it is.
-func (row *Row) InAnyOrder() (tied bool) {
+func (queue *Queue) InAnyOrder() (tied bool) {
 	var all Entity
 	class := 0
-	for i := range row.Entities {
-		for _, m := range row.Entities[i].Members {
+	for i := range queue.Entities {
+		for _, m := range queue.Entities[i].Members {
 			n := len(all.Members)
 			if m.Pod == nil {
 				return false
@@ -87,8 +87,8 @@ func (row *Row) InAnyOrder() (tied bool) {
 			all.Members = append(all.Members, &member)
 		}
 	}
-	if !slices.ContainsFunc(row.Entities, func(e Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
-		row.Entities = []Entity{all}
+	if !slices.ContainsFunc(queue.Entities, func(e Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
+		queue.Entities = []Entity{all}
 	}
 	return tied
 }
@@ -108,12 +108,12 @@ type Turn struct {
 // Option is a node for a member.
 type Option struct {
 	Node inspect.NodeName
-	// Take is what the member then has.
-	Take func(ctx context.Context) (*Taking, error)
+	// Reserve is what the member then has.
+	Reserve func(ctx context.Context) (*Reservation, error)
 }
 
-// Taking is what a member has once it is placed.
-type Taking struct {
+// Reservation is what a member has once it is placed.
+type Reservation struct {
 	// Pod is the pod on its node. It is nil for a claim.
 	Pod *corev1.Pod
 	// Claims are the claims with their allocations.
@@ -121,10 +121,10 @@ type Taking struct {
 }
 
 // With is the cluster once members have what they take.
-func With(c *scheduler.Cluster, takings ...*Taking) *scheduler.Cluster {
+func With(c *scheduler.Cluster, reservations ...*Reservation) *scheduler.Cluster {
 	var claims []*resourcev1.ResourceClaim
 	var pods []*corev1.Pod
-	for _, t := range takings {
+	for _, t := range reservations {
 		claims = append(claims, t.Claims...)
 		if t.Pod != nil {
 			pods = append(pods, t.Pod)

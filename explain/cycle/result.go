@@ -27,13 +27,13 @@ func (r *Result) About(subject explain.Subject) Certainty {
 	return r.Of(at[0], at[1])
 }
 
-// Of says whether a member of a row is placed.
-func (r *Result) Of(entity, member int) Certainty { return r.certainty(&r.Fates[entity][member]) }
+// Of says whether a member of a queue is placed.
+func (r *Result) Of(entity, member int) Certainty { return r.certainty(&r.Outcomes[entity][member]) }
 
 // Met says whether enough members of an entity find room.
 func (r *Result) Met(entity int) Certainty { return r.certainty(&r.Groups[entity]) }
 
-func (r *Result) certainty(f *Fate) Certainty {
+func (r *Result) certainty(f *Outcome) Certainty {
 	switch {
 	case f.Placed != nil && f.Waits != nil:
 		return Depends
