@@ -20,8 +20,8 @@ import (
 // "kept" asks a cluster that was asked about a similar pod and a similar claim.
 func BenchmarkExplainPod(b *testing.B) {
 	for _, name := range []string{"selector", "occupancy", "constraint", "cpu", "spread", "anti-affinity", "volume"} {
-		for _, queue := range []string{"new", "kept"} {
-			b.Run(fmt.Sprintf("%s/5000/%s", name, queue), func(b *testing.B) { benchmarkExplainPod(b, name, queue == "kept") })
+		for _, row := range []string{"new", "kept"} {
+			b.Run(fmt.Sprintf("%s/5000/%s", name, row), func(b *testing.B) { benchmarkExplainPod(b, name, row == "kept") })
 		}
 	}
 }
