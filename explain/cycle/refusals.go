@@ -130,7 +130,7 @@ func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.R
 		if len(r.BindingConditions) == 0 {
 			continue
 		}
-		conditions := deviceConditions(claim, r)
+		conditions := lifecycle.ConditionsOf(claim, r)
 		for _, c := range r.BindingFailureConditions {
 			if meta.IsStatusConditionTrue(conditions, c) {
 				reason := whatif.UnsuitableFor(words.Key("binding failed", claim.Name),
@@ -150,18 +150,6 @@ func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.R
 	reason := whatif.UnsuitableFor(words.Key("binding timeout", claim.Name),
 		"the devices of the allocated claim %s have not met their binding conditions within %s", claim.Name, words.Count(int(lifecycle.BindingTimeout.Minutes()), "minute"))
 	return &reason
-}
-
-// deviceConditions are the conditions that the driver reports for a device of a claim. Of several shares of a device the
-// scheduler takes the first report, whatever share that is about.
-func deviceConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
-	for i := range claim.Status.Devices {
-		d := &claim.Status.Devices[i]
-		if d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device {
-			return d.Conditions
-		}
-	}
-	return nil
 }
 
 // Clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod

@@ -33,7 +33,7 @@ func (b *builder) binds(claim *resourcev1.ResourceClaim) bool {
 // openConditions are the binding conditions of a device that are not met.
 func openConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []string {
 	var open []string
-	conditions := conditionsOf(claim, r)
+	conditions := ConditionsOf(claim, r)
 	for _, c := range r.BindingConditions {
 		if !meta.IsStatusConditionTrue(conditions, c) {
 			open = append(open, c)
@@ -48,7 +48,7 @@ func failedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceReques
 	if len(r.BindingConditions) == 0 {
 		return nil
 	}
-	conditions := conditionsOf(claim, r)
+	conditions := ConditionsOf(claim, r)
 	for _, c := range r.BindingFailureConditions {
 		if meta.IsStatusConditionTrue(conditions, c) {
 			return meta.FindStatusCondition(conditions, c)
@@ -57,8 +57,8 @@ func failedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceReques
 	return nil
 }
 
-// conditionsOf are the conditions of a device, with which the scheduler takes the first status of it, whatever the share.
-func conditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
+// ConditionsOf are the conditions of a device, with which the scheduler takes the first status of it, whatever the share.
+func ConditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
 	for i := range claim.Status.Devices {
 		d := &claim.Status.Devices[i]
 		if d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device {
@@ -143,7 +143,7 @@ func (b *builder) bindingWait(claim *resourcev1.ResourceClaim, condition string,
 func reported(claim *resourcev1.ResourceClaim, devices []inspect.DeviceID, condition string) *metav1.Condition {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		if c := meta.FindStatusCondition(conditionsOf(claim, r), condition); c != nil && slices.Contains(devices, inspect.DeviceOf(r)) {
+		if c := meta.FindStatusCondition(ConditionsOf(claim, r), condition); c != nil && slices.Contains(devices, inspect.DeviceOf(r)) {
 			return c
 		}
 	}

@@ -107,7 +107,7 @@ func TestClearedForAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, pending := range p.Replay.Pending {
-			if pending.Subject == subjectOf(lacks) && pending.Verdict != want {
+			if pending.Subject == cycle.SubjectOf(lacks) && pending.Verdict != want {
 				t.Errorf("the one that has them is refused: %t: the plan says %+v", refused, pending)
 			}
 		}

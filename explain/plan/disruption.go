@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -123,7 +124,7 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 		if v.Along {
 			continue
 		}
-		gone := explain.GonePod{Subject: subjectOf(v.Pod), Node: inspect.NodeName(v.Pod.Spec.NodeName), Cause: v.Cause, After: v.After, Then: explain.NeverComes}
+		gone := explain.GonePod{Subject: cycle.SubjectOf(v.Pod), Node: inspect.NodeName(v.Pod.Spec.NodeName), Cause: v.Cause, After: v.After, Then: explain.NeverComes}
 		if owner := metav1.GetControllerOf(v.Pod); owner != nil && !e.Final && comesBack(v.Pod) {
 			gone.Controller = owner.Kind + " " + owner.Name
 			again = append(again, replacement(v.Pod, s.Time()))
@@ -260,7 +261,7 @@ func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out 
 func nowhere(pods []*corev1.Pod) explain.Replay {
 	out := explain.Replay{Certain: true}
 	for _, pod := range pods {
-		out.Pending = append(out.Pending, explain.PendingPod{Subject: subjectOf(pod), Verdict: explain.Unsatisfiable, Message: "no node is left"})
+		out.Pending = append(out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(pod), Verdict: explain.Unsatisfiable, Message: "no node is left"})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -40,7 +41,7 @@ func UnseenPods(ctx context.Context, c, withNew *scheduler.Cluster, pods []*core
 	if len(others) > 0 {
 		names := make([]string, len(others))
 		for i, pod := range others {
-			names[i] = subjectOf(pod).FullName()
+			names[i] = cycle.SubjectOf(pod).FullName()
 		}
 		out = append(out, fmt.Sprintf("%s too and may take the room first (%s); ask about pending to count all",
 			words.Plural(len(names), "1 other pod waits", fmt.Sprintf("%d other pods wait", len(names))), words.Shorten(names, maxNamed)))

@@ -75,8 +75,8 @@ func (r *replay) findCleared(c *scheduler.Cluster) bool {
 		for _, ref := range lost {
 			r.released[ref] = true
 		}
-		r.cleared[subjectOf(pod)] = true
-		names = append(names, subjectOf(pod).FullName())
+		r.cleared[cycle.SubjectOf(pod)] = true
+		names = append(names, cycle.SubjectOf(pod).FullName())
 	}
 	if len(names) > 0 {
 		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("kube-scheduler may take their devices from %s, and place %s elsewhere, which was not played",
@@ -141,7 +141,7 @@ func (r *replay) sayDepends(all *cycle.Result) {
 	var differ []string
 	r.never = map[explain.Subject]bool{}
 	for _, pod := range r.Tried {
-		subject := subjectOf(pod)
+		subject := cycle.SubjectOf(pod)
 		certainty := all.About(subject)
 		r.never[subject] = certainty == cycle.Never
 		if certainty == cycle.Depends && (r.about == nil || r.about[subject]) {
@@ -371,7 +371,7 @@ func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain
 			out.Message = pods[0].Name + " finds no node even if nothing else is placed"
 		}
 		for _, p := range pods[:room+1] {
-			out.Conflict = append(out.Conflict, subjectOf(p))
+			out.Conflict = append(out.Conflict, cycle.SubjectOf(p))
 		}
 		return out, nil
 	}
@@ -521,7 +521,7 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 	}
 	out.Minimal = asks > 0 && (out.Minimal || len(left) == 1)
 	for _, pod := range left {
-		out.Conflict = append(out.Conflict, subjectOf(pod))
+		out.Conflict = append(out.Conflict, cycle.SubjectOf(pod))
 	}
 	return nil
 }

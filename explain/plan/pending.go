@@ -49,7 +49,7 @@ func (r *replay) explainPending(ctx context.Context) error {
 		}
 		known[shape] = p
 		own := *p
-		own.Subject = subjectOf(w.Pod)
+		own.Subject = cycle.SubjectOf(w.Pod)
 		r.out.Pending = append(r.out.Pending, own)
 	}
 	return nil
@@ -59,7 +59,7 @@ func (r *replay) explainPending(ctx context.Context) error {
 func (r *replay) listPending() {
 	r.out.Pending = make([]explain.PendingPod, len(r.waiting))
 	for i := range r.waiting {
-		r.out.Pending[i] = explain.PendingPod{Subject: subjectOf(r.waiting[i].Pod), Verdict: r.waiting[i].Verdict()}
+		r.out.Pending[i] = explain.PendingPod{Subject: cycle.SubjectOf(r.waiting[i].Pod), Verdict: r.waiting[i].Verdict()}
 	}
 }
 
@@ -161,7 +161,7 @@ func (d *doubter) count(ctx context.Context) error {
 		}
 		pods := shapes[shape]
 		for _, pod := range pods[room:] {
-			d.surplus[subjectOf(pod)] = room == 0 || !cycle.SameTurn(pods[room-1], pod) // else it may be taken before
+			d.surplus[cycle.SubjectOf(pod)] = room == 0 || !cycle.SameTurn(pods[room-1], pod) // else it may be taken before
 		}
 	}
 	return nil

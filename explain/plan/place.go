@@ -77,7 +77,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	if len(others) > 0 {
 		r.about = map[explain.Subject]bool{}
 		for _, pod := range pods {
-			r.about[subjectOf(pod)] = true
+			r.about[cycle.SubjectOf(pod)] = true
 		}
 	}
 	r.leaveOut()
@@ -194,7 +194,7 @@ func (r *replay) leaveOut() {
 			r.out.Others = append(r.out.Others, p.Subject)
 		}
 	}
-	r.waiting = slices.DeleteFunc(r.waiting, func(w cycle.Waiting) bool { return !r.about[subjectOf(w.Pod)] })
+	r.waiting = slices.DeleteFunc(r.waiting, func(w cycle.Waiting) bool { return !r.about[cycle.SubjectOf(w.Pod)] })
 }
 
 // addBest adds to a plan whether all can be placed, and what makes the scheduler do so.
@@ -252,10 +252,6 @@ func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *c
 // settle takes over what became of the pods.
 func (r *replay) settle() {
 	r.waiting, r.out.Placed, r.out.Running = slices.Clone(r.Waiting), slices.Clone(r.Placed), r.Running
-}
-
-func subjectOf(pod *corev1.Pod) explain.Subject {
-	return explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 }
 
 // Waiting returns the pods that wait for kube-scheduler and are asked for, in the order of the snapshot. others is how many of them

@@ -125,7 +125,7 @@ func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, fre
 		if may {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
 				"kube-scheduler may end other pods for %s, which is more important; what then becomes of these, and of the pods after it, was not played on",
-				subjectOf(w.Pod).FullName()))
+				cycle.SubjectOf(w.Pod).FullName()))
 			return true, nil
 		}
 	}

@@ -150,7 +150,7 @@ func (q *queueing) sharesClaim(other *corev1.Pod) bool {
 
 // behindOnly reports whether all pods before the pod are among some, and there are any.
 func (q *queueing) behindOnly(some map[explain.Subject]bool) bool {
-	return len(q.before) > 0 && !slices.ContainsFunc(q.before, func(pod *corev1.Pod) bool { return !some[subjectOf(pod)] })
+	return len(q.before) > 0 && !slices.ContainsFunc(q.before, func(pod *corev1.Pod) bool { return !some[cycle.SubjectOf(pod)] })
 }
 
 // lost follows what is said of a pod that loses its devices, gained what is said of one that may get them.
@@ -233,7 +233,7 @@ func (q *queueing) takers(r *explain.Replay, placed int) []explain.Subject {
 	}
 	if q.fits() { // those of its group that come later are placed with it
 		out = slices.DeleteFunc(out, func(s explain.Subject) bool {
-			return !slices.ContainsFunc(q.before, func(pod *corev1.Pod) bool { return subjectOf(pod) == s })
+			return !slices.ContainsFunc(q.before, func(pod *corev1.Pod) bool { return cycle.SubjectOf(pod) == s })
 		})
 	}
 	return out

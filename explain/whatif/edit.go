@@ -69,12 +69,6 @@ func (q *Question) Feasible(e Edit) bool {
 	return !ok || !q.Generated(s.Target().Claim)
 }
 
-// IsClaimEdit reports whether the edit changes a claim of the question.
-func IsClaimEdit(e Edit) bool {
-	_, ok := e.(ClaimEdit)
-	return ok
-}
-
 // isSpecEdit reports whether the owner of the claims can make the edit.
 func isSpecEdit(e Edit) bool {
 	_, ok := e.(SpecEdit)

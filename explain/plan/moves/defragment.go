@@ -23,7 +23,7 @@ const maxCopies = 10_000
 // fit for certain, and with other moves there may be room for more. The error is that of the context, or of a
 // question that could not be put.
 func Defragment(ctx context.Context, c *scheduler.Cluster, like *resourcev1.ResourceClaim, most int) (*explain.Defragmentation, error) {
-	out := &explain.Defragmentation{Like: subjectOf(like), Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	out := &explain.Defragmentation{Like: cycle.SubjectOf(like), Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	copies := 0
 	next := func() *resourcev1.ResourceClaim { return copyOf(like, copies) }
 	for {

@@ -38,7 +38,7 @@ func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, 
 	if err != nil {
 		return nil, err
 	}
-	out := &explain.Moves{Subject: subjectOf(subject), Fixed: p.fixed, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	out := &explain.Moves{Subject: cycle.SubjectOf(subject), Fixed: p.fixed, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if placed(subject) {
 		out.Verdict, out.Message, out.Proven = explain.Feasible, "has its place already", true
 		return out, nil

@@ -122,15 +122,7 @@ func (p *problem) fix(r *rule, pod *corev1.Pod) {
 		at = len(p.fixed)
 		p.fixed = append(p.fixed, explain.FixedPods{Key: r.key, Reason: r.reason})
 	}
-	p.fixed[at].Pods = append(p.fixed[at].Pods, subjectOf(pod))
-}
-
-func subjectOf(object metav1.Object) explain.Subject {
-	kind := "Pod"
-	if _, ok := object.(*resourcev1.ResourceClaim); ok {
-		kind = "ResourceClaim"
-	}
-	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	p.fixed[at].Pods = append(p.fixed[at].Pods, cycle.SubjectOf(pod))
 }
 
 // step is a candidate that leaves its node and goes to another one. to is -1 for one that has so much choice

@@ -59,9 +59,9 @@ func (p *problem) try(ctx context.Context, steps []step, node int) (*trial, erro
 // rivals are the other pods that wait, one of each shape.
 func (p *problem) rivals() []*corev1.Pod {
 	users := p.users()
-	self := subjectOf(p.target.subject)
+	self := cycle.SubjectOf(p.target.subject)
 	waiting, _ := plan.Waiting(p.base.Snapshot(), func(pod *corev1.Pod) bool {
-		return subjectOf(pod) != self && !slices.Contains(users, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
+		return cycle.SubjectOf(pod) != self && !slices.Contains(users, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 	})
 	known := map[string]bool{}
 	var out []*corev1.Pod
@@ -108,7 +108,7 @@ func (t *trial) run(
 	if err != nil {
 		return nil, err
 	}
-	return &explain.PlacedPod{Subject: subjectOf(t.problem.target.subject), Node: name, AnyOf: 1, Devices: devicesOf(reservation)}, nil
+	return &explain.PlacedPod{Subject: cycle.SubjectOf(t.problem.target.subject), Node: name, AnyOf: 1, Devices: devicesOf(reservation)}, nil
 }
 
 // optionsFor returns the nodes on which a pod or a claim fits in a cluster: none if that is not certain.
@@ -160,7 +160,7 @@ func (t *trial) planned(ctx context.Context, c *scheduler.Cluster, i int) (*sche
 	}
 	owner := metav1.GetControllerOf(st.pod)
 	t.moves = append(t.moves, explain.Move{
-		Pod: subjectOf(st.pod), From: inspect.NodeName(t.nodes[st.from].Name), To: to, AnyOf: len(options), Closed: closed,
+		Pod: cycle.SubjectOf(st.pod), From: inspect.NodeName(t.nodes[st.from].Name), To: to, AnyOf: len(options), Closed: closed,
 		Owner: owner.Kind + " " + owner.Name, Priority: corev1helpers.PodPriority(st.pod), Devices: devicesOf(reservation),
 	})
 	return cycle.With(c, reservation), nil
@@ -283,7 +283,7 @@ func (t *trial) interfere(ctx context.Context, i int, c *scheduler.Cluster, opti
 	}
 	for _, o := range turn.Options {
 		if t.index[o.Node] != t.node {
-			name := subjectOf(t.problem.target.subject).FullName()
+			name := cycle.SubjectOf(t.problem.target.subject).FullName()
 			t.doubt(fmt.Sprintf("%s may take the room on %s while %s is moved", name, o.Node, t.steps[i].pod.Name))
 			break
 		}

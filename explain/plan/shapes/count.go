@@ -221,7 +221,7 @@ func (c *counter) frugal(ctx context.Context) (int, error) {
 // largestFirst are the pods, those first that few others can keep off a node.
 func (c *counter) largestFirst() []*corev1.Pod {
 	out := slices.Clone(c.pods)
-	size := func(p *corev1.Pod) weights { return c.crowd.takes[c.kindOf[subjectOf(p)]] }
+	size := func(p *corev1.Pod) weights { return c.crowd.takes[c.kindOf[cycle.SubjectOf(p)]] }
 	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(size(a)[1], size(b)[1]), cmp.Compare(size(a)[2], size(b)[2]), cmp.Compare(size(a)[0], size(b)[0]))
 	})
@@ -245,7 +245,7 @@ func (c *counter) tryEach(ctx context.Context) error {
 		}
 		refutedBefore = state == refuted
 		if waits != nil && a.Pod == (explain.Subject{}) {
-			a.Pod = subjectOf(waits)
+			a.Pod = cycle.SubjectOf(waits)
 		}
 	}
 	if slices.ContainsFunc(c.kinds, func(k *podKind) bool { return k.unsure }) {

@@ -134,7 +134,7 @@ func (f *finder) stuck(ctx context.Context, kind *podKind, pod *corev1.Pod) (*ex
 func (f *finder) sortGroups() {
 	helped := map[explain.Subject]bool{}
 	for _, pod := range f.pods {
-		helped[subjectOf(pod)] = true
+		helped[cycle.SubjectOf(pod)] = true
 	}
 	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
 		gang, ok := cycle.Gang(f.base, pod, cycle.Options{})
@@ -148,10 +148,10 @@ func (f *finder) sortGroups() {
 		if left >= gang.Need {
 			return false
 		}
-		kind := f.kindOf[subjectOf(pod)]
+		kind := f.kindOf[cycle.SubjectOf(pod)]
 		kind.pods = slices.DeleteFunc(kind.pods, func(p *corev1.Pod) bool { return p == pod })
 		f.out.Stuck = append(f.out.Stuck, explain.PendingPod{
-			Subject: subjectOf(pod), Verdict: explain.Unsatisfiable, Code: allocator.PodGroupIncomplete,
+			Subject: cycle.SubjectOf(pod), Verdict: explain.Unsatisfiable, Code: allocator.PodGroupIncomplete,
 			Message: fmt.Sprintf("its PodGroup %s is placed as a whole, and too many others of it wait for what no node brings", inspect.PodGroupOf(pod)),
 		})
 		return true
@@ -198,7 +198,7 @@ func (f *finder) whyNot(ctx context.Context, shape int, pod *corev1.Pod) (*expla
 		return nil, err
 	}
 	p := plan.PendingFor(e, explain.Unsatisfiable)
-	p.Subject = subjectOf(pod)
+	p.Subject = cycle.SubjectOf(pod)
 	if len(e.Groups) > 0 && len(e.Groups[0].Reasons) > 0 { // which need not name the node, as there is only one
 		p.Message = cmp.Or(e.Groups[0].Reasons[0].Brief, e.Groups[0].Reasons[0].Message)
 	}

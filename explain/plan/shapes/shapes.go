@@ -147,7 +147,7 @@ func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
 	}
 	f.out.Pods = len(t.Tried) + len(t.Running)
 	for _, w := range t.Waiting {
-		f.out.Waiting = append(f.out.Waiting, subjectOf(w.Pod))
+		f.out.Waiting = append(f.out.Waiting, cycle.SubjectOf(w.Pod))
 	}
 	if len(t.Waiting) == 0 {
 		if f.out.MayFit = len(f.out.Unseen) > 0; f.out.MayFit {
@@ -202,8 +202,4 @@ func (f *finder) rank() {
 		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), byPrice,
 			cmp.Compare(nodesA, nodesB), cmp.Compare(nodesA*a.Devices, nodesB*b.Devices))
 	})
-}
-
-func subjectOf(pod *corev1.Pod) explain.Subject {
-	return explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 }

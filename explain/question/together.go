@@ -44,11 +44,8 @@ func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 	return e, err
 }
 
-// MaxTogether is the number of pods up to which [Together] looks for changes.
-const MaxTogether = maxJointly
-
 // Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do by itself: an order,
-// pods that are pinned to nodes, alternatives of claims that are dropped. Each was verified in all runs. Of more than [MaxTogether]
+// pods that are pinned to nodes, alternatives of claims that are dropped. Each was verified in all runs. Of very many
 // pods there is none.
 func Together(ctx context.Context, queue cycle.Queue, pods []*corev1.Pod, run cycle.Run, opts Options) ([]explain.Fix, error) {
 	if len(pods) > maxJointly {
