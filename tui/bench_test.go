@@ -221,8 +221,8 @@ func BenchmarkPlan(b *testing.B) {
 			for b.Loop() {
 				_, cmd := m.Update(screen.Open{Page: screen.Drain, Ref: screen.Ref{Kind: screen.Node, Name: "node-00007"}})
 				settle(m, cmd)
-				if !strings.Contains(m.frame(), "draining node node-00007 ends 3 pods") {
-					b.Fatal(m.frame())
+				if frame := (frame{m}).draw(); !strings.Contains(frame, "draining node node-00007 ends 3 pods") {
+					b.Fatal(frame)
 				}
 				settle(m, m.back())
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -27,7 +26,7 @@ type presser struct {
 func (p *presser) home() {
 	m := p.m
 	for range 3 {
-		if m.typing() {
+		if m.state().Typing {
 			p.press("esc")
 		}
 	}
@@ -41,8 +40,8 @@ func (p *presser) home() {
 	}
 	p.send(screen.Go{View: p.view, Ref: p.ref})
 	m.trail = nil
-	if s, ok := m.top().(screen.Marker); ok {
-		s.Unmark()
+	if unmark := m.state().Unmark; unmark != nil {
+		unmark()
 	}
 	if p.page != "" {
 		p.send(screen.Open{Page: p.page, Ref: p.ref})
@@ -50,20 +49,20 @@ func (p *presser) home() {
 }
 
 // still are the actions that may change nothing, because there is nothing further on or because it is so already.
-var still = []keymap.Action{
+var still = []string{
 	"up", "down", "page up", "page down", "half a page up", "half a page down", "first", "last", "left", "right", "next device", "previous device", "next page", "previous page", "device before",
 	"next branch", "previous branch",
 }
 
 // try presses a key and fails if it neither does anything nor says why not.
-func (p *presser) try(k keymap.Key, press string) {
+func (p *presser) try(k screen.Key, press string) {
 	p.home()
 	before := p.frame()
 	p.pressed++
 	p.press(press)
 	p.pass()
 	after := p.frame()
-	if p.m.remark.Text != "" || slices.Contains(still, k.Action) || before != after {
+	if p.m.remark.Text != "" || slices.Contains(still, k.Name) || before != after {
 		return
 	}
 	p.Errorf("%s on %s %s %s: %s does nothing and does not say why", p.view, p.page, p.ref.Kind, p.ref, press)
@@ -72,7 +71,7 @@ func (p *presser) try(k keymap.Key, press string) {
 // tryAll presses all keys that are told of, and some others.
 func (p *presser) tryAll() {
 	p.home()
-	keys := slices.Concat(p.m.top().Keys(), p.m.keys())
+	keys := slices.Concat(p.m.state().Keys, p.m.keys())
 	for _, k := range keys {
 		for _, press := range k.Press {
 			if name, ok := strings.CutPrefix(press, "ctrl+"); ok && name == "z" || press == "q" || press == p.ownNumber() {
@@ -82,8 +81,8 @@ func (p *presser) tryAll() {
 		}
 	}
 	for _, press := range []string{"x", "B", "0", "@", "é", "装", "ctrl+q"} {
-		if _, ok := slices.Concat(p.m.top().Keys(), p.m.keys()).Find(press); !ok {
-			p.try(keymap.Key{}, press)
+		if _, ok := slices.Concat(p.m.state().Keys, p.m.keys()).Find(press); !ok {
+			p.try(screen.Key{}, press)
 		}
 	}
 }
@@ -127,9 +126,9 @@ func everywhere(t *testing.T) []presser {
 		d.send(screen.Go{View: v})
 		d.frame()
 		var refs []screen.Ref
-		if s, ok := d.m.top().(screen.Marker); ok {
+		if s := d.m.state(); s.Unmark != nil {
 			d.press("*")
-			refs = slices.Clone(s.Marked())
+			refs = slices.Clone(d.m.state().Marked)
 			s.Unmark()
 		}
 		places = append(places, presser{view: v})
@@ -181,7 +180,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 		for range 60 {
 			d.press("down")
 			d.frame()
-			if next := d.m.top().Selection(); next != ref {
+			if next := d.m.state().Selection; next != ref {
 				if kinds[ref.Kind] == nil {
 					kinds[ref.Kind] = map[screen.Kind]bool{}
 				}

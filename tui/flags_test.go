@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -54,22 +55,14 @@ func TestARefusalFits(t *testing.T) {
 		if d.frame(); d.m.popup == nil {
 			t.Fatal("it is gone")
 		}
-		if all := joined(d.m.popup); all != strings.ReplaceAll(why, " ", "") {
+		text := d.m.popup.page.Plain(d.m.world.Theme)
+		if all := strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "\n", ""); all != strings.ReplaceAll(why, " ", "") {
 			t.Errorf("%d columns: %q", width, all)
 		}
-		for _, line := range d.m.popup.lines {
-			if line.Width() > width-6 {
-				t.Errorf("%d columns: %q is wider than its box", width, line.String())
+		for line := range strings.SplitSeq(text, "\n") {
+			if styled.Width(line) > width-6 {
+				t.Errorf("%d columns: %q is wider than its box", width, line)
 			}
 		}
 	}
-}
-
-// joined is the text of a popup without blanks.
-func joined(p *popup) string {
-	var b strings.Builder
-	for _, line := range p.lines {
-		b.WriteString(strings.ReplaceAll(line.String(), " ", ""))
-	}
-	return b.String()
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -22,35 +22,32 @@ const (
 	minWidth, minHeight = 40, 10
 )
 
+// frame draws the model.
+type frame struct{ *model }
+
 // headerHeight is how many lines are above the screen: below the titles is a rule, with what there is to be said
 // about the screen, unless it draws one and there is nothing to be said.
-func (m *model) headerHeight() int {
-	if _, own := m.top().(screen.HasHeader); own && len(m.crumbs()) == 0 {
+func (m frame) headerHeight() int {
+	if m.state().Header && len(m.crumbs()) == 0 {
 		return titleHeight
 	}
 	return titleHeight + 1
 }
 
-func (m *model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
-
 // View implements tea.Model.
 func (m *model) View() tea.View {
-	if m.drawing.resting {
-		return m.drawing.view
-	}
-	v := tea.NewView(m.frame())
+	v := tea.NewView(frame{m}.draw())
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
 	v.WindowTitle = "kubectl dra top"
 	if m.options.Cluster != "" {
 		v.WindowTitle += " – " + inspect.Sanitize(m.options.Cluster)
 	}
-	m.drawing.show(v)
-	return m.drawing.view
+	return v
 }
 
-// frame draws the whole screen.
-func (m *model) frame() string {
+// draw draws the whole screen.
+func (m frame) draw() string {
 	if m.width == 0 || m.height == 0 {
 		return ""
 	}
@@ -61,12 +58,11 @@ func (m *model) frame() string {
 	th := m.world.Theme
 	header := m.headerHeight()
 	body := m.height - header - footerHeight
-	screen := widget.Fit(m.body(body), m.width, body)
+	screen := m.withOffers(widget.Fit(m.body(body), m.width, body), body)
 	lines := []string{m.headerLine(), m.tabs()}
 	if header > titleHeight {
 		lines = append(lines, widget.Rule(th, m.crumbs(), m.width))
 	}
-	screen = m.withOffers(screen, body)
 	lines = append(lines, screen, widget.Rule(th, nil, m.width), m.statusLine())
 	frame := strings.Join(lines, "\n")
 	if m.popup != nil {
@@ -76,7 +72,7 @@ func (m *model) frame() string {
 }
 
 // withOffers puts what can be taken for what is typed over the end of a screen.
-func (m *model) withOffers(body string, height int) string {
+func (m frame) withOffers(body string, height int) string {
 	if m.input == nil || len(m.input.offers) == 0 || height < 4 {
 		return body
 	}
@@ -100,7 +96,7 @@ const (
 )
 
 // tabLine is the views with their numbers, and where each ends.
-func (m *model) tabLine(style tabStyle) (line styled.Line, ends []int) {
+func (m frame) tabLine(style tabStyle) (line styled.Line, ends []int) {
 	at := 0
 	for i := range m.views {
 		if i >= numbered && i != m.current {
@@ -124,7 +120,7 @@ func (m *model) tabLine(style tabStyle) (line styled.Line, ends []int) {
 }
 
 // tab is the title of a view.
-func (m *model) tab(i int, style tabStyle) string {
+func (m frame) tab(i int, style tabStyle) string {
 	title := m.views[i].title
 	switch {
 	case i >= numbered:
@@ -139,7 +135,7 @@ func (m *model) tab(i int, style tabStyle) string {
 }
 
 // tabs are the views and which namespace is shown.
-func (m *model) tabs() string {
+func (m frame) tabs() string {
 	scope := m.scope()
 	line, _ := m.tabLine(m.tabStyle())
 	room := m.width - line.Width()
@@ -151,7 +147,7 @@ func (m *model) tabs() string {
 }
 
 // scope is the namespace that is shown.
-func (m *model) scope() styled.Line {
+func (m frame) scope() styled.Line {
 	name := "all"
 	if m.world.Namespace != "" {
 		name = inspect.Sanitize(m.world.Namespace)
@@ -164,7 +160,7 @@ func (m *model) scope() styled.Line {
 const leastScope, mostScope = 8, 24
 
 // tabStyle says as much as there is room for.
-func (m *model) tabStyle() tabStyle {
+func (m frame) tabStyle() tabStyle {
 	for style := wholeTabs; style < bareTabs; style++ {
 		if line, _ := m.tabLine(style); line.Width()+max(leastScope, min(mostScope, m.scope().Width())) <= m.width {
 			return style
@@ -174,7 +170,7 @@ func (m *model) tabStyle() tabStyle {
 }
 
 // tabAt returns the view whose tab is at a column, or -1.
-func (m *model) tabAt(x int) int {
+func (m frame) tabAt(x int) int {
 	_, ends := m.tabLine(m.tabStyle())
 	for i, end := range ends[:numbered] {
 		if x < end {
@@ -185,7 +181,7 @@ func (m *model) tabAt(x int) int {
 }
 
 // crumbs say what is supposed, which pages are open, and which filter is in force.
-func (m *model) crumbs() styled.Line {
+func (m frame) crumbs() styled.Line {
 	var line styled.Line
 	if n := len(m.world.Supposed); n > 0 {
 		text := inspect.Sanitize(m.world.Supposed[n-1].String())
@@ -205,20 +201,22 @@ func (m *model) crumbs() styled.Line {
 		}
 		line = append(line, kind, styled.Span{Text: inspect.Sanitize(p.name()), Role: styled.Name})
 	}
-	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
-		line = append(line, styled.Span{Text: separator(line) + "filter "}, styled.Span{Text: inspect.Sanitize(f.FilterText()), Role: styled.Accent})
+	state := m.state()
+	add := func(name, text string) {
+		if text != "" && m.input == nil {
+			line = append(line, styled.Span{Text: separator(line) + name}, styled.Span{Text: inspect.Sanitize(text), Role: styled.Accent})
+		}
 	}
-	if text := m.searchText(); text != "" && m.input == nil {
-		line = append(line, styled.Span{Text: separator(line) + "search "}, styled.Span{Text: inspect.Sanitize(text), Role: styled.Accent})
-	}
-	if a, ok := m.top().(screen.Arranger); ok && a.Arrangement() != "" {
-		line = append(line, styled.Span{Text: separator(line) + a.Arrangement(), Role: styled.Dim})
+	add("filter ", state.Filter)
+	add("search ", state.Search)
+	if state.Arrangement != "" {
+		line = append(line, styled.Span{Text: separator(line) + state.Arrangement, Role: styled.Dim})
 	}
 	return line
 }
 
 // crumbsFrom is the first of the pages that is named: where there is no room for all, those on top are, which are shown.
-func (m *model) crumbsFrom() int {
+func (m frame) crumbsFrom() int {
 	const others = 14 // the rule around them, and "what if: "
 	room := m.width - others
 	for i := len(m.pages) - 1; i >= 0; i-- {
@@ -239,12 +237,12 @@ func separator(line styled.Line) string {
 }
 
 // statusLine shows the keys of the popup, or the prompt, or a remark, or the keys that work here and now.
-func (m *model) statusLine() string {
+func (m frame) statusLine() string {
 	th := m.world.Theme
 	if m.popup != nil {
 		return m.popupLine()
 	}
-	status := styled.Text(styled.Dim, " "+m.top().Status()+" ")
+	status := styled.Text(styled.Dim, " "+m.state().Status+" ")
 	room := m.width - status.Width()
 	if m.input != nil {
 		if room < leastPrompt { // what is typed comes first
@@ -264,8 +262,13 @@ func (m *model) statusLine() string {
 const leastPrompt = 12
 
 // popupLine tells of the keys of the popup, and what was typed to confirm it.
-func (m *model) popupLine() string {
-	keys := m.popup.keyLine(m.height)
+func (m frame) popupLine() string {
+	var keys styled.Line
+	for _, k := range m.popupKeys() {
+		if k.Short != "" {
+			keys = append(keys, keyText(k)...)
+		}
+	}
 	if m.popup.seeking {
 		return m.popup.search.View(m.world.Theme, m.width)
 	}
@@ -276,29 +279,34 @@ func (m *model) popupLine() string {
 	return m.popup.answer.View(m.world.Theme, room) + widget.Render(m.world.Theme, keys, m.width-room)
 }
 
-// keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
-func (m *model) keyLine(room int) styled.Line {
-	own := m.screenKeys()
-	keys := append(append(keymap.Map{}, own...), m.keys()...)
-	line := styled.Line{}
-	always := m.alwaysShown()
-	if m.typing() {
-		keys = m.top().Keys() // the others are typed
+// keyLine shows as many of the keys that work as have room: what is done to objects before what is done to tables, and that before ways to
+// other places. Help, and the way back, are always among them; while text is typed, how that ends.
+func (m frame) keyLine(room int) styled.Line {
+	own, root, typing := m.screenKeys(), m.keys(), m.state().Typing
+	var always styled.Line
+	keys := own
+	if stop, ok := own.Find("esc"); typing && ok {
+		always = keyText(stop)
+	} else if !typing {
+		if len(m.pages) > 0 {
+			always = keyText(screen.Key{Press: []string{"esc"}, Show: "Esc", Short: "back"})
+		}
+		always = append(always, keyText(screen.Key{Press: []string{"?"}, Short: "help"})...)
+		at := max(0, slices.IndexFunc(root, func(k screen.Key) bool { return k.Name == "namespace" }))
+		keys = slices.Concat(root[:at], own, root[at:])
 	}
-	left := room - always.Width()
-	for _, k := range m.byWeight(keys) {
-		if first, taken := own.Find(firstPress(k)); taken && first.Action != k.Action {
+	line, left := styled.Line{}, room-always.Width()
+	for _, k := range keys {
+		if first, taken := own.Find(k.Press[0]); taken && first.Name != k.Name {
 			continue
 		}
-		if k.Off != "" || k.Short == "" || k.Action == help || m.typing() && slices.Contains(k.Press, "esc") {
+		if k.Off != "" || k.Short == "" || k.Name == "help" || typing && slices.Contains(k.Press, "esc") {
 			continue
 		}
-		text := keyText(k)
-		if text.Width() > left {
-			continue
+		if text := keyText(k); text.Width() <= left {
+			left -= text.Width()
+			line = append(line, text...)
 		}
-		left -= text.Width()
-		line = append(line, text...)
 	}
 	if left < 0 {
 		return line
@@ -306,52 +314,175 @@ func (m *model) keyLine(room int) styled.Line {
 	return append(line, always...)
 }
 
-// alwaysShown are help and the way back; while text is typed, how that ends.
-func (m *model) alwaysShown() (line styled.Line) {
-	if m.typing() {
-		if stop, ok := m.top().Keys().Find("esc"); ok {
-			line = keyText(stop)
-		}
-		return line
-	}
-	if len(m.pages) > 0 {
-		line = keyText(keymap.Key{Press: []string{"esc"}, Show: "Esc", Short: "back"})
-	}
-	return append(line, keyText(keymap.Key{Press: []string{"?"}, Short: "help"})...)
-}
-
-// byWeight puts what is done to objects before what is done to tables, and that before ways to other places.
-func (m *model) byWeight(keys keymap.Map) keymap.Map {
-	own := len(m.screenKeys())
-	root := keys[own:]
-	at := max(0, slices.IndexFunc(root, func(k keymap.Key) bool { return k.Action == namespace }))
-	return slices.Concat(root[:at], keys[:own], root[at:])
-}
-
-// firstPress is the press by which a key is told.
-func firstPress(k keymap.Key) string {
-	if len(k.Press) > 0 {
-		return k.Press[0]
-	}
-	return ""
-}
-
 // keyText is a key in the status line, where a click presses it.
-func keyText(k keymap.Key) styled.Line {
-	press := firstPress(k)
+func keyText(k screen.Key) styled.Line {
+	press := ""
+	if len(k.Press) > 0 {
+		press = k.Press[0]
+	}
 	return styled.Line{{Text: " " + k.Label(), Role: styled.Accent, Link: press}, {Text: " " + k.Short + " ", Role: styled.Dim, Link: press}}
 }
 
 // keyAt is the key that the status line shows at a column, or "".
-func (m *model) keyAt(x int) string {
+func (m frame) keyAt(x int) string {
 	if m.popup != nil || m.input != nil || m.remark.Text != "" {
 		return ""
 	}
 	at := 0
-	for _, span := range m.keyLine(m.width - styled.Width(" "+m.top().Status()+" ")) {
+	for _, span := range m.keyLine(m.width - styled.Width(" "+m.state().Status+" ")) {
 		if at += styled.Width(span.Text); x < at {
 			return span.Link
 		}
 	}
 	return ""
+}
+
+// longestGraph is how many columns the graph of a driver has at most.
+const longestGraph = 8
+
+// headerLine is the first line: which cluster, and how it is.
+func (m frame) headerLine() string {
+	left, version := styled.Line{{Text: " kubectl dra", Role: styled.Accent}}, ""
+	if m.base != nil {
+		version = m.base.ServerVersion()
+	}
+	for _, s := range []string{m.options.Cluster, m.options.User, version} {
+		if s != "" {
+			left = append(left, styled.Span{Text: "  " + styled.Cut(inspect.Sanitize(s), 32), Role: styled.Strong})
+		}
+	}
+	left = append(left, m.timeline.text(m.width-left.Width()-m.healthText().Width()-3)...)
+	right := m.healthText()
+	room := m.width - left.Width() - right.Width() - 3
+	right = append(right, m.usageLine(room)...)
+	right = append(right, styled.Span{Text: " "})
+	if over := left.Width() + right.Width() + 1 - m.width; over > 0 {
+		left = styled.Text(styled.Strong, styled.Cut(left.String(), max(12, left.Width()-over)))
+	}
+	gap := styled.Span{Text: strings.Repeat(" ", max(1, m.width-left.Width()-right.Width()))}
+	return widget.Render(m.world.Theme, append(append(left, gap), right...), m.width)
+}
+
+// usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs as
+// long as there is room for.
+func (m frame) usageLine(room int) styled.Line {
+	shown, length := m.tally.now.usage, longestGraph
+	for len(shown) > 0 && m.usages(shown, 1).Width() > room {
+		shown = shown[:len(shown)-1]
+	}
+	for length > 1 && m.usages(shown, length).Width() > room {
+		length--
+	}
+	return m.usages(shown, length)
+}
+
+func (m frame) usages(shown []driverUse, length int) (line styled.Line) {
+	if len(shown) > 0 {
+		line = styled.Text(styled.Dim, map[bool]string{false: "  free", true: "  free at most"}[m.tally.now.atMost])
+	}
+	for _, u := range shown {
+		line = append(append(line, styled.Span{Text: "  "}), m.usageText(u, length)...)
+	}
+	return line
+}
+
+func (m frame) usageText(u driverUse, length int) styled.Line {
+	role := styled.Good
+	if u.Devices.Free == 0 {
+		role = styled.Warn
+	}
+	return styled.Line{
+		{Text: screen.ShortDriver(u.Driver) + " ", Role: styled.Plain},
+		{Text: widget.Sparkline(m.tally.graphs[u.Driver], length), Role: styled.Used},
+		{Text: " " + screen.FreeOfDriver(&u.DriverStatus), Role: role},
+	}
+}
+
+// healthText says how fresh and how complete the picture is.
+func (m frame) healthText() styled.Line {
+	if m.base == nil {
+		return styled.Text(styled.Warn, "◌ connecting")
+	}
+	var bad, syncing, unserved []string
+	for _, r := range shownResources {
+		h := m.base.Health(r)
+		switch h.State {
+		case inspect.Syncing:
+			syncing = append(syncing, string(r))
+		case inspect.Broken:
+			since := ""
+			if !h.Since.IsZero() {
+				since = " since " + h.Since.Local().Format("15:04:05")
+			}
+			return styled.Text(styled.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
+		case inspect.Forbidden, inspect.Narrowed, inspect.Incomplete:
+			bad = append(bad, string(r))
+		case inspect.NotServed:
+			if !r.Optional() {
+				unserved = append(unserved, string(r))
+			}
+		}
+	}
+	for _, trouble := range []struct {
+		role      styled.Role
+		what      string
+		resources []string
+	}{{styled.Bad, "✗ not served: ", unserved}, {styled.Warn, "◌ reading ", syncing}, {styled.Warn, "◐ partial: ", bad}} {
+		if n := len(trouble.resources); n > 1 {
+			return styled.Text(trouble.role, fmt.Sprintf("%s%s and %d more", trouble.what, trouble.resources[0], n-1))
+		} else if n == 1 {
+			return styled.Text(trouble.role, trouble.what+trouble.resources[0])
+		}
+	}
+	if m.options.Origin != "" {
+		return styled.Text(styled.Dim, "○ "+m.options.Origin)
+	}
+	return styled.Text(styled.Good, "● live")
+}
+
+// shownResources are those whose health the header reports.
+var shownResources = []inspect.Resource{
+	inspect.Claims, inspect.Slices, inspect.Classes, inspect.TaintRules, inspect.Nodes, inspect.Pods, inspect.Templates,
+}
+
+// body draws the screen that is visible, or, until there is a snapshot, what that waits for.
+func (m frame) body(height int) string {
+	waiter, ok := m.options.Source.(Waiter)
+	if m.base != nil || !ok {
+		return m.top().View(m.world, m.width, height)
+	}
+	server, since, what := waiter.Waiting()
+	lines := []styled.Line{nil, m.waitingFor(server, since), nil}
+	for _, w := range what {
+		lines = append(lines, styled.Text(styled.Plain, "   ◌ "+inspect.Sanitize(w)))
+	}
+	if m.options.Remarks != nil {
+		if remarks := m.options.Remarks(); len(remarks) > 0 {
+			lines = append(lines, nil, styled.Text(styled.Dim, "  The credential plugin says:"))
+			for _, r := range remarks {
+				for _, part := range styled.WrapText(inspect.Sanitize(r), max(1, m.width-4)) {
+					lines = append(lines, styled.Text(styled.Plain, "   "+part))
+				}
+			}
+		}
+	}
+	// What is said last matters most, so what there is no room for is missing from the list above it.
+	if over := min(len(lines)-height, len(what)); over > 0 {
+		end := 3 + len(what)
+		lines = slices.Delete(lines, end-over, end)
+	}
+	drawn := make([]string, len(lines))
+	for i, line := range lines {
+		drawn[i] = widget.Render(m.world.Theme, line, m.width)
+	}
+	return strings.Join(drawn, "\n")
+}
+
+// waitingFor is the line that says for whom, since when, and how to stop it.
+func (m frame) waitingFor(server string, since time.Time) styled.Line {
+	took := max(0, m.options.Clock().Sub(since)).Truncate(time.Second)
+	return styled.Line{
+		{Text: "  Waiting for ", Role: styled.Warn}, {Text: inspect.Sanitize(server), Role: styled.Strong},
+		{Text: fmt.Sprintf(" since %s (%s); q quits", since.Local().Format("15:04:05"), took), Role: styled.Dim},
+	}
 }

@@ -46,6 +46,7 @@ var goldens = []struct {
 	{"explain-several", "claims", screen.Ref{}, []string{"/", "train-", "enter", "space", "space", "e"}},
 	{"go-to", "claims", screen.Ref{}, []string{":", "gpu-b", "down"}},
 	{"go-to-commands", "claims", screen.Ref{}, []string{":"}},
+	{"load-selector", "cel", screen.Ref{}, []string{"l", "deviceclass"}},
 	{"choose-namespace", "claims", screen.Ref{}, []string{"n", "down"}},
 	{"checkup", "checkup", screen.Ref{}, nil},
 	{"checkup-links", "checkup", screen.Ref{}, []string{"down", "down", "v"}},

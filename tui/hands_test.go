@@ -68,9 +68,9 @@ func TestHalfPages(t *testing.T) {
 	d := drive(t, 100, 30, "claims")
 	d.frame() // a page is what was drawn
 	d.press("*")
-	all := d.m.marked()
+	all := d.m.state().Marked
 	d.press("esc", "g")
-	at := func() int { return slices.Index(all, d.m.top().Selection()) }
+	at := func() int { return slices.Index(all, d.m.state().Selection) }
 	d.press("ctrl+d")
 	half := at()
 	d.press("g", "pgdown")
@@ -122,7 +122,7 @@ func TestMarkedRowsAreAskedAboutTogether(t *testing.T) {
 	d.press("A")
 	d.shows("one claim at a time")
 	d.press("esc", "esc")
-	if got := d.m.marked(); len(got) > 0 {
+	if got := d.m.state().Marked; len(got) > 0 {
 		t.Errorf("after Esc %v are marked", got)
 	}
 	d.press("*")
@@ -176,7 +176,7 @@ func TestClicks(t *testing.T) {
 		return tea.MouseClickMsg{}
 	}
 	d.send(row())
-	if got := d.m.top().Selection(); got != claimRef("infer", "rerank-0") {
+	if got := d.m.state().Selection; got != claimRef("infer", "rerank-0") {
 		t.Fatalf("selected %v", got)
 	}
 	d.send(row())

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,7 +28,7 @@ func TestUsage(t *testing.T) {
 		if u.Devices.Used != used[u.Driver] || u.Devices.Total != total[u.Driver] {
 			t.Errorf("%s: %d of %d used, want %d of %d", u.Driver, u.Devices.Used, u.Devices.Total, used[u.Driver], total[u.Driver])
 		}
-		texts[u.Driver] = u.text()
+		texts[u.Driver] = screen.FreeOfDriver(&u.DriverStatus)
 	}
 	// Of the memory of the four GPUs 80Gi, 60Gi, 80Gi and 60Gi are taken, of 28 compute slices 24.
 	for driver, want := range map[string]string{"gpu.example.com": "18/64", "fpga.example.com": "0/5", "nic.example.com": "13/18", "mig.example.com": "12%"} {
@@ -41,8 +40,8 @@ func TestUsage(t *testing.T) {
 		Devices: inspect.DeviceCount{Total: 16, Used: 7, Free: 9, AtOnce: 9}, Whole: inspect.DeviceCount{Total: 8, Used: 6, Free: 2, AtOnce: 2},
 		Counters: []inspect.CounterStatus{{Counter: "memory", Total: resource.MustParse("80Gi"), Left: resource.MustParse("60Gi")}},
 	}}
-	if mixed.text() != "2/8+75%" || mixed.share() != 0.75 {
-		t.Errorf("%s, %v; want 2/8+75%%, 0.75", mixed.text(), mixed.share())
+	if text := screen.FreeOfDriver(&mixed.DriverStatus); text != "2/8+75%" || mixed.share() != 0.75 {
+		t.Errorf("%s, %v; want 2/8+75%%, 0.75", text, mixed.share())
 	}
 }
 
@@ -60,12 +59,12 @@ func TestHeaderWhileReading(t *testing.T) {
 		}
 		m := newModel(t.Context(), Options{})
 		m.base = demoSnapshot(t).WithHealth(health)
-		if got := m.healthText().String(); got != want {
+		if got := (frame{m}).healthText().String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		w := screen.NewWorld(t.Context(), 1, m.base)
-		if _, ok := m.header.take(m.header.refresh(w, new(atomic.Int64))()); !ok || len(m.header.now) > 0 || len(m.header.namespaces) == 0 {
-			t.Errorf("while %v are being read: %v free, namespaces %v", reading, m.header.now, m.header.namespaces)
+		if _, ok := m.tally.take(m.tally.look(w)()); !ok || len(m.tally.now.usage) > 0 || len(m.tally.now.namespaces) == 0 {
+			t.Errorf("while %v are being read: %v free, namespaces %v", reading, m.tally.now.usage, m.tally.now.namespaces)
 		}
 	}
 }
@@ -75,8 +74,8 @@ func TestHeaderWithoutClaims(t *testing.T) {
 	for state, want := range map[inspect.HealthState]string{inspect.Synced: "  free  gpu", inspect.Forbidden: "  free at most  gpu"} {
 		m := newModel(t.Context(), Options{})
 		m.base = demoSnapshot(t).WithHealth(map[inspect.Resource]inspect.Health{inspect.Claims: {State: state}})
-		m.header.take(m.header.refresh(screen.NewWorld(t.Context(), 1, m.base), new(atomic.Int64))())
-		if got := m.usageLine(200).String(); !strings.HasPrefix(got, want) {
+		m.tally.take(m.tally.look(screen.NewWorld(t.Context(), 1, m.base))())
+		if got := (frame{m}).usageLine(200).String(); !strings.HasPrefix(got, want) {
 			t.Errorf("claims are %q: %q, want %q", state, got, want)
 		}
 	}

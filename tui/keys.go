@@ -2,228 +2,111 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
 )
 
-// The actions that mean the same everywhere.
-const (
-	nextView     keymap.Action = "next view"
-	prevView     keymap.Action = "previous view"
-	filter       keymap.Action = "filter"
-	details      keymap.Action = "detail"
-	back         keymap.Action = "back"
-	explainIt    keymap.Action = "explain"
-	allocate     keymap.Action = "allocate"
-	deallocate   keymap.Action = "deallocate"
-	fit          keymap.Action = "fit"
-	yaml         keymap.Action = "yaml"
-	whatIf       keymap.Action = "what-if"
-	forget       keymap.Action = "forget what-if"
-	takeAway     keymap.Action = "plan"
-	lab          keymap.Action = "cel lab" // not "cel", which is the view by its number
-	copyIt       keymap.Action = "copy"
-	namespace    keymap.Action = "namespace"
-	anyNamespace keymap.Action = "all namespaces"
-	goName       keymap.Action = "go to"
-	help         keymap.Action = "help"
-	quit         keymap.Action = "quit"
-	suspend      keymap.Action = "suspend"
-)
+// keys are the keys that mean the same everywhere, each with what it does and the reason why it does nothing now.
+func (m *model) keys() screen.Keys {
+	s, subjects := m.state(), m.subjects()
+	ref := s.Selection
+	page := func(kind screen.Page, refs []screen.Ref) (off string, do func(*screen.World) tea.Cmd) {
+		return m.pageOff(kind, refs), func(*screen.World) tea.Cmd { return m.open(kind, refs) }
+	}
+	explainOff, explain := page(screen.Explain, subjects)
+	detailOff, detail := page(screen.Detail, only(ref))
+	fitOff, fit := page(screen.Fit, only(ref))
+	yamlOff, yaml := page(screen.YAML, subjects)
+	find := screen.Key{Name: "filter", Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Do: m.prompts.askFilter}
+	if s.Searches {
+		find.Short, find.Help = "search", "look for text on the page; n and N go on"
+	}
+	noneOff := func(is bool, why string) string {
+		if is {
+			return why
+		}
+		return ""
+	}
+	find.Off = noneOff(!s.Filters && !s.Searches, "there is nothing to filter")
+	backOff := noneOff(len(m.pages) == 0 && s.Search == "" && s.Filter == "" && len(s.Marked) == 0 && len(m.trail) == 0, "there is nothing to go back to; q quits")
 
-// keys are the keys that mean the same everywhere, each with the reason why it does nothing now.
-func (m *model) keys() keymap.Map {
-	ref := m.top().Selection()
-	keys := keymap.Map{
-		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, m.subjects())},
-		{Action: details, Press: []string{"enter", "d"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history, and where else to go from there (also d)", Off: m.pageOff(screen.Detail, only(ref))},
-		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, only(ref))},
-		{Action: whatIf, Press: []string{"w"}, Short: m.whatIfWord(), Help: "what if: the claim released, the taints gone, one more such node, or what p shows", Off: m.supposeOff(m.subjects())},
-		{Action: forget, Press: []string{"W"}, Help: "drop all what-ifs", Off: m.forgetOff()},
-		{Action: takeAway, Press: []string{"p"}, Help: "plan: what would be if it were drained, lost, tainted, evicted or deleted; how room is made for it", Off: m.takeAwayOff(m.subjects())},
-		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, m.subjects())},
-		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(Allocate, ref)},
-		{Action: deallocate, Press: []string{"D"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(Deallocate, ref)},
-		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Off: m.filterOff()},
-		{Action: lab, Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: m.labOff(ref)},
-		{Action: namespace, Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all"},
-		{Action: anyNamespace, Press: []string{"0"}, Help: "show all namespaces", Off: m.anyNamespaceOff()},
-		{Action: goName, Press: []string{":", "ctrl+a"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits (also ^A)"},
-		{Action: copyIt, Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff(ref)},
-		{Action: nextView, Press: []string{"tab"}, Show: "Tab", Help: "next view"},
-		{Action: prevView, Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view"},
-		{Action: back, Press: []string{"esc"}, Show: "Esc", Help: "back; or clear the marks, or the filter", Off: m.backOff()},
-		{Action: help, Press: []string{"?"}, Short: "help", Help: "all keys"},
-		{Action: suspend, Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on"},
-		{Action: quit, Press: []string{"q"}, Help: "quit"},
-	}
-	if _, ok := m.top().(screen.Searcher); ok {
-		at := slices.IndexFunc(keys, func(k keymap.Key) bool { return k.Action == filter })
-		keys[at].Short, keys[at].Help = "search", "look for text on the page; n and N go on"
-	}
-	keys = slices.Insert(keys, 9, m.playKeys(ref)...)
-	keys = append(m.timeKeys(), keys...)
+	keys := append(m.timeline.keys(), screen.Keys{
+		{Name: "explain", Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: explainOff, Do: explain},
+		{Name: "detail", Press: []string{"enter", "d"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history, and where else to go from there (also d)", Off: detailOff, Do: detail},
+		{Name: "fit", Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: fitOff, Do: fit},
+		{Name: "what-if", Press: []string{"w"}, Short: m.supposeWord(), Help: "what if: the claim released, the taints gone, one more such node, or what p shows", Off: m.supposeOff(subjects), Do: m.supposeSubjects},
+		{Name: "forget what-if", Press: []string{"W"}, Help: "drop all what-ifs", Off: noneOff(len(m.hypotheses) == 0, "nothing is supposed"), Do: func(*screen.World) tea.Cmd {
+			m.hypotheses = nil
+			return m.rebuildWorld()
+		}},
+		{Name: "plan", Press: []string{"p"}, Help: "plan: what would be if it were drained, lost, tainted, evicted or deleted; how room is made for it", Off: m.removalOff(subjects), Do: m.prompts.askRemoval},
+		{Name: "yaml", Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: yamlOff, Do: yaml},
+	}...)
+	keys = append(append(keys, m.writes.keys()...), screen.Keys{
+		find,
+		{Name: "cel lab", Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: labOff(m.world.Snapshot, ref), Do: func(*screen.World) tea.Cmd { return m.goTo(screen.Go{View: "cel", Ref: ref}) }},
+		{Name: "namespace", Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all", Do: m.prompts.askNamespace},
+		{Name: "all namespaces", Press: []string{"0"}, Help: "show all namespaces", Off: noneOff(m.world.Namespace == "", "all namespaces are shown"), Do: func(*screen.World) tea.Cmd { return m.prompts.showNamespace(allNamespaces) }},
+		{Name: "go to", Press: []string{":", "ctrl+a"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits (also ^A)", Do: m.prompts.askName},
+		{Name: "copy", Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: noneOff(ref.Kind == screen.None, "nothing is selected"), Do: func(*screen.World) tea.Cmd { return m.copyText(m.copied()) }},
+		{Name: "next view", Press: []string{"tab"}, Show: "Tab", Help: "next view", Do: func(*screen.World) tea.Cmd { return m.step(1) }},
+		{Name: "previous view", Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view", Do: func(*screen.World) tea.Cmd { return m.step(-1) }},
+		{Name: "back", Press: []string{"esc"}, Show: "Esc", Help: "back; or clear the marks, or the filter", Off: backOff, Do: func(*screen.World) tea.Cmd { return m.back() }},
+		{Name: "help", Press: []string{"?"}, Short: "help", Help: "all keys", Do: screen.Then(func() { m.popup = frame{m}.help() })},
+		{Name: "suspend", Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on", Do: func(*screen.World) tea.Cmd { return tea.Suspend }},
+		{Name: "quit", Press: []string{"q"}, Help: "quit", Do: func(*screen.World) tea.Cmd { return m.leave() }},
+	}...)
 	for i, v := range m.views[:numbered] {
-		keys = append(keys, keymap.Key{Action: keymap.Action(v.name), Press: []string{fmt.Sprint(i + 1)}, Help: v.title})
+		keys = append(keys, screen.Key{Name: v.name, Press: []string{fmt.Sprint(i + 1)}, Help: v.title, Do: func(*screen.World) tea.Cmd { return m.switchTo(v.name) }})
 	}
 	return keys
 }
 
-// marked are the objects that the user has marked, in the screen that is visible.
-func (m *model) marked() []screen.Ref {
-	if s, ok := m.top().(screen.Marker); ok {
-		return s.Marked()
-	}
-	return nil
+// navigation are the keys that lead to other places, wherever the cursor is. The names of views are others.
+var navigationKeys = map[string]bool{
+	"next view": true, "previous view": true, "filter": true, "namespace": true, "all namespaces": true, "go to": true, "help": true,
 }
 
-// subjects are what questions about several objects are about: those that are marked, or else the one at the cursor.
-func (m *model) subjects() []screen.Ref {
-	if refs := m.marked(); len(refs) > 0 {
-		return refs
-	}
-	return only(m.top().Selection())
-}
-
-func only(ref screen.Ref) []screen.Ref { return []screen.Ref{ref} }
-
-// pageOff says why there is no such page about objects here, or "".
-func (m *model) pageOff(p screen.Page, refs []screen.Ref) string {
-	if n := len(m.pages); n > 0 && m.pages[n-1].kind == p && slices.Equal(m.pages[n-1].refs, refs) {
-		return "this is it"
-	}
-	return pageTable[p].refuses(refs)
-}
-
-// supposeOff says why nothing can be supposed of objects, or "".
-func (m *model) supposeOff(refs []screen.Ref) string {
-	if m.plans() {
-		if len(m.suppositions()) == 0 {
-			return "no pod has to move, or that is not known yet"
-		}
-		return ""
-	}
-	why := ""
-	for _, ref := range refs {
-		if why = m.supposeOneOff(ref); why == "" {
-			return ""
-		}
-	}
-	return why
-}
-
-func (m *model) supposeOneOff(ref screen.Ref) string {
-	if slices.Contains(m.hypotheses, m.supposable(ref)) {
-		return "" // to be taken back
-	}
-	switch ref.Kind {
-	case screen.Claim:
-		if m.base == nil {
-			return ""
-		}
-		return holdsNothing(m.base, ref)
-	case screen.Device, screen.Node:
-		return ""
-	case screen.None:
-		return "nothing is selected"
-	}
-	if m.takeAwayOff(only(ref)) == "" {
-		return "p asks what would be without it"
-	}
-	return fmt.Sprintf("nothing can be supposed of a %s", ref.Kind)
-}
-
-// whatIfWord is what the key that supposes something is for.
-func (m *model) whatIfWord() string {
-	switch {
-	case !m.plans():
-		return "what-if"
-	case m.supposesAll(m.suppositions()) && len(m.suppositions()) > 0:
-		return "take back"
-	}
-	return "suppose it"
-}
-
-func (m *model) forgetOff() string {
-	if len(m.hypotheses) == 0 {
-		return "nothing is supposed"
-	}
-	return ""
-}
-
-func (m *model) writeOff(action Action, ref screen.Ref) string {
-	switch {
-	case m.options.Writer == nil:
-		return m.options.NoWriter
-	case m.commit.Running():
-		return "something is being written already"
-	case len(m.hypotheses) > 0:
-		return "not while something is supposed: W forgets it"
-	case m.plans():
-		return "not on a page about what would be: Esc leaves it"
-	case len(m.marked()) > 0:
-		return "writes are for one claim at a time: Esc clears the marks"
-	case ref.Kind != screen.Claim:
-		return "select a claim first"
-	case m.base == nil:
-		return ""
-	}
-	claim, ok := m.base.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name})
-	switch allocated := ok && claim.Status.Allocation != nil; {
-	case ok && action == Allocate && allocated:
-		return ref.String() + " is allocated already"
-	case ok && action == Deallocate && !allocated:
-		return ref.String() + " is not allocated"
-	}
-	return ""
-}
-
-func (m *model) labOff(ref screen.Ref) string {
+// labOff says why the lab cannot load the selectors of an object, or "".
+func labOff(s *inspect.Snapshot, ref screen.Ref) string {
 	if ref.Kind != screen.Claim && ref.Kind != screen.Class && ref.Kind != screen.Template {
 		return "select a claim or a class first"
 	}
-	if s := m.world.Snapshot; s != nil && !cel.HasSelectors(s, ref) {
+	if s != nil && !cel.HasSelectors(s, ref) {
 		return ref.String() + " has no CEL selectors"
 	}
 	return ""
 }
 
-func (m *model) filterOff() string {
-	_, rows := m.top().(screen.Filterer)
-	if _, text := m.top().(screen.Searcher); !rows && !text {
-		return "there is nothing to filter"
+// screenKeys are the keys of the screen that is visible. On a time line the arrows are not among them, where there are letters that
+// do the same.
+func (m *model) screenKeys() screen.Keys {
+	s, of := m.state(), m.timeline.keys()
+	if of == nil || s.Typing {
+		return s.Keys
 	}
-	return ""
-}
-
-func (m *model) anyNamespaceOff() string {
-	if m.world.Namespace == "" {
-		return "all namespaces are shown"
+	out := make(screen.Keys, 0, len(s.Keys))
+	for _, k := range s.Keys {
+		var press []string
+		for _, p := range k.Press {
+			if _, taken := of.Find(p); !taken {
+				press = append(press, p)
+			}
+		}
+		if len(press) < len(k.Press) {
+			k.Press, k.Show = press, ""
+		}
+		if len(press) > 0 {
+			out = append(out, k)
+		}
 	}
-	return ""
-}
-
-func (m *model) backOff() string {
-	f, ok := m.top().(screen.Filterer)
-	if len(m.pages) == 0 && m.searchText() == "" && (!ok || f.FilterText() == "") && len(m.marked()) == 0 && len(m.trail) == 0 {
-		return "there is nothing to go back to; q quits"
-	}
-	return ""
-}
-
-func copyOff(ref screen.Ref) string {
-	if ref.Kind == screen.None {
-		return "nothing is selected"
-	}
-	return ""
+	return out
 }
 
 // shown is a key as the help writes keys.
@@ -241,136 +124,145 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.interrupted = true
 		return m.leave()
 	}
-	if m.holdKey(k) {
+	root := m.keys()
+	key, known := root.Find(k.String())
+	if m.holdKey(k, key) {
 		return nil
 	}
 	m.remark = screen.Say{}
-	if m.keys().Action(k.String()) != whatIf {
+	if key.Name != "what-if" || key.Off != "" {
 		m.again = screen.Change{}
 	}
-	m.plan.Stop() // who does something else must not be asked in the middle of it, and answer by accident
+	m.writes.plan.Stop() // who does something else must not be asked in the middle of it, and answer by accident
 	switch {
 	case m.popup != nil:
 		return m.pressPopup(k)
 	case m.input != nil:
-		return m.pressInput(k)
-	case m.typing():
+		return m.prompts.press(k)
+	case m.state().Typing:
 		return m.update(m.top(), k)
 	}
-	if cmd, ok := m.pressTime(k); ok {
-		return cmd
+	own, of := m.screenKeys().Find(k.String())
+	if of {
+		key, known = own, true
 	}
-	if key, ok := m.top().Keys().Find(k.String()); ok {
-		if key.Off != "" {
-			return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
-		}
-		return m.update(m.top(), k)
-	}
-	key, ok := m.keys().Find(k.String())
 	switch {
-	case !ok:
+	case !known:
 		return m.say(styled.Dim, "no such key: "+inspect.Sanitize(shown(k))+" (? for help)")
-	case key.Off != "" && slices.Contains([]keymap.Action{allocate, deallocate, release, taint}, key.Action):
-		m.popup = refusal(key.Label() + " " + string(key.Action) + ": " + key.Off)
+	case key.Off != "" && !of && m.writesTo(key.Name):
+		m.popup = refusal(key.Label() + " " + key.Name + ": " + key.Off)
 		return nil
 	case key.Off != "":
-		return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
+		return m.say(styled.Warn, key.Label()+" "+key.Name+": "+key.Off)
 	}
-	return m.do(key.Action)
+	to := m.top()
+	cmd := key.Do(m.world)
+	if of {
+		return tea.Batch(cmd, m.update(to, screen.Pressed{}))
+	}
+	return cmd
 }
 
-// do carries out an action of the root.
-func (m *model) do(action keymap.Action) tea.Cmd {
-	ref := m.top().Selection()
-	switch action {
-	case explainIt:
-		return m.openSeveral(screen.Explain, m.subjects())
-	case details:
-		return m.open(screen.Open{Page: screen.Detail, Ref: ref})
-	case fit:
-		return m.open(screen.Open{Page: screen.Fit, Ref: ref})
-	case yaml:
-		return m.openSeveral(screen.YAML, m.subjects())
-	case whatIf, forget, takeAway:
-		return m.doSuppose(action)
-	case allocate, deallocate, release, taint:
-		return m.prepare(Action(action), ref)
-	case lab:
-		return m.goTo(screen.Go{View: "cel", Ref: ref})
-	case filter:
-		return m.askFilter()
-	case namespace:
-		return m.askNamespace()
-	case anyNamespace:
-		return m.showNamespace(allNamespaces)
-	case goName:
-		return m.askName()
-	case copyIt:
-		return m.copyText(m.copied())
-	case nextView:
-		return m.step(1)
-	case prevView:
-		return m.step(-1)
-	case back:
-		return m.back()
-	case help:
-		m.popup = m.helpPopup()
-		return nil
-	case suspend:
-		return tea.Suspend
-	case quit:
-		return m.leave()
-	}
-	return m.switchTo(string(action))
-}
-
-// doSuppose carries out an action about what is not so.
-func (m *model) doSuppose(action keymap.Action) tea.Cmd {
-	switch action {
-	case whatIf:
-		return m.supposeSubjects()
-	case takeAway:
-		return m.askTakeAway()
-	}
-	m.hypotheses = nil
-	return m.rebuildWorld()
+// writesTo reports whether a key of the root writes.
+func (m *model) writesTo(name string) bool {
+	a := Action(name)
+	return a == Allocate || a == Deallocate || a == Release || a == Taint
 }
 
 // leave ends the program; while something is being written, only when it is asked for again.
 func (m *model) leave() tea.Cmd {
-	if m.commit.Running() && !m.leaving {
+	if m.writes.commit.Running() && !m.leaving {
 		m.leaving, m.interrupted = true, false
 		return m.say(styled.Warn, "something is being written; leave again to stop it, which takes back what was begun")
 	}
 	return tea.Quit
 }
 
-// step goes to the view after, or before, the current one.
-func (m *model) step(by int) tea.Cmd {
-	from := m.current
-	if from >= numbered { // a list of a kind stands before the first view and behind the last
-		from = min(0, -by)
-	}
-	return m.switchTo(m.views[(from+by+numbered)%numbered].name)
-}
-
-// pressOf is the press of a key that a keymap names.
+// pressOf is the press of a key that a status line names.
 func pressOf(name string) tea.KeyPressMsg {
-	switch name {
-	case "enter":
-		return tea.KeyPressMsg{Code: tea.KeyEnter}
-	case "esc":
-		return tea.KeyPressMsg{Code: tea.KeyEscape}
-	case "tab":
-		return tea.KeyPressMsg{Code: tea.KeyTab}
-	case "left":
-		return tea.KeyPressMsg{Code: tea.KeyLeft}
-	case "right":
-		return tea.KeyPressMsg{Code: tea.KeyRight}
+	if code, ok := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "left": tea.KeyLeft, "right": tea.KeyRight}[name]; ok {
+		return tea.KeyPressMsg{Code: code}
 	}
 	r := []rune(name)
 	if len(r) != 1 {
 		return tea.KeyPressMsg{}
 	}
 	return tea.KeyPressMsg{Code: r[0], Text: name}
+}
+
+// maxTypeahead is how many keys wait at most: more than anybody types ahead.
+const maxTypeahead = 1000
+
+// holdKey keeps a key for later and reports whether it did. What a user types ahead, such as /train-0⏎e, is meant for
+// what will be selected, so it waits until that is known; keys that lead elsewhere do not. Esc and q do not either: they give up what was typed
+// ahead. key is what the keystroke means to the root.
+func (m *model) holdKey(k tea.KeyPressMsg, key screen.Key) bool {
+	if k.String() == "esc" || k.String() == "q" {
+		m.typeahead = nil
+		m.prompts.find.Stop()
+		return false
+	}
+	leads := key.Off == "" && (navigationKeys[key.Name] || m.isView(key.Name))
+	if !m.unsettled() || leads && !m.prompts.find.Running() && len(m.typeahead) == 0 {
+		return false
+	}
+	if len(m.typeahead) < maxTypeahead {
+		m.typeahead = append(m.typeahead, k)
+	}
+	return true
+}
+
+// unsettled reports whether what keys are about is being worked out. Text can be typed all the same.
+func (m *model) unsettled() bool {
+	s := m.state()
+	return m.popup == nil && m.input == nil && !s.Typing && (m.prompts.find.Running() || s.Unsettled)
+}
+
+// replayKeys presses the keys that were typed ahead, as far as it is known now what they are about.
+func (m *model) replayKeys() tea.Cmd {
+	var cmds []tea.Cmd
+	for len(m.typeahead) > 0 && !m.unsettled() {
+		k := m.typeahead[0]
+		rest := m.typeahead[1:]
+		m.typeahead = nil
+		cmds = append(cmds, m.press(k))
+		m.typeahead = append(m.typeahead, rest...)
+	}
+	return tea.Batch(cmds...)
+}
+
+// maxCopied is how many bytes are put onto the clipboard. They travel to the terminal in an escape sequence
+// of 4/3 of the length, of which the terminals that take least take 100,000 bytes.
+const maxCopied = 74_000
+
+// copied is what the copy key takes: names, each of which is one line, or what the screen knows better.
+func (m *model) copied() string {
+	if text := m.state().CopyText; text != nil {
+		return text()
+	}
+	refs := m.subjects()
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		if names[i] = ref.Name; len(refs) > 1 {
+			names[i] = ref.String() // they may be of several namespaces
+		}
+		names[i] = inspect.Sanitize(names[i])
+	}
+	return strings.Join(names, "\n")
+}
+
+// copyText puts text onto the clipboard. It is made safe first, line by line: it may be pasted into a
+// terminal, where an escape sequence or a hidden character would do what nobody saw.
+func (m *model) copyText(text string) tea.Cmd {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = inspect.Sanitize(lines[i])
+	}
+	text = strings.Join(lines, "\n")
+	if len(text) > maxCopied {
+		// Half a text would look like a whole one.
+		return m.say(styled.Warn, fmt.Sprintf("not copied: it has %d kB, and terminals take up to %d kB", len(text)/1000, maxCopied/1000))
+	}
+	m.say(styled.Good, "copied")
+	return tea.SetClipboard(text)
 }

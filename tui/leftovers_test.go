@@ -20,7 +20,7 @@ func TestCrumbsKeepThePageThatIsShown(t *testing.T) {
 	d := drive(t, 80, 24, "claims")
 	for _, page := range []string{"class gpu-80gb.example.com", "rule firmware-gpu-a-04", "driver gpu.example.com", "pool mig.example.com/mig-01"} {
 		d.press(":", page, "enter")
-		if top := d.m.top().Selection(); !strings.HasSuffix(page, top.Name) {
+		if top := d.m.state().Selection; !strings.HasSuffix(page, top.Name) {
 			d.press("enter") // it was only pointed at
 		}
 		name := page[strings.Index(page, " ")+1:]
@@ -90,7 +90,7 @@ func TestNumbersInNames(t *testing.T) {
 	var cells []string
 	for range 12 {
 		d.press("right")
-		name := d.m.top().Selection().Name
+		name := d.m.state().Selection.Name
 		cells = append(cells, name[strings.LastIndex(name, "/")+1:])
 	}
 	if !slices.Equal(cells[:4], []string{"gpu-0", "gpu-1", "gpu-2", "gpu-3"}) || cells[11] != "gpu-11" {
@@ -116,7 +116,7 @@ func TestNothingToSay(t *testing.T) {
 func TestRefusedEverywhere(t *testing.T) {
 	d := drive(t, 100, 30, "claims")
 	d.press(":", "pod ml/train-0", "enter")
-	if d.m.top().Selection().Kind != "Pod" || len(d.m.pages) == 0 {
+	if d.m.state().Selection.Kind != "Pod" || len(d.m.pages) == 0 {
 		d.press("enter")
 	}
 	d.shows("ml/train-0  ✗ refused")

@@ -8,50 +8,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
-// model is the root of the terminal UI.
+// model is the root of the terminal UI. It is made of parts, each of which knows those below it: the shell, where the user is (navigation), and
+// which cluster is shown (worlds); then what can be asked, written, and travelled to.
 type model struct {
-	ctx     context.Context //nolint:containedctx // the life of the program, from which commands take theirs
-	options Options
+	*worlds
+	prompts  prompts
+	writes   writes
+	timeline timeline
 
-	width, height int
-	dark          bool
-	profile       colorprofile.Profile
-
-	// base is the newest snapshot as it came, world what is shown.
-	base       *inspect.Snapshot
-	version    int
-	world      *screen.World
-	actual     *screen.World // the newest with nothing supposed
-	hypotheses []screen.Change
-	again      screen.Change // what the key before supposed, if that was the key that does so
-	suppose    screen.Job[supposition]
-
-	views   []view
-	current int
-	// pages lie above the view, the last one on top.
-	pages []page
-	// trail are the places that were left by going somewhere by name, the last one at the end.
-	trail []spot
-
-	drawing drawing
-
-	timeline  timeline
-	header    header
-	record    recorder
-	tallying  tallying
-	input     *input
-	popup     *popup
-	remark    screen.Say
 	typeahead []tea.KeyPressMsg
-	find      screen.Job[found]
-	plan      screen.Job[Plan]
-	commit    screen.Job[string]
 
 	// touched is when a key was pressed last, or the mouse moved something.
 	touched time.Time
@@ -67,6 +39,43 @@ type model struct {
 	// failed is why the source had nothing to show.
 	failed error
 }
+
+// shell is what all parts of the root share.
+type shell struct {
+	ctx     context.Context //nolint:containedctx // the life of the program, from which commands take theirs
+	options Options
+
+	width, height int
+	dark          bool
+	profile       colorprofile.Profile
+
+	world  *screen.World // what is shown
+	input  *input
+	popup  *popup
+	remark screen.Say
+}
+
+// set replaces the world by one that differs from it a little.
+func (s *shell) set(change func(w *screen.World)) {
+	w := *s.world
+	change(&w)
+	s.world = &w
+}
+
+// applyTheme changes how things look, and nothing else.
+func (s *shell) applyTheme() {
+	s.set(func(w *screen.World) { w.Theme = theme.New(s.dark, s.profile) })
+}
+
+// update hands a message to a screen.
+func (s *shell) update(to screen.Screen, msg tea.Msg) tea.Cmd { return to.Update(s.world, msg) }
+
+func (s *shell) say(role styled.Role, text string) tea.Cmd {
+	s.remark = screen.Say{Text: text, Role: role}
+	return nil
+}
+
+func (s *shell) tooSmall() bool { return s.width < minWidth || s.height < minHeight }
 
 // view is a view of the table; its screen is made when it is first shown.
 type view struct {
@@ -90,37 +99,21 @@ func (p *page) name() string {
 }
 
 func newModel(ctx context.Context, options Options) *model {
-	m := &model{ctx: ctx, options: options, touched: time.Now(), dark: options.dark(), profile: options.Profile}
+	s := &shell{ctx: ctx, options: options, dark: options.dark(), profile: options.Profile, world: screen.NewWorld(ctx, 0, nil)}
+	s.world.Asked, s.world.Namespace, s.world.Events = options.Asked, options.Namespace, options.Events
+	s.applyTheme()
+	n := &navigation{shell: s}
 	for i, entry := range viewTable {
-		m.views = append(m.views, view{viewEntry: entry})
+		n.views = append(n.views, view{viewEntry: entry})
 		if entry.name == options.View {
-			m.current = i
+			n.current = i
 		}
 	}
-	m.world = screen.NewWorld(ctx, 0, nil)
-	m.world.Asked = options.Asked
-	m.world.Namespace, m.world.Events = options.Namespace, options.Events
-	m.world.Theme = theme.New(m.dark, m.profile)
-	m.timeline = newTimeline(options.Source)
-	m.openView()
-	return m
-}
-
-// openView makes the screen of the current view if there is none yet.
-func (m *model) openView() {
-	v := &m.views[m.current]
-	if v.screen != nil {
-		return
+	n.openView()
+	w := &worlds{navigation: n}
+	return &model{
+		worlds: w, prompts: prompts{worlds: w}, writes: writes{worlds: w}, timeline: newTimeline(w), touched: time.Now(),
 	}
-	v.screen = v.make(&m.options)
-}
-
-// top is the screen that is visible.
-func (m *model) top() screen.Screen {
-	if n := len(m.pages); n > 0 {
-		return m.pages[n-1].screen
-	}
-	return m.views[m.current].screen
 }
 
 // arrived is a snapshot of the source.
@@ -168,33 +161,6 @@ type ticked struct{}
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
 
-// update hands a message to a screen.
-func (m *model) update(s screen.Screen, msg tea.Msg) tea.Cmd { return s.Update(m.world, msg) }
-
-// now is the time of a live cluster, and that of the snapshot otherwise.
-func (m *model) now() time.Time {
-	if m.options.Origin != "" && m.base != nil {
-		return m.base.Time()
-	}
-	return m.options.Clock()
-}
-
-// rebuildWorld makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot is
-// changed in the background first.
-func (m *model) rebuildWorld() tea.Cmd {
-	if len(m.hypotheses) == 0 {
-		m.suppose.Stop()
-		return m.change(m.base, nil)
-	}
-	if m.suppose.Running() {
-		return nil // its result is looked at when it comes
-	}
-	base, changes := m.base, m.hypotheses
-	return m.suppose.Start(m.world, func(context.Context) (supposition, error) {
-		return supposition{base, changes, applyAll(base, changes)}, nil
-	})
-}
-
 // How often the world changes at most: when twice the time has passed that work in the background took since it did, so that half
 // of the time is left to others. What is still being worked on then is finished before screens begin anew. What rests by itself does not
 // count: otherwise all that is shown would be as old as a survey of thousands of claims takes.
@@ -238,48 +204,15 @@ func (m *model) openCauses(s *inspect.Snapshot) tea.Cmd {
 	return m.goTo(screen.Go{View: "causes"})
 }
 
-// change replaces the world.
-func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
-	m.version++
-	w := m.world.Next(m.version, s)
-	w.SetNow(m.now())
-	w.Supposed, w.Idle = supposed, time.Since(m.touched) > idleAfter
-	w.History = m.record.begin(w)
-	if len(supposed) == 0 {
-		m.actual = w
-	} else {
-		w.Actual = m.asItIs()
-	}
-	m.world = w
-	return tea.Batch(m.update(m.top(), screen.Changed{}), m.tally(w))
-}
-
 // idleAfter is how long after the last key nobody is thought to look closely.
 const idleAfter = 10 * time.Second
 
 // touch notes that somebody is there, and lets the screen that is visible catch up if nobody was.
 func (m *model) touch() tea.Cmd {
-	m.touched = time.Now()
+	m.touched, m.idle = time.Now(), false
 	if !m.world.Idle {
 		return nil
 	}
-	w := *m.world
-	w.Idle = false
-	m.world = &w
+	m.set(func(w *screen.World) { w.Idle = false })
 	return m.update(m.top(), screen.Changed{})
-}
-
-// asItIs is the world of the newest snapshot with nothing supposed.
-func (m *model) asItIs() *screen.World {
-	if m.actual == nil || m.actual.Snapshot != m.base {
-		m.actual = m.world.Next(m.version, m.base)
-	}
-	return m.actual
-}
-
-// applyTheme changes how things look, and nothing else.
-func (m *model) applyTheme() {
-	w := *m.world
-	w.Theme = theme.New(m.dark, m.profile)
-	m.world = &w
 }

@@ -74,7 +74,7 @@ func TestAPlanThatFailsIsSaid(t *testing.T) {
 func TestOneWriteAtATime(t *testing.T) {
 	n := &notebook{}
 	d := writing(t, n)
-	d.m.commit.Start(d.m.world, n.Execute) // never runs
+	d.m.writes.commit.Start(d.m.world, n.Execute) // never runs
 	d.press("A")
 	d.shows("something is being written already")
 	if len(n.planned) != 0 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -23,10 +22,10 @@ func TestOnlyAPlayerReleasesAndTaints(t *testing.T) {
 	d := drive(t, 120, 30, "nodes")
 	s := &scribe{}
 	d.m.options.Writer = s
-	has := func(action keymap.Action) bool {
-		return slices.ContainsFunc(d.m.keys(), func(k keymap.Key) bool { return k.Action == action })
+	has := func(action Action) bool {
+		return slices.ContainsFunc(d.m.keys(), func(k screen.Key) bool { return k.Name == string(action) })
 	}
-	if has(release) || has(taint) {
+	if has(Release) || has(Taint) {
 		t.Error("keys that would end pods and taint devices of a real cluster")
 	}
 	d.press("R", "T")

@@ -38,6 +38,9 @@ func Run(ctx context.Context, options Options) error {
 	return nil
 }
 
+// framesPerSecond is how often Bubble Tea looks whether there is a frame to draw: a key waits for it.
+const framesPerSecond = 120
+
 func programOptions(ctx context.Context, options Options) []tea.ProgramOption {
 	list := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
 	if options.Input != nil {

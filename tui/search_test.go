@@ -49,13 +49,14 @@ func TestSearchInHelp(t *testing.T) {
 	if d.m.popup == nil {
 		t.Fatal("what is typed closes the help")
 	}
-	first := d.m.popup.hit
+	at := func() int { n, _ := d.m.popup.page.Found(); return n }
+	first := at()
 	d.press("enter", "n")
-	if d.m.popup == nil || d.m.popup.hit <= first {
-		t.Errorf("n does not go on from line %d", first)
+	if d.m.popup == nil || at() <= first {
+		t.Errorf("n does not go on from match %d", first)
 	}
 	d.press("N")
-	if d.m.popup == nil || d.m.popup.hit != first {
+	if d.m.popup == nil || at() != first {
 		t.Error("N does not go back")
 	}
 	d.press("x")

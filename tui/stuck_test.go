@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/detail"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/usage"
@@ -42,10 +43,10 @@ func TestStuckMeansOneThing(t *testing.T) {
 // pass shows a screen and returns the objects of the rows that a filter lets pass, and what is said of them.
 func pass(w *screen.World, s screen.Screen, filter string) (refs []screen.Ref, status string) {
 	screentest.Settle(w, s, screen.Shown{})
-	status = s.Status()
+	status = s.State().Status
 	screentest.Settle(w, s, screen.Filter{Text: filter})
 	screentest.Settle(w, s, tea.KeyPressMsg{Code: '*', Text: "*"})
-	return s.(interface{ Marked() []screen.Ref }).Marked(), status
+	return s.State().Marked, status
 }
 
 // stuckAgrees: a claim is stuck if no node can give it devices. Then the pods that wait for it are stuck, or, if there is none,
@@ -118,7 +119,7 @@ func waitingPods(w *screen.World, claim screen.Ref) (out []screen.Ref) {
 // refusedAgrees: a pod is refused if the scheduler says so, and a claim if it has nothing and waits for such a pod.
 func refusedAgrees(t *testing.T, w *screen.World) {
 	t.Helper()
-	pods, _ := pass(w, objects.NewPods(aboutObject), "state=refused")
+	pods, _ := pass(w, objects.NewPods(detail.About), "state=refused")
 	want := 0
 	for _, claim := range w.Snapshot.Objects().Claims {
 		users := w.Snapshot.PodsOf(inspect.RefOf(claim))
@@ -133,7 +134,7 @@ func refusedAgrees(t *testing.T, w *screen.World) {
 	if len(used.Rows()) > 0 && !strings.HasSuffix(strings.ReplaceAll(status, "≥", ""), " "+words.Count(want, "claim")+" refused") {
 		t.Errorf("usage: %q, but %d claims wait for pods that are listed as refused", status, want)
 	}
-	namespaces := objects.NewNamespaces(aboutObject)
+	namespaces := objects.NewNamespaces(detail.About)
 	screentest.Settle(w, namespaces, screen.Shown{}, screen.Filter{Text: "refused>0"})
 	lines := strings.Split(namespaces.Plain(w, 0), "\n")
 	sum, column := 0, slices.Index(strings.Fields(lines[0]), "REFUSED")
@@ -156,7 +157,7 @@ func TestStuckIsSaidOnlyOfVerdicts(t *testing.T) {
 		}
 		s := v.make(&Options{})
 		screentest.Settle(w, s, screen.Shown{})
-		for _, text := range []string{s.Status(), s.Plain(w, 0), s.View(w, 200, 50)} {
+		for _, text := range []string{s.State().Status, s.Plain(w, 0), s.View(w, 200, 50)} {
 			if strings.Contains(strings.ToLower(text), "stuck") {
 				t.Errorf("%s says stuck:\n%s", v.name, text)
 			}

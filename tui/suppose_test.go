@@ -39,7 +39,7 @@ func TestSupposingAReleaseEndsPods(t *testing.T) {
 func TestSupposingTheSameNodeAgain(t *testing.T) {
 	d := drive(t, 120, 30, "nodes")
 	d.press(":", "node gpu-a-02", "enter", "w", "down")
-	if got := d.m.top().Selection().Name; got != "gpu-a-02-what-if-a" {
+	if got := d.m.state().Selection.Name; got != "gpu-a-02-what-if-a" {
 		t.Fatalf("the cursor is at %s", got)
 	}
 	for i, want := range []int{0, 1, 0, 1} {

@@ -41,7 +41,7 @@ func TestWhatIfItWereTakenAway(t *testing.T) {
 		{"of a claim", []string{":", "claim ml/pretrain-1", "enter", "p"}, []string{"── what if: make-room ml/pretrain-1", "has its place already"}},
 		{"of a pod", []string{":", "evict infer/llm-70b-2", "enter"}, []string{"── what if: evict infer/llm-70b-2", "evicting pod infer/llm-70b-2 ends 1 pod"}},
 		{"of a class", []string{":", "classes", "enter", "p"}, []string{"p plan: there is nothing to plan with a DeviceClass"}},
-		{"nothing that is offered", []string{":", "node cpu-02", "enter", "p", "x", "enter"}, []string{`"x" is nothing that can be asked of it`}},
+		{"nothing that is offered", []string{":", "node cpu-02", "enter", "p", "z", "enter"}, []string{`"z" is none of them`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTakingAwayInASupposedCluster(t *testing.T) {
 	d.press(":", "node gpu-b-04", "enter", "w", "p", "enter")
 	d.shows("WHAT IF", "one more node like gpu-b-04", "what if: drain gpu-b-04", "nodes in service       13/13       13/13  → 12/13")
 	d.press("esc", "down")
-	if got := d.m.top().Selection().Name; got != "gpu-b-04-what-if-a" {
+	if got := d.m.state().Selection.Name; got != "gpu-b-04-what-if-a" {
 		t.Fatalf("the cursor is at %s", got)
 	}
 	d.press("p", "l", "enter")
@@ -94,7 +94,7 @@ func TestNothingIsWrittenByTakingAway(t *testing.T) {
 			d.shows("nothing is written", "not on a page about what would be: Esc leaves it")
 			d.press("esc")
 		}
-		if d.m.plan.Running() || d.m.commit.Running() || len(d.m.hypotheses) > 0 || d.m.base != base || d.m.world.Snapshot != base {
+		if d.m.writes.plan.Running() || d.m.writes.commit.Running() || len(d.m.hypotheses) > 0 || d.m.base != base || d.m.world.Snapshot != base {
 			t.Errorf("%s: something was changed", words)
 		}
 	}
@@ -107,9 +107,9 @@ func TestNothingIsWrittenByTakingAway(t *testing.T) {
 func TestTakingAwayDifferentThings(t *testing.T) {
 	d := drive(t, 140, 40, "nodes")
 	refs := []screen.Ref{{Kind: screen.Node, Name: "cpu-02"}, {Kind: screen.Device, Name: "gpu.example.com/gpu-a-01/gpu-0"}}
-	settle(d.m, d.m.openSeveral(screen.Lose, refs))
+	settle(d.m, d.m.open(screen.Lose, refs))
 	d.shows("a Node and a Device cannot go together")
-	if why := d.m.takeAwayOff([]screen.Ref{{Kind: screen.Namespace, Name: "dev"}, {Kind: screen.Namespace, Name: "ml"}}); !strings.Contains(why, "only for one object") {
+	if why := d.m.removalOff([]screen.Ref{{Kind: screen.Namespace, Name: "dev"}, {Kind: screen.Namespace, Name: "ml"}}); !strings.Contains(why, "only for one object") {
 		t.Errorf("two namespaces: %q", why)
 	}
 }

@@ -16,11 +16,10 @@ func TestTallying(t *testing.T) {
 		revision := m.world.Snapshot.Revision() + 1
 		m.change(first.Next(*first.Objects(), inspect.Config{Revision: revision, Features: first.Features(), Time: first.Time()}), nil)
 	}
-	seen := func() int64 { return m.record.before.Snapshot.Revision() }
+	seen := func() int64 { return m.tally.before.Snapshot.Revision() }
 	quick := func() { // as if nothing took time, and the machine were never busy
-		m.header.job.Stop()
-		m.record.job.Stop()
-		m.tallying.took.Store(0)
+		m.tally.job.Stop()
+		m.tally.now.took = 0
 	}
 	quick()
 	for range 3 {
@@ -30,23 +29,21 @@ func TestTallying(t *testing.T) {
 		}
 		quick()
 	}
-	m.tallying.took.Store(int64(time.Hour))
-	m.tallying.begun = time.Now().Add(time.Hour) // so that this test is never too slow
+	m.tally.now.took, m.tally.begun = time.Hour, time.Now().Add(time.Hour) // so that this test is never too slow
 	before := seen()
 	for range 3 {
 		next()
 	}
-	if seen() != before || !m.tallying.waiting {
+	if seen() != before || !m.tally.resting {
 		t.Errorf("revision %d is looked at during the rest", seen())
 	}
-	m.tallying.took.Store(0)
-	m.Update(tallied{})
-	if seen() != m.world.Snapshot.Revision() || m.tallying.waiting {
+	m.tally.now.took, m.tally.begun = 0, time.Time{}
+	m.Update(rested{})
+	if seen() != m.world.Snapshot.Revision() || m.tally.resting {
 		t.Errorf("then revision %d is looked at, want %d", seen(), m.world.Snapshot.Revision())
 	}
 	for took, want := range map[time.Duration]time.Duration{0: 0, quickTally: 0, 20 * time.Millisecond: 160 * time.Millisecond, time.Minute: tallyLate} {
-		m.tallying.took.Store(int64(took))
-		if got := m.tallying.wait(m.tallying.begun); got != want {
+		if got := restAfter(took); got != want {
 			t.Errorf("after %v of work the next comes after %v, want %v", took, got, want)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
@@ -154,14 +153,14 @@ func keysTable(t *testing.T) string {
 	for _, k := range d.m.keys() {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCode(k), cell(k.Help))
 	}
-	for _, k := range d.m.top().Keys() {
+	for _, k := range d.m.state().Keys {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCode(k), cell(k.Help))
 	}
 	b.WriteString("\n")
 	return b.String()
 }
 
-func keyCode(k keymap.Key) string { return "`" + k.Label() + "`" }
+func keyCode(k screen.Key) string { return "`" + k.Label() + "`" }
 
 // cell makes a text fit for a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

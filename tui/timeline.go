@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,198 +10,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
-
-// Timeline is a Source of a cluster that was recorded, which can be shown at other moments too.
-type Timeline interface {
-	Source
-	// Here is the moment of the first snapshot.
-	Here() Moment
-	// Travel returns another moment, and the cluster at it, or the same moment when there is none further on. It is not called
-	// again before it has returned.
-	Travel(ctx context.Context, from Moment, by Stride) (Moment, *inspect.Snapshot, error)
-}
-
-// Moment is a place on a time line.
-type Moment struct {
-	// Number is which moment of how many it is, counted from 0.
-	Number, Of int
-	Time       time.Time
-	// Begin and End are what the time line covers.
-	Begin, End time.Time
-}
-
-// Stride is how far to go: so many changes, or a share of the whole time from -1 to 1 if there are no changes.
-type Stride struct {
-	Changes int
-	Share   float64
-}
-
-// The actions of a time line.
-const (
-	changeBack   keymap.Action = "change before"
-	changeOn     keymap.Action = "change after"
-	strideBack   keymap.Action = "back in time"
-	strideOn     keymap.Action = "on in time"
-	leapBack     keymap.Action = "far back in time"
-	leapOn       keymap.Action = "far on in time"
-	strideLength               = 0.01
-	leapLength                 = 0.1
-)
-
-// strides are how far the keys go.
-var strides = map[keymap.Action]Stride{
-	changeBack: {Changes: -1}, changeOn: {Changes: 1}, strideBack: {Share: -strideLength}, strideOn: {Share: strideLength},
-	leapBack: {Share: -leapLength}, leapOn: {Share: leapLength},
-}
-
-// timeline is where on its time line a recorded cluster is shown.
-type timeline struct {
-	source Timeline // nil for other clusters
-	here   Moment
-	// travelling is under way; ahead are strides that were asked for in the meantime.
-	travelling bool
-	ahead      []Stride
-	job        screen.Job[arrival]
-}
-
-// arrival is where a stride has led.
-type arrival struct {
-	moment   Moment
-	snapshot *inspect.Snapshot
-}
-
-func newTimeline(source Source) timeline {
-	t, ok := source.(Timeline)
-	if !ok {
-		return timeline{}
-	}
-	return timeline{source: t, here: t.Here()}
-}
-
-// timeKeys are the keys of the time line. There are none for other clusters.
-func (m *model) timeKeys() keymap.Map {
-	if m.timeline.source == nil {
-		return nil
-	}
-	back, on := "", ""
-	if !m.timeline.travelling {
-		if m.timeline.here.Number == 0 {
-			back = "the log begins here"
-		}
-		if m.timeline.here.Number >= m.timeline.here.Of-1 {
-			on = "the log ends here"
-		}
-	}
-	return keymap.Map{
-		{Action: changeBack, Press: []string{"left", "["}, Show: "←", Short: "before", Help: "the change before, of claims, devices, nodes or what waits (also [)", Off: back},
-		{Action: changeOn, Press: []string{"right", "]"}, Show: "→", Short: "after", Help: "the change after (also ])", Off: on},
-		{Action: strideBack, Press: []string{"shift+left", "{"}, Show: "⇧←", Help: "a hundredth of the log back (also {)", Off: back},
-		{Action: strideOn, Press: []string{"shift+right", "}"}, Show: "⇧→", Help: "a hundredth of the log on (also })", Off: on},
-		{Action: leapBack, Press: []string{"ctrl+left", "<"}, Show: "^←", Help: "a tenth of the log back (also <)", Off: back},
-		{Action: leapOn, Press: []string{"ctrl+right", ">"}, Show: "^→", Help: "a tenth of the log on (also >)", Off: on},
-	}
-}
-
-// screenKeys are the keys of the screen that is visible. On a time line the arrows are not among them, where there are letters that
-// do the same.
-func (m *model) screenKeys() keymap.Map {
-	keys, of := m.top().Keys(), m.timeKeys()
-	if of == nil || m.typing() {
-		return keys
-	}
-	out := make(keymap.Map, 0, len(keys))
-	for _, k := range keys {
-		taken := func(press string) bool { _, is := of.Find(press); return is }
-		if slices.ContainsFunc(k.Press, taken) {
-			k.Press = slices.DeleteFunc(slices.Clone(k.Press), taken)
-			k.Show = ""
-		}
-		if len(k.Press) > 0 {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
-// pressTime handles a key of the time line.
-func (m *model) pressTime(k tea.KeyPressMsg) (tea.Cmd, bool) {
-	key, ok := m.timeKeys().Find(k.String())
-	if !ok {
-		return nil, false
-	}
-	if key.Off != "" {
-		return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off), true
-	}
-	return m.travel(strides[key.Action]), true
-}
-
-// travel goes on along the time line: at once, or when it has come where it is going.
-func (m *model) travel(by Stride) tea.Cmd {
-	t := &m.timeline
-	if t.travelling {
-		const most = 20 // of somebody who leans on a key
-		t.ahead = append(t.ahead, by)[max(0, len(t.ahead)+1-most):]
-		return nil
-	}
-	t.travelling = true
-	source, from := t.source, t.here
-	return t.job.Start(m.world, func(ctx context.Context) (arrival, error) {
-		moment, snapshot, err := source.Travel(ctx, from, by)
-		return arrival{moment, snapshot}, err
-	})
-}
-
-// arrive shows where a stride has led.
-func (m *model) arrive(result screen.Result[arrival]) tea.Cmd {
-	t := &m.timeline
-	t.travelling = false
-	if result.Err != nil {
-		t.ahead = nil
-		return m.say(styled.Bad, result.Err.Error())
-	}
-	if to := result.Value.moment; to.Number != t.here.Number {
-		if to.Number != t.here.Number+1 { // what happened in between was not seen, or has not happened yet
-			m.record, m.header.history = recorder{}, nil
-		}
-		t.here, m.base = to, result.Value.snapshot
-	} else if to.Time != t.here.Time {
-		t.here, m.base = to, result.Value.snapshot
-	}
-	var next tea.Cmd
-	if len(t.ahead) > 0 {
-		by := t.ahead[0]
-		t.ahead = t.ahead[1:]
-		next = m.travel(by)
-	}
-	return tea.Batch(m.rebuildWorld(), next)
-}
-
-// timeText says which moment is shown, and where on the time line it is, with as much of a line as there is room for.
-func (m *model) timeText(room int) styled.Line {
-	t := &m.timeline
-	if t.source == nil {
-		return nil
-	}
-	line := styled.Line{
-		{Text: "  " + t.here.Time.UTC().Format("2006-01-02 15:04:05Z"), Role: styled.Accent},
-		{Text: fmt.Sprintf("  %d/%d", t.here.Number+1, t.here.Of), Role: styled.Dim},
-	}
-	const shortest, longest = 6, 24
-	length := min(longest, m.width/8, room-line.Width()-2)
-	if length < shortest {
-		return line
-	}
-	at := 0
-	if whole := t.here.End.Sub(t.here.Begin); whole > 0 {
-		at = int(float64(length-1) * float64(t.here.Time.Sub(t.here.Begin)) / float64(whole))
-	}
-	at = min(max(at, 0), length-1)
-	return append(line, styled.Span{Text: "  " + strings.Repeat("─", at), Role: styled.Dim}, styled.Span{Text: "●", Role: styled.Accent},
-		styled.Span{Text: strings.Repeat("─", length-1-at), Role: styled.Dim})
-}
 
 // Recording is a log as its time line needs it; *history.Log is one.
 type Recording interface {
@@ -214,60 +23,171 @@ type Recording interface {
 	Snapshot(ctx context.Context, moment int) (*inspect.Snapshot, error)
 }
 
-// Log is a Timeline of a log.
+// Log is a Source of a cluster that was recorded, which can be shown at other moments too.
 type Log struct {
 	Source
 	log    Recording
 	finish func(*inspect.Snapshot) *inspect.Snapshot
-	here   Moment
+	first  moment
 }
 
 // NewLog returns the time line of a log, which begins with a snapshot of a moment of it, at a time. finish adds to snapshots
 // what is not in the log. From then on nobody else may use the log.
-func NewLog(log Recording, first *inspect.Snapshot, moment int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
-	from, to := log.Span()
-	return &Log{Static(first), log, finish, Moment{Number: moment, Of: log.Moments(), Time: first.Time(), Begin: from, End: to}}
+func NewLog(log Recording, first *inspect.Snapshot, number int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
+	return &Log{Static(first), log, finish, moment{number, first.Time()}}
 }
 
-// Here implements Timeline.
-func (l *Log) Here() Moment { return l.here }
+// moment is a place on a time line: which of its moments it is, counted from 0, and when.
+type moment struct {
+	number int
+	at     time.Time
+}
 
-// Travel implements Timeline.
-func (l *Log) Travel(ctx context.Context, from Moment, by Stride) (Moment, *inspect.Snapshot, error) {
-	number, at, err := l.reach(ctx, from, by)
-	if err != nil {
-		return from, nil, err
+// stride is how far to go: so many changes, or a share of the whole time from -1 to 1 if there are no changes.
+type stride struct {
+	changes int
+	share   float64
+}
+
+// travel returns another moment, and the cluster at it, or the same moment when there is none further on. It is not called
+// again before it has returned.
+func (l *Log) travel(ctx context.Context, from moment, by stride) (to moment, s *inspect.Snapshot, err error) {
+	if by.changes != 0 {
+		to.number, err = l.log.Step(ctx, from.number, by.changes)
+	} else {
+		begin, end := l.log.Span()
+		var found bool
+		to.number, found, err = l.log.Find(ctx, from.at.Add(time.Duration(by.share*float64(end.Sub(begin)))))
+		switch {
+		case !found:
+			to.number = 0
+		case to.number == from.number && by.share > 0:
+			to.number = min(to.number+1, l.log.Moments()-1)
+		case to.number >= from.number && by.share < 0:
+			to.number = max(from.number-1, 0)
+		}
 	}
-	s, err := l.log.Snapshot(ctx, number)
+	if err == nil {
+		to.at, err = l.log.Time(ctx, to.number)
+	}
+	if err == nil {
+		s, err = l.log.Snapshot(ctx, to.number)
+	}
 	if err != nil {
 		return from, nil, err //nolint:wrapcheck // it says which log
 	}
-	from.Number, from.Time = number, at
-	return from, l.finish(s.AsOf(at)), nil
+	return to, l.finish(s.AsOf(to.at)), nil
 }
 
-// reach is where a stride leads.
-func (l *Log) reach(ctx context.Context, from Moment, by Stride) (number int, at time.Time, err error) {
-	if by.Changes != 0 {
-		if number, err = l.log.Step(ctx, from.Number, by.Changes); err != nil {
-			return 0, at, err //nolint:wrapcheck // it says which log
-		}
-	} else {
-		when := from.Time.Add(time.Duration(by.Share * float64(from.End.Sub(from.Begin))))
-		found, ok, err := l.log.Find(ctx, when)
-		if err != nil {
-			return 0, at, err //nolint:wrapcheck // as above
-		}
-		switch {
-		case !ok:
-			found = 0
-		case found == from.Number && by.Share > 0:
-			found = min(found+1, from.Of-1)
-		case found >= from.Number && by.Share < 0:
-			found = max(from.Number-1, 0)
-		}
-		number = found
+// timeline is where on its time line a recorded cluster is shown.
+type timeline struct {
+	*worlds
+	log  *Log // nil for other clusters
+	here moment
+	// travelling is under way; ahead are strides that were asked for in the meantime.
+	travelling bool
+	ahead      []stride
+	job        screen.Job[arrival]
+}
+
+// arrival is where a stride has led.
+type arrival struct {
+	moment   moment
+	snapshot *inspect.Snapshot
+}
+
+func newTimeline(w *worlds) timeline {
+	log, ok := w.options.Source.(*Log)
+	if !ok {
+		return timeline{}
 	}
-	at, err = l.log.Time(ctx, number)
-	return number, at, err //nolint:wrapcheck // as above
+	return timeline{worlds: w, log: log, here: log.first}
+}
+
+// keys are the keys of the time line. There are none for other clusters.
+func (t *timeline) keys() screen.Keys {
+	if t.log == nil {
+		return nil
+	}
+	back, on := "", ""
+	if !t.travelling {
+		if t.here.number == 0 {
+			back = "the log begins here"
+		}
+		if t.here.number >= t.log.log.Moments()-1 {
+			on = "the log ends here"
+		}
+	}
+	by := func(changes int, share float64) func(*screen.World) tea.Cmd {
+		return func(*screen.World) tea.Cmd { return t.travel(stride{changes, share}) }
+	}
+	return screen.Keys{
+		{Name: "change before", Press: []string{"left", "["}, Show: "←", Short: "before", Help: "the change before, of claims, devices, nodes or what waits (also [)", Off: back, Do: by(-1, 0)},
+		{Name: "change after", Press: []string{"right", "]"}, Show: "→", Short: "after", Help: "the change after (also ])", Off: on, Do: by(1, 0)},
+		{Name: "back in time", Press: []string{"shift+left", "{"}, Show: "⇧←", Help: "a hundredth of the log back (also {)", Off: back, Do: by(0, -0.01)},
+		{Name: "on in time", Press: []string{"shift+right", "}"}, Show: "⇧→", Help: "a hundredth of the log on (also })", Off: on, Do: by(0, 0.01)},
+		{Name: "far back in time", Press: []string{"ctrl+left", "<"}, Show: "^←", Help: "a tenth of the log back (also <)", Off: back, Do: by(0, -0.1)},
+		{Name: "far on in time", Press: []string{"ctrl+right", ">"}, Show: "^→", Help: "a tenth of the log on (also >)", Off: on, Do: by(0, 0.1)},
+	}
+}
+
+// travel goes on along the time line: at once, or when it has come where it is going.
+func (t *timeline) travel(by stride) tea.Cmd {
+	if t.travelling {
+		const most = 20 // of somebody who leans on a key
+		t.ahead = append(t.ahead, by)[max(0, len(t.ahead)+1-most):]
+		return nil
+	}
+	t.travelling = true
+	log, from := t.log, t.here
+	return t.job.Start(t.world, func(ctx context.Context) (arrival, error) {
+		to, snapshot, err := log.travel(ctx, from, by)
+		return arrival{to, snapshot}, err
+	})
+}
+
+// arrive shows where a stride has led.
+func (t *timeline) arrive(result screen.Result[arrival]) tea.Cmd {
+	t.travelling = false
+	if result.Err != nil {
+		t.ahead = nil
+		return t.say(styled.Bad, result.Err.Error())
+	}
+	if to := result.Value.moment; to != t.here {
+		if to.number != t.here.number && to.number != t.here.number+1 { // what happened in between was not seen, or has not happened yet
+			t.tally.forget()
+		}
+		t.here, t.base = to, result.Value.snapshot
+	}
+	var next tea.Cmd
+	if len(t.ahead) > 0 {
+		by := t.ahead[0]
+		t.ahead = t.ahead[1:]
+		next = t.travel(by)
+	}
+	return tea.Batch(t.rebuildWorld(), next)
+}
+
+// text says which moment is shown, and where on the time line it is, with as much of a line as there is room for.
+func (t *timeline) text(room int) styled.Line {
+	if t.log == nil {
+		return nil
+	}
+	line := styled.Line{
+		{Text: "  " + t.here.at.UTC().Format("2006-01-02 15:04:05Z"), Role: styled.Accent},
+		{Text: fmt.Sprintf("  %d/%d", t.here.number+1, t.log.log.Moments()), Role: styled.Dim},
+	}
+	const shortest, longest = 6, 24
+	length := min(longest, t.width/8, room-line.Width()-2)
+	if length < shortest {
+		return line
+	}
+	at := 0
+	begin, end := t.log.log.Span()
+	if whole := end.Sub(begin); whole > 0 {
+		at = int(float64(length-1) * float64(t.here.at.Sub(begin)) / float64(whole))
+	}
+	at = min(max(at, 0), length-1)
+	return append(line, styled.Span{Text: "  " + strings.Repeat("─", at), Role: styled.Dim}, styled.Span{Text: "●", Role: styled.Accent},
+		styled.Span{Text: strings.Repeat("─", length-1-at), Role: styled.Dim})
 }

@@ -101,18 +101,18 @@ func TestTimelineShowsTheMoment(t *testing.T) {
 			end := d.m.base
 			for _, pair := range [][2]string{pairs[i%len(pairs)], pairs[(i+2)%len(pairs)]} {
 				before := d.m.timeline.here
-				if d.press(pair[0]); d.m.timeline.here.Number >= before.Number {
-					t.Fatalf("%s leads from %d to %d", pair[0], before.Number, d.m.timeline.here.Number)
+				if d.press(pair[0]); d.m.timeline.here.number >= before.number {
+					t.Fatalf("%s leads from %d to %d", pair[0], before.number, d.m.timeline.here.number)
 				}
 				here := d.m.timeline.here
-				if !d.m.world.Snapshot.Time().Equal(here.Time) || !d.m.now().Equal(here.Time) {
-					t.Errorf("%s: the moment of %s is shown as of %s", pair[0], here.Time, d.m.world.Snapshot.Time())
+				if !d.m.world.Snapshot.Time().Equal(here.at) || !d.m.now().Equal(here.at) {
+					t.Errorf("%s: the moment of %s is shown as of %s", pair[0], here.at, d.m.world.Snapshot.Time())
 				}
-				if d.press(pair[1]); d.m.timeline.here.Number <= here.Number {
-					t.Errorf("%s leads from %d to %d", pair[1], here.Number, d.m.timeline.here.Number)
+				if d.press(pair[1]); d.m.timeline.here.number <= here.number {
+					t.Errorf("%s leads from %d to %d", pair[1], here.number, d.m.timeline.here.number)
 				}
 			}
-			for d.m.timeline.here.Number < d.m.timeline.here.Of-1 {
+			for d.m.timeline.here.number < d.m.timeline.log.log.Moments()-1 {
 				d.press(">")
 			}
 			if !slices.Equal(d.m.base.Objects().Claims, end.Objects().Claims) && len(d.m.base.Objects().Claims) != len(end.Objects().Claims) {
@@ -135,17 +135,17 @@ func TestTimelineShowsRows(t *testing.T) {
 			end := d.m.top().Plain(d.m.world, 0)
 			d.press("<")
 			d.press("<")
-			want := rowsAt(t, view, d.m.timeline.here.Number)
+			want := rowsAt(t, view, d.m.timeline.here.number)
 			if want == end {
 				t.Fatal("the rows do not differ: this test shows nothing")
 			}
 			for range 2 {
 				d.hear()
 				if got := d.m.top().Plain(d.m.world, 0); got != want {
-					t.Errorf("at moment %d it shows\n%s\nwant\n%s", d.m.timeline.here.Number, got, want)
+					t.Errorf("at moment %d it shows\n%s\nwant\n%s", d.m.timeline.here.number, got, want)
 				}
 			}
-			for d.m.timeline.here.Number < d.m.timeline.here.Of-1 {
+			for d.m.timeline.here.number < d.m.timeline.log.log.Moments()-1 {
 				d.press(">")
 			}
 			if d.hear(); d.m.top().Plain(d.m.world, 0) != end {
@@ -210,42 +210,43 @@ func TestTimelineKeysAreKeys(t *testing.T) {
 	d.press("esc")
 	for _, k := range d.m.screenKeys() {
 		for _, press := range k.Press {
-			if _, taken := d.m.timeKeys().Find(press); taken {
-				t.Errorf("%s is told to be %s, and goes through time", press, k.Action)
+			if _, taken := d.m.timeline.keys().Find(press); taken {
+				t.Errorf("%s is told to be %s, and goes through time", press, k.Name)
 			}
 		}
 	}
-	number := d.m.timeline.here.Number
+	number := d.m.timeline.here.number
 	d.m.popup = nil
 	d.m.remark = screen.Say{}
-	if d.m.press(pressOf(d.m.keyAt(2))); d.m.keyAt(2) != "left" || !d.m.timeline.travelling {
-		t.Errorf("a click on the arrow presses %q", d.m.keyAt(2))
+	f := frame{d.m}
+	if d.m.press(pressOf(f.keyAt(2))); f.keyAt(2) != "left" || !d.m.timeline.travelling {
+		t.Errorf("a click on the arrow presses %q", frame{d.m}.keyAt(2))
 	}
 	d.m.timeline.travelling = false
 	d.send(screen.Go{View: "nodes", Ref: screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}})
 	d.press("l") // to the right, as the arrow does otherwise
-	if d.m.timeline.here.Number != number || d.m.top().Selection().Kind != screen.Device {
-		t.Errorf("l leads to %v at %d", d.m.top().Selection(), d.m.timeline.here.Number)
+	if d.m.timeline.here.number != number || d.m.state().Selection.Kind != screen.Device {
+		t.Errorf("l leads to %v at %d", d.m.state().Selection, d.m.timeline.here.number)
 	}
 	d.press("/")
 	d.press("a")
 	d.press("left") // in what is typed
-	if d.m.timeline.here.Number != number {
+	if d.m.timeline.here.number != number {
 		t.Error("an arrow in a text goes through time")
 	}
 }
 
-// broken is a time line that cannot be read.
-type broken struct{ *Log }
+// broken is a log that cannot be read.
+type broken struct{ Recording }
 
-func (broken) Travel(context.Context, Moment, Stride) (Moment, *inspect.Snapshot, error) {
-	return Moment{}, nil, errors.New("reading log \x1b[31m: it is damaged")
+func (broken) Step(context.Context, int, int) (int, error) {
+	return 0, errors.New("reading log \x1b[31m: it is damaged")
 }
 
 // TestTimelineFails: what cannot be read is said, and what is shown stays.
 func TestTimelineFails(t *testing.T) {
 	d := travelled(t, 100, 30, "claims")
-	d.m.timeline.source = broken{}
+	d.m.timeline.log.log = broken{d.m.timeline.log.log}
 	before := d.m.timeline.here
 	d.press("left")
 	if frame := d.frame(); !strings.Contains(frame, "it is damaged") || strings.Contains(frame, "\x1b[31m") || d.m.timeline.here != before {

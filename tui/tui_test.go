@@ -28,15 +28,15 @@ func TestKeysOfTheContract(t *testing.T) {
 		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel", "7": "causes", "8": "usage", "9": "changes",
 	}
 	for press, action := range want {
-		if k, ok := keys.Find(press); !ok || string(k.Action) != action {
-			t.Errorf("%s means %q, want %q", press, k.Action, action)
+		if k, ok := keys.Find(press); !ok || k.Name != action {
+			t.Errorf("%s means %q, want %q", press, k.Name, action)
 		}
 	}
 	for _, v := range viewTable {
 		if v.make == nil {
 			continue
 		}
-		for _, k := range v.make(&Options{}).Keys() {
+		for _, k := range v.make(&Options{}).State().Keys {
 			for _, press := range k.Press {
 				if _, ok := keys.Find(press); ok {
 					t.Errorf("view %s gives %s another meaning", v.name, press)
@@ -119,7 +119,7 @@ func TestTheLabIsLoadedByItsKeyOnly(t *testing.T) {
 func TestSupposingThatAClaimIsReleased(t *testing.T) {
 	d := drive(t, 120, 30, "")
 	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-0"}})
-	if got := d.m.top().Selection().Name; got != "pretrain-0" {
+	if got := d.m.state().Selection.Name; got != "pretrain-0" {
 		t.Fatalf("the cursor is at %q", got)
 	}
 	d.shows("gpu ×8")
@@ -195,7 +195,7 @@ func TestSupposingAgainTakesBackTheSame(t *testing.T) {
 	}
 	d := drive(t, 120, 30, "devices")
 	d.press("/", "tainted", "enter", "b", "b", "b", "b", "b", "b")
-	first := d.m.top().Selection()
+	first := d.m.state().Selection
 	d.press("w")
 	if got := held(d); len(got) != 1 || got[0] != "taints of "+first.String()+" tolerated" {
 		t.Fatalf("supposed %v of %s", got, first)
@@ -225,9 +225,9 @@ func TestTheCursorStaysAtWhatIsSupposed(t *testing.T) {
 	d := drive(t, 120, 40, "devices")
 	d.press("/", "gpu-a-04", "enter", "b", "b", "b", "b", "b", "b")
 	d.press("s", "s", "s", "s", "s", "s", "S") // by state, those that are tainted first
-	ref := d.m.top().Selection()
+	ref := d.m.state().Selection
 	d.press("w")
-	if got := d.m.top().Selection(); got != ref {
+	if got := d.m.state().Selection; got != ref {
 		t.Errorf("the cursor was at %s and is at %s:\n%s", ref, got, d.frame())
 	}
 	if row := line(d.frame(), "▸"); !strings.Contains(row, "□ free") {

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
@@ -46,18 +44,13 @@ var viewTable = []viewEntry{
 	{"changes", "Changes", "Chg", func(o *Options) screen.Screen { return changes.New(o.changes()) }},
 
 	{"checkup", "Checkup", "", func(*Options) screen.Screen { return checkup.New() }},
-	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods(aboutObject) }},
-	{"classes", "Classes", "", func(*Options) screen.Screen { return objects.NewClasses(aboutObject) }},
-	{"templates", "Templates", "", func(*Options) screen.Screen { return objects.NewTemplates(aboutObject) }},
-	{"rules", "Rules", "", func(*Options) screen.Screen { return objects.NewRules(aboutObject) }},
-	{"drivers", "Drivers", "", func(*Options) screen.Screen { return objects.NewDrivers(aboutObject) }},
-	{"pools", "Pools", "", func(*Options) screen.Screen { return objects.NewPools(aboutObject) }},
-	{"namespaces", "Namespaces", "", func(*Options) screen.Screen { return objects.NewNamespaces(aboutObject) }},
-}
-
-// aboutObject is what lists of kinds show beside their tables: what the page about an object says.
-func aboutObject(ctx context.Context, w *screen.World, ref screen.Ref) (objects.Page, error) {
-	return detail.About(ctx, w, ref)
+	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods(detail.About) }},
+	{"classes", "Classes", "", func(*Options) screen.Screen { return objects.NewClasses(detail.About) }},
+	{"templates", "Templates", "", func(*Options) screen.Screen { return objects.NewTemplates(detail.About) }},
+	{"rules", "Rules", "", func(*Options) screen.Screen { return objects.NewRules(detail.About) }},
+	{"drivers", "Drivers", "", func(*Options) screen.Screen { return objects.NewDrivers(detail.About) }},
+	{"pools", "Pools", "", func(*Options) screen.Screen { return objects.NewPools(detail.About) }},
+	{"namespaces", "Namespaces", "", func(*Options) screen.Screen { return objects.NewNamespaces(detail.About) }},
 }
 
 // numbered is how many of the views have a number, by which a key leads to them.

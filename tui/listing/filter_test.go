@@ -114,7 +114,7 @@ func TestFiltersThatWereNotUnderstood(t *testing.T) {
 func TestFilterThatHidesNothing(t *testing.T) {
 	l := New(*diskConfig())
 	l.now, l.built = arrange(diskConfig(), disks, order{filter: "!nme=slow", sort: -1, grouping: -1}), true
-	if got := l.Arrangement(); l.now.shown != len(disks) || got != `no column is called "nme" (did you mean name?); columns are name, size` {
+	if got := l.State().Arrangement; l.now.shown != len(disks) || got != `no column is called "nme" (did you mean name?); columns are name, size` {
 		t.Errorf("%d rows, %q", l.now.shown, got)
 	}
 	config := diskConfig()

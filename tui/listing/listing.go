@@ -48,8 +48,6 @@ type Grouping[T any] struct {
 	// Heading is what stands above a group, of all its rows, whether a filter hides some or not. If it is nil, that is
 	// the name of the group and the number of rows.
 	Heading func(group string, rows []*T) styled.Line
-	// Lone has a row that is alone in its group stand without a heading: its columns say what the heading would.
-	Lone bool
 }
 
 // Config says what a List shows.
@@ -82,6 +80,10 @@ type Config[T any] struct {
 	Empty func(w *screen.World) string
 	// Extra is text of a row that filters see in addition to that of the columns.
 	Extra func(row *T) string
+	// Panel tells of the row that is pointed at, below the table: a title and lines. It may be nil.
+	Panel func(row *T, w *screen.World, width, height int) (title styled.Line, lines []styled.Line)
+	// Aside is Panel for screens that are wide enough to have it beside the table. It may be nil.
+	Aside func(row *T, width int) []styled.Line
 }
 
 // List is the part of a screen that shows a table. It is a whole [screen.Screen], so that a screen that embeds one
@@ -112,13 +114,6 @@ type List[T any] struct {
 	// marked are the objects of these rows.
 	marked []screen.Ref
 }
-
-// What screens get by embedding a List.
-var _ interface {
-	screen.Screen
-	screen.Filterer
-	screen.Pending
-} = (*List[struct{}])(nil)
 
 // order is what the user chose about the order of rows.
 type order struct {
@@ -164,8 +159,6 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	case screen.Selected:
 		l.want, l.asked = refKey(msg.Ref), true
 		return l.refresh(w)
-	case tea.KeyPressMsg:
-		return l.press(w, msg)
 	case tea.MouseWheelMsg:
 		l.moved = true
 		switch msg.Button {
@@ -289,7 +282,12 @@ func (l *List[T]) cursorIn(next *arranged[T]) int {
 	if row == nil {
 		return max(0, l.table.Cursor())
 	}
-	return next.near(l.table.Cursor(), l.config.Key(row))
+	key := l.config.Key(row)
+	at := slices.IndexFunc(next.items, func(i item) bool { return i.row >= 0 && l.config.Key(&next.rows[i.row]) == key })
+	if at < 0 {
+		return l.table.Cursor()
+	}
+	return at
 }
 
 // called finds the row of the object that has exactly a name, or the last part of a name. It is -1 if none has.
@@ -304,19 +302,6 @@ func (a *arranged[T]) called(name string) int {
 		of := a.config.Ref(&a.rows[item.row]).Name
 		return strings.EqualFold(of, name) || strings.EqualFold(of[strings.LastIndexByte(of, '/')+1:], name)
 	})
-}
-
-// near finds the row with a key. It looks around a place first: rows seldom go far, and to make the keys of all of them would
-// let the next key press wait.
-func (a *arranged[T]) near(at int, key string) int {
-	for distance := 0; distance < max(len(a.items), at+1); distance++ {
-		for _, i := range []int{at - distance, at + distance} {
-			if i >= 0 && i < len(a.items) && a.items[i].row >= 0 && a.config.Key(&a.rows[a.items[i].row]) == key {
-				return i
-			}
-		}
-	}
-	return at
 }
 
 // Row is the row that is pointed at, or nil.
@@ -351,6 +336,14 @@ func (l *List[T]) Shown() iter.Seq[*T] {
 	}
 }
 
+// State implements screen.Screen.
+func (l *List[T]) State() screen.State {
+	return screen.State{
+		Keys: l.keys(), Selection: l.Selection(), Status: l.status(), Filters: true, Filter: l.order.filter,
+		Arrangement: l.arrangement(), Unsettled: l.unsettled(), Marked: l.marked, Unmark: func() { l.setMarks(nil) },
+	}
+}
+
 // Selection is the object of the row that is pointed at.
 func (l *List[T]) Selection() screen.Ref {
 	if row := l.Row(); row != nil {
@@ -359,12 +352,9 @@ func (l *List[T]) Selection() screen.Ref {
 	return screen.Ref{}
 }
 
-// FilterText is the filter in force.
-func (l *List[T]) FilterText() string { return l.order.filter }
-
-// Arrangement says in a few words what of the order of rows is not to be seen from the rows themselves: by what they are
+// arrangement says in a few words what of the order of rows is not to be seen from the rows themselves: by what they are
 // grouped, that the filter lets pass what is only like it, and why they are not up to date.
-func (l *List[T]) Arrangement() string {
+func (l *List[T]) arrangement() string {
 	var parts []string
 	if err := cmp.Or(l.err, l.trouble); err != nil && len(l.now.rows) > 0 {
 		parts = append(parts, "not up to date: "+inspect.Sanitize(err.Error()))
@@ -385,14 +375,11 @@ func (l *List[T]) Arrangement() string {
 	return strings.Join(parts, ", ")
 }
 
-// Unsettled reports whether other rows than those that are shown were asked for, by a filter, an order, a
+// unsettled reports whether other rows than those that are shown were asked for, by a filter, an order, a
 // namespace or an object to point at, so that it is not known yet which row will be pointed at. Rows of a newer snapshot do not count.
-func (l *List[T]) Unsettled() bool {
+func (l *List[T]) unsettled() bool {
 	return l.job.Running() && (!l.built || l.asked || l.now.order != l.order)
 }
-
-// Built reports whether rows have been built, even if there are none.
-func (l *List[T]) Built() bool { return l.built }
 
 // Trouble has the page say why what its rows tell is not worked out anew, or, with nil, that it is.
 func (l *List[T]) Trouble(err error) { l.trouble = err }
@@ -401,8 +388,22 @@ func (l *List[T]) Trouble(err error) { l.trouble = err }
 // means nothing.
 func (l *List[T]) Current() bool { return l.built && l.now.way == l.ways }
 
-// View draws the table.
+// View draws the table, with what there is to be told of the row that is pointed at.
 func (l *List[T]) View(w *screen.World, width, height int) string {
+	row := l.Row()
+	switch {
+	case row == nil || l.config.Panel == nil:
+		return l.Table(w, width, height)
+	case l.config.Aside != nil && widget.HasAside(width):
+		table := func(width int) string { return l.Table(w, width, height) }
+		return widget.Aside(w.Theme, table, func(width int) []styled.Line { return l.config.Aside(row, width) }, width, height)
+	}
+	title, lines := l.config.Panel(row, w, width, height)
+	return widget.Split(w.Theme, func(height int) string { return l.Table(w, width, height) }, title, lines, width, height)
+}
+
+// Table draws the table alone.
+func (l *List[T]) Table(w *screen.World, width, height int) string {
 	l.table.Empty = l.emptyText(w)
 	return l.table.View(w.Theme, width, height)
 }
@@ -441,8 +442,8 @@ func (l *List[T]) emptyText(w *screen.World) string {
 	return "no " + l.config.Noun
 }
 
-// Status counts the rows.
-func (l *List[T]) Status() string {
+// status counts the rows.
+func (l *List[T]) status() string {
 	if n := len(l.marked); n > 0 {
 		return fmt.Sprintf("%d marked, %s", n, l.count())
 	}
@@ -460,6 +461,18 @@ func (l *List[T]) count() string {
 		return "1 " + singular(l.config.Noun)
 	}
 	return fmt.Sprintf("%d %s", len(l.now.rows), l.config.Noun)
+}
+
+// ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there is none.
+func (l *List[T]) ColumnAt(x int) (column, offset int) { return l.table.ColumnAt(x) }
+
+// Wide returns how many columns the table takes if nothing has to be left out or cut.
+func (l *List[T]) Wide() int { return l.table.Wide() }
+
+// GroupBy makes groupings the ones to choose from, and puts the rows under the headings of one of them.
+func (l *List[T]) GroupBy(w *screen.World, groupings []Grouping[T], at int) tea.Cmd {
+	l.config.Groupings, l.order.grouping = groupings, at
+	return l.arrange(w)
 }
 
 // singular is one of what a noun names.

@@ -1,18 +1,8 @@
 package listing
 
 import (
-	"fmt"
 	"maps"
-
-	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
-
-// Marked are the objects of the marked rows, in the order of the rows. Rows that a filter hides count; those that are
-// gone do not. It is empty if no row is marked.
-func (l *List[T]) Marked() []screen.Ref { return l.marked }
-
-// Unmark takes all marks away.
-func (l *List[T]) Unmark() { l.setMarks(nil) }
 
 // setMarks marks rows by their keys, and no others.
 func (l *List[T]) setMarks(marks map[string]bool) {
@@ -27,16 +17,6 @@ func (l *List[T]) setMarks(marks map[string]bool) {
 	}
 }
 
-// bulk says what marks are for.
-func (l *List[T]) bulk() string { return "questions about several (e, w, y, C)" }
-
-func (l *List[T]) markOff() string {
-	if l.built && len(l.now.rows) == 0 {
-		return fmt.Sprintf("there are no %s to mark", l.config.Noun)
-	}
-	return ""
-}
-
 // toggleMark marks the row at the cursor, or takes its mark away, and goes on to the next one.
 func (l *List[T]) toggleMark() {
 	l.moved = true
@@ -46,10 +26,7 @@ func (l *List[T]) toggleMark() {
 		return
 	}
 	key := l.config.Key(row)
-	marks := maps.Clone(l.marks)
-	if marks == nil {
-		marks = map[string]bool{}
-	}
+	marks := l.copyOfMarks()
 	if marks[key] {
 		delete(marks, key)
 	} else {
@@ -61,10 +38,7 @@ func (l *List[T]) toggleMark() {
 
 // toggleMarks marks all rows that the filter lets pass; if all of them are marked, it takes their marks away.
 func (l *List[T]) toggleMarks() {
-	marks := maps.Clone(l.marks)
-	if marks == nil {
-		marks = map[string]bool{}
-	}
+	marks := l.copyOfMarks()
 	before := len(marks)
 	for row := range l.Shown() {
 		marks[l.config.Key(row)] = true
@@ -75,4 +49,11 @@ func (l *List[T]) toggleMarks() {
 		}
 	}
 	l.setMarks(marks)
+}
+
+// copyOfMarks is a copy of the marks that can be written.
+func (l *List[T]) copyOfMarks() map[string]bool {
+	marks := map[string]bool{}
+	maps.Copy(marks, l.marks)
+	return marks
 }

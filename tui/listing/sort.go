@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
-	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -127,7 +127,7 @@ func (a *arranged[T]) sort(index []int) {
 	column := &a.columns[a.order.sort]
 	compare := column.Compare
 	if compare == nil {
-		compare = func(x, y *T) int { return screen.CompareNames(column.text(x), column.text(y)) }
+		compare = func(x, y *T) int { return words.CompareNames(column.text(x), column.text(y)) }
 	}
 	slices.SortStableFunc(index, func(x, y int) int {
 		c := compare(&a.rows[x], &a.rows[y])
@@ -138,8 +138,7 @@ func (a *arranged[T]) sort(index []int) {
 	})
 }
 
-// group puts headings between rows. Groups are sorted by name, or as their first rows are where the user sorts rows that may stand
-// alone; in them, rows keep their order.
+// group puts headings between rows. Groups are sorted by name; in them, rows keep their order.
 func (a *arranged[T]) group(index []int) {
 	a.items = make([]item, 0, len(index))
 	if a.order.grouping < 0 {
@@ -158,15 +157,9 @@ func (a *arranged[T]) group(index []int) {
 		}
 		members[name] = append(members[name], i)
 	}
-	if !g.Lone || a.order.sort < 0 {
-		slices.SortFunc(names, screen.CompareNames)
-	}
+	slices.SortFunc(names, words.CompareNames)
 	whole := a.wholeGroups(&g, members, len(index))
 	for _, name := range names {
-		if g.Lone && len(whole[name]) == 1 {
-			a.items = append(a.items, item{row: members[name][0], head: none})
-			continue
-		}
 		a.items = append(a.items, item{row: -1, head: len(a.heads)})
 		heading := g.heading(name, whole[name])
 		if shown := len(members[name]); shown < len(whole[name]) {

@@ -169,6 +169,7 @@ func (l *List[T]) reveal() bool {
 
 // step goes to the next row of the first level, or to the one before.
 func (l *List[T]) step(by int) {
+	l.moved = true
 	for at := l.table.Cursor() + by; at >= 0 && at < len(l.now.items); at += by {
 		if row := l.now.items[at].row; row >= 0 && l.now.tree.levels[row] == 0 {
 			l.table.MoveTo(at)

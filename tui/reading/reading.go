@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -58,17 +57,6 @@ type Reader[T any] struct {
 	part    int
 	asked   bool
 	laidOut laidOut
-	// layouts lays out everything, in the background: of a large cluster that is more than a key may wait for. ready is the newest.
-	layouts screen.Job[layOut]
-	ready   layOut
-}
-
-// layOut is lines, and what they were made from.
-type layOut struct {
-	of    laidOut
-	lines []styled.Line
-	// all says that a verbose layout has nothing that a brief one has not.
-	all bool
 }
 
 // laidOut is what the lines of the page were made from.
@@ -84,77 +72,67 @@ func New[T any](config Config[T]) *Reader[T] {
 	return r
 }
 
-// The actions of a Reader.
-const (
-	more     keymap.Action = "verbose"
-	up       keymap.Action = "up"
-	down     keymap.Action = "down"
-	pageUp   keymap.Action = "page up"
-	pageDown keymap.Action = "page down"
-	halfUp   keymap.Action = "half a page up"
-	halfDown keymap.Action = "half a page down"
-	follow   keymap.Action = "follow"
-	leave    keymap.Action = "leave"
-	first    keymap.Action = "first"
-	last     keymap.Action = "last"
-	next     keymap.Action = "next match"
-	before   keymap.Action = "match before"
-)
-
-// leaveKey leaves a page.
-func (r *Reader[T]) leaveKey() keymap.Key {
-	k := keymap.Key{Action: leave, Press: []string{"left", "h"}, Show: "← h", Help: "back, as Esc does"}
-	if r.config.View {
-		k.Off = "this is a view, and no page to go back from"
-	}
-	return k
-}
-
-// Keys implements screen.Screen.
-func (r *Reader[T]) Keys() keymap.Map {
-	verbose := keymap.Key{Action: more, Press: []string{MoreKey}, Short: "verbose", Help: "show more: " + r.config.More}
-	if r.verbose {
+// keys are the keys of every text, before them those that work while text is looked for.
+func (r *Reader[T]) keys() screen.Keys {
+	verbose := screen.Key{Name: "verbose", Press: []string{MoreKey}, Short: "verbose", Help: "show more: " + r.config.More, Do: r.turn}
+	switch {
+	case r.config.More == "":
+		verbose.Short, verbose.Help, verbose.Off = "", "show more", "all is shown"
+	case r.verbose:
 		verbose.Short, verbose.Help = "brief", "show less again"
 	}
-	if r.config.More == "" {
-		verbose.Short, verbose.Help, verbose.Off = "", "show more", "all is shown"
+	links, followOff, leaveOff := "", "", ""
+	if r.page.HasLinks() {
+		links = "links"
 	}
-	return append(r.searchKeys(), keymap.Map{
+	if r.page.Link() == "" {
+		followOff = "↓ goes to the next link first"
+	}
+	if r.config.View {
+		leaveOff = "this is a view, and no page to go back from"
+	}
+	scroll := func(lines func() int) func(*screen.World) tea.Cmd {
+		return screen.Then(func() { r.page.Scroll(lines()) })
+	}
+	height := r.page.Height
+	keys := screen.Keys{
 		verbose,
-		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "to the link before, or a line up"},
-		{Action: down, Press: []string{"down", "j"}, Show: "↓", Short: r.linkShort(), Help: "to the next link, which Enter follows, or a line down (also j)"},
-		{Action: follow, Press: []string{"right", "l"}, Show: "→ l", Help: "follow the link under the cursor, as Enter does", Off: r.followOff()},
-		r.leaveKey(),
-		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
-		{Action: pageDown, Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down"},
-		{Action: halfUp, Press: []string{"ctrl+u"}, Show: "^U", Help: "half a page up"},
-		{Action: halfDown, Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down"},
-		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the beginning"},
-		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the end"},
-	}...)
-}
-
-// searchKeys are the keys that work while text is looked for.
-func (r *Reader[T]) searchKeys() keymap.Map {
+		{Name: "up", Press: []string{"up", "k"}, Show: "↑ k", Help: "to the link before, or a line up", Do: screen.Then(func() { r.page.Step(-1) })},
+		{Name: "down", Press: []string{"down", "j"}, Show: "↓", Short: links, Help: "to the next link, which Enter follows, or a line down (also j)", Do: screen.Then(func() { r.page.Step(1) })},
+		{Name: "follow", Press: []string{"right", "l"}, Show: "→ l", Help: "follow the link under the cursor, as Enter does", Off: followOff, Do: func(*screen.World) tea.Cmd { return r.follow() }},
+		{Name: "leave", Press: []string{"left", "h"}, Show: "← h", Help: "back, as Esc does", Off: leaveOff, Do: func(*screen.World) tea.Cmd { return screen.Send(screen.Back{}) }},
+		{Name: "page up", Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up", Do: scroll(func() int { return 1 - height() })},
+		{Name: "page down", Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down", Do: scroll(func() int { return height() - 1 })},
+		{Name: "half a page up", Press: []string{"ctrl+u"}, Show: "^U", Help: "half a page up", Do: scroll(func() int { return -height() / 2 })},
+		{Name: "half a page down", Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down", Do: scroll(func() int { return height() / 2 })},
+		{Name: "first", Press: []string{"home", "g"}, Show: "Home g", Help: "to the beginning", Do: screen.Then(func() { r.page.ScrollTo(0) })},
+		{Name: "last", Press: []string{"end", "G"}, Show: "End G", Help: "to the end", Do: screen.Then(func() { r.page.ScrollTo(r.page.Len()) })},
+	}
 	if r.page.Sought() == "" {
-		return nil
+		return keys
 	}
 	off := ""
 	if _, of := r.page.Found(); of == 0 {
 		off = fmt.Sprintf("%q is not on this page", r.page.Sought())
 	}
-	return keymap.Map{
-		{Action: next, Press: []string{"n"}, Short: "next", Help: "to the next match; Esc ends the search", Off: off},
-		{Action: before, Press: []string{"N"}, Short: "before", Help: "to the match before", Off: off},
-	}
+	return append(screen.Keys{
+		{Name: "next match", Press: []string{"n"}, Short: "next", Help: "to the next match; Esc ends the search", Off: off, Do: screen.Then(func() { r.page.SeekNext(1) })},
+		{Name: "match before", Press: []string{"N"}, Short: "before", Help: "to the match before", Off: off, Do: screen.Then(func() { r.page.SeekNext(-1) })},
+	}, keys...)
 }
 
-// Suppositions implements screen.Supposer.
-func (r *Reader[T]) Suppositions() []screen.Change {
-	if r.config.Supposes == nil || r.answer.Err != nil {
-		return nil
+// State implements screen.Screen. The selection is what the link under the cursor leads to; without one, the object that the page is about.
+func (r *Reader[T]) State() screen.State {
+	s := screen.State{
+		Keys: r.keys(), Selection: r.config.Ref, Status: r.status(), Searches: true, Search: r.page.Sought(), CopyText: r.copyText,
 	}
-	return r.config.Supposes(r.answer.Value)
+	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
+		s.Selection = ref
+	}
+	if r.config.Supposes != nil && r.answer.Err == nil {
+		s.Suppositions = r.config.Supposes(r.answer.Value)
+	}
+	return s
 }
 
 // Known is what the text is made of. ok is false as long as that is not known.
@@ -167,13 +145,9 @@ func (r *Reader[T]) Part() int { return r.part }
 
 // ShowPart shows a part of the text alone, from its beginning, or, with 0, all of it.
 func (r *Reader[T]) ShowPart(part int) {
-	r.layouts.Stop()
 	r.part, r.verbose = part, false
 	r.page.ScrollTo(0)
 }
-
-// SearchText implements screen.Searcher.
-func (r *Reader[T]) SearchText() string { return r.page.Sought() }
 
 // Again asks anew, since what Ask works with has changed. What is shown stays until the answer comes.
 func (r *Reader[T]) Again(w *screen.World) tea.Cmd { return r.answer.Ask(w, r.config.Ask) }
@@ -184,18 +158,10 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		r.asked = true
 		return r.answer.Ask(w, r.config.Ask)
 	}
-	if result, ok := r.layouts.Take(msg); ok {
-		return r.takeAll(result)
-	}
-	cmd, news := r.answer.Update(w, msg)
-	if news && r.verbose && r.answer.Err == nil {
-		return tea.Batch(cmd, r.layAll(w))
-	}
+	cmd, _ := r.answer.Update(w, msg)
 	switch msg := msg.(type) {
 	case screen.Search:
 		r.page.Seek(msg.Text)
-	case tea.KeyPressMsg:
-		return tea.Batch(cmd, r.press(w, msg))
 	case tea.MouseClickMsg:
 		if r.page.Click(msg.X-1, msg.Y) { // as View indents
 			return tea.Batch(cmd, r.follow())
@@ -211,21 +177,6 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// linkShort tells of links in the status line, where there are any.
-func (r *Reader[T]) linkShort() string {
-	if r.page.HasLinks() {
-		return "links"
-	}
-	return ""
-}
-
-func (r *Reader[T]) followOff() string {
-	if r.page.Link() == "" {
-		return "↓ goes to the next link first"
-	}
-	return ""
-}
-
 // follow opens the page about what the link under the cursor leads to.
 func (r *Reader[T]) follow() tea.Cmd {
 	ref := screen.ParseLink(r.page.Link())
@@ -235,71 +186,16 @@ func (r *Reader[T]) follow() tea.Cmd {
 	return screen.Send(screen.Open{Page: screen.Detail, Ref: ref})
 }
 
-// turn shows more as soon as that is laid out, or less again.
-func (r *Reader[T]) turn(w *screen.World) tea.Cmd {
-	if r.layouts.Running() && !r.verbose {
-		r.layouts.Stop()
-		return nil
+// turn shows more, unless there is no more, or less again.
+func (r *Reader[T]) turn(*screen.World) tea.Cmd {
+	if !r.verbose && r.answer.Known && r.answer.Err == nil {
+		width := max(20, r.laidOut.layout.Width-2)
+		all := r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: true, Part: r.part})
+		if len(all) == len(r.config.Lines(r.answer.Value, Layout{Width: width, Part: r.part})) {
+			return screen.Send(screen.Say{Text: "there is no more to show: " + r.config.More, Role: styled.Dim})
+		}
 	}
-	if r.verbose || !r.answer.Known || r.answer.Err != nil {
-		r.layouts.Stop()
-		r.verbose = !r.verbose
-		return nil
-	}
-	return r.layAll(w)
-}
-
-// layAll begins to lay out everything, as wide as was drawn last.
-func (r *Reader[T]) layAll(w *screen.World) tea.Cmd {
-	value, lay, of := r.answer.Value, r.config.Lines, laidOut{r.answer.Version, Layout{Width: r.laidOut.layout.Width, Verbose: true, Part: r.part}}
-	return r.layouts.Start(w, func(context.Context) (layOut, error) {
-		inner := max(20, of.layout.Width-2)
-		lines := lay(value, Layout{Width: inner, Verbose: true, Part: of.layout.Part})
-		return layOut{of, styled.Narrow(lines, inner), len(lines) == len(lay(value, Layout{Width: inner, Part: of.layout.Part}))}, nil
-	})
-}
-
-// takeAll shows everything, now that it is laid out, unless that is no more than what is shown.
-func (r *Reader[T]) takeAll(result screen.Result[layOut]) tea.Cmd {
-	if result.Err != nil {
-		return nil
-	}
-	if !r.verbose && result.Value.all {
-		return screen.Send(screen.Say{Text: "there is no more to show: " + r.config.More, Role: styled.Dim})
-	}
-	r.verbose, r.ready = true, result.Value
-	return nil
-}
-
-func (r *Reader[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
-	switch r.Keys().Action(k.String()) {
-	case more:
-		return r.turn(w)
-	case next:
-		r.page.SeekNext(1)
-	case before:
-		r.page.SeekNext(-1)
-	case up:
-		r.page.Step(-1)
-	case down:
-		r.page.Step(1)
-	case follow:
-		return r.follow()
-	case leave:
-		return screen.Send(screen.Back{})
-	case halfUp:
-		r.page.Scroll(-r.page.Height() / 2)
-	case halfDown:
-		r.page.Scroll(r.page.Height() / 2)
-	case pageUp:
-		r.page.Scroll(1 - r.page.Height())
-	case pageDown:
-		r.page.Scroll(r.page.Height() - 1)
-	case first:
-		r.page.ScrollTo(0)
-	case last:
-		r.page.ScrollTo(r.page.Len())
-	}
+	r.verbose = !r.verbose
 	return nil
 }
 
@@ -332,14 +228,7 @@ func (r *Reader[T]) working(w *screen.World, width int) []styled.Line {
 
 // View implements screen.Screen.
 func (r *Reader[T]) View(w *screen.World, width, height int) string {
-	now := laidOut{r.answer.Version, Layout{Width: width, Verbose: r.verbose, Part: r.part}}
-	switch {
-	case r.answer.Known && r.answer.Err == nil && now == r.laidOut:
-	case r.verbose && now == r.ready.of:
-		r.page.SetLines(r.ready.lines)
-		r.laidOut = now
-	case r.verbose && r.layouts.Running() && now.layout == r.laidOut.layout: // what was known before stands until the new is laid out
-	default:
+	if now := (laidOut{r.answer.Version, Layout{Width: width, Verbose: r.verbose, Part: r.part}}); !r.answer.Known || r.answer.Err != nil || now != r.laidOut {
 		r.page.SetLines(r.lines(w, max(20, width-2)))
 		r.laidOut = now
 	}
@@ -360,16 +249,8 @@ func (r *Reader[T]) Plain(w *screen.World, width int) string {
 	return p.Plain(w.Theme)
 }
 
-// Selection is what the link under the cursor leads to; without one, the object that the page is about.
-func (r *Reader[T]) Selection() screen.Ref {
-	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
-		return ref
-	}
-	return r.config.Ref
-}
-
-// Status implements screen.Screen.
-func (r *Reader[T]) Status() string {
+// status names what the link under the cursor leads to, or says what is looked for, or how much is below.
+func (r *Reader[T]) status() string {
 	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
 		return "→ " + styled.Cut(inspect.Sanitize(string(ref.Kind)+" "+ref.String()), 40)
 	}
@@ -390,8 +271,8 @@ func (r *Reader[T]) Status() string {
 	}
 }
 
-// CopyText is all of the text.
-func (r *Reader[T]) CopyText() string {
+// copyText is all of the text.
+func (r *Reader[T]) copyText() string {
 	if !r.answer.Known || r.answer.Err != nil {
 		return inspect.Sanitize(r.config.Ref.Name)
 	}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"sort"
 	"strings"
 	"time"
 
@@ -64,6 +63,17 @@ type object interface {
 // merge walks two lists that are sorted by namespace and name side by side, and visits what differs; what is in one only comes
 // with a nil.
 func merge[T object](a, b []T, visit func(a, b T)) {
+	walk(a, b, func(a, b T) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	}, func(a, b T) {
+		if a != b {
+			visit(a, b)
+		}
+	})
+}
+
+// walk walks two sorted lists side by side; what is in one only comes with a zero.
+func walk[T any](a, b []T, compare func(a, b T) int, visit func(a, b T)) {
 	var none T
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
@@ -72,11 +82,8 @@ func merge[T object](a, b []T, visit func(a, b T)) {
 			order = 1
 		case len(b) == 0:
 			order = -1
-		case a[0] == b[0]:
-			a, b = a[1:], b[1:]
-			continue
 		default:
-			order = cmp.Or(strings.Compare(a[0].GetNamespace(), b[0].GetNamespace()), strings.Compare(a[0].GetName(), b[0].GetName()))
+			order = compare(a[0], b[0])
 		}
 		switch {
 		case order < 0:
@@ -90,26 +97,4 @@ func merge[T object](a, b []T, visit func(a, b T)) {
 			a, b = a[1:], b[1:]
 		}
 	}
-}
-
-// cursor finds pools in an inventory that are asked for in their order: from one to the next it goes no further than it must.
-type cursor []*inspect.Stock
-
-// find returns a pool with its devices, or nil if there is none.
-func (c *cursor) find(id inspect.PoolID) *inspect.Stock {
-	*c = (*c)[gallop(len(*c), func(i int) bool { return (*c)[i].Pool.ID.Compare(id) < 0 }):]
-	if len(*c) > 0 && (*c)[0].Pool.ID == id {
-		return (*c)[0]
-	}
-	return nil
-}
-
-// gallop returns the first of n places of which less is not true, in time that grows with how far away that is.
-func gallop(n int, less func(i int) bool) int {
-	high := 1
-	for high <= n && less(high-1) {
-		high *= 2
-	}
-	low := high / 2
-	return low + sort.Search(min(high-1, n)-low, func(i int) bool { return !less(low + i) })
 }

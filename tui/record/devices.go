@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -62,38 +61,43 @@ func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule)
 	return n
 }
 
-// changedPools tells what has become of the pools in which something has changed, and of their devices.
+// changedPools tells what has become of the pools in which something has changed, and of their devices. A pool that is the same in both
+// worlds is as it was.
 func (c *comparison) changedPools() {
-	before, after := cursor(c.before.Inventory().Stocks), cursor(c.after.Inventory().Stocks)
-	c.news = slices.Grow(c.news, 2*len(c.news)) // most claims have a device or two
-	for _, id := range slices.SortedFunc(maps.Keys(c.pools), inspect.PoolID.Compare) {
-		c.stock(id, before.find(id), after.find(id))
-	}
+	before, after := c.changedStocks(c.before), c.changedStocks(c.after)
+	walk(before, after, func(a, b *inspect.Stock) int { return a.Pool.ID.Compare(b.Pool.ID) }, func(a, b *inspect.Stock) {
+		if a == b {
+			return
+		}
+		var was, is *inspect.PoolStatus
+		var had, has []inspect.DeviceStatus
+		if a != nil {
+			was, had = &a.Pool, a.Devices
+		}
+		if b != nil {
+			is, has = &b.Pool, b.Devices
+		}
+		c.pool(was, is)
+		c.devices(had, has, a == nil || b == nil)
+	})
 }
 
-// stock tells of a pool and of its devices. One that is the same in both worlds is as it was.
-func (c *comparison) stock(id inspect.PoolID, a, b *inspect.Stock) {
-	if a == b {
-		return
+// changedStocks are the pools of a world in which something may have changed, sorted.
+func (c *comparison) changedStocks(w *screen.World) (out []*inspect.Stock) {
+	for _, stock := range w.Inventory().Stocks {
+		if c.pools[stock.Pool.ID] {
+			out = append(out, stock)
+		}
 	}
-	var none inspect.Stock
-	before, after := cmp.Or(a, &none), cmp.Or(b, &none)
-	var was, is *inspect.PoolStatus
-	if a != nil {
-		was = &a.Pool
-	}
-	if b != nil {
-		is = &b.Pool
-	}
-	c.pool(id, was, is)
-	c.devices(before.Devices, after.Devices, a == nil || b == nil)
+	return out
 }
 
 // pool tells of a pool whether it came, went, or is broken.
-func (c *comparison) pool(id inspect.PoolID, a, b *inspect.PoolStatus) {
-	if a == nil && b == nil || a != nil && b != nil && (a.Error == "") == (b.Error == "") {
+func (c *comparison) pool(a, b *inspect.PoolStatus) {
+	if a != nil && b != nil && (a.Error == "") == (b.Error == "") {
 		return
 	}
+	id := cmp.Or(a, b).ID
 	e := screen.Event{Ref: screen.Ref{Kind: screen.Pool, Name: id.String()}, Driver: id.Driver, By: "driver " + id.Driver}
 	switch {
 	case b == nil:
@@ -123,28 +127,22 @@ func publishes(s *inspect.Snapshot, driver string, node inspect.NodeName) bool {
 
 // devices tells what has become of the devices of a pool. whole says that the pool itself came or went, which is told already.
 func (c *comparison) devices(a, b []inspect.DeviceStatus, whole bool) {
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = a[0].ID.Compare(b[0].ID)
+	pointers := func(list []inspect.DeviceStatus) (out []*inspect.DeviceStatus) {
+		for i := range list {
+			out = append(out, &list[i])
 		}
-		switch {
-		case order < 0:
-			c.device(&a[0], screen.Event{Kind: screen.DeviceChanged, Text: "no longer published", Minor: whole})
-			a = a[1:]
-		case order > 0:
-			c.device(&b[0], screen.Event{Kind: screen.DeviceChanged, Text: "published", Minor: whole})
-			b = b[1:]
-		default:
-			c.changed(&a[0], &b[0])
-			a, b = a[1:], b[1:]
-		}
+		return out
 	}
+	walk(pointers(a), pointers(b), func(a, b *inspect.DeviceStatus) int { return a.ID.Compare(b.ID) }, func(a, b *inspect.DeviceStatus) {
+		switch {
+		case b == nil:
+			c.device(a, screen.Event{Kind: screen.DeviceChanged, Text: "no longer published", Minor: whole})
+		case a == nil:
+			c.device(b, screen.Event{Kind: screen.DeviceChanged, Text: "published", Minor: whole})
+		default:
+			c.changed(a, b)
+		}
+	})
 }
 
 // device tells of a device.

@@ -63,8 +63,7 @@ type Event struct {
 }
 
 // History is what was seen to happen since the program began to watch. It is not written after it was
-// handed out. A nil History is an empty one. Its lists are continued by the next one, in the same memory: nothing may be
-// appended to them.
+// handed out. A nil History is an empty one.
 type History struct {
 	// Began is when that was.
 	Began  time.Time
@@ -78,7 +77,7 @@ func (h *History) Of(ref Ref) []Event {
 	if h == nil {
 		return nil
 	}
-	return slices.Clip(h.Events[ref]) // behind it the next history has its own
+	return h.Events[ref]
 }
 
 // Start is when the program began to watch. It is zero if it does not.

@@ -16,6 +16,8 @@ type (
 	Changed struct{}
 	// Selected asks the screen to put its cursor on this object, if it shows it.
 	Selected struct{ Ref Ref }
+	// Pressed says that a key of the screen was pressed, so that the cursor may be elsewhere.
+	Pressed struct{}
 	// Type asks the screen to take text from now on, if it can.
 	Type struct{}
 	// Filter is as much of a filter as the user has typed.
@@ -59,6 +61,11 @@ type (
 	}
 	// Back closes the page that is shown.
 	Back struct{}
+	// Choose lets the user choose one of some offers, which are narrowed by typing.
+	Choose struct {
+		Label  string
+		Offers []Offer
+	}
 	// Say shows a remark in the status line until the next key.
 	Say struct {
 		Text string
@@ -71,6 +78,12 @@ type (
 	// Suppose adds a change to what is supposed, or takes it away again.
 	Suppose struct{ Change Change }
 )
+
+// Offer is something that can be taken. Its texts need not be safe to show.
+type Offer struct {
+	Text, Note string
+	Take       func(w *World) tea.Cmd
+}
 
 // Send is a command that does nothing but deliver a message.
 func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 )
 
 // Screen is what fills the space between header and status line. It is used by one goroutine only, and
@@ -24,74 +23,42 @@ type Screen interface {
 	View(w *World, width, height int) string
 	// Plain is all that the screen has to show, as text of any height. If width is 0, lines may have any width.
 	Plain(w *World, width int) string
+	// State is what the screen is about and what can be done with it at the moment.
+	State() State
+}
+
+// State is what a Screen is about, and what can be done with it at the moment. What it cannot do is zero.
+type State struct {
 	// Keys are the keys of this screen besides those that mean the same everywhere.
-	Keys() keymap.Map
+	Keys Keys
 	// Selection is the object that keys such as explain are about: the one at the cursor, or the one that a link under the
 	// cursor leads to. It is the zero Ref if there is none.
-	Selection() Ref
+	Selection Ref
 	// Status is a few words for the end of the status line, such as "214 claims".
-	Status() string
-}
-
-// TextInput is a Screen that takes text. While it does, it gets every key but ctrl+c.
-type TextInput interface {
-	Typing() bool
-}
-
-// Filterer is a Screen whose content can be narrowed with the filter line.
-type Filterer interface {
-	// FilterText is the filter in force. It is empty if there is none.
-	FilterText() string
-}
-
-// FilterHinter is a Filterer whose filter takes other than words and comparisons of columns.
-type FilterHinter interface {
-	// FilterHint says in a few words what it takes.
-	FilterHint() string
-}
-
-// Searcher is a Screen of text in which the user can look for some.
-type Searcher interface {
-	// SearchText is what is looked for. It is empty if nothing is.
-	SearchText() string
-}
-
-// Arranger is a Screen that can say how its content is arranged.
-type Arranger interface {
-	// Arrangement says so in a few words. It is empty if there is nothing to say.
-	Arrangement() string
-}
-
-// Pending is a Screen whose selection can be about to become another one, because the rows that the user has asked
-// for are still being worked out.
-type Pending interface {
-	// Unsettled reports whether it is not known yet what Selection will be. It must become false by itself.
-	Unsettled() bool
-}
-
-// Marker is a Screen in which rows can be marked, so that questions can be asked about several objects at once.
-type Marker interface {
-	// Marked are the objects of the marked rows, in the order of the rows.
-	Marked() []Ref
-	// Unmark takes all marks away.
-	Unmark()
-}
-
-// Supposer is a Screen about what would be, which can be supposed.
-type Supposer interface {
-	// Suppositions are the changes that the screen is about. There are none if it is about nothing, or as long as that is not known.
-	Suppositions() []Change
-}
-
-// HasHeader is a Screen that begins with a rule of its own, so that none is needed above it.
-type HasHeader interface {
-	// HasHeader does nothing; it marks the screen.
-	HasHeader()
-}
-
-// CopyTexter is a Screen that knows better than the name of its selection what the copy key should take.
-type CopyTexter interface {
-	CopyText() string
+	Status string
+	// Typing says that the screen takes text: it gets every key but ctrl+c.
+	Typing bool
+	// Filters says that the content can be narrowed with the filter line, Filter is what is in force, and FilterHint
+	// says in a few words what it takes if that is not words and comparisons of columns.
+	Filters            bool
+	Filter, FilterHint string
+	// Searches says that the user can look for text, and Search is what is looked for.
+	Searches bool
+	Search   string
+	// Arrangement says in a few words how the content is arranged, if there is anything to say.
+	Arrangement string
+	// Unsettled says that Selection can be about to become another one, because the rows that the user has asked for
+	// are still being worked out. It must become false by itself.
+	Unsettled bool
+	// Marked are the objects of the marked rows, in the order of the rows; Unmark takes all marks away.
+	Marked []Ref
+	Unmark func()
+	// Suppositions are the changes that the screen is about. There are none as long as they are not known.
+	Suppositions []Change
+	// Header says that the screen begins with a rule of its own, so that none is needed above it.
+	Header bool
+	// CopyText is what the copy key takes, if that is not the name of the selection.
+	CopyText func() string
 }
 
 // Kind is a kind of object.

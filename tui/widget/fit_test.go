@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -48,21 +47,5 @@ func TestFit(t *testing.T) {
 		if got := Beside(theme.None(), left, right, width, 8, height); got != strings.Join(want, "\n") {
 			t.Fatalf("texts %d: %q beside %q in %d+8x%d is %q, want %q", n, left, right, width, height, got, want)
 		}
-	}
-}
-
-// TestFitIsQuick: text that fits is not copied, and texts beside each other are once.
-func TestFitIsQuick(t *testing.T) {
-	var lines []string
-	for i := range 50 {
-		lines = append(lines, fmt.Sprintf("%3d \x1b[32mreserved\x1b[m gpu ×2 ", i))
-	}
-	screen := strings.Join(lines, "\n")
-	if allocs := testing.AllocsPerRun(10, func() { Fit(screen, 80, 50) }); allocs > 0 {
-		t.Errorf("%v allocations for text that fits", allocs)
-	}
-	th := theme.None()
-	if allocs := testing.AllocsPerRun(10, func() { Beside(th, screen, screen, 30, 40, 50) }); allocs > 3 {
-		t.Errorf("%v allocations for two texts beside each other", allocs)
 	}
 }

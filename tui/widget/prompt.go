@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -18,105 +17,47 @@ type Prompt struct {
 	// Hint is shown behind it, sanitised.
 	Hint string
 
-	text   []string // grapheme clusters
-	cursor int
+	editor Editor
 }
 
 // Value returns what was typed.
-func (p *Prompt) Value() string {
-	s := ""
-	for _, c := range p.text {
-		s += c
-	}
-	return s
-}
+func (p *Prompt) Value() string { return p.editor.Text() }
 
 // SetValue replaces what was typed; the cursor goes to the end.
 func (p *Prompt) SetValue(s string) {
-	p.text, p.cursor = nil, 0
+	p.editor.Set("")
 	p.Insert(s)
 }
 
-// Insert types text. It is cut into what a reader sees as characters; line breaks and tabs become blanks.
+// Insert types text. Line breaks and tabs become blanks; there are no other control characters.
 func (p *Prompt) Insert(s string) {
-	var added []string
-	for c := range styled.Characters(s) {
-		if c == "\n" || c == "\r" || c == "\t" || c == "\r\n" {
-			c = " "
+	p.editor.Insert(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
 		}
-		if !strings.ContainsFunc(c, unicode.IsControl) {
-			added = append(added, c)
-		}
-	}
-	p.text = slices.Insert(p.text, p.cursor, added...)
-	p.cursor += len(added)
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
-// Press handles a key and reports whether the text has changed.
+// Press handles a key, but for Enter, and reports whether the text has changed.
 func (p *Prompt) Press(k tea.KeyPressMsg) bool {
-	switch k.Keystroke() {
-	case "left", "ctrl+b":
-		p.cursor = max(0, p.cursor-1)
-	case "right", "ctrl+f":
-		p.cursor = min(len(p.text), p.cursor+1)
-	case "home", "ctrl+a":
-		p.cursor = 0
-	case "end", "ctrl+e":
-		p.cursor = len(p.text)
-	case "backspace", "ctrl+h":
-		return p.drop(p.cursor-1, p.cursor)
-	case "delete", "ctrl+d":
-		return p.drop(p.cursor, p.cursor+1)
-	case "ctrl+u":
-		return p.drop(0, p.cursor)
-	case "ctrl+k":
-		return p.drop(p.cursor, len(p.text))
-	case "ctrl+w", "alt+backspace":
-		return p.drop(p.wordStart(), p.cursor)
-	default:
-		if k.Text == "" {
-			return false
-		}
-		p.Insert(k.Text)
-		return true
+	before := p.Value()
+	if k.Code != tea.KeyEnter {
+		p.editor.Press(k)
 	}
-	return false
-}
-
-func (p *Prompt) drop(from, to int) bool {
-	from, to = max(0, from), min(to, len(p.text))
-	if from >= to {
-		return false
-	}
-	p.text = slices.Delete(p.text, from, to)
-	p.cursor = from
-	return true
-}
-
-// wordStart is where the word before the cursor begins.
-func (p *Prompt) wordStart() int {
-	at := p.cursor
-	for at > 0 && p.text[at-1] == " " {
-		at--
-	}
-	for at > 0 && p.text[at-1] != " " {
-		at--
-	}
-	return at
+	return p.Value() != before
 }
 
 // View draws the prompt in exactly width columns, the cursor as a block.
 func (p *Prompt) View(th *theme.Theme, width int) string {
-	before, at, after := "", " ", ""
-	for i, c := range p.text {
-		switch {
-		case i < p.cursor:
-			before += c
-		case i == p.cursor:
-			at = c
-		default:
-			after += c
-		}
+	text, cursor := p.Value(), p.editor.Cursor()
+	end := p.editor.after(cursor)
+	before, at, after := text[:cursor], text[cursor:end], text[end:]
+	if at == "" {
+		at = " "
 	}
 	if room := width - styled.Width(p.Label) - 2; styled.Width(before) > room && room > 0 {
 		before = "…" + tail(before, room-1)

@@ -86,27 +86,6 @@ func (s *search) step(by int) {
 	}
 }
 
-// Highlight is a line with all places where it has a text in the role that the eye should find. It reports whether there are any.
-func Highlight(line styled.Line, text string) (styled.Line, bool) {
-	if text == "" {
-		return line, false
-	}
-	hits := hitsIn(0, line.String(), text)
-	if len(hits) == 0 {
-		return line, false
-	}
-	var out styled.Line
-	column := 0
-	for _, span := range cutAt(line, hits) {
-		if slices.ContainsFunc(hits, func(h place) bool { return column >= h.from && column < h.to }) {
-			span.Role = styled.Accent
-		}
-		column += styled.Width(span.Text)
-		out = append(out, span)
-	}
-	return out, true
-}
-
 // cutAt cuts the spans of a line where places begin and end.
 func cutAt(line styled.Line, places []place) styled.Line {
 	var out styled.Line

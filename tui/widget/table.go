@@ -61,17 +61,12 @@ type Table struct {
 	Desc bool
 	// Empty is shown instead of rows when there are none.
 	Empty string
-	// Blocks is how many times the columns are drawn side by side, each block with the rows that come after those of the one
-	// before. 0 is once.
-	Blocks int
 
 	rows    Rows
 	natural []int
 	cursor  int
 	top     int
 	height  int // how many rows were last drawn at most
-	lines   int // in how many lines
-	wide    int // how wide a block was
 	spans   []columnSpan
 }
 
@@ -150,17 +145,12 @@ func (t *Table) Wheel(rows int) {
 // Click points at what is at a place of the last drawing. It returns the column whose title was hit, or -1,
 // and whether a row was.
 func (t *Table) Click(x, y int) (title int, row bool) {
-	block, x := t.blockAt(x)
 	if y == 0 {
-		for _, s := range t.spans {
-			if x >= s.from && x < s.to {
-				return s.column, false
-			}
-		}
-		return -1, false
+		title, _ = t.ColumnAt(x)
+		return title, false
 	}
-	at := t.top + block*t.lines + y - 1
-	if y < 0 || at >= t.Len() || y > t.lines {
+	at := t.top + y - 1
+	if y < 0 || at >= t.Len() || y > t.height {
 		return -1, false
 	}
 	t.cursor = at
@@ -182,34 +172,13 @@ const (
 	gap    = 2
 )
 
-// between is what stands between two blocks.
-const between = " │ "
-
-// blockAt is the block at a column of the last drawing, and how far into it that is.
-func (t *Table) blockAt(x int) (block, offset int) {
-	step := t.wide + styled.Width(between)
-	if t.Blocks < 2 || t.wide == 0 {
-		return 0, x
-	}
-	block = clamp(x/step, 0, t.Blocks-1)
-	return block, x - block*step
-}
-
 // View draws titles and rows in at most height lines of exactly width columns.
 func (t *Table) View(th *theme.Theme, width, height int) string {
-	blocks := max(1, t.Blocks)
-	t.wide = (width - (blocks-1)*styled.Width(between)) / blocks
-	t.lines = max(1, height-1)
-	t.height = t.lines * blocks
+	t.height = max(1, height-1)
 	t.scroll()
-	widths := t.layout(t.wide, true)
-	bar := th.Paint(styled.Dim, between)
-	rest := styled.Blanks(width - blocks*t.wide - (blocks-1)*styled.Width(between))
+	widths := t.layout(width, true)
 	var b strings.Builder
-	t.titles(&b, th, widths, t.wide)
-	if blocks > 1 {
-		b.WriteString(strings.Repeat(bar+b.String(), blocks-1) + rest)
-	}
+	t.titles(&b, th, widths, width)
 	if t.Len() == 0 && t.Empty != "" && height > 1 {
 		for i, text := range styled.WrapText(t.Empty, max(20, width-4)) {
 			if i < height-1 {
@@ -218,25 +187,12 @@ func (t *Table) View(th *theme.Theme, width, height int) string {
 			}
 		}
 	}
-	for line := t.top; line < min(t.top+t.lines, t.Len()) && height > 1; line++ {
+	for i := t.top; i < min(t.top+t.height, t.Len()) && height > 1; i++ {
 		b.WriteString("\n")
-		for block := range blocks {
-			if block > 0 {
-				b.WriteString(bar)
-			}
-			if i := line + block*t.lines; i < t.Len() {
-				t.row(&b, th, i, widths, t.wide, i == t.cursor)
-			} else {
-				b.WriteString(styled.Blanks(t.wide))
-			}
-		}
-		b.WriteString(rest)
+		t.row(&b, th, i, widths, width, i == t.cursor)
 	}
 	return b.String()
 }
-
-// Between is how many columns are between two blocks.
-func (t *Table) Between() int { return styled.Width(between) }
 
 // Plain returns all rows as text, without a cursor. Width 0 is any.
 func (t *Table) Plain(th *theme.Theme, width int) string {
@@ -393,6 +349,35 @@ func (t *Table) fit(width int, screen, spare bool) []int {
 		}
 	}
 	return widths
+}
+
+// ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there is none.
+func (t *Table) ColumnAt(x int) (column, offset int) {
+	for _, s := range t.spans {
+		if x >= s.from && x < s.to {
+			return s.column, x - s.from
+		}
+	}
+	return -1, 0
+}
+
+// Wide returns how many columns the table takes if nothing has to be left out or cut.
+func (t *Table) Wide() int {
+	total := margin
+	for i, c := range t.Columns {
+		if c.ImpliedByHeading {
+			continue
+		}
+		w := 0
+		if i < len(t.natural) {
+			w = t.natural[i]
+		}
+		if c.Max > 0 {
+			w = min(w, c.Max)
+		}
+		total += w + gap
+	}
+	return total - gap
 }
 
 func clamp(n, low, high int) int { return max(low, min(n, high)) }

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Screen is the view. What is stuck is looked at in the background; rows are made of what is known.
@@ -45,6 +45,16 @@ func New() *Screen {
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.why + " " + r.message },
 		Empty: s.whyEmpty,
+		Aside: func(r *row, width int) []styled.Line {
+			return append([]styled.Line{styled.Text(styled.Dim, "cause "+r.number())}, r.panel(width)...)
+		},
+		Panel: func(r *row, _ *screen.World, width, _ int) (styled.Line, []styled.Line) {
+			var panel []styled.Line
+			for _, line := range r.panel(width - len(margin)) {
+				panel = append(panel, append(styled.Text(styled.Plain, margin), line...))
+			}
+			return styled.Text(styled.Strong, "cause "+r.number()), panel
+		},
 	})
 	return s
 }
@@ -81,19 +91,21 @@ func look(ctx context.Context, w *screen.World) (*explain.Triage, error) {
 	}
 	for i := range t.Causes { // pods of a workload come in the order of their numbers
 		slices.SortStableFunc(t.Causes[i].Subjects, func(a, b explain.StuckSubject) int {
-			return cmp.Or(a.Since.Compare(b.Since), screen.CompareNames(a.FullName(), b.FullName()))
+			return cmp.Or(a.Since.Compare(b.Since), words.CompareNames(a.FullName(), b.FullName()))
 		})
 	}
 	return t, nil
 }
 
-// Status counts what is stuck.
-func (s *Screen) Status() string {
+// State implements screen.Screen. The status counts what is stuck.
+func (s *Screen) State() screen.State {
+	state := s.List.State()
+	state.Unsettled = state.Unsettled || !s.answer.Known
 	if len(s.Rows()) == 0 {
 		if !s.answer.Known || s.answer.Err != nil || !s.Current() {
-			return "" // to count what is there as none would be untrue
+			state.Status = "" // to count what is there as none would be untrue
 		}
-		return s.List.Status()
+		return state
 	}
 	var all []*row
 	for i := range s.Rows() {
@@ -101,20 +113,15 @@ func (s *Screen) Status() string {
 			all = append(all, r)
 		}
 	}
-	text := counted(all).stuck()
-	if s.FilterText() != "" {
-		if n := len(slices.Collect(s.Shown())); n < len(all) {
-			text = fmt.Sprintf("%d shown of %s", n, text)
-		}
+	state.Status = counted(all).stuck()
+	if n := len(slices.Collect(s.Shown())); state.Filter != "" && n < len(all) {
+		state.Status = fmt.Sprintf("%d shown of %s", n, state.Status)
 	}
-	if n := len(s.Marked()); n > 0 {
-		text = fmt.Sprintf("%d marked, %s", n, text)
+	if n := len(state.Marked); n > 0 {
+		state.Status = fmt.Sprintf("%d marked, %s", n, state.Status)
 	}
-	return text
+	return state
 }
-
-// Unsettled implements screen.Pending.
-func (s *Screen) Unsettled() bool { return s.List.Unsettled() || !s.answer.Known }
 
 // whyEmpty says what it means that there are no rows.
 func (s *Screen) whyEmpty(w *screen.World) string {
@@ -141,26 +148,6 @@ func seen(s *inspect.Snapshot, namespace string) bool {
 	return slices.ContainsFunc(o.Namespaces, func(n *corev1.Namespace) bool { return n.Name == namespace }) ||
 		slices.ContainsFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == namespace }) ||
 		slices.ContainsFunc(o.Claims, func(c *resourcev1.ResourceClaim) bool { return c.Namespace == namespace })
-}
-
-// View implements screen.Screen.
-func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.List.View(w, width, height) }
-	r := s.Row()
-	if r == nil {
-		return body(height)
-	}
-	if widget.HasAside(width) {
-		lines := func(width int) []styled.Line {
-			return append([]styled.Line{styled.Text(styled.Dim, "cause "+r.number())}, r.panel(width)...)
-		}
-		return widget.Aside(w.Theme, func(width int) string { return s.List.View(w, width, height) }, lines, width, height)
-	}
-	var panel []styled.Line
-	for _, line := range r.panel(width - len(margin)) {
-		panel = append(panel, append(styled.Text(styled.Plain, margin), line...))
-	}
-	return widget.Split(w.Theme, body, styled.Text(styled.Strong, "cause "+r.number()), panel, width, height)
 }
 
 // margin is what is left of a panel below the table, as in other views.

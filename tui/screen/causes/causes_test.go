@@ -76,8 +76,8 @@ func TestNoAllClearMeanwhile(t *testing.T) {
 	screentest.SettleWatched(w, s, func() {
 		frames++
 		text := s.Plain(w, 0)
-		if waits := text == "one moment" || text == "looking at everything that waits"; waits == (len(s.Rows()) > 0) || waits && s.Status() != "" {
-			t.Errorf("frame %d says %q, and %q", frames, text, s.Status())
+		if waits := text == "one moment" || text == "looking at everything that waits"; waits == (len(s.Rows()) > 0) || waits && s.State().Status != "" {
+			t.Errorf("frame %d says %q, and %q", frames, text, s.State().Status)
 		}
 	}, screen.Shown{})
 	if frames < 4 || len(s.Rows()) == 0 {
@@ -95,18 +95,18 @@ func TestTrouble(t *testing.T) {
 		return nil, errors.New("too \x1b[31mmuch")
 	}
 	screentest.Settle(w, s, s.answer.Ask(w, fail)())
-	if len(s.Rows()) != rows || !strings.Contains(s.Arrangement(), `not up to date: too \x1b[31mmuch`) {
-		t.Errorf("%d rows and %q", len(s.Rows()), s.Arrangement())
+	if len(s.Rows()) != rows || !strings.Contains(s.State().Arrangement, `not up to date: too \x1b[31mmuch`) {
+		t.Errorf("%d rows and %q", len(s.Rows()), s.State().Arrangement)
 	}
 	screentest.Settle(w, s, s.answer.Ask(w, look)())
-	if s.Arrangement() != "" {
-		t.Errorf("%q after it could be", s.Arrangement())
+	if s.State().Arrangement != "" {
+		t.Errorf("%q after it could be", s.State().Arrangement)
 	}
 	s = New()
 	s.asked = true
 	screentest.Settle(w, s, screen.Shown{}, s.answer.Ask(w, fail)())
-	if got := s.Plain(w, 0); got != `what is stuck is not known: too \x1b[31mmuch` || s.Status() != "" {
-		t.Errorf("%q, %q", got, s.Status())
+	if got := s.Plain(w, 0); got != `what is stuck is not known: too \x1b[31mmuch` || s.State().Status != "" {
+		t.Errorf("%q, %q", got, s.State().Status)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestFold(t *testing.T) {
 	want := func(what string, first ...string) {
 		t.Helper()
 		var got []string
-		for _, line := range strings.Split(s.List.View(w, 140, 40), "\n")[1:] {
+		for _, line := range strings.Split(s.Table(w, 140, 40), "\n")[1:] {
 			if found := untilAge.FindString(string([]rune(line)[2:])); found != "" {
 				got = append(got, strings.Join(strings.Fields(found), " "))
 			}
@@ -190,8 +190,8 @@ func TestFold(t *testing.T) {
 	enter := tea.KeyPressMsg{Code: tea.KeyEnter}
 	status := "25 pods and 1 claim stuck"
 	want("at first", "ml ▸ 13 pods 22h", "ml pretrain-2 15h")
-	if s.Status() != status || s.Selection() != (screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "llama-405b-eval"}) {
-		t.Errorf("%q, at %v", s.Status(), s.Selection())
+	if s.State().Status != status || s.State().Selection != (screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "llama-405b-eval"}) {
+		t.Errorf("%q, at %v", s.State().Status, s.State().Selection)
 	}
 	if text := textOf(s.Row().panel(80)); !strings.Contains(text, "13 pods, 22h, 12 of them 20m or less") {
 		t.Errorf("the panel does not say how long most wait:\n%s", text)
@@ -206,8 +206,8 @@ func TestFold(t *testing.T) {
 	}
 	press(screentest.Key("K"), screentest.Key("o"))
 	want("closed again", "ml ▸ 13 pods 22h", "ml pretrain-2 15h")
-	if s.Status() != status {
-		t.Errorf("%q when it is closed", s.Status())
+	if s.State().Status != status {
+		t.Errorf("%q when it is closed", s.State().Status)
 	}
 
 	press(screen.Selected{Ref: screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "big-10"}})
@@ -216,11 +216,11 @@ func TestFold(t *testing.T) {
 	}
 	press(screentest.Key("K"), screentest.Key("o"), screen.Filter{Text: "big-1"})
 	want("filtered", "ml ▾ 13 pods 22h", "ml ▾ StatefulSet big: 12 pods 20m", "ml big-1 20m", "ml big-10 20m", "ml big-11 20m")
-	if got := s.Status(); got != "3 shown of "+status {
+	if got := s.State().Status; got != "3 shown of "+status {
 		t.Errorf("%q under a filter", got)
 	}
 	press(screentest.Key("*"))
-	if refs := s.Marked(); len(refs) != 3 {
+	if refs := s.State().Marked; len(refs) != 3 {
 		t.Errorf("%v are marked", refs)
 	}
 }
@@ -245,7 +245,7 @@ func TestFiltered(t *testing.T) {
 	w := screentest.Demo(t)
 	s := New()
 	screentest.Settle(w, s, screen.Shown{}, screen.Filter{Text: "waits>20h"})
-	if got := s.Status(); got != "1 shown of 13 pods and 1 claim stuck" {
+	if got := s.State().Status; got != "1 shown of 13 pods and 1 claim stuck" {
 		t.Errorf("%q", got)
 	}
 }

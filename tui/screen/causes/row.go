@@ -125,7 +125,7 @@ func causeRows(w *screen.World, t *explain.Triage, cause int) []row {
 	lone := workloads[""]
 	delete(workloads, "")
 	for _, key := range slices.SortedFunc(maps.Keys(workloads), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(workloads[b]), len(workloads[a])), screen.CompareNames(a, b))
+		return cmp.Or(cmp.Compare(len(workloads[b]), len(workloads[a])), words.CompareNames(a, b))
 	}) {
 		if of := workloads[key]; len(of) == 1 {
 			lone = append(lone, of...)
@@ -142,7 +142,7 @@ func causeRows(w *screen.World, t *explain.Triage, cause int) []row {
 // below puts rows at a level, in the order of their names.
 func below(rows []row, level int) []row {
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(screen.CompareNames(a.ref.Namespace, b.ref.Namespace), screen.CompareNames(a.ref.Name, b.ref.Name))
+		return cmp.Or(words.CompareNames(a.ref.Namespace, b.ref.Namespace), words.CompareNames(a.ref.Name, b.ref.Name))
 	})
 	for i := range rows {
 		rows[i].level = level

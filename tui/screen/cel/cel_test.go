@@ -40,7 +40,7 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("%s, want %s", d.s.ed.Text(), want)
 	}
 	d.press("esc")
-	if d.s.Typing() {
+	if d.s.State().Typing {
 		t.Error("Esc does not end editing")
 	}
 }
@@ -89,12 +89,10 @@ func TestLoadingFromAnotherView(t *testing.T) {
 func TestMenuOfSelectors(t *testing.T) {
 	d := drive(t, 100, 30)
 	d.press("i", "true", "esc", "l")
-	d.shows("Load a selector", "deviceclass gpu.example.com")
-	d.press("deviceclass rdma")
-	d.shows("▸ deviceclass rdma-nic")
-	d.press("enter")
+	d.choose("deviceclass rdma", 0)
 	d.shows(`device.driver == "nic.example.com"`)
-	d.press("l", "before", "enter")
+	d.press("l")
+	d.choose("before", 0)
 	if d.s.ed.Text() != "true" {
 		t.Errorf("%q was loaded from what was typed before", d.s.ed.Text())
 	}
@@ -104,9 +102,11 @@ func TestBehindAClass(t *testing.T) {
 	d := drive(t, 100, 30)
 	d.press("i", `device.attributes["gpu.example.com"].model.startsWith("H100")`, "esc")
 	d.shows("fails on 63")
-	d.press("b", "gpu.example", "down", "enter")
+	d.press("b")
+	d.choose("gpu.example", 1)
 	d.shows("behind class gpu.example.com", "32 of 64 match")
-	d.press("b", "all classes", "enter")
+	d.press("b")
+	d.choose("all classes", 0)
 	d.shows("fails on 63")
 }
 
@@ -114,10 +114,10 @@ func TestBehindAClass(t *testing.T) {
 func TestUseInClaim(t *testing.T) {
 	d := drive(t, 120, 40)
 	d.press("i", `device.attributes["gpu.example.com"].model.startsWith("NONE")`, "esc", "u")
-	d.shows("Use this selector in")
-	d.press("template", "enter")
+	d.choose("template", 0)
 	d.shows("with this selector: 0 of 12 nodes could satisfy")
-	d.press("i", "^k", "^u", `device.driver == "gpu.example.com"`, "esc", "u", "claim", "enter")
+	d.press("i", "^k", "^u", `device.driver == "gpu.example.com"`, "esc", "u")
+	d.choose("claim", 0)
 	d.shows("nodes could satisfy it")
 }
 
@@ -133,7 +133,7 @@ func TestCopyAsYAML(t *testing.T) {
 func TestChangedWorld(t *testing.T) {
 	d := drive(t, 100, 30)
 	d.press("i", h100, "esc", "j", "j", "j")
-	before := d.s.Selection()
+	before := d.s.State().Selection
 	changed := d.w.Snapshot.With(func(o *inspect.Objects) {
 		for i, slice := range o.Slices {
 			if slice.Spec.Pool.Name == "gpu-b-01" && slice.Spec.Driver == "gpu.example.com" {
@@ -147,8 +147,8 @@ func TestChangedWorld(t *testing.T) {
 	d.w.Theme = theme
 	d.send(screen.Changed{})
 	d.shows("30 of 125 match")
-	if d.s.Selection() != before {
-		t.Errorf("the cursor is on %v, want %v", d.s.Selection(), before)
+	if d.s.State().Selection != before {
+		t.Errorf("the cursor is on %v, want %v", d.s.State().Selection, before)
 	}
 }
 
@@ -184,7 +184,6 @@ func TestViews(t *testing.T) {
 		},
 		"wrong":    func(d *driver) { d.press("i", `device.capacity["gpu.example.com"].memory >= quantity("40Gi")`) },
 		"complete": func(d *driver) { d.press("i", `device.attributes["gpu.example.com"].`) },
-		"menu":     func(d *driver) { d.press("l") },
 	}
 	for name, act := range tests {
 		for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
@@ -237,11 +236,11 @@ func TestAdviceStaysWhileTheClusterChanges(t *testing.T) {
 	if len(d.s.tried.findings) == 0 {
 		t.Fatal("nothing is said of a misspelt domain")
 	}
-	if d.s.tried.try(d.w, d.s.ed.Text(), d.s.class); len(d.s.tried.findings) == 0 || d.s.Unsettled() {
-		t.Errorf("%d findings while the same text is tried again, unsettled: %t", len(d.s.tried.findings), d.s.Unsettled())
+	if d.s.tried.try(d.w, d.s.ed.Text(), d.s.class); len(d.s.tried.findings) == 0 || d.s.State().Unsettled {
+		t.Errorf("%d findings while the same text is tried again, unsettled: %t", len(d.s.tried.findings), d.s.State().Unsettled)
 	}
 	d.s.ed.replace("true")
-	if d.s.tried.try(d.w, d.s.ed.Text(), d.s.class); len(d.s.tried.findings) > 0 || !d.s.Unsettled() {
-		t.Errorf("%d findings of another text, unsettled: %t", len(d.s.tried.findings), d.s.Unsettled())
+	if d.s.tried.try(d.w, d.s.ed.Text(), d.s.class); len(d.s.tried.findings) > 0 || !d.s.State().Unsettled {
+		t.Errorf("%d findings of another text, unsettled: %t", len(d.s.tried.findings), d.s.State().Unsettled)
 	}
 }

@@ -18,6 +18,8 @@ type driver struct {
 	w             *screen.World
 	width, height int
 	copied, said  string
+	// offers are what is to be chosen from, if anything is.
+	offers []screen.Offer
 }
 
 func drive(t *testing.T, width, height int) *driver {
@@ -37,6 +39,8 @@ func (d *driver) send(msg tea.Msg) {
 			d.copied = asked.Text
 		case screen.Say:
 			d.said = asked.Text
+		case screen.Choose:
+			d.offers = asked.Offers
 		}
 	}
 }
@@ -45,6 +49,22 @@ var named = map[string]tea.Key{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
 	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
 	"backspace": {Code: tea.KeyBackspace}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp},
+}
+
+// choose takes the offer, of those that have all of some words, with a number.
+func (d *driver) choose(words string, number int) {
+	d.Helper()
+	for _, o := range d.offers {
+		if !passes(strings.Fields(words), o.Text+" "+o.Note) {
+			continue
+		}
+		if number--; number < 0 {
+			d.offers = nil
+			d.send(tea.BatchMsg{o.Take(d.w)})
+			return
+		}
+	}
+	d.Fatalf("nothing is offered that has %q", words)
 }
 
 // press presses keys; ^x is ctrl and x, and any other word is typed.

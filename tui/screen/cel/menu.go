@@ -1,7 +1,7 @@
 package cel
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // source is where a selector is, or could be: a request of a claim or template, or a class.
@@ -34,7 +33,7 @@ func (s *source) String() string {
 	return text
 }
 
-// entry is a line of a menu.
+// entry is something to choose.
 type entry struct {
 	source     source
 	expression string
@@ -42,51 +41,32 @@ type entry struct {
 	label string
 }
 
-// Title implements widget.MenuEntry.
-func (e entry) Title() string { return inspect.Sanitize(e.title()) }
-
-// Line implements widget.MenuEntry.
-func (e entry) Line() styled.Line { return paint(e.expression) }
-
-// Text implements widget.MenuEntry.
-func (e entry) Text() string { return e.title() + " " + e.expression }
-
-func (e entry) title() string {
-	if e.label != "" {
-		return e.label
+// choose lets the user choose an entry.
+func choose(title string, entries []entry, done func(w *screen.World, e *entry) tea.Cmd) tea.Cmd {
+	offers := make([]screen.Offer, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		offers[i] = screen.Offer{
+			Text: cmp.Or(e.label, e.source.String()), Note: strings.ReplaceAll(e.expression, "\n", " "),
+			Take: func(w *screen.World) tea.Cmd { return done(w, e) },
+		}
 	}
-	return e.source.String()
-}
-
-// menu is the menu that is open.
-type menu struct {
-	*widget.Menu[entry]
-	done func(w *screen.World, e *entry) tea.Cmd
-	back mode // when it is closed
-}
-
-func (s *Screen) openMenu(title string, done func(w *screen.World, e *entry) tea.Cmd) {
-	s.menu = &menu{Menu: widget.NewMenu[entry](inspect.Sanitize(title)), done: done, back: s.mode}
-	s.ed.popup.close()
-	s.mode = choosing
+	return screen.Send(screen.Choose{Label: title, Offers: offers})
 }
 
 // openLoad offers what was typed before, and the selectors of all classes, claims and templates.
 func (s *Screen) openLoad(w *screen.World) tea.Cmd {
 	s.ed.remember()
-	s.openMenu("Load a selector", s.loadEntry)
-	var past []entry
+	var entries []entry
 	for _, text := range slices.Backward(s.ed.history) {
 		if text != s.ed.Text() {
-			past = append(past, entry{label: "before", expression: text})
+			entries = append(entries, entry{label: "before", expression: text})
 		}
 	}
-	if w.Snapshot == nil {
-		s.menu.Fill(past)
-		return nil
+	if w.Snapshot != nil {
+		entries = append(entries, entriesOf(w.Snapshot.Objects(), screen.Ref{})...)
 	}
-	objects := w.Snapshot.Objects()
-	return s.lists.Start(w, func(context.Context) ([]entry, error) { return append(past, entriesOf(objects, screen.Ref{})...), nil })
+	return choose("load: ", entries, s.loadEntry)
 }
 
 func (s *Screen) loadEntry(w *screen.World, e *entry) tea.Cmd {
@@ -102,16 +82,14 @@ func (s *Screen) openClasses(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil {
 		return nil
 	}
-	s.openMenu("Try the selector on the devices of", func(w *screen.World, e *entry) tea.Cmd {
-		s.class = e.source.class
-		return s.tried.read(w, s.class)
-	})
 	entries := []entry{{label: "all classes"}}
 	for _, c := range w.Snapshot.Objects().Classes {
 		entries = append(entries, entry{source: source{class: c.Name}, label: c.Name, expression: join(c.Spec.Selectors)})
 	}
-	s.menu.Fill(entries)
-	return nil
+	return choose("try on the devices of: ", entries, func(w *screen.World, e *entry) tea.Cmd {
+		s.class = e.source.class
+		return s.tried.read(w, s.class)
+	})
 }
 
 // loadWanted loads the selectors of an object that another view points at: at once when there is one,
@@ -132,9 +110,7 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	case 1:
 		return s.loadEntry(w, &entries[0])
 	}
-	s.openMenu("Selectors of "+ref.String(), s.loadEntry)
-	s.menu.Fill(entries)
-	return nil
+	return choose("of "+ref.String()+": ", entries, s.loadEntry)
 }
 
 // HasSelectors reports whether an object of a snapshot, a class, a claim or a template, has CEL selectors that the lab can load. It is

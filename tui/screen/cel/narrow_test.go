@@ -25,14 +25,14 @@ func TestNarrowing(t *testing.T) {
 	if got := names(); len(got) != 8+2-1 {
 		t.Errorf("%q", got) // eight GPUs without the first, and two NICs
 	}
-	if s.list.a.matched != matched || s.Status() != "9 of 127 devices" || s.FilterText() != "gpu-a-02 !gpu-0" {
-		t.Errorf("%d match, and the status is %q", s.list.a.matched, s.Status())
+	if s.list.a.matched != matched || s.State().Status != "9 of 127 devices" || s.State().Filter != "gpu-a-02 !gpu-0" {
+		t.Errorf("%d match, and the status is %q", s.list.a.matched, s.State().Status)
 	}
 	screentest.Settle(w, s, screentest.Key("j"))
-	before := s.Selection()
+	before := s.State().Selection
 	screentest.Settle(w, s, screen.Filter{Text: "gpu-a-02 gpu.example.com"})
-	if s.Selection() != before || before.Name != "gpu.example.com/gpu-a-02/gpu-2" {
-		t.Errorf("the cursor was at %v, and is at %v", before, s.Selection())
+	if s.State().Selection != before || before.Name != "gpu.example.com/gpu-a-02/gpu-2" {
+		t.Errorf("the cursor was at %v, and is at %v", before, s.State().Selection)
 	}
 	s.ed.replace(`device.driver == "nic.example.com"`)
 	screentest.Settle(w, s, s.tried.try(w, s.ed.Text(), s.class)())

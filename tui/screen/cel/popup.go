@@ -3,10 +3,11 @@ package cel
 import (
 	"fmt"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -51,50 +52,29 @@ func worth(c *editor.Completion, ed *widget.Editor) bool {
 	return c.From < ed.Cursor() || behind == '.' || behind == '"' || behind == '\'' || behind == '[' || kind == editor.ValueKind
 }
 
-// The actions of a popup.
-const (
-	nextItem   keymap.Action = "next proposal"
-	prevItem   keymap.Action = "previous proposal"
-	takeItem   keymap.Action = "take"
-	takeChosen keymap.Action = "take what was chosen"
-	dismiss    keymap.Action = "close"
-)
-
-// keys are the keys that work while something is proposed, each besides what it does otherwise.
-func (p *popup) keys() keymap.Map {
+// popupKeys are the keys that work while something is proposed, each besides what it does otherwise. Enter takes a proposal only if one was
+// chosen; otherwise it breaks the line.
+func (s *Screen) popupKeys() screen.Keys {
+	p := &s.ed.popup
 	if !p.open() {
 		return nil
 	}
-	enter := keymap.Key{Action: takeChosen, Press: []string{"enter"}, Show: "⏎", Help: "take the proposal"}
-	if !p.chosen {
-		enter = enter.Disabled("none was chosen, so it breaks the line")
+	step := func(by int) func(*screen.World) tea.Cmd {
+		n := len(p.items.Items)
+		return screen.Then(func() { p.cursor, p.chosen = (p.cursor+by+n)%n, true })
 	}
-	return keymap.Map{
-		{Action: nextItem, Press: []string{"down"}, Show: "↓", Help: "next proposal"},
-		{Action: prevItem, Press: []string{"up"}, Show: "↑", Help: "previous proposal"},
-		{Action: takeItem, Press: []string{"tab"}, Show: "Tab", Help: "take the proposal"},
-		enter,
-		{Action: dismiss, Press: []string{"esc"}, Show: "Esc", Help: "close the proposals"},
+	take := func(w *screen.World) tea.Cmd {
+		p.accept(&s.ed.Editor)
+		return s.changed(w, true)
 	}
-}
-
-// press handles a key while something is proposed; taken says that an item was.
-func (p *popup) press(ed *widget.Editor, key string) (handled, taken bool) {
-	n := len(p.items.Items)
-	switch p.keys().Action(key) {
-	case nextItem:
-		p.cursor, p.chosen = (p.cursor+1)%n, true
-	case prevItem:
-		p.cursor, p.chosen = (p.cursor+n-1)%n, true
-	case dismiss:
-		p.close()
-	case takeItem, takeChosen:
-		p.accept(ed)
-		return true, true
-	default:
-		return false, false
+	keys := screen.Keys{
+		{Press: []string{"down"}, Do: step(1)}, {Press: []string{"up"}, Do: step(-1)}, {Press: []string{"tab"}, Do: take},
+		{Press: []string{"esc"}, Do: screen.Then(p.close)},
 	}
-	return true, false
+	if p.chosen {
+		keys = append(keys, screen.Key{Press: []string{"enter"}, Do: take})
+	}
+	return keys
 }
 
 // accept takes the item under the cursor.

@@ -23,15 +23,13 @@ type answer struct {
 	order         []int
 	matched, rest int
 	natural       []int
-	// some says that only the first devices were tried so far.
-	some bool
 }
 
 // empty is what is tried while there is no text.
 const empty = "true"
 
 func newAnswer(l *lab, text string, trial *bench.Trial) *answer {
-	a := &answer{lab: l, text: text, trial: trial, some: trial.Total() < len(l.devices)}
+	a := &answer{lab: l, text: text, trial: trial}
 	if trial.Check.Scheduler != nil {
 		return a
 	}
@@ -75,10 +73,9 @@ type trying struct {
 	advised  string        // what the findings are about, see inQuestion
 	pause    time.Duration // before advice
 
-	labs    screen.Job[*lab]
-	preview screen.Job[*answer]
-	fullRun screen.Job[*answer]
-	advice  screen.Job[advice]
+	labs   screen.Job[*lab]
+	run    screen.Job[*answer]
+	advice screen.Job[advice]
 }
 
 // advice is what is to be said of a text.
@@ -111,12 +108,11 @@ func (t *trying) try(w *screen.World, text, class string) tea.Cmd {
 		expression = empty
 	}
 	t.advice.Stop()
-	t.fullRun.Stop()
 	if t.advised != inQuestion(text, class) { // else they stand until there are newer ones: the devices are others, not the text
 		t.findings = nil
 	}
-	return t.preview.Start(w, func(ctx context.Context) (*answer, error) {
-		trial, err := l.bench.Look(ctx, expression)
+	return t.run.Start(w, func(ctx context.Context) (*answer, error) {
+		trial, err := l.bench.Try(ctx, expression)
 		if err != nil {
 			return nil, err
 		}
@@ -124,26 +120,12 @@ func (t *trying) try(w *screen.World, text, class string) tea.Cmd {
 	})
 }
 
-// takeAnswer takes in an answer and begins what follows: the text is tried on all devices, after it was tried on some, and then
-// advice is looked for.
-func (t *trying) takeAnswer(w *screen.World, a *answer) tea.Cmd {
-	t.answer = a
-	if !a.some || a.trial.Check.Scheduler != nil {
-		return t.advise(w, a)
-	}
-	return t.fullRun.Start(w, func(ctx context.Context) (*answer, error) {
-		trial, err := a.lab.bench.Try(ctx, a.trial.Expression)
-		if err != nil {
-			return nil, err
-		}
-		return newAnswer(a.lab, a.text, trial), nil
-	})
-}
-
 // pause is how long nothing is typed before advice is looked for, which tries many selectors.
 const pause = 120 * time.Millisecond
 
-func (t *trying) advise(w *screen.World, a *answer) tea.Cmd {
+// takeAnswer takes in an answer, and looks for advice.
+func (t *trying) takeAnswer(w *screen.World, a *answer) tea.Cmd {
+	t.answer = a
 	if strings.TrimSpace(a.text) == "" {
 		return nil
 	}
@@ -164,7 +146,7 @@ func (t *trying) settled(text, class string) bool {
 	if t.labs.Running() && (t.lab == nil || t.lab.class != class) {
 		return false
 	}
-	return t.advised == inQuestion(text, class) || !t.preview.Running() && !t.fullRun.Running() && !t.advice.Running()
+	return t.advised == inQuestion(text, class) || !t.run.Running() && !t.advice.Running()
 }
 
 // suggestion is the corrected form that is proposed first, or "".

@@ -48,7 +48,8 @@ var tasks = []struct {
 	}, []string{"1 of 5 match", "behind class fpga.example.com", "fabric/fpga-0"}},
 	{"use-in-claim", func(d *driver) {
 		d.send(screen.Selected{Ref: screen.Ref{Kind: screen.Claim, Namespace: "dev", Name: "genome-align"}})
-		d.press("i", "backspace", "backspace", "backspace", "backspace", "backspace", `U250"`, "^t", "enter")
+		d.press("i", "backspace", "backspace", "backspace", "backspace", "backspace", `U250"`, "^t")
+		d.choose("", 0)
 	}, []string{"with this selector: 0 of 12 nodes", "(as it is: 12)"}},
 	{"what-is-there", func(d *driver) {
 		d.send(screen.Filter{Text: "mig-01 1g"})

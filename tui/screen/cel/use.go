@@ -56,13 +56,11 @@ func (s *Screen) openUse(w *screen.World) tea.Cmd {
 		return nil
 	}
 	text := s.ed.Text()
-	s.openMenu("Use this selector in", func(w *screen.World, e *entry) tea.Cmd {
+	return choose("use in: ", requestsOf(w.Snapshot, s.source, w.InNamespace), func(w *screen.World, e *entry) tea.Cmd {
 		s.impact.usage = nil
 		at := e.source
 		return s.impact.Start(w, func(ctx context.Context) (usage, error) { return used(ctx, w, at, text) })
 	})
-	snapshot, from, inNamespace := w.Snapshot, s.source, w.InNamespace
-	return s.lists.Start(w, func(context.Context) ([]entry, error) { return requestsOf(snapshot, from, inNamespace), nil })
 }
 
 // requestsOf are the requests of claims, those that wait first, and of templates.

@@ -20,23 +20,20 @@ func repeat(s string, n int) string { return strings.Repeat(s, max(0, n)) }
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
 	th := w.Theme
-	if s.menu != nil {
-		return strings.Join(s.menu.View(th, width, height), "\n")
-	}
 	// What is wrong with a word that is not finished is not worth saying while something is proposed.
-	proposing := s.ed.popup.open() && s.mode == editing
+	proposing := s.ed.popup.open() && s.editing
 	foremost := s.tried.foremost()
 	if proposing {
 		foremost = nil
 	}
-	head, cursorX, cursorY := s.ed.draw(th, width, height, s.mode == editing, foremost)
+	head, cursorX, cursorY := s.ed.draw(th, width, height, s.editing, foremost)
 	title := append(s.tried.title(w, s.ed.Text()), origin(s.class, &s.source)...)
 	title = append(title, s.tried.cost(s.ed.Text())...)
 	lines := append([]string{widget.Rule(th, title, width)}, head...)
 	s.layout.editor = len(head)
 	if !proposing {
 		key := "r"
-		if s.mode == editing {
+		if s.editing {
 			key = "^R"
 		}
 		room := max(2, (height-len(lines))*2/5)
@@ -108,11 +105,7 @@ func (a *answer) verdict(add func(styled.Role, string)) {
 	if a.trial.Matched == 0 {
 		role = styled.Warn
 	}
-	text := fmt.Sprintf("%d of %d match", a.trial.Matched, a.trial.Total())
-	if a.some {
-		text += fmt.Sprintf(" … of %d", len(a.lab.devices))
-	}
-	add(role, text)
+	add(role, fmt.Sprintf("%d of %d match", a.trial.Matched, a.trial.Total()))
 	if a.trial.Failed > 0 {
 		add(styled.Bad, fmt.Sprintf("fails on %d", a.trial.Failed))
 	}
@@ -296,19 +289,14 @@ func lay(lines, box []string, x, y, width, height int) []string {
 	if len(box) == 0 {
 		return lines
 	}
-	boxWidth := ansi.StringWidth(box[0])
-	x = max(0, min(x-2, width-boxWidth))
 	if y+len(box) > height {
 		y = max(0, height-len(box))
 	}
 	for len(lines) < y+len(box) {
 		lines = append(lines, "")
 	}
-	for i, b := range box {
-		line := lines[y+i]
-		line += repeat(" ", width-ansi.StringWidth(line))
-		lines[y+i] = ansi.Cut(line, 0, x) + b + ansi.Cut(line, x+boxWidth, width)
-	}
+	x = max(0, min(x-2, width-ansi.StringWidth(box[0])))
+	widget.Overlay(lines, box, x, y, width)
 	return lines
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Config is what the view needs besides the world.
@@ -64,6 +63,9 @@ func New(config Config) *Screen {
 		},
 		Ref:   func(r *row) screen.Ref { return r.event.Ref },
 		Extra: func(r *row) string { return string(r.event.Ref.Kind) + " " + r.event.Driver + " " + r.event.Text },
+		Panel: func(r *row, w *screen.World, width, _ int) (styled.Line, []styled.Line) {
+			return styled.Text(styled.Strong, r.what()), append(r.panel(width), s.sources(w))
+		},
 	})
 	return s
 }
@@ -108,16 +110,6 @@ func (s *Screen) wait() tea.Cmd {
 	}
 	s.waiting = true
 	return s.config.Tick(pause, func(time.Time) tea.Msg { return due{s} })
-}
-
-// View implements screen.Screen.
-func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.List.View(w, width, height) }
-	r := s.Row()
-	if r == nil {
-		return body(height)
-	}
-	return widget.Split(w.Theme, body, styled.Text(styled.Strong, r.what()), append(r.panel(width), s.sources(w)), width, height)
 }
 
 // Plain implements screen.Screen.

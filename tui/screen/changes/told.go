@@ -1,12 +1,13 @@
 package changes
 
 import (
-	"container/heap"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -84,32 +85,14 @@ func usesClaims(pod *corev1.Pod) bool {
 // mostTold is how many changes are taken from objects at most, the latest.
 const mostTold = 1000
 
-// latest keeps the latest events that it is offered, with the earliest of them first.
+// latest are events that objects tell.
 type latest []screen.Event
 
-func (l latest) Len() int           { return len(l) }
-func (l latest) Less(i, j int) bool { return l[i].Time.Before(l[j].Time) }
-func (l latest) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-
-// Push implements heap.Interface.
-func (l *latest) Push(e any) { *l = append(*l, e.(screen.Event)) } //nolint:forcetypeassert // offer pushes it
-
-// Pop implements heap.Interface.
-func (l *latest) Pop() any {
-	last := (*l)[len(*l)-1]
-	*l = (*l)[:len(*l)-1]
-	return last
-}
-
-// offer keeps an event if it is late enough. What it says is worked out only then.
-func (l *latest) offer(at time.Time, event func() screen.Event) {
-	if at.IsZero() || len(*l) == mostTold && !at.After((*l)[0].Time) {
-		return
-	}
-	e := event()
-	e.Time, e.Told = at, true
-	if heap.Push(l, e); len(*l) > mostTold {
-		heap.Pop(l)
+// offer adds an event, if it is known when it was.
+func (l *latest) offer(at time.Time, e screen.Event) {
+	if !at.IsZero() {
+		e.Time, e.Told = at, true
+		*l = append(*l, e)
 	}
 }
 
@@ -133,32 +116,25 @@ func fromObjects(s *inspect.Snapshot) []screen.Event {
 	for _, node := range s.Objects().Nodes {
 		l.node(node)
 	}
-	return *l
+	slices.SortStableFunc(*l, func(a, b screen.Event) int { return b.Time.Compare(a.Time) })
+	return (*l)[:min(len(*l), mostTold)]
 }
 
 func (l *latest) claim(claim *resourcev1.ResourceClaim) {
 	ref := screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name}
-	l.offer(claim.CreationTimestamp.Time, func() screen.Event {
-		return screen.Event{Kind: screen.ClaimCreated, Ref: ref}
-	})
+	l.offer(claim.CreationTimestamp.Time, screen.Event{Kind: screen.ClaimCreated, Ref: ref})
 	if a := claim.Status.Allocation; a != nil && a.AllocationTimestamp != nil {
-		l.offer(a.AllocationTimestamp.Time, func() screen.Event {
-			return screen.Event{Kind: screen.ClaimAllocated, Ref: ref, Node: inspect.AllocationNode(a)}
-		})
+		l.offer(a.AllocationTimestamp.Time, screen.Event{Kind: screen.ClaimAllocated, Ref: ref, Node: inspect.AllocationNode(a)})
 	}
 	if claim.DeletionTimestamp != nil {
-		l.offer(claim.DeletionTimestamp.Time, func() screen.Event {
-			return screen.Event{Kind: screen.ClaimDeleting, Ref: ref, Node: inspect.AllocationNode(claim.Status.Allocation)}
-		})
+		l.offer(claim.DeletionTimestamp.Time, screen.Event{Kind: screen.ClaimDeleting, Ref: ref, Node: inspect.AllocationNode(claim.Status.Allocation)})
 	}
 }
 
 func (l *latest) pod(pod *corev1.Pod) {
-	event := func(kind screen.EventKind, text, by string) func() screen.Event {
-		return func() screen.Event {
-			return screen.Event{
-				Kind: kind, Ref: screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}, Text: text, By: by, Node: inspect.NodeName(pod.Spec.NodeName),
-			}
+	event := func(kind screen.EventKind, text, by string) screen.Event {
+		return screen.Event{
+			Kind: kind, Ref: screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}, Text: text, By: by, Node: inspect.NodeName(pod.Spec.NodeName),
 		}
 	}
 	for i := range pod.Status.Conditions {
@@ -182,9 +158,10 @@ func (l *latest) rule(rule *resourcev1.DeviceTaintRule) {
 	if t := rule.Spec.Taint.TimeAdded; t != nil {
 		at = t.Time
 	}
-	l.offer(at, func() screen.Event {
-		taint := resourcev1.DeviceTaint{Key: rule.Spec.Taint.Key, Value: rule.Spec.Taint.Value, Effect: rule.Spec.Taint.Effect}
-		return screen.Event{Kind: screen.DeviceTainted, Ref: screen.Ref{Kind: screen.TaintRule, Name: rule.Name}, Text: "taints devices: " + words.FormatTaint(&taint), By: inspect.TaintSetBy(rule)}
+	taint := resourcev1.DeviceTaint{Key: rule.Spec.Taint.Key, Value: rule.Spec.Taint.Value, Effect: rule.Spec.Taint.Effect}
+	l.offer(at, screen.Event{
+		Kind: screen.DeviceTainted, Ref: screen.Ref{Kind: screen.TaintRule, Name: rule.Name},
+		Text: "taints devices: " + words.FormatTaint(&taint), By: inspect.TaintSetBy(rule),
 	})
 }
 
@@ -196,13 +173,10 @@ func (l *latest) taints(slice *resourcev1.ResourceSlice) {
 			if taints[j].TimeAdded == nil {
 				continue
 			}
-			l.offer(taints[j].TimeAdded.Time, func() screen.Event {
-				id := inspect.DeviceIDOf(slice, i)
-				e := screen.Event{Kind: screen.DeviceTainted, Ref: screen.DeviceRef(id), Text: "tainted " + words.FormatTaint(&taints[j]), By: "driver " + id.Driver, Driver: id.Driver}
-				if slice.Spec.NodeName != nil {
-					e.Node = inspect.NodeName(*slice.Spec.NodeName)
-				}
-				return e
+			id := inspect.DeviceIDOf(slice, i)
+			l.offer(taints[j].TimeAdded.Time, screen.Event{
+				Kind: screen.DeviceTainted, Ref: screen.DeviceRef(id), Text: "tainted " + words.FormatTaint(&taints[j]), By: "driver " + id.Driver,
+				Driver: id.Driver, Node: inspect.NodeName(ptr.Deref(slice.Spec.NodeName, "")),
 			})
 		}
 	}
@@ -212,8 +186,9 @@ func (l *latest) node(node *corev1.Node) {
 	for i := range node.Status.Conditions {
 		c := &node.Status.Conditions[i]
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
-			l.offer(c.LastTransitionTime.Time, func() screen.Event {
-				return screen.Event{Kind: screen.NodeNotReady, Ref: screen.Ref{Kind: screen.Node, Name: node.Name}, Node: inspect.NodeName(node.Name), Text: words.OneLine(c.Message), By: c.Reason}
+			l.offer(c.LastTransitionTime.Time, screen.Event{
+				Kind: screen.NodeNotReady, Ref: screen.Ref{Kind: screen.Node, Name: node.Name}, Node: inspect.NodeName(node.Name),
+				Text: words.OneLine(c.Message), By: c.Reason,
 			})
 		}
 	}

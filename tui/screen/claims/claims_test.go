@@ -16,8 +16,7 @@ func TestSurveysRest(t *testing.T) {
 	begins := func(took time.Duration, prepare func(s *Screen, w *screen.World)) bool {
 		s, w := New(), screentest.Demo(t)
 		screentest.Settle(w, s, screen.Shown{})
-		s.recess = recess{}
-		s.recess.begin(took)
+		s.rest = time.Now().Add(took)
 		w = w.Next(2, w.Snapshot.Next(*w.Snapshot.Objects(), inspect.Config{Revision: 2, Features: w.Snapshot.Features()}))
 		prepare(s, w)
 		return s.survey.Running()
@@ -35,10 +34,19 @@ func TestSurveysRest(t *testing.T) {
 	if begins(time.Minute, send(screen.Changed{}, screen.Changed{})) {
 		t.Error("after a long survey, another begins at once")
 	}
-	if !begins(time.Minute, send(screen.Changed{}, rested{})) {
+	if !begins(time.Minute, func(s *Screen, w *screen.World) {
+		s.Update(w, screen.Changed{})
+		s.rest = time.Time{}
+		s.Update(w, rested{})
+	}) {
 		t.Error("after the recess of a long survey, none begins")
 	}
-	if begins(time.Minute, send(screen.Changed{}, screen.Hidden{}, rested{})) {
+	if begins(time.Minute, func(s *Screen, w *screen.World) {
+		s.Update(w, screen.Changed{})
+		s.Update(w, screen.Hidden{})
+		s.rest = time.Time{}
+		s.Update(w, rested{})
+	}) {
 		t.Error("a survey begins for a view that is hidden")
 	}
 	if !begins(time.Minute, func(s *Screen, w *screen.World) {

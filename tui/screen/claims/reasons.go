@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -28,9 +27,8 @@ const batch = 20 * time.Millisecond
 type reason struct {
 	text    string // safe to show
 	verdict explain.Verdict
-	// tooLong says that it was not worked out, and missed how often in a row that happened since it was.
+	// tooLong says that it was not worked out.
 	tooLong bool
-	missed  int
 	// possible says where it can be allocated, if it can be, whatever else it waits for.
 	possible string
 	// refused says that devices are free as is supposed, and why the pod that waits for them can go nowhere all the same.
@@ -62,29 +60,29 @@ type survey struct {
 	// pending are the claims that are still to be looked at.
 	pending []*resourcev1.ResourceClaim
 	asked   map[string]*explain.Explanation // by what is wanted
-	// budget is how long they may take, and slow the claims (inspect.ClaimRef) that took too long at some time.
+	// budget is how long they may take.
 	budget *timebudget.Budget
-	slow   *sync.Map
 	// about is the world whose claims they are.
 	about *screen.World
 }
 
 // newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
 // until they are replaced. Claims that took too long before come last.
-func newSurvey(w *screen.World, before map[inspect.ClaimRef]*reason, slow *sync.Map) survey {
+func newSurvey(w *screen.World, before map[inspect.ClaimRef]*reason) survey {
 	var last []*resourcev1.ResourceClaim
-	s := survey{slow: slow, reasons: map[inspect.ClaimRef]*reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
+	s := survey{reasons: map[inspect.ClaimRef]*reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
 	for _, claim := range w.Snapshot.Objects().Claims {
 		ref := inspect.RefOf(claim)
 		switch inspect.StateOf(claim) {
 		case inspect.ClaimPending:
-			if _, known := slow.Load(ref); known {
+			r, known := before[ref]
+			if known {
+				s.reasons[ref] = r
+			}
+			if known && r.tooLong {
 				last = append(last, claim)
 			} else {
 				s.pending = append(s.pending, claim)
-			}
-			if r, ok := before[ref]; ok {
-				s.reasons[ref] = r
 			}
 		case inspect.ClaimDeleting:
 			s.reasons[ref] = &reason{text: inspect.Sanitize(question.Brief(w.Snapshot, claim, nil))}
@@ -106,8 +104,7 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 		s.pending = s.pending[1:]
 		ref := inspect.RefOf(claim)
 		if e == nil {
-			s.slow.Store(ref, true)
-			s.reasons[ref] = s.reasons[ref].again(len(s.about.Supposed) > 0)
+			s.reasons[ref] = &reason{text: notWorkedOut, verdict: explain.Unknown, tooLong: true}
 			continue
 		}
 		r := &reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
@@ -151,20 +148,6 @@ func (s survey) heedPod(ctx context.Context, ref inspect.ClaimRef, r *reason) er
 	}
 	return nil
 }
-
-// again is the reason of a claim for which there was not enough time. On a busy machine that may happen now and then: what was worked
-// out before stands for a while then, or it would come and go. Under a what-if it does not, for it may be about the cluster without.
-func (r *reason) again(supposed bool) *reason {
-	if r == nil || r.tooLong || supposed || r.missed == mostMissed {
-		return &reason{text: notWorkedOut, verdict: explain.Unknown, tooLong: true}
-	}
-	next := *r
-	next.missed++
-	return &next
-}
-
-// mostMissed is for how many surveys a reason stands that could not be worked out anew.
-const mostMissed = 3
 
 // helped counts the claims that are stuck as things are, and would not be as is supposed.
 func helped(actual, supposed map[inspect.ClaimRef]*reason) int {

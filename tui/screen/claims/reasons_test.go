@@ -2,7 +2,6 @@ package claims
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
@@ -42,8 +40,7 @@ func TestSlowClaimsComeLast(t *testing.T) {
 		Slices:  []*resourcev1.ResourceSlice{slice},
 		Nodes:   []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
 	})
-	var slow sync.Map
-	done := newSurvey(w, nil, &slow)
+	done := newSurvey(w, nil)
 	for len(done.pending) > 0 {
 		var err error
 		if done, err = done.proceed(t.Context()); err != nil {
@@ -56,25 +53,7 @@ func TestSlowClaimsComeLast(t *testing.T) {
 	if got := done.reasons[inspect.ClaimRef{Namespace: "d", Name: "b-plain"}]; !got.stuck() {
 		t.Errorf("the plain claim: %+v", got)
 	}
-	// What was known before stands a while, but not under a what-if.
-	ref := inspect.ClaimRef{Namespace: "d", Name: "a-dear"}
-	known := map[inspect.ClaimRef]*reason{ref: {text: "worked out before", verdict: explain.Unsatisfiable}}
-	for i := range mostMissed + 2 {
-		next := newSurvey(w, known, &slow)
-		next.pending = next.pending[len(next.pending)-1:] // which is the dear one
-		next, err := next.proceed(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		known = next.reasons
-		if got := known[ref]; got.stuck() != (i < mostMissed) {
-			t.Errorf("survey %d: %+v", i+1, got)
-		}
-	}
-	if got := (&reason{text: "worked out before", verdict: explain.Unsatisfiable}).again(true); got.stuck() || got.text != notWorkedOut {
-		t.Errorf("under a what-if: %+v", got)
-	}
-	if again := newSurvey(w, done.reasons, &slow); again.pending[0].Name != "b-plain" {
+	if again := newSurvey(w, done.reasons); again.pending[0].Name != "b-plain" {
 		t.Errorf("%s comes first again", again.pending[0].Name)
 	}
 }

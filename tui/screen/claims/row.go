@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -17,19 +17,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// row is a claim with what is known of it. There is one for each claim whenever rows are made, so it is small.
+// row is a claim with what is known of it. Its texts are safe to show.
 type row struct {
-	*plain
-	reason *reason // never nil
-	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
-	// supposed.
-	released, helped bool
-}
-
-// plain is what follows from a claim and its pods alone. It is not written after it was made. Its texts are safe to show.
-type plain struct {
 	ref             screen.Ref
-	claim           *resourcev1.ResourceClaim
 	namespace, name string
 	state           inspect.ClaimState
 	node            string
@@ -37,6 +27,11 @@ type plain struct {
 	count           int // of devices
 	pods            string
 	age             screen.Age
+
+	reason *reason // never nil
+	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
+	// supposed.
+	released, helped bool
 }
 
 // noReason is the reason of a claim of which nothing is known that would be one.
@@ -44,30 +39,20 @@ var noReason = &reason{}
 
 // builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that need
 // a look come first.
-func builder(known *plainRows, reasons, actual map[inspect.ClaimRef]*reason) func(ctx context.Context, w *screen.World) ([]row, error) {
+func builder(reasons, actual map[inspect.ClaimRef]*reason) func(ctx context.Context, w *screen.World) ([]row, error) {
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
-		plains, err := known.of(ctx, w)
-		if err != nil {
-			return nil, err
+		var ranks [6][]row
+		for i, claim := range w.Snapshot.Objects().Claims {
+			if i%1000 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if w.InNamespace(claim.Namespace) {
+				r := rowOf(w, claim)
+				r.judge(w, reasons, actual)
+				ranks[r.rank()] = append(ranks[r.rank()], r)
+			}
 		}
-		ranks, places := make([]int8, len(plains)), [lastRank - firstRank + 2]int{}
-		for i, p := range plains {
-			r := row{plain: p}
-			r.judge(w, reasons, actual)
-			ranks[i] = int8(r.rank() - firstRank) //nolint:gosec // there are few
-			places[ranks[i]+1]++
-		}
-		for i := 1; i < len(places); i++ {
-			places[i] += places[i-1]
-		}
-		rows := make([]row, len(plains))
-		for i, p := range plains {
-			r := &rows[places[ranks[i]]]
-			places[ranks[i]]++
-			*r = row{plain: p}
-			r.judge(w, reasons, actual)
-		}
-		return rows, nil
+		return slices.Concat(ranks[:]...), nil
 	}
 }
 
@@ -91,9 +76,6 @@ func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]*reaso
 	}
 }
 
-// firstRank and lastRank are the least and the greatest rank.
-const firstRank, lastRank = -2, 3
-
 // stuck reports whether the row says that the claim is.
 func (r *row) stuck() bool {
 	return r.state == inspect.ClaimPending && !r.helped && !r.released && r.reason.stuck()
@@ -103,66 +85,18 @@ func (r *row) stuck() bool {
 func (r *row) rank() int {
 	switch {
 	case r.helped:
-		return -2
+		return 0
 	case r.reason.stuck():
-		return -1
+		return 1
 	}
-	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
+	return 2 + slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
 }
 
-// plainRows are what rows are made of, as they were made last. Those of claims that did not change since are not made
-// again. It may be used by several goroutines.
-type plainRows struct{ last atomic.Pointer[plainRowsOf] }
-
-// plainRowsOf are the rows of the claims of a snapshot, in their order, as far as they were asked for. It is not written after it
-// was made, and neither are the rows.
-type plainRowsOf struct {
-	snapshot *inspect.Snapshot
-	rows     []*plain // nil where the claim was not in the namespace
-}
-
-// of returns the rows of the claims of a world.
-func (p *plainRows) of(ctx context.Context, w *screen.World) ([]*plain, error) {
-	before := p.last.Load()
-	if before == nil {
-		before = &plainRowsOf{snapshot: inspect.New(inspect.Objects{}, inspect.Config{})}
-	}
-	claims, old := w.Snapshot.Objects().Claims, before.snapshot.Objects().Claims
-	others := w.Snapshot.OtherPods(before.snapshot)
-	next := &plainRowsOf{snapshot: w.Snapshot, rows: make([]*plain, len(claims))}
-	rows := next.rows // if all are shown
-	if w.Namespace != "" {
-		rows = nil
-	}
-	at := 0
-	for i, claim := range claims {
-		if i%1000 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for at < len(old) && old[at] != claim && cmp.Or(cmp.Compare(old[at].Namespace, claim.Namespace), cmp.Compare(old[at].Name, claim.Name)) < 0 {
-			at++
-		}
-		if at < len(old) && old[at] == claim && !others[inspect.RefOf(claim)] {
-			next.rows[i] = before.rows[at]
-		}
-		if w.InNamespace(claim.Namespace) {
-			if next.rows[i] == nil {
-				next.rows[i] = rowOf(w, claim)
-			}
-			if w.Namespace != "" {
-				rows = append(rows, next.rows[i])
-			}
-		}
-	}
-	p.last.Store(next)
-	return rows, nil
-}
-
-func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) *plain {
-	r := &plain{
-		age:   w.Age(claim.CreationTimestamp.Time),
-		ref:   screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
-		claim: claim, state: inspect.StateOf(claim),
+func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
+	r := row{
+		age:       w.Age(claim.CreationTimestamp.Time),
+		ref:       screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
+		state:     inspect.StateOf(claim),
 		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),
 		asks: screen.Asks(&claim.Spec),
 	}
@@ -184,11 +118,7 @@ func devices(allocation *resourcev1.AllocationResult) string {
 	for i := range allocation.Devices.Results {
 		counts[allocation.Devices.Results[i].Driver]++
 	}
-	drivers := make([]string, 0, len(counts))
-	for driver := range counts {
-		drivers = append(drivers, driver)
-	}
-	slices.Sort(drivers)
+	drivers := slices.Sorted(maps.Keys(counts))
 	for i, driver := range drivers {
 		drivers[i] = fmt.Sprintf("%s ×%d", screen.ShortDriver(driver), counts[driver])
 	}

@@ -17,18 +17,17 @@ const least = 5
 
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
-	if s.Row() == nil {
-		return s.List.View(w, width, height) // there is nothing to say of any claim
-	}
-	if widget.HasAside(width) {
-		return widget.Aside(w.Theme, func(width int) string { return s.List.View(w, width, height) }, s.sideLines, width, height)
-	}
 	panel := min(6, height/3)
-	if height-panel-1 < least || panel < 2 {
-		return s.List.View(w, width, height)
+	switch {
+	case s.Row() == nil: // there is nothing to say of any claim
+		return s.Table(w, width, height)
+	case widget.HasAside(width):
+		return widget.Aside(w.Theme, func(width int) string { return s.Table(w, width, height) }, s.sideLines, width, height)
+	case height-panel-1 < least || panel < 2:
+		return s.Table(w, width, height)
 	}
 	lines := s.panel(width-2, panel)
-	table := s.List.View(w, width, height-panel-1)
+	table := s.Table(w, width, height-panel-1)
 	out := []string{widget.Fit(table, width, height-panel-1), widget.Rule(w.Theme, nil, width)}
 	for _, l := range lines {
 		out = append(out, " "+widget.Render(w.Theme, l, width-1))

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
+func addClaim(s *sheet, w *screen.World, c *resourcev1.ResourceClaim) {
 	s.title(w, c, strings.ToLower(string(inspect.StateOf(c))))
 	s.belongs(c)
-	s.template(w, c)
-	s.spec(w, &c.Spec)
+	addTemplateOf(s, w, c)
+	addSpec(s, w, &c.Spec)
 	if c.Status.Allocation != nil {
-		s.allocation(w, c)
+		addAllocation(s, w, c)
 	}
-	s.pods(w, inspect.RefOf(c))
+	addPods(s, w, inspect.RefOf(c))
 	for _, r := range c.Status.ReservedFor {
 		if r.Resource != "pods" {
 			s.field("reserved for", r.Resource+" "+r.Name)
@@ -29,20 +29,20 @@ func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
 	}
 }
 
-// spec lists what is asked for.
-func (s *sheet) spec(w *screen.World, spec *resourcev1.ResourceClaimSpec) {
+// addSpec adds what is asked for.
+func addSpec(s *sheet, w *screen.World, spec *resourcev1.ResourceClaimSpec) {
 	s.section("Asks for")
 	for i := range spec.Devices.Requests {
 		r := &spec.Devices.Requests[i]
 		if r.Exactly != nil {
-			s.request(w, r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
+			addRequest(s, w, r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
 			if r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
 				s.field("", "with admin access")
 			}
 		}
 		for j := range r.FirstAvailable {
 			sub := &r.FirstAvailable[j]
-			s.request(w, r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
+			addRequest(s, w, r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
 		}
 	}
 	for _, c := range spec.Devices.Constraints {
@@ -72,7 +72,7 @@ type wanted struct {
 	capacity    *resourcev1.CapacityRequirements
 }
 
-func (s *sheet) request(w *screen.World, name string, r wanted) {
+func addRequest(s *sheet, w *screen.World, name string, r wanted) {
 	count := fmt.Sprintf("%d × ", r.count)
 	if r.mode == resourcev1.DeviceAllocationModeAll {
 		count = "all of "
@@ -106,8 +106,8 @@ func readable(w *screen.World, r inspect.Resource) string {
 	return " among those that could be read"
 }
 
-// allocation lists the devices that a claim has, with what their drivers say of them.
-func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
+// addAllocation adds the devices that a claim has, with what their drivers say of them.
+func addAllocation(s *sheet, w *screen.World, c *resourcev1.ResourceClaim) {
 	s.section("Has")
 	s.linkField("node", nodeLink(string(inspect.AllocationNode(c.Status.Allocation))))
 	for i := range c.Status.Allocation.Devices.Results {
@@ -123,7 +123,7 @@ func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
 		}
 		spans = append(spans, deviceRemark(w, id)...)
 		s.spans(r.Request, spans...)
-		s.driverStatus(c, r)
+		addDriverStatus(s, c, r)
 	}
 }
 
@@ -140,8 +140,8 @@ func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	return spans
 }
 
-// driverStatus is what the driver reports, in the claim's status, about a device or the share of it that was allocated.
-func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+// addDriverStatus adds what the driver reports, in the claim's status, about a device or the share of it that was allocated.
+func addDriverStatus(s *sheet, c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
 	share := ""
 	if r.ShareID != nil {
 		share = string(*r.ShareID)
@@ -164,8 +164,8 @@ func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRe
 	}
 }
 
-// pods lists the pods that use a claim.
-func (s *sheet) pods(w *screen.World, ref inspect.ClaimRef) {
+// addPods adds the pods that use a claim.
+func addPods(s *sheet, w *screen.World, ref inspect.ClaimRef) {
 	pods := w.Snapshot.PodsOf(ref)
 	if len(pods) == 0 {
 		return
@@ -194,8 +194,8 @@ func onNode(pod *corev1.Pod) []styled.Span {
 	return []styled.Span{dim(" on "), nodeLink(pod.Spec.NodeName)}
 }
 
-// template leads to the template that a claim was made from, which its pod names.
-func (s *sheet) template(w *screen.World, c *resourcev1.ResourceClaim) {
+// addTemplateOf leads to the template that a claim was made from, which its pod names.
+func addTemplateOf(s *sheet, w *screen.World, c *resourcev1.ResourceClaim) {
 	for _, ref := range w.Snapshot.PodsOf(inspect.RefOf(c)) {
 		pod, ok := w.Snapshot.Pod(ref)
 		if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-func (s *sheet) class(ctx context.Context, w *screen.World, c *resourcev1.DeviceClass) {
+func addClass(ctx context.Context, s *sheet, w *screen.World, c *resourcev1.DeviceClass) {
 	s.title(w, c, "device class")
 	s.section("Selects")
 	for _, sel := range c.Spec.Selectors {
@@ -28,12 +28,12 @@ func (s *sheet) class(ctx context.Context, w *screen.World, c *resourcev1.Device
 	if c.Spec.ExtendedResourceName != nil {
 		s.field("extended resource", *c.Spec.ExtendedResourceName)
 	}
-	s.matching(ctx, w, c)
-	s.users(w, c.Name)
+	addMatching(ctx, s, w, c)
+	addUsers(s, w, c.Name)
 }
 
-// matching counts the devices that a class selects.
-func (s *sheet) matching(ctx context.Context, w *screen.World, c *resourcev1.DeviceClass) {
+// addMatching counts the devices that a class selects.
+func addMatching(ctx context.Context, s *sheet, w *screen.World, c *resourcev1.DeviceClass) {
 	var matching, free int
 	selects := selection(w, c)
 	for i := range w.Devices() {
@@ -71,8 +71,8 @@ func selection(w *screen.World, c *resourcev1.DeviceClass) func(context.Context,
 	}
 }
 
-// users lists the templates and claims that name a class, those that wait first.
-func (s *sheet) users(w *screen.World, class string) {
+// addUsers adds the templates and claims that name a class, those that wait first.
+func addUsers(s *sheet, w *screen.World, class string) {
 	var waiting, having []*resourcev1.ResourceClaim
 	for _, claim := range w.Snapshot.Objects().Claims {
 		switch {
@@ -97,11 +97,11 @@ func (s *sheet) users(w *screen.World, class string) {
 		}
 	}
 	s.rest(n, "templates")
-	s.claims("Claims that ask for it", append(waiting, having...))
+	addClaims(s, "Claims that ask for it", append(waiting, having...))
 }
 
-// claims lists claims under a title.
-func (s *sheet) claims(title string, claims []*resourcev1.ResourceClaim) {
+// addClaims adds claims under a title.
+func addClaims(s *sheet, title string, claims []*resourcev1.ResourceClaim) {
 	if len(claims) == 0 {
 		return
 	}
@@ -125,11 +125,11 @@ func (s *sheet) claims(title string, claims []*resourcev1.ResourceClaim) {
 	s.rest(len(claims), "claims")
 }
 
-// templatePage is a template, and the pods and claims that came of it.
-func (s *sheet) templatePage(w *screen.World, t *resourcev1.ResourceClaimTemplate) {
+// addTemplate adds a template, and the pods and claims that came of it.
+func addTemplate(s *sheet, w *screen.World, t *resourcev1.ResourceClaimTemplate) {
 	s.title(w, t, "template")
 	s.belongs(t)
-	s.spec(w, &t.Spec.Spec)
+	addSpec(s, w, &t.Spec.Spec)
 	n := 0
 	for _, p := range w.Snapshot.Objects().Pods {
 		if p.Namespace != t.Namespace {

@@ -51,7 +51,7 @@ func TestClassCost(t *testing.T) {
 	cost := testing.AllocsPerRun(len(worlds)-1, func() {
 		s, w := &sheet{}, worlds[0]
 		worlds = worlds[1:]
-		s.matching(t.Context(), w, class)
+		addMatching(t.Context(), s, w, class)
 		if got := s.parts[0].line.String(); got != "2000 devices, 2000 of them free" {
 			t.Fatal(got)
 		}
@@ -72,7 +72,7 @@ func BenchmarkClass(b *testing.B) {
 		w.Devices()
 		b.StartTimer()
 		s := &sheet{}
-		s.matching(b.Context(), w, class)
+		addMatching(b.Context(), s, w, class)
 		if got := s.parts[0].line.String(); got != "100000 devices, 100000 of them free" {
 			b.Fatal(got)
 		}

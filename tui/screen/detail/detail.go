@@ -30,37 +30,34 @@ func New(ref screen.Ref) screen.Screen {
 	})
 }
 
-// Sheet is what the page about an object says. It is not written after it was made.
-type Sheet struct{ sheet *sheet }
-
-// About is what the page about an object says, for a view that shows it beside its table. It fails if the object is gone, and when the
-// context ends.
-func About(ctx context.Context, w *screen.World, ref screen.Ref) (*Sheet, error) {
+// About is what the page about an object says, laid out for a width, for a view that shows it beside its table. The first line names the
+// object; all are safe to show. It fails if the object is gone, and when the context ends.
+func About(ctx context.Context, w *screen.World, ref screen.Ref) (lines func(width int) []styled.Line, err error) {
 	s, err := describe(ctx, w, ref)
-	return &Sheet{s}, err
+	if err != nil {
+		return nil, err
+	}
+	return s.lines, nil
 }
-
-// Lines lays it out. The first line names the object. It is safe to show.
-func (s *Sheet) Lines(width int) []styled.Line { return s.sheet.lines(width) }
 
 // describe makes the page about an object, or about what is none in the API: a driver, a pool or a namespace.
 func describe(ctx context.Context, w *screen.World, ref screen.Ref) (*sheet, error) {
 	s := &sheet{}
-	if err := s.describe(ctx, w, ref); err != nil {
+	if err := addObject(ctx, s, w, ref); err != nil {
 		return nil, err
 	}
-	s.history(w, ref)
+	addHistory(s, w, ref)
 	return s, nil
 }
 
-func (s *sheet) describe(ctx context.Context, w *screen.World, ref screen.Ref) error {
+func addObject(ctx context.Context, s *sheet, w *screen.World, ref screen.Ref) error {
 	switch ref.Kind {
 	case screen.Driver:
-		return s.driver(w, ref.Name)
+		return addDriver(s, w, ref.Name)
 	case screen.Pool:
-		return s.pool(w, ref)
+		return addPool(s, w, ref)
 	case screen.Namespace:
-		s.namespace(w, ref.Name)
+		addNamespace(s, w, ref.Name)
 		return nil
 	}
 	object, _, ok := screen.Find(w, ref)
@@ -72,26 +69,26 @@ func (s *sheet) describe(ctx context.Context, w *screen.World, ref screen.Ref) e
 	}
 	switch o := object.(type) {
 	case *resourcev1.ResourceClaim:
-		s.claim(w, o)
+		addClaim(s, w, o)
 	case *resourcev1.ResourceClaimTemplate:
-		s.templatePage(w, o)
+		addTemplate(s, w, o)
 	case *resourcev1.DeviceClass:
-		s.class(ctx, w, o)
+		addClass(ctx, s, w, o)
 	case *resourcev1.DeviceTaintRule:
-		s.rule(w, o)
+		addRule(s, w, o)
 	case *resourcev1.ResourceSlice:
 		d, _ := screen.FindDevice(w, ref)
-		s.device(ctx, w, &d)
+		addDevice(ctx, s, w, &d)
 	case *corev1.Node:
-		s.node(ctx, w, o)
+		addNode(ctx, s, w, o)
 	case *corev1.Pod:
-		s.pod(w, o)
+		addPod(s, w, o)
 	case *flowcontrolv1.PriorityLevelConfiguration:
-		s.level(w, o)
+		addLevel(s, w, o)
 	case *flowcontrolv1.FlowSchema:
-		s.flowSchema(w, o)
+		addFlowSchema(s, w, o)
 	case *storagev1.CSIStorageCapacity:
-		s.capacity(w, o)
+		addCapacity(s, w, o)
 	}
 	return nil
 }
@@ -112,8 +109,8 @@ func (s *sheet) title(w *screen.World, o screen.Object, what string) {
 	s.head(line)
 }
 
-// history lists what has happened to the object since the program began to watch.
-func (s *sheet) history(w *screen.World, ref screen.Ref) {
+// addHistory adds what has happened to the object since the program began to watch.
+func addHistory(s *sheet, w *screen.World, ref screen.Ref) {
 	events := w.History.Of(ref)
 	if len(events) == 0 {
 		return

@@ -20,7 +20,7 @@ import (
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-func (s *sheet) device(ctx context.Context, w *screen.World, d *inspect.DeviceStatus) {
+func addDevice(ctx context.Context, s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	s.head(styled.Line{
 		{Text: inspect.Sanitize(d.ID.String()), Role: styled.Name},
 		{Text: "  " + strings.ToLower(string(d.State)), Role: screen.StateRole(d.State)},
@@ -32,8 +32,8 @@ func (s *sheet) device(ctx context.Context, w *screen.World, d *inspect.DeviceSt
 	for i := range d.Device.Taints {
 		s.spans("taint", screen.TaintLine(w, d.ID, &d.Device.Taints[i])...)
 	}
-	s.selectedBy(ctx, w, d)
-	s.holders(w, d)
+	addSelectedBy(ctx, s, w, d)
+	addHolders(s, w, d)
 	if len(d.Device.Capacity) > 0 {
 		s.section("Capacity")
 	}
@@ -53,14 +53,14 @@ func (s *sheet) device(ctx context.Context, w *screen.World, d *inspect.DeviceSt
 		attribute := d.Device.Attributes[name]
 		s.field(string(name), selector.PlainAttribute(&attribute))
 	}
-	s.counters(w, d)
+	addCounters(s, w, d)
 }
 
 func share(used, total resource.Quantity) float64 {
 	return used.AsApproximateFloat64() / max(1e-9, total.AsApproximateFloat64())
 }
 
-func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
+func addHolders(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	if len(d.Holders) == 0 {
 		return
 	}
@@ -92,8 +92,8 @@ func order(last bool) int {
 	return 0
 }
 
-// selectedBy names the classes that select a device, and those that give up on it, as the scheduler then does.
-func (s *sheet) selectedBy(ctx context.Context, w *screen.World, d *inspect.DeviceStatus) {
+// addSelectedBy adds the classes that select a device, and those that give up on it, as the scheduler then does.
+func addSelectedBy(ctx context.Context, s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	var selecting, failing []styled.Span
 	for _, c := range w.Snapshot.Objects().Classes {
 		ok, err := selection(w, c)(ctx, d)
@@ -124,8 +124,8 @@ func separated(before []styled.Span, link styled.Span) []styled.Span {
 	return []styled.Span{{Text: ", "}, link}
 }
 
-// counters lists what the device draws on when it is allocated.
-func (s *sheet) counters(w *screen.World, d *inspect.DeviceStatus) {
+// addCounters adds what the device draws on when it is allocated.
+func addCounters(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	if len(d.Device.ConsumesCounters) == 0 {
 		return
 	}

@@ -16,20 +16,20 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// driver is what a driver publishes, by pool.
-func (s *sheet) driver(w *screen.World, name string) error {
+// addDriver adds what a driver publishes, by pool.
+func addDriver(s *sheet, w *screen.World, name string) error {
 	drivers := w.Inventory().Drivers
 	at := slices.IndexFunc(drivers, func(d inspect.DriverStatus) bool { return d.Driver == name })
 	if at < 0 {
 		return fmt.Errorf("driver %s publishes nothing any more", name)
 	}
 	s.head(styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  driver", Role: styled.Strong}})
-	s.counted(&drivers[at].Devices)
+	addCounted(s, &drivers[at].Devices)
 	for i := range drivers[at].Counters {
 		c := &drivers[at].Counters[i]
 		s.spans(c.Counter, append(widget.Bar(c.Used(), 20, styled.Used), styled.Span{Text: " " + words.Left(c) + " left"})...)
 	}
-	s.asks(w, name)
+	addAsks(s, w, name)
 	s.section("Pools")
 	var pools []*inspect.PoolStatus
 	for _, stock := range w.Inventory().Stocks {
@@ -62,14 +62,14 @@ func trouble(p *inspect.PoolStatus) string {
 	return "  " + p.Error
 }
 
-// counted tells how many devices there are and what is to be had of them.
-func (s *sheet) counted(c *inspect.DeviceCount) {
+// addCounted tells how many devices there are and what is to be had of them.
+func addCounted(s *sheet, c *inspect.DeviceCount) {
 	s.spans("devices", append(widget.CountBar(c.Used, c.Unusable(), c.Total, 20),
 		styled.Span{Text: fmt.Sprintf(" %d used, %s", c.Used, words.FreeOf(*c))})...)
 }
 
-// pool is a pool with its devices.
-func (s *sheet) pool(w *screen.World, ref screen.Ref) error {
+// addPool adds a pool with its devices.
+func addPool(s *sheet, w *screen.World, ref screen.Ref) error {
 	stocks := w.Inventory().Stocks
 	at := slices.IndexFunc(stocks, func(s *inspect.Stock) bool { return screen.PoolRef(s.Pool.ID) == ref })
 	if at < 0 {
@@ -83,8 +83,8 @@ func (s *sheet) pool(w *screen.World, ref screen.Ref) error {
 	if p.Error != "" {
 		s.spans("trouble", styled.Span{Text: p.Error, Role: styled.Bad})
 	}
-	s.counted(&p.Devices)
-	s.room(p)
+	addCounted(s, &p.Devices)
+	addRoom(s, p)
 	s.section("Devices")
 	n := 0
 	for i := range w.Devices() {
@@ -93,15 +93,15 @@ func (s *sheet) pool(w *screen.World, ref screen.Ref) error {
 			continue
 		}
 		if n++; n <= mostListed {
-			s.deviceLine(w, d)
+			addDeviceLine(s, w, d)
 		}
 	}
 	s.rest(n, "devices")
 	return nil
 }
 
-// deviceLine is a line about a device, with who has it.
-func (s *sheet) deviceLine(w *screen.World, d *inspect.DeviceStatus) {
+// addDeviceLine adds a line about a device, with who has it.
+func addDeviceLine(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
 	for _, h := range d.Holders {
 		spans = append(spans, dim("  "), claimLink(h.Claim))
@@ -112,8 +112,8 @@ func (s *sheet) deviceLine(w *screen.World, d *inspect.DeviceStatus) {
 	s.linked(screen.DeviceRef(d.ID), d.ID.Device, append(spans, dim("  "+d.Note))...)
 }
 
-// rule is a DeviceTaintRule, the devices that it taints, and who has them.
-func (s *sheet) rule(w *screen.World, r *resourcev1.DeviceTaintRule) {
+// addRule adds a DeviceTaintRule, the devices that it taints, and who has them.
+func addRule(s *sheet, w *screen.World, r *resourcev1.DeviceTaintRule) {
 	s.title(w, r, "device taint rule")
 	t := resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}
 	s.spans("taint", styled.Span{Text: words.FormatTaint(&t), Role: styled.Warn})

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// extended lists the extended resources of a node: who serves them, what is free, and which pods have them.
-func (s *sheet) extended(ctx context.Context, w *screen.World, n *corev1.Node) {
+// addExtended adds the extended resources of a node: who serves them, what is free, and which pods have them.
+func addExtended(ctx context.Context, s *sheet, w *screen.World, n *corev1.Node) {
 	survey, err := extended.On(ctx, w.Cluster(), w.Inventory(), n)
 	if err != nil || len(survey.Offers) == 0 {
 		return // the error is that of a page that is no longer wanted
@@ -24,10 +24,10 @@ func (s *sheet) extended(ctx context.Context, w *screen.World, n *corev1.Node) {
 		o := &survey.Offers[i]
 		s.spans(string(o.Resource), offered(o)...)
 		if o.Plugin != nil {
-			s.uses(o.Plugin.Pods, "")
+			addUses(s, o.Plugin.Pods, "")
 		}
 		if o.Devices != nil {
-			s.uses(o.Devices.Pods, " by DRA")
+			addUses(s, o.Devices.Pods, " by DRA")
 		}
 		for _, remark := range o.Remarks() {
 			s.spans("", styled.Span{Text: remark, Role: styled.Warn})
@@ -64,8 +64,8 @@ func number(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-// uses lists pods that have some of a resource.
-func (s *sheet) uses(uses []extended.Use, how string) {
+// addUses adds pods that have some of a resource.
+func addUses(s *sheet, uses []extended.Use, how string) {
 	for _, u := range uses {
 		s.spans("", dim("pod "), screen.LinkTo(screen.Ref{Kind: screen.Pod, Namespace: u.Pod.Namespace, Name: u.Pod.Name}, u.Pod.String()), dim(fmt.Sprintf(" has %d%s", u.Count, how)))
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// level is a priority level and the FlowSchemas that lead to it.
-func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfiguration) {
+// addLevel adds a priority level and the FlowSchemas that lead to it.
+func addLevel(s *sheet, w *screen.World, l *flowcontrolv1.PriorityLevelConfiguration) {
 	s.title(w, l, "priority level")
 	if l.Spec.Limited != nil {
 		limited := l.Spec.Limited
@@ -54,11 +54,11 @@ func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfigurati
 		}
 		s.spans("", plainLink(screen.FlowSchema, f.Object.Name), about, madeUp)
 	}
-	s.actorsAt(w, l.Name)
+	addActorsAt(s, w, l.Name)
 }
 
-// actorsAt are those of DRA who ask at a priority level.
-func (s *sheet) actorsAt(w *screen.World, level string) {
+// addActorsAt adds those of DRA who ask at a priority level.
+func addActorsAt(s *sheet, w *screen.World, level string) {
 	actors := flowcontrol.DRAActors(w.Snapshot)
 	actors = slices.DeleteFunc(actors, func(a flowcontrol.Actor) bool { return !slices.Contains(a.Levels(), level) })
 	if len(actors) == 0 {
@@ -100,8 +100,8 @@ func crowding(a *flowcontrol.Actor) styled.Span {
 	return styled.Span{Text: "  every pod can crowd it", Role: styled.Warn}
 }
 
-// asks says at which priority level a driver asks the API server.
-func (s *sheet) asks(w *screen.World, driver string) {
+// addAsks says at which priority level a driver asks the API server.
+func addAsks(s *sheet, w *screen.World, driver string) {
 	for _, a := range flowcontrol.DRAActors(w.Snapshot) {
 		if a.Driver != driver {
 			continue
@@ -112,8 +112,8 @@ func (s *sheet) asks(w *screen.World, driver string) {
 	}
 }
 
-// flowSchema is which requests a FlowSchema matches, and where they go.
-func (s *sheet) flowSchema(w *screen.World, f *flowcontrolv1.FlowSchema) {
+// addFlowSchema adds which requests a FlowSchema matches, and where they go.
+func addFlowSchema(s *sheet, w *screen.World, f *flowcontrolv1.FlowSchema) {
 	s.title(w, f, "flow schema")
 	level := f.Spec.PriorityLevelConfiguration.Name
 	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which there are does not depend on it
@@ -139,10 +139,10 @@ func (s *sheet) flowSchema(w *screen.World, f *flowcontrolv1.FlowSchema) {
 			s.field("what", strings.Join(p.Verbs, " ")+" "+strings.Join(p.NonResourceURLs, " "))
 		}
 	}
-	s.conditions(f.Status.Conditions)
+	addConditions(s, f.Status.Conditions)
 }
 
-func (s *sheet) conditions(conditions []flowcontrolv1.FlowSchemaCondition) {
+func addConditions(s *sheet, conditions []flowcontrolv1.FlowSchemaCondition) {
 	for i := range conditions {
 		s.field(string(conditions[i].Type), string(conditions[i].Status)+"  "+conditions[i].Message)
 	}
@@ -160,8 +160,8 @@ func whom(subject *flowcontrolv1.Subject) string {
 	return string(subject.Kind)
 }
 
-// capacity is how much storage there is where.
-func (s *sheet) capacity(w *screen.World, c *storagev1.CSIStorageCapacity) {
+// addCapacity adds how much storage there is where.
+func addCapacity(s *sheet, w *screen.World, c *storagev1.CSIStorageCapacity) {
 	s.title(w, c, "storage capacity")
 	s.field("class", c.StorageClassName)
 	if c.Capacity != nil {

@@ -21,15 +21,15 @@ var claimTitles = []struct {
 	{usage.Refused, "Refused by the scheduler"}, {usage.Idle, "Claims whose devices nobody uses"}, {usage.Waiting, "Claims that wait"}, {usage.Held, "Claims in use"},
 }
 
-// namespace is what a namespace holds and what it waits for, counted as the view of usage does.
-func (s *sheet) namespace(w *screen.World, name string) {
+// addNamespace adds what a namespace holds and what it waits for, counted as the view of usage does.
+func addNamespace(s *sheet, w *screen.World, name string) {
 	s.head(styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  namespace", Role: styled.Strong}})
 	report := usage.Of(w.Snapshot, w.Inventory(), usage.Namespace, func(c *resourcev1.ResourceClaim) bool { return c.Namespace == name })
 	s.field("holds", fmt.Sprintf("%s of %d in the cluster, %d of them idle", words.Count(report.Total.Devices, "device"), report.Cluster.Total, report.Total.Idle))
 	if report.Unseen {
 		s.spans("", styled.Span{Text: "not all pods could be read: more may be refused or idle", Role: styled.Warn})
 	}
-	s.podsWithoutNode(w, name)
+	addPodsWithoutNode(s, w, name)
 	claims := map[usage.State][]*resourcev1.ResourceClaim{}
 	for i := range report.Rows {
 		for _, c := range report.Rows[i].Claims {
@@ -39,12 +39,12 @@ func (s *sheet) namespace(w *screen.World, name string) {
 		}
 	}
 	for _, t := range claimTitles {
-		s.claims(t.title, claims[t.state])
+		addClaims(s, t.title, claims[t.state])
 	}
 }
 
-// podsWithoutNode lists the pods of a namespace that are not on a node yet.
-func (s *sheet) podsWithoutNode(w *screen.World, namespace string) {
+// addPodsWithoutNode adds the pods of a namespace that are not on a node yet.
+func addPodsWithoutNode(s *sheet, w *screen.World, namespace string) {
 	n := 0
 	for _, p := range w.Snapshot.Objects().Pods {
 		if p.Namespace != namespace || p.Spec.NodeName != "" || p.Status.Phase != corev1.PodPending {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-func (s *sheet) node(ctx context.Context, w *screen.World, n *corev1.Node) {
+func addNode(ctx context.Context, s *sheet, w *screen.World, n *corev1.Node) {
 	what := "node"
 	if w.Snapshot.NodesAssumed() {
 		what = "node that ResourceSlices name; no Node object is known"
@@ -30,9 +30,9 @@ func (s *sheet) node(ctx context.Context, w *screen.World, n *corev1.Node) {
 			s.linked(screen.Ref{Kind: screen.Driver, Name: driver}, driver, append(bar, styled.Span{Text: " " + words.FreeOf(c)})...)
 		}
 	}
-	s.extended(ctx, w, n)
-	s.nodeDevices(w, n.Name)
-	s.reachable(w, n)
+	addExtended(ctx, s, w, n)
+	addNodeDevices(s, w, n.Name)
+	addReachable(s, w, n)
 	if len(n.Labels)+len(n.Spec.Taints) > 0 {
 		s.section("Labels and taints")
 	}
@@ -44,8 +44,8 @@ func (s *sheet) node(ctx context.Context, w *screen.World, n *corev1.Node) {
 	}
 }
 
-// nodeDevices lists the devices that are tied to a node, with their holders.
-func (s *sheet) nodeDevices(w *screen.World, node string) {
+// addNodeDevices adds the devices that are tied to a node, with their holders.
+func addNodeDevices(s *sheet, w *screen.World, node string) {
 	driver := ""
 	for i := range w.Devices() {
 		d := &w.Devices()[i]
@@ -57,14 +57,14 @@ func (s *sheet) nodeDevices(w *screen.World, node string) {
 			s.section("%s", driver)
 		}
 		if pool := d.ID.PoolID(); i == 0 || w.Devices()[i-1].ID.PoolID() != pool {
-			s.room(w.Inventory().Pool(pool))
+			addRoom(s, w.Inventory().Pool(pool))
 		}
-		s.deviceLine(w, d)
+		addDeviceLine(s, w, d)
 	}
 }
 
-// reachable lists the pools of which devices reach a node that are not tied to it alone.
-func (s *sheet) reachable(w *screen.World, n *corev1.Node) {
+// addReachable adds the pools of which devices reach a node that are not tied to it alone.
+func addReachable(s *sheet, w *screen.World, n *corev1.Node) {
 	var pools []inspect.PoolID
 	devices := map[inspect.PoolID][]*inspect.DeviceStatus{}
 	for _, d := range w.Inventory().On(n) {
@@ -91,8 +91,8 @@ func (s *sheet) reachable(w *screen.World, n *corev1.Node) {
 	s.rest(len(pools), "pools")
 }
 
-// room lists what the counters of a pool have left, and what still fits.
-func (s *sheet) room(p *inspect.PoolStatus) {
+// addRoom adds what the counters of a pool have left, and what still fits.
+func addRoom(s *sheet, p *inspect.PoolStatus) {
 	if p == nil || len(p.Counters) == 0 {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
+func addPod(s *sheet, w *screen.World, p *corev1.Pod) {
 	s.title(w, p, stage(p))
 	s.belongs(p)
 	s.linkField("node", nodeLink(p.Spec.NodeName))
@@ -33,7 +33,7 @@ func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
 		case !found:
 			s.spans(entry.Name, dim(name), styled.Span{Text: "  does not exist", Role: styled.Bad})
 		default:
-			s.podClaim(entry.Name, claim)
+			addPodClaim(s, entry.Name, claim)
 		}
 		if t := entry.ResourceClaimTemplateName; t != nil {
 			s.spans("", dim("from template "), screen.LinkTo(screen.Ref{Kind: screen.Template, Namespace: p.Namespace, Name: *t}, *t))
@@ -41,18 +41,18 @@ func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
 	}
 	if status := p.Status.ExtendedResourceClaimStatus; status != nil {
 		if claim, ok := w.Snapshot.Claim(inspect.ClaimRef{Namespace: p.Namespace, Name: status.ResourceClaimName}); ok {
-			s.podClaim("extended resources", claim)
+			addPodClaim(s, "extended resources", claim)
 		}
 	}
-	s.extendedRequests(p)
+	addExtendedRequests(s, p)
 	s.section("Conditions")
 	for _, c := range p.Status.Conditions {
 		s.field(string(c.Type), strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
 	}
 }
 
-// extendedRequests lists the extended resources that containers of a pod ask for, whether device plugins or DRA serve them.
-func (s *sheet) extendedRequests(p *corev1.Pod) {
+// addExtendedRequests adds the extended resources that containers of a pod ask for, whether device plugins or DRA serve them.
+func addExtendedRequests(s *sheet, p *corev1.Pod) {
 	begun := false
 	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range containers {
@@ -72,8 +72,8 @@ func (s *sheet) extendedRequests(p *corev1.Pod) {
 	}
 }
 
-// podClaim is a claim of a pod with the devices that it has.
-func (s *sheet) podClaim(name string, claim *resourcev1.ResourceClaim) {
+// addPodClaim adds a claim of a pod with the devices that it has.
+func addPodClaim(s *sheet, name string, claim *resourcev1.ResourceClaim) {
 	s.spans(name, claimLink(inspect.RefOf(claim)), claimState(claim))
 	if claim.Status.Allocation == nil {
 		return

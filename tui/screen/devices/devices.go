@@ -1,30 +1,18 @@
 package devices
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// Screen is the view.
-type Screen struct{ *listing.List[row] }
-
 // New makes the view.
-func New() *Screen {
-	return &Screen{listing.New(listing.Config[row]{
+func New() screen.Screen {
+	return listing.New(listing.Config[row]{
 		Noun: "devices", Build: build, Columns: columns, Groupings: groupings, Grouped: true, Empty: whyEmpty,
 		Key:   func(r *row) string { return r.ref.Name },
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.extra() },
-	})}
-}
-
-// View implements screen.Screen.
-func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.List.View(w, width, height) }
-	r := s.Row()
-	if r == nil {
-		return body(height)
-	}
-	return widget.Split(w.Theme, body, nil, r.panel(w), width, height)
+		Panel: func(r *row, w *screen.World, _, _ int) (styled.Line, []styled.Line) { return nil, r.panel(w) },
+	})
 }

@@ -56,7 +56,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 }
 
 // compareNames puts gpu-2 before gpu-10.
-func compareNames(a, b row) int { return screen.CompareNames(a.status.ID.Device, b.status.ID.Device) }
+func compareNames(a, b row) int { return words.CompareNames(a.status.ID.Device, b.status.ID.Device) }
 
 var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "DEVICE", Min: 16, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},

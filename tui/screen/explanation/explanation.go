@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -84,23 +83,29 @@ func asked(w *screen.World, ref screen.Ref) remedy.Asked {
 	return out
 }
 
-// commands is the action of the key that shows the commands of a fix.
-const commands keymap.Action = "commands"
-
-// Keys implements screen.Screen.
-func (p *page) Keys() keymap.Map {
-	key := keymap.Key{Action: commands, Press: []string{"x"}, Help: "the commands of the first fix, whole, then of the next; C copies them", Off: "no fix is known"}
+// State implements screen.Screen. A key shows the commands of one fix after the other; then those are what is copied, each on one line.
+func (p *page) State() screen.State {
+	state := p.Reader.State()
+	key := screen.Key{
+		Name: "commands", Press: []string{"x"}, Help: "the commands of the first fix, whole, then of the next; C copies them", Off: "no fix is known",
+		Do: screen.Then(p.turn),
+	}
 	if e, ok := p.Known(); ok && len(e.Fixes) > 0 {
-		key.Off, key.Short = "", "commands"
+		key.Off = ""
 		switch p.Part() {
 		case 0:
+			key.Short = "commands"
 		case len(e.Fixes):
 			key.Short = "explanation"
 		default:
 			key.Short = "next fix"
 		}
+		if at := p.Part() - 1; at >= 0 && at < len(e.Fixes) && len(e.Fixes[at].Commands) > 0 {
+			state.CopyText = func() string { return strings.Join(e.Fixes[at].Commands, "\n") }
+		}
 	}
-	return append(keymap.Map{key}, p.Reader.Keys()...)
+	state.Keys = append(screen.Keys{key}, state.Keys...)
+	return state
 }
 
 // turn shows the next fix alone, and after the last one the explanation.
@@ -110,15 +115,6 @@ func (p *page) turn() {
 	} else {
 		p.ShowPart(0)
 	}
-}
-
-// CopyText implements screen.CopyTexter: of a fix it is the commands, each on one line.
-func (p *page) CopyText() string {
-	e, ok := p.Known()
-	if at := p.Part() - 1; ok && at >= 0 && at < len(e.Fixes) && len(e.Fixes[at].Commands) > 0 {
-		return strings.Join(e.Fixes[at].Commands, "\n")
-	}
-	return p.Reader.CopyText()
 }
 
 // widest is how many columns the text takes at most, so that it can be read.
@@ -137,10 +133,6 @@ func (p *page) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		}
 		p.events.Store(&result.Value)
 		return p.Again(w)
-	}
-	if k, ok := msg.(tea.KeyPressMsg); ok && p.Keys().Action(k.String()) == commands {
-		p.turn()
-		return nil
 	}
 	cmd := p.Reader.Update(w, msg)
 	switch msg.(type) {

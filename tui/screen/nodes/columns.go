@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"cmp"
-	"maps"
 	"strings"
 	"sync/atomic"
 
@@ -28,51 +27,13 @@ func (s *spot) chosen(r *row, driver string) int {
 	return s.at
 }
 
-// widths say how wide the cells of each driver are. A driver that is not there has narrow ones.
-type widths map[string]int
-
-func (w widths) of(driver string) int { return max(narrow, w[driver]) }
-
-// wider are the widths that cells may have, beside a mark alone, the best first.
-var wider = []int{18, 14, 10, 7}
-
 // width is how many columns the widest picture of a band takes, with room for brackets.
-func (b *band) width(wide int) int {
-	least := styled.Width(b.title()) + 2 // with the mark of the sort order
-	if wide == narrow {
-		return max(least, b.cells+b.groups-1+len("[]"))
-	}
-	return max(least, b.cells*(wide+1)+b.groups)
+func (b *band) width() int {
+	return max(styled.Width(b.title())+2, b.cells+b.groups-1+len("[]")) // with the mark of the sort order
 }
 
 // title is that of the column.
 func (b *band) title() string { return strings.ToUpper(screen.ShortDriver(b.driver)) }
-
-// extra is how many more columns the pictures take than with narrow cells.
-func (c *chart) extra(cells widths) int {
-	n := 0
-	for i := range c.bands {
-		b := &c.bands[i]
-		n += b.width(cells.of(b.driver)) - b.width(narrow)
-	}
-	return n
-}
-
-// spread makes cells wider where there is room left, those of the drivers with most devices first.
-func (c *chart) spread(room int) widths {
-	out := widths{}
-	for i := range c.bands {
-		b := &c.bands[i]
-		for _, wide := range wider {
-			if more := b.width(wide) - b.width(narrow); more <= room {
-				out[b.driver] = wide
-				room -= more
-				break
-			}
-		}
-	}
-	return out
-}
 
 // base are the columns that are always there; those of the drivers come between them.
 var base = []listing.Column[row]{
@@ -82,8 +43,7 @@ var base = []listing.Column[row]{
 }
 
 // adapter returns how columns are chosen: one for each driver, those with most devices first, then those of device plugins.
-func adapter(cursor *atomic.Pointer[spot], cells widths) func(rows []row) []listing.Column[row] {
-	cells = maps.Clone(cells)
+func adapter(cursor *atomic.Pointer[spot]) func(rows []row) []listing.Column[row] {
 	return func(rows []row) []listing.Column[row] {
 		if len(rows) == 0 {
 			return base
@@ -91,7 +51,7 @@ func adapter(cursor *atomic.Pointer[spot], cells widths) func(rows []row) []list
 		c := rows[0].chart
 		columns := []listing.Column[row]{base[0]}
 		for i := range c.bands {
-			columns = append(columns, driverColumn(&c.bands[i], i, cursor, cells.of(c.bands[i].driver)))
+			columns = append(columns, driverColumn(&c.bands[i], i, cursor))
 		}
 		return append(append(columns, pluginColumns(c.resources)...), base[1:]...)
 	}
@@ -100,12 +60,12 @@ func adapter(cursor *atomic.Pointer[spot], cells widths) func(rows []row) []list
 // widestPicture is how much of the devices of a driver is shown at least, if the column is shown.
 const widestPicture = 24
 
-func driverColumn(b *band, number int, cursor *atomic.Pointer[spot], wide int) listing.Column[row] {
-	driver, room := b.driver, b.width(wide)
+func driverColumn(b *band, number int, cursor *atomic.Pointer[spot]) listing.Column[row] {
+	driver, room := b.driver, b.width()
 	return listing.Column[row]{
 		Column: widget.Column{Title: b.title(), Min: max(6, min(widestPicture, room)), Rank: 1 + number},
 		Cell: func(r *row) styled.Line {
-			line := r.panelOf(driver).picture(wide, cursor.Load().chosen(r, driver))
+			line := r.panelOf(driver).picture(cursor.Load().chosen(r, driver))
 			return append(line, styled.Span{Text: styled.Blanks(room - line.Width())})
 		},
 		Text:    func(*row) string { return "" }, // marks are nothing to look for, and letters would be found everywhere

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // groupings are those that are always there.
@@ -89,7 +89,7 @@ func heading(what string) func(string, []*row) styled.Line {
 		}
 		line := styled.Line{{Text: name + "  ", Role: styled.Strong}}
 		line = append(line, stacked(counts, headingBar)...)
-		line = append(line, styled.Span{Text: "  " + plural(nodes, "node"), Role: styled.Dim})
+		line = append(line, styled.Span{Text: "  " + words.Count(nodes, "node"), Role: styled.Dim})
 		for _, c := range cells {
 			if n := counts[c.key]; n > 0 {
 				line = append(line, styled.Span{Text: fmt.Sprintf("  %s %d", c.mark, n), Role: c.role}, styled.Span{Text: " " + c.name, Role: styled.Dim})
@@ -97,13 +97,6 @@ func heading(what string) func(string, []*row) styled.Line {
 		}
 		return line
 	}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // stacked draws how many devices are in which state as a bar. What is there at all has a column of its own, if there is room:
@@ -133,19 +126,6 @@ type labelKey struct {
 	nodes  int
 	values int
 }
-
-// Title implements widget.MenuEntry.
-func (l labelKey) Title() string { return inspect.Sanitize(l.key) }
-
-// Text implements widget.MenuEntry.
-func (l labelKey) Text() string { return l.key }
-
-// Line implements widget.MenuEntry.
-func (l labelKey) Line() styled.Line {
-	return styled.Text(styled.Dim, fmt.Sprintf("%s on %s", plural(l.values, "value"), plural(l.nodes, "node")))
-}
-
-var _ widget.MenuEntry = labelKey{}
 
 // labelKeys are the labels of nodes, sorted. Those that tell nodes apart and also take some together come first.
 func labelKeys(s *inspect.Snapshot) []labelKey {

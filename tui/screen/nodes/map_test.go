@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -25,11 +26,12 @@ type user struct {
 	s             *Screen
 	w             *screen.World
 	width, height int
+	offers        []screen.Offer
 }
 
 func look(t *testing.T, snapshot *inspect.Snapshot, width, height int) *user {
 	t.Helper()
-	u := &user{t, New(), screen.NewWorld(context.Background(), 1, snapshot), width, height}
+	u := &user{T: t, s: New(), w: screen.NewWorld(context.Background(), 1, snapshot), width: width, height: height}
 	u.w.Theme = theme.None()
 	u.send(screen.Shown{})
 	u.frame()
@@ -57,9 +59,23 @@ func fromYAML(t *testing.T, text string) *inspect.Snapshot {
 
 func (u *user) send(msg tea.Msg) {
 	u.Helper()
-	for cmd := u.s.Update(u.w, msg); cmd != nil; {
-		cmd = u.s.Update(u.w, cmd())
+	for _, asked := range screentest.Settle(u.w, u.s, msg) {
+		if c, ok := asked.(screen.Choose); ok {
+			u.offers = c.Offers
+		}
 	}
+}
+
+// choose takes the first offer whose text has a word.
+func (u *user) choose(word string) {
+	u.Helper()
+	for _, o := range u.offers {
+		if strings.Contains(o.Text, word) {
+			u.send(tea.BatchMsg{o.Take(u.w)})
+			return
+		}
+	}
+	u.Fatalf("%q is not offered", word)
 }
 
 func (u *user) press(keys ...string) {
@@ -86,7 +102,7 @@ func (u *user) at(node string) {
 
 func (u *user) selects(want string) {
 	u.Helper()
-	if ref := u.s.Selection(); string(ref.Kind)+" "+ref.Name != want {
+	if ref := u.s.State().Selection; string(ref.Kind)+" "+ref.Name != want {
 		u.Errorf("%s %s is selected, want %s\n%s", ref.Kind, ref.Name, want, u.frame())
 	}
 }
@@ -167,12 +183,12 @@ func TestClicks(t *testing.T) {
 			u.selects(fmt.Sprintf("Device gpu.example.com/gpu-a-03/gpu-%d", at))
 		}
 		u.send(tea.MouseClickMsg{X: 3, Y: 3})
-		if u.s.Selection().Kind != screen.Node {
-			t.Errorf("a click on the name selects %v", u.s.Selection())
+		if u.s.State().Selection.Kind != screen.Node {
+			t.Errorf("a click on the name selects %v", u.s.State().Selection)
 		}
-		before := u.s.Selection()
-		if u.send(tea.MouseClickMsg{X: 290, Y: 5}); u.s.Selection() != before && size[0] > 290 {
-			t.Errorf("a click on the panel selects %v", u.s.Selection())
+		before := u.s.State().Selection
+		if u.send(tea.MouseClickMsg{X: 290, Y: 5}); u.s.State().Selection != before && size[0] > 290 {
+			t.Errorf("a click on the panel selects %v", u.s.State().Selection)
 		}
 	}
 }
@@ -293,7 +309,7 @@ func TestNodesOfOthersDoNotLookAlike(t *testing.T) {
 func TestGroups(t *testing.T) {
 	u := look(t, demoCluster(t), 120, 40)
 	key := ""
-	for _, k := range u.s.List.Keys() {
+	for _, k := range u.s.State().Keys {
 		if strings.HasPrefix(k.Help, "group by") {
 			key = k.Press[0]
 		}
@@ -302,10 +318,9 @@ func TestGroups(t *testing.T) {
 	u.shows("rack a ■■■■□□□□□▨▨▨ 4 nodes ■ 16 used □ 16 free ▨ 8 tainted")
 	u.press("home")
 	u.selects("Node gpu-a-01")
-	u.press("L", "instance", "enter")
+	u.press("L")
+	u.choose("instance")
 	u.shows("instance-type gpu8-80g ■■■■■■◧□□□□□ 4 nodes ■ 22 used ◧ 3 shared □ 15 free")
-	u.press("L", "esc")
-	u.shows("instance-type gpu8-80g")
 }
 
 // TestLanes: each physical device of a node has a line, with what still fits.
@@ -324,50 +339,6 @@ func manyNodes(t *testing.T, nodes int) *inspect.Snapshot {
 		fmt.Fprintf(&b, "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: n%d}, spec: {driver: x.com, nodeName: n%d, pool: {name: n%d, generation: 1, resourceSliceCount: 1}, devices: [{name: d0}, {name: d1}]}}\n", i, i, i)
 	}
 	return fromYAML(t, b.String())
-}
-
-// TestNodesSideBySide: where nodes have few devices and are more than there are lines, several columns of them fill the screen. The
-// cursor goes on from the end of one to the beginning of the next, and a click hits what is under it.
-func TestNodesSideBySide(t *testing.T) {
-	u := look(t, manyNodes(t, 150), 200, 40)
-	lines := strings.Split(u.frame(), "\n")
-	if got := strings.Count(lines[0], "NODE"); got != 4 || strings.Count(lines[1], "□□") != 4 {
-		t.Fatalf("%d columns of nodes:\n%s", got, strings.Join(lines, "\n"))
-	}
-	shown := 0
-	for _, line := range lines {
-		shown += strings.Count(line, "□□")
-	}
-	if shown != 4*37 {
-		t.Errorf("%d nodes are shown", shown)
-	}
-	first := u.s.Selection().Name
-	for range 37 { // as many as a column has, on to the next one
-		u.press("down")
-	}
-	u.frame()
-	second := u.s.Selection().Name
-	step := u.s.listWidth / u.s.BlockCount()
-	u.send(tea.MouseClickMsg{X: 4, Y: 1})
-	if got := u.s.Selection().Name; got != first {
-		t.Errorf("a click into the first column selects %s, not %s", got, first)
-	}
-	u.send(tea.MouseClickMsg{X: step + 6, Y: 1})
-	if got := u.s.Selection().Name; got != second {
-		t.Errorf("a click into the second column selects %s, not %s", got, second)
-	}
-	for x := range u.s.listWidth { // some place in the second column is a device of its first node
-		if x > step {
-			u.send(tea.MouseClickMsg{X: x, Y: 1})
-			if ref := u.s.Selection(); ref.Kind == screen.Device {
-				if !strings.HasPrefix(ref.Name, "x.com/"+second+"/") {
-					t.Errorf("a click at %d hits %s, not a device of %s", x, ref.Name, second)
-				}
-				return
-			}
-		}
-	}
-	t.Error("no click hits a device of the second column")
 }
 
 // TestFramesDoNotGrowWithTheCluster weighs what a frame allocates for as many nodes as there is room for, and for many.
@@ -429,7 +400,7 @@ func TestFilters(t *testing.T) {
 	u := look(t, demoCluster(t), 120, 30)
 	for text, want := range map[string]string{"rack=b": "4 of 12 nodes", "gpu>=4": "4 of 12 nodes", "□": "0 of 12 nodes", "aaaa": "0 of 12 nodes"} {
 		u.send(screen.Filter{Text: text})
-		if got := u.s.Status(); got != want {
+		if got := u.s.State().Status; got != want {
 			t.Errorf("%q shows %s, want %s", text, got, want)
 		}
 	}
@@ -450,7 +421,7 @@ func TestNoTextReachesTheMap(t *testing.T) {
 		}
 		size := [][2]int{{60, 15}, {120, 35}, {300, 60}}[i%3]
 		u := look(t, inspect.New(world.Objects, inspect.Config{Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)}), size[0], size[1])
-		for _, keys := range [][]string{{"o"}, {"o"}, {"o", "L"}, {"enter"}, {"home"}, {"lllllllll"}, {"down", "down", "down"}, {"down", "down", "down", "down"}, {"lll"}, {"down", "down", "down", "down"}} {
+		for _, keys := range [][]string{{"o"}, {"o"}, {"o"}, {"home"}, {"lllllllll"}, {"down", "down", "down"}, {"down", "down", "down", "down"}, {"lll"}, {"down", "down", "down", "down"}} {
 			u.press(keys...)
 			if problem := poison.Check(u.frame()); problem != "" {
 				t.Errorf("after %q, the screen shows %s", keys, problem)

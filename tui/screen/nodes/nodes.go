@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,11 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Screen is the view.
@@ -27,15 +24,10 @@ type Screen struct {
 	by               meaning
 	label            string // the key by which the user wants to group, or ""
 	cursor           cursor
-	// spot is where the cursor is drawn; cells are how wide the columns draw them.
-	spot  atomic.Pointer[spot]
-	cells widths
+	// spot is where the cursor is drawn.
+	spot atomic.Pointer[spot]
 	// listWidth is what the list had at the last drawing: right of it is the panel.
 	listWidth int
-	said      said
-
-	menu *widget.Menu[labelKey] // nil unless a label is being chosen
-	keys screen.Job[[]labelKey]
 }
 
 // many is how many nodes are not shown one by one unless the user wants it.
@@ -45,7 +37,7 @@ const many = 200
 func New() *Screen {
 	s := &Screen{}
 	s.List = listing.New(listing.Config[row]{
-		Noun: "rows", Build: s.builder(), Columns: base, Adapt: adapter(&s.spot, nil), Groupings: groupings,
+		Noun: "rows", Build: s.builder(), Columns: base, Adapt: adapter(&s.spot), Groupings: groupings,
 		Empty: func(*screen.World) string {
 			return "no nodes: neither Node objects are known nor ResourceSlices that name one"
 		},
@@ -71,36 +63,27 @@ func (s *Screen) builder() func(context.Context, *screen.World) ([]row, error) {
 	}
 }
 
-const (
-	zoom      keymap.Action = "zoom"
-	recolour  keymap.Action = "colour by"
-	right     keymap.Action = "next device"
-	left      keymap.Action = "device before"
-	whole     keymap.Action = "the node"
-	pickLabel keymap.Action = "group by label"
-)
-
-// Keys implements screen.Screen.
-func (s *Screen) Keys() keymap.Map {
-	if s.menu != nil {
-		return s.menu.Keys()
-	}
+// State implements screen.Screen. The selection is the device that is pointed at, or else the node.
+func (s *Screen) State() screen.State {
+	state := s.List.State()
 	next := (s.by + 1) % meanings
-	z := keymap.Key{Action: zoom, Press: []string{"z", "+", "-"}, Show: "z", Short: "zoom out", Help: "take nodes together that look alike"}
+	zoom := screen.Key{Name: "zoom", Press: []string{"z", "+", "-"}, Show: "z", Short: "zoom out", Help: "take nodes together that look alike", Do: s.zoom}
 	if s.merged() {
-		z.Short, z.Help = "zoom in", "show every node by itself"
+		zoom.Short, zoom.Help = "zoom in", "show every node by itself"
 	}
-	keys := keymap.Map{
-		{Action: right, Press: []string{"right", "l"}, Show: "←→", Short: "device", Help: "the device to the right (also l)"},
-		{Action: left, Press: []string{"left", "h"}, Show: "←", Help: "the device to the left (also h); before the first is the node"},
-		{Action: recolour, Press: []string{"o"}, Short: "by " + next.String(), Help: "let colours and marks of used devices tell the " + next.String()},
-		z,
-		{Action: pickLabel, Press: []string{"L"}, Help: "group by a label of nodes"},
+	keys := screen.Keys{
+		{Name: "next device", Press: []string{"right", "l"}, Show: "←→", Short: "device", Help: "the device to the right (also l)", Do: s.step(1)},
+		{Name: "device before", Press: []string{"left", "h"}, Show: "←", Help: "the device to the left (also h); before the first is the node", Do: s.step(-1)},
+		{Name: "colour by", Press: []string{"o"}, Short: "by " + next.String(), Help: "let colours and marks of used devices tell the " + next.String(), Do: s.recolour},
+		zoom,
+		{Name: "group by label", Press: []string{"L"}, Help: "group by a label of nodes", Do: s.pickLabel},
 	}
-	if s.device() != nil {
-		keys = append(keys, keymap.Key{Action: whole, Press: []string{"esc"}, Show: "Esc", Help: "back to the node as a whole"})
+	if d := s.cursor.on(s.Row()); d != nil {
+		state.Selection = screen.DeviceRef(d.ID)
+		keys = append(keys, screen.Key{Name: "the node", Press: []string{"esc"}, Show: "Esc", Help: "back to the node as a whole", Do: screen.Then(func() { s.cursor = cursor{} })})
 	}
-	return append(keys, s.List.Keys()...)
+	state.Keys, state.Status = append(keys, state.Keys...), s.status()
+	return state
 }
 
 // merged reports whether rows stand for several nodes now.
@@ -119,43 +102,11 @@ func (s *Screen) merged() bool {
 	return false
 }
 
-// Typing implements screen.TextInput: a menu is narrowed by typing.
-func (s *Screen) Typing() bool { return s.menu != nil }
-
-// device is the device that is pointed at, or nil.
-func (s *Screen) device() *inspect.DeviceStatus { return s.cursor.on(s.Row()) }
-
-// Selection implements screen.Screen: the device that is pointed at, or else the node.
-func (s *Screen) Selection() screen.Ref {
-	if d := s.device(); d != nil {
-		return screen.DeviceRef(d.ID)
-	}
-	return s.List.Selection()
-}
-
 // Update implements screen.Screen.
 func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
-	if result, ok := s.keys.Take(msg); ok {
-		if s.menu != nil {
-			s.menu.Fill(result.Value)
-		}
-		return nil
-	}
 	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		if s.menu != nil {
-			return s.pressMenu(w, msg)
-		}
-		if cmd, done := s.press(w, msg); done {
-			return cmd
-		}
-	case tea.PasteMsg:
-		if s.menu != nil {
-			s.menu.Insert(msg.Content)
-		}
-		return nil
 	case tea.MouseClickMsg:
-		if s.menu != nil || s.listWidth > 0 && msg.X >= s.listWidth {
+		if s.listWidth > 0 && msg.X >= s.listWidth {
 			return nil
 		}
 		cmd := s.List.Update(w, msg)
@@ -178,48 +129,33 @@ func (s *Screen) selected(w *screen.World, msg screen.Selected) screen.Selected 
 	return screen.Selected{Ref: screen.Ref{Kind: screen.Node, Name: nodeOf(w.Snapshot, msg.Ref)}}
 }
 
-// press handles the keys that other tables do not have.
-func (s *Screen) press(w *screen.World, k tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
-	switch s.Keys().Action(k.String()) {
-	case zoom:
-		s.chosen, s.together = true, !s.merged()
-		return s.Rebuild(w, s.builder()), true
-	case recolour:
-		s.by = (s.by + 1) % meanings
-		return s.Rebuild(w, s.builder()), true
-	case right:
-		return s.step(1), true
-	case left:
-		if s.device() == nil {
-			return screen.Send(screen.Say{Text: "this is the node; → goes to its first device", Role: styled.Dim}), true
-		}
-		return s.step(-1), true
-	case whole:
-		s.cursor = cursor{}
-		return nil, true
-	case pickLabel:
-		s.menu = widget.NewMenu[labelKey]("group nodes by a label")
-		return s.keys.Start(w, func(context.Context) ([]labelKey, error) {
-			if w.Snapshot == nil {
-				return nil, nil
-			}
-			return labelKeys(w.Snapshot), nil
-		}), true
-	}
-	return nil, false
+// zoom takes nodes together that look alike, or shows every node by itself.
+func (s *Screen) zoom(w *screen.World) tea.Cmd {
+	s.chosen, s.together = true, !s.merged()
+	return s.Rebuild(w, s.builder())
+}
+
+// recolour has colours and marks tell the next thing.
+func (s *Screen) recolour(w *screen.World) tea.Cmd {
+	s.by = (s.by + 1) % meanings
+	return s.Rebuild(w, s.builder())
 }
 
 // step moves the cursor over the devices of the row, of which there may be none.
-func (s *Screen) step(by int) tea.Cmd {
-	r := s.Row()
-	switch {
-	case r == nil:
+func (s *Screen) step(by int) func(*screen.World) tea.Cmd {
+	return func(*screen.World) tea.Cmd {
+		r := s.Row()
+		switch {
+		case r == nil:
+			return nil
+		case by < 0 && s.cursor.on(r) == nil:
+			return screen.Send(screen.Say{Text: "this is the node; → goes to its first device", Role: styled.Dim})
+		case len(r.drivers) == 0:
+			return screen.Send(screen.Say{Text: "no device is tied to " + r.name})
+		}
+		s.cursor.step(r, by)
 		return nil
-	case len(r.drivers) == 0:
-		return screen.Send(screen.Say{Text: "no device is tied to " + r.name})
 	}
-	s.cursor.step(r, by)
-	return nil
 }
 
 // click points at the device that was hit, and at the node as a whole if none was.
@@ -232,7 +168,7 @@ func (s *Screen) click(msg tea.MouseClickMsg) {
 	driver := r.chart.driverAt(column)
 	at := -1
 	if p := r.panelOf(driver); p != nil {
-		at = p.cellAt(offset, s.cells.of(driver), s.spot.Load().chosen(r, driver))
+		at = p.cellAt(offset, s.spot.Load().chosen(r, driver))
 	}
 	s.cursor = cursor{}
 	if at >= 0 {
@@ -240,33 +176,27 @@ func (s *Screen) click(msg tea.MouseClickMsg) {
 	}
 }
 
-// pressMenu handles a key while a label is chosen.
-func (s *Screen) pressMenu(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
-	switch s.menu.Press(k) {
-	case widget.MenuClosed:
-		s.menu = nil
-	case widget.MenuTaken:
-		key, _ := s.menu.Chosen()
-		s.menu = nil
-		all := append(slices.Clone(groupings), byLabel(key.key))
-		s.label = key.key
-		return tea.Batch(s.GroupBy(w, all, len(all)-1), s.Rebuild(w, s.builder()))
+// pickLabel lets the user choose a label of nodes to group by.
+func (s *Screen) pickLabel(w *screen.World) tea.Cmd {
+	if w.Snapshot == nil {
+		return nil
 	}
-	return nil
-}
-
-// restyle makes cells as wide as there is room for.
-func (s *Screen) restyle(want widths) {
-	if maps.Equal(s.cells, want) {
-		return
+	var offers []screen.Offer
+	for _, label := range labelKeys(w.Snapshot) {
+		offers = append(offers, screen.Offer{
+			Text: label.key, Note: fmt.Sprintf("%s on %s", words.Count(label.values, "value"), words.Count(label.nodes, "node")),
+			Take: func(w *screen.World) tea.Cmd {
+				all := append(slices.Clone(groupings), byLabel(label.key))
+				s.label = label.key
+				return tea.Batch(s.GroupBy(w, all, len(all)-1), s.Rebuild(w, s.builder()))
+			},
+		})
 	}
-	s.cells = want
-	s.Restyle(adapter(&s.spot, want))
+	return screen.Send(screen.Choose{Label: "group by label: ", Offers: offers})
 }
 
 // Plain implements screen.Screen.
 func (s *Screen) Plain(w *screen.World, width int) string {
-	s.restyle(nil)
 	text := s.List.Plain(w, width)
 	if rows := s.Rows(); len(rows) > 0 {
 		text += "\n\n" + strings.TrimSpace(rows[0].chart.legend(nil, 0).String())
@@ -274,25 +204,21 @@ func (s *Screen) Plain(w *screen.World, width int) string {
 	return text
 }
 
-// Status implements screen.Screen.
-func (s *Screen) Status() string {
-	nodes, shown := 0, 0
-	if rows := s.Rows(); len(rows) > 0 {
-		nodes = rows[0].chart.nodes
+// status counts the nodes.
+func (s *Screen) status() string {
+	rows := s.Rows()
+	if len(rows) == 0 {
+		return "0 nodes"
 	}
-	if shown = nodes; s.FilterText() != "" {
-		shown = 0
-		for r := range s.Shown() {
-			shown += r.count
-		}
+	nodes, shown := rows[0].chart.nodes, 0
+	for r := range s.Shown() {
+		shown += r.count
 	}
 	switch {
 	case shown < nodes:
-		return fmt.Sprintf("%d of %d nodes", shown, nodes)
-	case nodes == 1:
-		return "1 node"
-	case nodes == len(s.Rows()):
-		return fmt.Sprintf("%d nodes", nodes)
+		return fmt.Sprintf("%d of %s", shown, words.Count(nodes, "node"))
+	case nodes == 1 || nodes == len(rows):
+		return words.Count(nodes, "node")
 	}
-	return fmt.Sprintf("%d nodes of %d kinds", nodes, len(s.Rows()))
+	return fmt.Sprintf("%d nodes of %d kinds", nodes, len(rows))
 }

@@ -133,7 +133,7 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 		rows[i].settle(w.Inventory(), tied[i], statuses[i].Drivers)
 	}
 	addPlugins(w, rows, index)
-	slices.SortStableFunc(rows, func(a, b row) int { return screen.CompareNames(a.name, b.name) })
+	slices.SortStableFunc(rows, func(a, b row) int { return words.CompareNames(a.name, b.name) })
 	c := &chart{all: w.Inventory(), nodes: len(rows), by: by, tags: mark(rows, by, w.Snapshot), bands: bands(rows), resources: resources(rows)}
 	for i := range rows {
 		rows[i].chart = c
@@ -143,7 +143,7 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 
 // compareDevices puts the devices of a node in the order of their cells: gpu-2 before gpu-10, as who counts them expects.
 func compareDevices(a, b *inspect.DeviceStatus) int {
-	return cmp.Or(strings.Compare(a.ID.Driver, b.ID.Driver), screen.CompareNames(a.ID.Pool, b.ID.Pool), screen.CompareNames(a.ID.Device, b.ID.Device))
+	return cmp.Or(strings.Compare(a.ID.Driver, b.ID.Driver), words.CompareNames(a.ID.Pool, b.ID.Pool), words.CompareNames(a.ID.Device, b.ID.Device))
 }
 
 // bands returns the drivers that have devices on nodes.

@@ -189,7 +189,7 @@ func buildPools(_ context.Context, w *screen.World) ([]pool, error) {
 	}
 	for _, pools := range [][]pool{broken, whole} {
 		slices.SortStableFunc(pools, func(a, b pool) int {
-			return cmp.Or(strings.Compare(a.status.ID.Driver, b.status.ID.Driver), screen.CompareNames(a.status.ID.Pool, b.status.ID.Pool))
+			return cmp.Or(strings.Compare(a.status.ID.Driver, b.status.ID.Driver), words.CompareNames(a.status.ID.Pool, b.status.ID.Pool))
 		})
 	}
 	return append(broken, whole...), nil

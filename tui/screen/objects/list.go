@@ -24,49 +24,39 @@ type kind[T any] struct {
 	groupings []listing.Grouping[T]
 }
 
-// About makes what the page about an object says. It runs in the background, and fails if the object is gone or the context ends.
-type About func(ctx context.Context, w *screen.World, ref screen.Ref) (Page, error)
-
-// Page is what the page about an object says. It is not written after it was made.
-type Page interface {
-	// Lines lays it out. The first line names the object. They are safe to show.
-	Lines(width int) []styled.Line
-}
+// About makes what the page about an object says, laid out for a width. It runs in the background, and fails if the object is gone or the
+// context ends. The first line names the object; all are safe to show.
+type About func(ctx context.Context, w *screen.World, ref screen.Ref) (lines func(width int) []styled.Line, err error)
 
 // list is the view of a kind: the table, and beneath or beside it what the page about the object under the cursor says.
 type list[T any] struct {
 	*listing.List[T]
 	about About
-	page  screen.Companion[Page]
+	page  screen.Companion[func(width int) []styled.Line]
 }
 
 // newList makes the list of a kind.
 func newList[T any](about About, k kind[T]) screen.Screen {
-	return &list[T]{about: about, List: listing.New(listing.Config[T]{
-		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref,
+	l := &list[T]{about: about}
+	l.List = listing.New(listing.Config[T]{
+		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref, Panel: l.panel,
 		Key:   func(row *T) string { return k.ref(row).String() },
 		Empty: func(w *screen.World) string { return screen.Unread(w, k.resource) },
-	})}
+		Aside: func(_ *T, width int) []styled.Line { return l.lines(width) },
+	})
+	return l
 }
 
 // Update implements screen.Screen.
 func (l *list[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	listed := l.List.Update(w, msg)
 	told, _ := l.page.Update(w, msg)
-	return tea.Batch(listed, told, l.page.Follow(w, l.Selection(), l.about))
+	return tea.Batch(listed, told, l.page.Follow(w, l.State().Selection, l.about))
 }
 
-// View implements screen.Screen.
-func (l *list[T]) View(w *screen.World, width, height int) string {
-	if l.Row() == nil {
-		return l.List.View(w, width, height)
-	}
-	if widget.HasAside(width) {
-		return widget.Aside(w.Theme, func(width int) string { return l.List.View(w, width, height) }, l.lines, width, height)
-	}
-	panel := l.lines(width - 3)
-	var title styled.Line
-	if len(panel) > 0 {
+// panel is the page about the object under the cursor, below the table.
+func (l *list[T]) panel(_ *T, _ *screen.World, width, height int) (title styled.Line, panel []styled.Line) {
+	if panel = l.lines(width - 3); len(panel) > 0 {
 		title, panel = panel[0], slices.DeleteFunc(panel[1:], func(line styled.Line) bool { return len(line) == 0 })
 	}
 	for i := range panel {
@@ -76,19 +66,18 @@ func (l *list[T]) View(w *screen.World, width, height int) string {
 	for len(panel) < widget.PanelHeight(height) {
 		panel = append(panel, nil)
 	}
-	body := func(height int) string { return l.List.View(w, width, height) }
-	return widget.Split(w.Theme, body, title, panel, width, height)
+	return title, panel
 }
 
 // lines is the page about the object under the cursor.
 func (l *list[T]) lines(width int) []styled.Line {
 	switch {
 	case !l.page.Known:
-		return []styled.Line{styled.Text(styled.Name, inspect.Sanitize(l.Selection().String()))}
+		return []styled.Line{styled.Text(styled.Name, inspect.Sanitize(l.State().Selection.String()))}
 	case l.page.Err != nil:
 		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(l.page.Err.Error()))}
 	}
-	return l.page.Value.Lines(width)
+	return l.page.Value(width)
 }
 
 // name is a column with a name that comes from the cluster, text one with anything else.

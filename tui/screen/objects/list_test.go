@@ -1,7 +1,6 @@
 package objects_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -13,17 +12,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// about makes pages as the program does.
-func about(ctx context.Context, w *screen.World, ref screen.Ref) (objects.Page, error) {
-	return detail.About(ctx, w, ref)
-}
-
 // TestPanel: what the page about an object says stands below its list, or beside it where there is room, and follows the cursor. Of no
 // object it says nothing.
 func TestPanel(t *testing.T) {
 	w := screentest.Demo(t)
 	for _, size := range [][2]int{{80, 19}, {200, 45}} {
-		s := objects.NewRules(about)
+		s := objects.NewRules(detail.About)
 		screentest.Settle(w, s, screen.Shown{})
 		text := s.View(w, size[0], size[1])
 		for _, want := range []string{"example.com/maintenance=firmware:NoSchedule", "Taints 8 devices", "dev/notebook-ana does not"} {
@@ -32,7 +26,7 @@ func TestPanel(t *testing.T) {
 			}
 		}
 	}
-	s := objects.NewPods(about)
+	s := objects.NewPods(detail.About)
 	screentest.Settle(w, s, screen.Shown{})
 	if text := s.View(w, 80, 19); !strings.Contains(text, "── dev/thumbnails  ✗ refused") || !strings.Contains(text, "is not helpful") {
 		t.Errorf("the message of the scheduler is cut:\n%s", text)
@@ -44,7 +38,7 @@ func TestPanel(t *testing.T) {
 	if text := s.View(w, 60, 10); strings.Contains(text, "──") {
 		t.Errorf("a low screen has a panel:\n%s", text)
 	}
-	none := objects.NewRules(about)
+	none := objects.NewRules(detail.About)
 	empty := screentest.World(t, inspect.Objects{})
 	screentest.Settle(empty, none, screen.Shown{})
 	if text := strings.TrimSpace(none.View(empty, 200, 45)); !strings.HasSuffix(text, "no rules") {
@@ -56,7 +50,7 @@ func TestPanel(t *testing.T) {
 // count by value.
 func TestPoolsOfOneNode(t *testing.T) {
 	w := screentest.Demo(t)
-	s := objects.NewPools(about)
+	s := objects.NewPools(detail.About)
 	screentest.Settle(w, s, screen.Shown{})
 	for line := range strings.Lines(s.View(w, 60, 40)) {
 		if strings.Contains(line, "gpu-a-01") && !strings.Contains(line, "gpu  ") && !strings.Contains(line, "nic  ") {
@@ -71,7 +65,7 @@ func TestPoolsOfOneNode(t *testing.T) {
 		o.Slices = append(o.Slices, slice)
 	}
 	w = screentest.World(t, o)
-	s = objects.NewPools(about)
+	s = objects.NewPools(detail.About)
 	screentest.Settle(w, s, screen.Shown{})
 	if text := s.Plain(w, 0); strings.Index(text, " n2 ") > strings.Index(text, " n10 ") || !strings.Contains(text, " n2 ") {
 		t.Errorf("n10 comes before n2:\n%s", text)

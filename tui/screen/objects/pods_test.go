@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/detail"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
@@ -34,7 +35,7 @@ func TestPodsOfDevicePlugins(t *testing.T) {
 	pod("zz-plugin-init", true, "example.com/vpu")
 	pod("zz-plain", false, "cpu", "hugepages-2Mi")
 	w = screentest.World(t, o)
-	s := objects.NewPods(about)
+	s := objects.NewPods(detail.About)
 	screentest.Settle(w, s, screen.Shown{})
 	var got []string
 	for line := range strings.Lines(s.Plain(w, 0)) {

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Config is what the view needs besides the world.
@@ -64,6 +63,9 @@ func New(config Config) *Screen {
 		Key:   func(r *row) string { return r.level.Name },
 		Ref:   func(r *row) screen.Ref { return screen.Ref{Kind: screen.PriorityLevel, Name: r.level.Name} },
 		Extra: func(r *row) string { return r.schemas },
+		Panel: func(r *row, _ *screen.World, _, _ int) (styled.Line, []styled.Line) {
+			return styled.Text(styled.Strong, r.name), r.panel()
+		},
 	})
 	return s
 }
@@ -108,27 +110,17 @@ func (s *Screen) ask(w *screen.World) tea.Cmd {
 	})
 }
 
-// View implements screen.Screen.
-func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.List.View(w, width, height) }
-	r := s.Row()
-	if r == nil {
-		return body(height)
-	}
-	return widget.Split(w.Theme, body, styled.Text(styled.Strong, r.name), r.panel(), width, height)
-}
-
-// Status implements screen.Screen.
-func (s *Screen) Status() string {
-	rows := s.Rows()
+// State implements screen.Screen.
+func (s *Screen) State() screen.State {
+	state, rows := s.List.State(), s.Rows()
 	if len(rows) == 0 {
-		return s.List.Status()
+		return state
 	}
-	text := fmt.Sprintf("%s, %d seats %s", s.List.Status(), rows[0].seats, from[rows[0].source])
+	state.Status += fmt.Sprintf(", %d seats %s", rows[0].seats, from[rows[0].source])
 	if n := len(rows[0].dangling); n > 0 {
-		text += fmt.Sprintf(", %s to no level", words.Count(n, "schema"))
+		state.Status += fmt.Sprintf(", %s to no level", words.Count(n, "schema"))
 	}
-	return text
+	return state
 }
 
 // from says in a few words how a server concurrency limit is known.

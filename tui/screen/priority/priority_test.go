@@ -110,19 +110,19 @@ func TestLimitsAloneWhereMetricsAreForbidden(t *testing.T) {
 	w := screentest.Demo(t)
 	v := watched(w, &server{fail: inspect.Health{State: inspect.Forbidden, Message: "cannot get /metrics"}}, 2)
 	screentest.Golden(t, "forbidden-80x20", w, v, 80, 20)
-	if status := v.Status(); !strings.Contains(status, "600 seats by default") {
+	if status := v.State().Status; !strings.Contains(status, "600 seats by default") {
 		t.Errorf("the status %q does not say that 600 seats are assumed", status)
 	}
 }
 
 func TestSeatsComeFromTheServer(t *testing.T) {
 	w := screentest.Demo(t)
-	if status := watched(w, &server{}, 1).Status(); !strings.Contains(status, "600 seats of this server") {
+	if status := watched(w, &server{}, 1).State().Status; !strings.Contains(status, "600 seats of this server") {
 		t.Errorf("the status is %q", status)
 	}
 	v := New(Config{Seats: 100})
 	screentest.Settle(w, v, screen.Shown{})
-	if status := v.Status(); !strings.Contains(status, "100 seats as given") {
+	if status := v.State().Status; !strings.Contains(status, "100 seats as given") {
 		t.Errorf("the status is %q", status)
 	}
 }
@@ -178,7 +178,7 @@ func TestDanglingSchemas(t *testing.T) {
 	told.Theme = w.Theme
 	v := New(Config{})
 	screentest.Settle(told, v, screen.Shown{})
-	if view := v.View(told, 100, 30); !strings.Contains(view, "astray (to btach)") || !strings.HasSuffix(v.Status(), ", 1 schema to no level") {
-		t.Errorf("nothing of the schema:\n%s\n%s", view, v.Status())
+	if view := v.View(told, 100, 30); !strings.Contains(view, "astray (to btach)") || !strings.HasSuffix(v.State().Status, ", 1 schema to no level") {
+		t.Errorf("nothing of the schema:\n%s\n%s", view, v.State().Status)
 	}
 }

@@ -62,16 +62,25 @@ func SettleWatched(w *screen.World, s screen.Screen, look func(), messages ...te
 					messages = append(messages, cmd())
 				}
 			}
-		case screen.Open, screen.Go, screen.Back, screen.Say, screen.Copy, screen.Suppose, screen.Noted:
+		case screen.Open, screen.Go, screen.Back, screen.Say, screen.Copy, screen.Choose, screen.Suppose, screen.Noted:
 			asked = append(asked, msg)
 		default:
-			if cmd := s.Update(w, msg); cmd != nil {
+			if cmd := Give(w, s, msg); cmd != nil {
 				messages = append(messages, cmd())
 			}
 			look()
 		}
 	}
 	return asked
+}
+
+// Give gives a message to a screen as the root does: a key does what it is said to do, unless text is typed.
+func Give(w *screen.World, s screen.Screen, msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok && !s.State().Typing {
+		cmd, _ := s.State().Keys.Do(w, k.String())
+		return tea.Batch(cmd, s.Update(w, screen.Pressed{}))
+	}
+	return s.Update(w, msg)
 }
 
 // Key is the message of a key with one character, such as "g".

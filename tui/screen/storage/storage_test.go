@@ -68,7 +68,10 @@ func TestOddCapacities(t *testing.T) {
 		"CSIDriver silent.example.com does not set storageCapacity",
 		"none reaches it",
 	}
-	rows := s.Rows()
+	rows, err := build(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(rows) != len(wants) {
 		t.Fatalf("%d rows, want %d", len(rows), len(wants))
 	}

@@ -10,10 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Screen is the view.
@@ -36,54 +34,46 @@ func New() *Screen {
 		Key:   func(r *row) string { return fmt.Sprint(r.report.By, r.Key) },
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.extra() },
+		Panel: func(r *row, w *screen.World, width, _ int) (styled.Line, []styled.Line) {
+			return append(r.title(), styled.Span{Text: "  " + r.rank(), Role: styled.Dim}), r.panel(w, width)
+		},
 	})
 	return s
 }
 
-// regroup is the action of the key that groups the rows of other tables. Here it has other rows counted.
-const regroup keymap.Action = "group"
-
-// Keys implements screen.Screen.
-func (s *Screen) Keys() keymap.Map {
-	keys := slices.Clone(s.List.Keys())
-	for i := range keys {
-		if keys[i].Action == regroup {
-			keys[i].Off, keys[i].Short, keys[i].Help = "", "by "+string(s.next()), "count by namespace, class, workload, driver"
+// State implements screen.Screen. The key that groups the rows of other tables has other rows counted here. What the status tells is
+// about all rows, whether a filter hides some or not.
+func (s *Screen) State() screen.State {
+	state := s.List.State()
+	for i := range state.Keys {
+		if k := &state.Keys[i]; k.Name == "group" {
+			k.Off, k.Short, k.Help, k.Do = "", "by "+string(s.next()), "count by namespace, class, workload, driver", s.regroup
 		}
 	}
-	return keys
+	rows := s.Rows()
+	if len(rows) == 0 {
+		return state
+	}
+	r, least := rows[0].report, ""
+	if r.Unseen {
+		least = "≥"
+	}
+	state.Status = fmt.Sprintf("%d of %d held, %s%d idle, %s%s refused", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, words.Count(r.Total.Refused, "claim"))
+	state.Unsettled = state.Unsettled || r.By != s.by
+	return state
+}
+
+// regroup counts by something else, and goes to the largest.
+func (s *Screen) regroup(w *screen.World) tea.Cmd {
+	s.by = s.next()
+	top, _ := s.List.State().Keys.Do(w, "home")
+	return tea.Batch(top, s.Rebuild(w, builder(s.by)))
 }
 
 // next is what is counted by after this.
 func (s *Screen) next() usage.By {
 	all := usage.Groupings()
 	return all[(slices.Index(all, s.by)+1)%len(all)]
-}
-
-// Update implements screen.Screen.
-func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
-	if key, ok := msg.(tea.KeyPressMsg); ok && s.Keys().Action(key.String()) == regroup {
-		s.by = s.next()
-		top := s.List.Update(w, tea.KeyPressMsg{Code: tea.KeyHome}) // the largest of the others
-		return tea.Batch(top, s.Rebuild(w, builder(s.by)))
-	}
-	return s.List.Update(w, msg)
-}
-
-// Unsettled implements screen.Pending.
-func (s *Screen) Unsettled() bool {
-	rows := s.Rows()
-	return s.List.Unsettled() || len(rows) > 0 && rows[0].report.By != s.by
-}
-
-// View implements screen.Screen.
-func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.List.View(w, width, height) }
-	r := s.Row()
-	if r == nil {
-		return body(height)
-	}
-	return widget.Split(w.Theme, body, append(r.title(), styled.Span{Text: "  " + r.rank(), Role: styled.Dim}), r.panel(w, width), width, height)
 }
 
 // Plain implements screen.Screen.
@@ -93,20 +83,6 @@ func (s *Screen) Plain(w *screen.World, width int) string {
 		text += "\n\n" + total(rows[0].report)
 	}
 	return text
-}
-
-// Status implements screen.Screen. What it tells is about all rows, whether a filter hides some or not.
-func (s *Screen) Status() string {
-	rows := s.Rows()
-	if len(rows) == 0 {
-		return s.List.Status()
-	}
-	r := rows[0].report
-	least := ""
-	if r.Unseen {
-		least = "≥"
-	}
-	return fmt.Sprintf("%d of %d held, %s%d idle, %s%s refused", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, words.Count(r.Total.Refused, "claim"))
 }
 
 // total is what all rows come to.

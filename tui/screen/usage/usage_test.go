@@ -16,8 +16,8 @@ import (
 
 // again is the key by which the view counts by something else.
 func again(s *Screen) tea.Msg {
-	for _, key := range s.Keys() {
-		if key.Action == regroup {
+	for _, key := range s.State().Keys {
+		if key.Name == "group" {
 			return screentest.Key(key.Press[0])
 		}
 	}
@@ -47,10 +47,10 @@ func TestFilterKeepsTotals(t *testing.T) {
 	w := screentest.Demo(t)
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
-	whole := s.Status()
+	whole := s.State().Status
 	screentest.Settle(w, s, screen.Filter{Text: "idle>0"})
-	if got := s.Plain(w, 0); strings.Contains(got, "infer") || !strings.Contains(got, "dev ") || s.Status() != whole {
-		t.Errorf("%q shows\n%s", s.Status(), got)
+	if got := s.Plain(w, 0); strings.Contains(got, "infer") || !strings.Contains(got, "dev ") || s.State().Status != whole {
+		t.Errorf("%q shows\n%s", s.State().Status, got)
 	}
 	screentest.Settle(w, s, screen.Filter{Text: "notebook-omar"})
 	if s.Row().Namespace != "dev" {
@@ -100,7 +100,7 @@ func TestEmpty(t *testing.T) {
 	}
 	w.Namespace = "net"
 	screentest.Settle(w, s, screen.Changed{})
-	if got := s.Status(); got != "4 of 127 held, 0 idle, 1 claim refused" {
+	if got := s.State().Status; got != "4 of 127 held, 0 idle, 1 claim refused" {
 		t.Errorf("%q", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestUnseen(t *testing.T) {
 	w = w.Next(2, w.Snapshot.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Forbidden, Message: "cannot list pods"}}).With(func(o *inspect.Objects) { o.Pods = nil }))
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
-	if got := s.Status(); got != "54 of 127 held, ≥1 idle, ≥0 claims refused" {
+	if got := s.State().Status; got != "54 of 127 held, ≥1 idle, ≥0 claims refused" {
 		t.Errorf("%q", got)
 	}
 	if got := s.Plain(w, 0); !strings.HasSuffix(got, "more may be idle or refused, for not all pods were read") {

@@ -1,20 +1,14 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	tea "charm.land/bubbletea/v2"
-
-	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // place is where ":" can go.
@@ -120,42 +114,6 @@ func asPlace(text string) string {
 // kindWords are what places that are objects begin with.
 var kindWords = []string{"claim", "pod", "node", "device", "class", "template", "rule", "driver", "pool", "namespace"}
 
-// goFound goes to the best place that was found.
-func (m *model) goFound(f found) tea.Cmd {
-	if len(f.hits) == 0 {
-		text := fmt.Sprintf("no such name: %q", f.text)
-		for i, p := range f.like {
-			text += []string{"; did you mean ", " or "}[min(i, 1)] + p.text
-		}
-		if len(f.like) > 0 {
-			text += "?"
-		}
-		return m.say(styled.Warn, text)
-	}
-	return m.goPlace(f.hits[0])
-}
-
-// goPlace goes to a place: an object that has no view of its own is shown in detail.
-func (m *model) goPlace(p place) tea.Cmd {
-	switch {
-	case p.quit:
-		return m.leave()
-	case p.page != "":
-		return m.open(screen.Open{Page: p.page, Ref: p.ref})
-	case p.ref.Kind == screen.Namespace:
-		return m.showNamespace(p.ref.Name)
-	case p.view == "":
-		return m.open(screen.Open{Page: screen.Detail, Ref: p.ref})
-	}
-	if p.namespace != "" {
-		if cmd := m.showNamespace(p.namespace); m.remark.Text != "" {
-			return cmd
-		}
-	}
-	m.enter(p.ref.Namespace)
-	return m.goTo(screen.Go{View: p.view, Ref: p.ref})
-}
-
 // commands are the places that are there whatever the cluster has.
 func commands() []place {
 	var all []place
@@ -224,14 +182,11 @@ func search(all []place, text string) []place {
 		return plans
 	}
 	text = asPlace(text)
-	words := strings.Fields(strings.ToLower(text))
 	var hits []place
 	for _, p := range all {
-		name := strings.ToLower(p.text)
-		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(name, w) }) {
-			continue
+		if hasWords(strings.ToLower(p.text), strings.ToLower(text)) {
+			hits = append(hits, p)
 		}
-		hits = append(hits, p)
 	}
 	slices.SortStableFunc(hits, func(a, b place) int { return closeness(b, text) - closeness(a, text) })
 	if len(hits) > 0 && closeness(hits[0], text) >= named {
@@ -266,50 +221,25 @@ func closeness(p place, text string) int {
 	return 0
 }
 
-// askName lets the user go anywhere by name.
-func (m *model) askName() tea.Cmd {
-	world := m.world
-	known := sync.OnceValue(func() []place { return places(world) })
-	in := &input{chosen: none, prompt: widget.Prompt{Label: ":", Hint: "a view, a kind, or the name of anything; ↓ chooses"}}
-	var job screen.Job[found]
-	in.typed = func(text string) tea.Cmd {
-		if strings.TrimSpace(text) == "" {
-			job.Stop()
-			in.offer(m.placeOffers(commands()))
-			return nil
+// planned are the pages about what would be that a text names, in the words of kubectl dra plan: drain NODE, plan lose device NAME.
+func planned(all []place, text string) (out []place) {
+	words := strings.Fields(text)
+	if len(words) > 0 && words[0] == "plan" {
+		words = words[1:]
+	}
+	if len(words) < 2 || !disruptive(screen.Page(words[0])) {
+		return nil
+	}
+	page := screen.Page(words[0])
+	wanted := asPlace(strings.Join(words[1:], " "))
+	for _, p := range all {
+		if p.ref.Name != allNamespaces && slices.Contains(pageTable[page].kinds, p.ref.Kind) && hasWords(p.text, wanted) {
+			out = append(out, p)
 		}
-		return job.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })
 	}
-	in.take = func(msg tea.Msg) bool {
-		result, ok := job.Take(msg)
-		if ok {
-			in.offer(m.placeOffers(append(result.Value.hits, result.Value.like...)))
-			switch f := result.Value; {
-			case len(f.hits) > 0:
-				in.prompt.Hint = ""
-			case len(f.like) > 0:
-				in.prompt.Hint = "no such name; ↓ takes the closest spelling"
-			default:
-				in.prompt.Hint = "no such name"
-			}
-		}
-		return ok
+	slices.SortStableFunc(out, func(a, b place) int { return closeness(b, wanted) - closeness(a, wanted) })
+	for i, p := range out {
+		out[i] = place{text: string(page) + " " + p.text, note: "what would be; nothing is written", ref: p.ref, page: page}
 	}
-	in.done = func(text string) tea.Cmd {
-		if strings.TrimSpace(text) == "" {
-			return nil
-		}
-		return m.find.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })
-	}
-	m.input = in
-	return in.typed("")
-}
-
-// placeOffers are places to choose from.
-func (m *model) placeOffers(places []place) []offer {
-	offers := make([]offer, len(places))
-	for i, p := range places {
-		offers[i] = offer{text: p.text, note: p.note, take: func() tea.Cmd { return m.goPlace(p) }}
-	}
-	return offers
+	return out
 }

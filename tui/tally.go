@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/record"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+const (
+	// historyLength is how many values the graph of a driver remembers.
+	historyLength = 60
+	// eventsKept is how many events of an object are remembered, objectsKept of how many objects, and kindKept how many of
+	// each kind: what happens seldom is not pushed out by what happens often.
+	eventsKept  = 20
+	objectsKept = 5000
+	kindKept    = 500
+
+	// tallyBreath is how long it is from one tally to the next, as a multiple of what one takes, tallyLate how old the newest may
+	// become, and quickTally what one may take that needs no rest.
+	tallyBreath = 8
+	tallyLate   = 500 * time.Millisecond
+	quickTally  = 5 * time.Millisecond
+)
+
+// tally is what the root itself knows of the cluster beside the newest snapshot: how much of each driver's devices is taken, now and before,
+// which namespaces there are, and what has happened. It is worked out in the background. Nobody waits for it, and in a large cluster
+// that is busy it takes more than the rows that are shown, so it rests for several times as long as it took.
+type tally struct {
+	job     screen.Job[tallied]
+	before  *screen.World // what the newest world is compared with, or nil before the first
+	missed  *screen.World // the newest world that came in the meantime
+	begun   time.Time
+	resting bool
+
+	now     tallied
+	graphs  map[string][]float64
+	history *screen.History
+	noted   []screen.Event // told while the job was running
+}
+
+// tallied is the result of a tally.
+type tallied struct {
+	usage  []driverUse
+	atMost bool // more may be taken: not all claims could be read
+	// namespaces are those that have something to show.
+	namespaces []string
+	history    *screen.History
+	took       time.Duration
+}
+
+// driverUse is how much of the devices of a driver is used.
+type driverUse struct{ inspect.DriverStatus }
+
+// share is the used part of the devices or of the counter that is scarcest, whichever is more, from 0 to 1. Devices
+// that draw on counters are not counted by number: they overlap, and could never be used all at once.
+func (u driverUse) share() float64 {
+	scarcest := u.Scarcest()
+	if scarcest == nil {
+		return float64(u.Devices.Used) / float64(max(1, u.Devices.Total))
+	}
+	return max(scarcest.Used(), float64(u.Whole.Used)/float64(max(1, u.Whole.Total)))
+}
+
+// rested ends the rest of a tally.
+type rested struct{}
+
+// look tallies a world, at once or in a while: then the newest.
+func (t *tally) look(w *screen.World) tea.Cmd {
+	if w == nil || w.Snapshot == nil {
+		return nil
+	}
+	t.missed = w
+	if t.job.Running() || t.resting {
+		return nil
+	}
+	if rest := restAfter(t.now.took) - time.Since(t.begun); rest > 0 {
+		t.resting = true
+		return tea.Tick(rest, func(time.Time) tea.Msg { return rested{} })
+	}
+	t.missed, t.begun = nil, time.Now()
+	before, known := t.before, t.history
+	if len(w.Supposed) == 0 {
+		t.before = w
+	} else {
+		before = nil // nothing of it has happened
+	}
+	return t.job.StartLater(w, func(context.Context) (tallied, error) {
+		begun := time.Now()
+		s := w.Snapshot
+		out := tallied{namespaces: namespacesOf(s.Objects()), atMost: s.Health(inspect.Claims).Partial(), history: known}
+		if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
+			out.usage = usageOf(w.Inventory().Drivers)
+		}
+		if before != nil {
+			out.history = added(known, record.Compare(before, w))
+		}
+		out.took = time.Since(begun)
+		return out, nil
+	})
+}
+
+// take takes the result of a message.
+func (t *tally) take(msg tea.Msg) (tea.Cmd, bool) {
+	if _, ok := msg.(rested); ok {
+		t.resting = false
+		return t.look(t.missed), true
+	}
+	result, ok := t.job.Take(msg)
+	if !ok {
+		return nil, false
+	}
+	t.now = result.Value
+	t.history, t.noted = added(t.now.history, t.noted), nil
+	if t.graphs == nil {
+		t.graphs = map[string][]float64{}
+	}
+	for _, u := range t.now.usage {
+		past := append(t.graphs[u.Driver], u.share())
+		t.graphs[u.Driver] = past[max(0, len(past)-historyLength):]
+	}
+	return t.look(t.missed), true
+}
+
+// restAfter is how long it is from the beginning of a tally that took so long to the next one.
+func restAfter(took time.Duration) time.Duration {
+	if took <= quickTally {
+		return 0
+	}
+	return min(tallyBreath*took, tallyLate)
+}
+
+// note adds what a screen tells. The next world has it.
+func (t *tally) note(events []screen.Event) {
+	if t.job.Running() {
+		t.noted = append(t.noted, events...)
+		return
+	}
+	t.history = added(t.history, events)
+}
+
+// begin returns what is known when a world comes. With the first one it begins.
+func (t *tally) begin(w *screen.World) *screen.History {
+	if t.history == nil && w.Snapshot != nil {
+		t.history = &screen.History{Began: w.Now}
+	}
+	return t.history
+}
+
+// forget drops what has happened.
+func (t *tally) forget() {
+	t.job.Stop()
+	t.before, t.history, t.graphs = nil, nil, nil
+}
+
+// beingRead reports whether one of several resources is being read for the first time.
+func beingRead(s *inspect.Snapshot, resources ...inspect.Resource) bool {
+	return slices.ContainsFunc(resources, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing })
+}
+
+// usageOf puts the drivers with most devices first.
+func usageOf(drivers []inspect.DriverStatus) []driverUse {
+	out := make([]driverUse, len(drivers))
+	for i := range drivers {
+		out[i] = driverUse{drivers[i]}
+	}
+	slices.SortFunc(out, func(a, b driverUse) int {
+		return cmp.Or(cmp.Compare(b.Devices.Total, a.Devices.Total), strings.Compare(a.Driver, b.Driver))
+	})
+	return out
+}
+
+// namespacesOf returns the namespaces that have something to show, sorted.
+func namespacesOf(o *inspect.Objects) []string {
+	seen := map[string]bool{}
+	note(seen, o.Claims)
+	note(seen, o.Templates)
+	note(seen, o.Pods)
+	note(seen, o.StorageCapacities)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// note notes the namespaces of objects.
+func note[T metav1.Object](seen map[string]bool, objects []T) {
+	for _, o := range objects {
+		seen[o.GetNamespace()] = true
+	}
+}
+
+// added returns the history with more events; the one that it is given is not written.
+func added(h *screen.History, news []screen.Event) *screen.History {
+	if len(news) == 0 {
+		return h
+	}
+	slices.SortStableFunc(news, func(a, b screen.Event) int { return a.Time.Compare(b.Time) })
+	next := &screen.History{Events: map[screen.Ref][]screen.Event{}, Recent: map[screen.EventKind][]screen.Event{}}
+	if h != nil {
+		next.Began = h.Began
+		maps.Copy(next.Events, h.Events)
+		maps.Copy(next.Recent, h.Recent)
+	}
+	fresh := map[screen.EventKind][]screen.Event{}
+	for _, n := range news {
+		if !n.Minor {
+			fresh[n.Kind] = append(fresh[n.Kind], n)
+		}
+		if past := next.Events[n.Ref]; past != nil || len(next.Events) < objectsKept {
+			next.Events[n.Ref] = appended(past, eventsKept, n)
+		}
+	}
+	for kind, events := range fresh {
+		next.Recent[kind] = appended(next.Recent[kind], kindKept, events...)
+	}
+	return next
+}
+
+// appended is a new list with more events, of which the last ones are kept.
+func appended(past []screen.Event, kept int, more ...screen.Event) []screen.Event {
+	all := slices.Concat(past, more)
+	return all[max(0, len(all)-kept):]
+}
