@@ -89,10 +89,12 @@ func atWork(t *testing.T, steps, width, height int) *driver {
 	for range 30 {
 		load.Read(context.Background())
 	}
-	d, life := alive(t, Options{Profile: colorprofile.NoTTY, Writer: dry{}, Levels: load}, width, height)
+	// What happens is seen from a view that takes little time, and the program is shown as if it had just been started.
+	d, life := alive(t, Options{Profile: colorprofile.NoTTY, Writer: dry{}, Levels: load, View: "storage"}, width, height)
 	for range steps {
 		d.send(arrived{life.Step()})
 	}
+	settle(d.m, d.m.switchTo("claims"))
 	return d
 }
 

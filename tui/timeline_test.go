@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
@@ -96,6 +97,9 @@ func TestGoldenTimeline(t *testing.T) {
 func TestTimelineShowsTheMoment(t *testing.T) {
 	pairs := [][2]string{{"left", "right"}, {"[", "]"}, {"shift+left", "shift+right"}, {"{", "}"}, {"ctrl+left", "ctrl+right"}, {"<", ">"}}
 	for i, view := range Views() {
+		if i%testwork.Of(1, 6) != 0 {
+			continue
+		}
 		t.Run(view, func(t *testing.T) {
 			d := travelled(t, 100, 30, view)
 			end := d.m.base
@@ -128,7 +132,10 @@ func TestTimelineShowsTheMoment(t *testing.T) {
 // TestTimelineShowsRows: the rows, and not only the time above them, are those of the moment that a key leads to, and stay so while
 // nobody presses one.
 func TestTimelineShowsRows(t *testing.T) {
-	for _, view := range []string{"claims", "devices", "nodes", "usage", "causes"} {
+	for i, view := range []string{"claims", "devices", "nodes", "usage", "causes"} {
+		if i%testwork.Of(1, 3) != 0 {
+			continue
+		}
 		t.Run(view, func(t *testing.T) {
 			d := travelled(t, 160, 40, view)
 			d.press("home")

@@ -116,8 +116,11 @@ func fromObjects(s *inspect.Snapshot) []screen.Event {
 	for _, node := range s.Objects().Nodes {
 		l.node(node)
 	}
-	slices.SortStableFunc(*l, func(a, b screen.Event) int { return b.Time.Compare(a.Time) })
-	return (*l)[:min(len(*l), mostTold)]
+	if len(*l) > mostTold {
+		slices.SortStableFunc(*l, func(a, b screen.Event) int { return b.Time.Compare(a.Time) })
+		*l = (*l)[:mostTold]
+	}
+	return *l
 }
 
 func (l *latest) claim(claim *resourcev1.ResourceClaim) {
