@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/record"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -351,8 +352,8 @@ func (m frame) headerLine() string {
 			left = append(left, styled.Span{Text: "  " + styled.Cut(inspect.Sanitize(s), 32), Role: styled.Strong})
 		}
 	}
-	left = append(left, m.timeline.text(m.width-left.Width()-m.healthText().Width()-3)...)
-	right := m.healthText()
+	left = append(left, m.timeline.text(m.width-left.Width()-screen.HealthText(m.base, m.options.Origin).Width()-3)...)
+	right := screen.HealthText(m.base, m.options.Origin)
 	room := m.width - left.Width() - right.Width() - 3
 	right = append(right, m.usageLine(room)...)
 	right = append(right, styled.Span{Text: " "})
@@ -366,7 +367,7 @@ func (m frame) headerLine() string {
 // usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs as
 // long as there is room for.
 func (m frame) usageLine(room int) styled.Line {
-	shown, length := m.tally.now.usage, longestGraph
+	shown, length := m.tally.Now.Usage, longestGraph
 	for len(shown) > 0 && m.usages(shown, 1).Width() > room {
 		shown = shown[:len(shown)-1]
 	}
@@ -376,9 +377,9 @@ func (m frame) usageLine(room int) styled.Line {
 	return m.usages(shown, length)
 }
 
-func (m frame) usages(shown []driverUse, length int) (line styled.Line) {
+func (m frame) usages(shown []record.DriverUse, length int) (line styled.Line) {
 	if len(shown) > 0 {
-		line = styled.Text(styled.Dim, map[bool]string{false: "  free", true: "  free at most"}[m.tally.now.atMost])
+		line = styled.Text(styled.Dim, map[bool]string{false: "  free", true: "  free at most"}[m.tally.Now.AtMost])
 	}
 	for _, u := range shown {
 		line = append(append(line, styled.Span{Text: "  "}), m.usageText(u, length)...)
@@ -386,63 +387,16 @@ func (m frame) usages(shown []driverUse, length int) (line styled.Line) {
 	return line
 }
 
-func (m frame) usageText(u driverUse, length int) styled.Line {
+func (m frame) usageText(u record.DriverUse, length int) styled.Line {
 	role := styled.Good
 	if u.Devices.Free == 0 {
 		role = styled.Warn
 	}
 	return styled.Line{
 		{Text: screen.ShortDriver(u.Driver) + " ", Role: styled.Plain},
-		{Text: widget.Sparkline(m.tally.graphs[u.Driver], length), Role: styled.Used},
+		{Text: widget.Sparkline(m.tally.Graphs[u.Driver], length), Role: styled.Used},
 		{Text: " " + screen.FreeOfDriver(&u.DriverStatus), Role: role},
 	}
-}
-
-// healthText says how fresh and how complete the picture is.
-func (m frame) healthText() styled.Line {
-	if m.base == nil {
-		return styled.Text(styled.Warn, "◌ connecting")
-	}
-	var bad, syncing, unserved []string
-	for _, r := range shownResources {
-		h := m.base.Health(r)
-		switch h.State {
-		case inspect.Syncing:
-			syncing = append(syncing, string(r))
-		case inspect.Broken:
-			since := ""
-			if !h.Since.IsZero() {
-				since = " since " + h.Since.Local().Format("15:04:05")
-			}
-			return styled.Text(styled.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
-		case inspect.Forbidden, inspect.Narrowed, inspect.Incomplete:
-			bad = append(bad, string(r))
-		case inspect.NotServed:
-			if !r.Optional() {
-				unserved = append(unserved, string(r))
-			}
-		}
-	}
-	for _, trouble := range []struct {
-		role      styled.Role
-		what      string
-		resources []string
-	}{{styled.Bad, "✗ not served: ", unserved}, {styled.Warn, "◌ reading ", syncing}, {styled.Warn, "◐ partial: ", bad}} {
-		if n := len(trouble.resources); n > 1 {
-			return styled.Text(trouble.role, fmt.Sprintf("%s%s and %d more", trouble.what, trouble.resources[0], n-1))
-		} else if n == 1 {
-			return styled.Text(trouble.role, trouble.what+trouble.resources[0])
-		}
-	}
-	if m.options.Origin != "" {
-		return styled.Text(styled.Dim, "○ "+m.options.Origin)
-	}
-	return styled.Text(styled.Good, "● live")
-}
-
-// shownResources are those whose health the header reports.
-var shownResources = []inspect.Resource{
-	inspect.Claims, inspect.Slices, inspect.Classes, inspect.TaintRules, inspect.Nodes, inspect.Pods, inspect.Templates,
 }
 
 // body draws the screen that is visible, or, until there is a snapshot, what that waits for.

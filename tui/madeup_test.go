@@ -31,7 +31,6 @@ func TestMadeUpLevels(t *testing.T) {
 		{"made-up-levels", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "catch-all"}, nil},
 		{"detail-level-made-up", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "catch-all"}, []string{"enter"}},
 		{"detail-exempt-made-up", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "exempt"}, []string{"enter"}},
-		{"detail-schema-made-up", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "catch-all"}, []string{"enter", "down", "enter"}},
 		{"yaml-made-up", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "catch-all"}, []string{"y"}},
 	} {
 		for _, size := range [][2]int{{80, 24}, {120, 35}} {

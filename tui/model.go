@@ -99,7 +99,7 @@ func (p *page) name() string {
 }
 
 func newModel(ctx context.Context, options Options) *model {
-	s := &shell{ctx: ctx, options: options, dark: options.dark(), profile: options.Profile, world: screen.NewWorld(ctx, 0, nil)}
+	s := &shell{ctx: ctx, options: options, dark: true, profile: options.Profile, world: screen.NewWorld(ctx, 0, nil)}
 	s.world.Asked, s.world.Namespace, s.world.Events = options.Asked, options.Namespace, options.Events
 	s.applyTheme()
 	n := &navigation{shell: s}

@@ -3,9 +3,6 @@ package tui
 import (
 	"context"
 	"io"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -87,23 +84,6 @@ type Options struct {
 	once bool // nothing may wait
 	// tick waits between readings of the server. If it is nil, tea.Tick does.
 	tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
-}
-
-// dark guesses whether the terminal has a dark background, until it says so itself: some terminals tell the
-// numbers of their colours, foreground first and background last, in COLORFGBG. Of the sixteen, 7 and those
-// above 8 are light.
-func (o *Options) dark() bool {
-	environ := o.Environ
-	if environ == nil {
-		environ = os.Environ()
-	}
-	for _, entry := range environ {
-		if colors, ok := strings.CutPrefix(entry, "COLORFGBG="); ok {
-			background, err := strconv.Atoi(colors[strings.LastIndexByte(colors, ';')+1:])
-			return err != nil || background != 7 && background <= 8
-		}
-	}
-	return true
 }
 
 // priority is what the view of priority levels needs.

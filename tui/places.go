@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
+	"github.com/kubectl-dra/kubectl-dra/tui/record"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -170,7 +171,7 @@ func places(w *screen.World) []place {
 	for i := range devices {
 		add(screen.Device, "device", "devices", "", devices[i].ID.String())
 	}
-	for _, name := range namespacesOf(objects) {
+	for _, name := range record.Namespaces(objects) {
 		add(screen.Namespace, "namespace", "", "", name)
 	}
 	return all

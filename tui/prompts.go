@@ -171,7 +171,7 @@ const allNamespaces = "all"
 // askNamespace lets the user choose a namespace.
 func (m *prompts) askNamespace(*screen.World) tea.Cmd {
 	var offers []screen.Offer
-	for _, name := range append([]string{allNamespaces}, m.tally.now.namespaces...) {
+	for _, name := range append([]string{allNamespaces}, m.tally.Now.Namespaces...) {
 		offers = append(offers, screen.Offer{Text: name, Take: func(*screen.World) tea.Cmd { return m.showNamespace(name) }})
 	}
 	return m.choose("namespace: ", "↓ chooses", offers, m.showNamespace)
@@ -182,7 +182,7 @@ func (m *prompts) showNamespace(name string) tea.Cmd {
 	if name == allNamespaces || name == "*" {
 		name = ""
 	}
-	if name != "" && m.base != nil && !slices.Contains(m.tally.now.namespaces, name) {
+	if name != "" && m.base != nil && !slices.Contains(m.tally.Now.Namespaces, name) {
 		return m.say(styled.Warn, fmt.Sprintf("there is nothing to show in a namespace %q", name))
 	}
 	m.setNamespace(name)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/disruption"
 )
 
 // Who holds a claim has to end for its release: what they take of a node besides devices is free as well, and no view says of
@@ -69,7 +70,7 @@ func TestSupposingKeepsOtherTaints(t *testing.T) {
 	}
 	was, before := taints(base), written()
 	for device, rules := range map[string]int{"gpu.example.com/gpu-a-03/gpu-5": 1, "gpu.example.com/gpu-a-04/gpu-1": 0} {
-		s := applyAll(base, []screen.Change{{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: device}}})
+		s := disruption.Apply(base, []screen.Change{{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: device}}})
 		if got := len(s.Objects().TaintRules); got != rules {
 			t.Errorf("%s: %d rules are left, want %d", device, got, rules)
 		}
@@ -143,7 +144,7 @@ func TestSupposingANodeLikeASickOne(t *testing.T) {
 
 // A rule that does not select the devices of a node that is added does not taint them, whatever else is supposed.
 func TestSupposingANodeBesideARule(t *testing.T) {
-	s := applyAll(demoSnapshot(t), []screen.Change{
+	s := disruption.Apply(demoSnapshot(t), []screen.Change{
 		{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-2"}},
 		{Kind: screen.DuplicateNode, Ref: screen.Ref{Kind: screen.Node, Name: "gpu-a-04"}},
 	})

@@ -155,7 +155,7 @@ func (t *timeline) arrive(result screen.Result[arrival]) tea.Cmd {
 	}
 	if to := result.Value.moment; to != t.here {
 		if to.number != t.here.number && to.number != t.here.number+1 { // what happened in between was not seen, or has not happened yet
-			t.tally.forget()
+			t.tally.Forget()
 		}
 		t.here, t.base = to, result.Value.snapshot
 	}

@@ -66,14 +66,14 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 	case screen.Suppose:
 		return m.toggle(msg.Change)
 	case screen.Noted:
-		m.tally.note(msg.Events)
+		m.tally.Note(msg.Events)
 		return nil
 	}
 	if result, ok := m.suppose.Take(msg); ok {
 		return m.take(result)
 	}
-	if cmd, ok := m.tally.take(msg); ok {
-		m.set(func(w *screen.World) { w.History = m.tally.history })
+	if cmd, ok := m.tally.Take(msg); ok {
+		m.set(func(w *screen.World) { w.History = m.tally.History })
 		return cmd
 	}
 	if result, ok := m.timeline.job.Take(msg); ok {

@@ -9,9 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/record"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/disruption"
 )
@@ -19,7 +18,7 @@ import (
 // worlds are the cluster as it is and as it is shown, which differ by what is supposed.
 type worlds struct {
 	*navigation
-	tally tally
+	tally record.Tally
 	// base is the newest snapshot as it came.
 	base       *inspect.Snapshot
 	version    int
@@ -57,7 +56,7 @@ func (m *worlds) rebuildWorld() tea.Cmd {
 	}
 	base, changes := m.base, m.hypotheses
 	return m.suppose.Start(m.world, func(context.Context) (supposition, error) {
-		return supposition{base, changes, applyAll(base, changes)}, nil
+		return supposition{base, changes, disruption.Apply(base, changes)}, nil
 	})
 }
 
@@ -67,7 +66,7 @@ func (m *worlds) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	w := m.world.Next(m.version, s)
 	w.SetNow(m.now())
 	w.Supposed, w.Idle = supposed, m.idle
-	w.History = m.tally.begin(w)
+	w.History = m.tally.Begin(w)
 	if len(supposed) == 0 {
 		m.actual = w
 	} else {
@@ -77,7 +76,7 @@ func (m *worlds) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 		w.Actual = m.actual
 	}
 	m.world = w
-	return tea.Batch(m.update(m.top(), screen.Changed{}), m.tally.look(w))
+	return tea.Batch(m.update(m.top(), screen.Changed{}), m.tally.Look(w))
 }
 
 // take shows a supposed cluster, and begins with the next one if the cluster or the suppositions have
@@ -133,7 +132,7 @@ func (m *worlds) supposeOneOff(ref screen.Ref) string {
 		if m.base == nil {
 			return ""
 		}
-		return holdsNothing(m.base, ref)
+		return disruption.HoldsNothing(m.base, ref)
 	case screen.Device, screen.Node:
 		return ""
 	case screen.None:
@@ -210,7 +209,7 @@ func (m *worlds) supposeSubjects(*screen.World) tea.Cmd {
 		}
 		off := m.supposeOneOff(ref)
 		if off == "" {
-			off = pointless(m.world.Snapshot, c)
+			off = disruption.Pointless(m.world.Snapshot, c)
 		}
 		if off == "" {
 			missing = append(missing, c)
@@ -275,11 +274,11 @@ func (m *worlds) toggle(c screen.Change) tea.Cmd {
 		m.hypotheses = without(m.hypotheses, []screen.Change{c})
 		m.say(styled.Supposed, "no longer supposed: "+c.String())
 	} else {
-		if why := pointless(m.world.Snapshot, c); why != "" {
+		if why := disruption.Pointless(m.world.Snapshot, c); why != "" {
 			return m.say(styled.Warn, why)
 		}
 		m.hypotheses = append(slices.Clone(m.hypotheses), c)
-		m.say(styled.Supposed, "what if: "+c.String()+copiedTaints(m.base, c)+" (w again takes it back)")
+		m.say(styled.Supposed, "what if: "+c.String()+disruption.CopiedTaints(m.base, c)+" (w again takes it back)")
 	}
 	return m.rebuildWorld()
 }
@@ -332,85 +331,4 @@ func (m *worlds) removalOff(refs []screen.Ref) string {
 		}
 	}
 	return why
-}
-
-// copiedTaints says what a node that is added has of the other that may be a sickness of that one alone.
-func copiedTaints(base *inspect.Snapshot, c screen.Change) string {
-	if c.Kind != screen.DuplicateNode {
-		return ""
-	}
-	taints, devices := whatif.TaintsLikeOf(base, c.Ref.Name)
-	var parts []string
-	for _, taint := range taints {
-		parts = append(parts, taint.ToString())
-	}
-	if devices > 0 {
-		parts = append(parts, words.Count(devices, "tainted device"))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ", tainted as that is: " + words.And(parts)
-}
-
-// holdsNothing says that the release of a claim would change nothing, or "".
-func holdsNothing(s *inspect.Snapshot, ref screen.Ref) string {
-	claim, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name})
-	if ok && claim.Status.Allocation == nil {
-		return ref.String() + " holds no devices"
-	}
-	return ""
-}
-
-// pointless says why a change would change nothing, or "".
-func pointless(s *inspect.Snapshot, c screen.Change) string {
-	if c.Kind == screen.IgnoreTaint && !tainted(s, screen.DeviceID(c.Ref)) {
-		return c.Ref.String() + " has no taints"
-	}
-	return ""
-}
-
-// tainted reports whether a device has taints, of its own or by a rule.
-func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
-	for _, slice := range s.SlicesIn(id.PoolID()) {
-		for i := range slice.Spec.Devices {
-			if d := &slice.Spec.Devices[i]; d.Name == id.Device && len(d.Taints) > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// applyAll returns the snapshot under the changes. What a change is about may be gone by now: then it
-// changes nothing. Nodes are added first, before the taints of rules, which may not select their devices, become those of devices.
-// What is drained, lost, tainted or deleted comes last, in its order.
-func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
-	s = s.With(func(o *inspect.Objects) {
-		for i, c := range changes {
-			if c.Kind == screen.DuplicateNode {
-				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
-			}
-		}
-		var untainted []inspect.DeviceID
-		for _, c := range changes {
-			if c.Kind == screen.IgnoreTaint {
-				untainted = append(untainted, screen.DeviceID(c.Ref))
-			}
-		}
-		whatif.SettleTaints(o, s, untainted...)
-		for _, c := range changes {
-			switch c.Kind {
-			case screen.ReleaseClaim:
-				whatif.ReleaseFromUse(o, s, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
-			case screen.IgnoreTaint:
-				whatif.Untaint(o, screen.DeviceID(c.Ref))
-			default: // is there, or comes afterwards
-			}
-		}
-	})
-	for _, c := range changes {
-		s = disruption.After(s, c)
-	}
-	return s
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/disruption"
 )
 
 // scribe is a Writer that remembers what it was asked.
@@ -119,7 +120,7 @@ func TestWhatIfs(t *testing.T) {
 		return "gone"
 	}
 	tainted := "gpu.example.com/gpu-a-03/gpu-5"
-	s := applyAll(base, []screen.Change{{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: tainted}}})
+	s := disruption.Apply(base, []screen.Change{{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: tainted}}})
 	if state(base, tainted) != inspect.DeviceTainted || state(s, tainted) != inspect.DeviceFree {
 		t.Errorf("%s is %s, under the supposition %s", tainted, state(base, tainted), state(s, tainted))
 	}
@@ -128,7 +129,7 @@ func TestWhatIfs(t *testing.T) {
 			t.Errorf("%s was %s and became %s", id, d.State, state(s, id))
 		}
 	}
-	s = applyAll(base, []screen.Change{{Kind: screen.DuplicateNode, Ref: screen.Ref{Kind: screen.Node, Name: "gpu-b-01"}}})
+	s = disruption.Apply(base, []screen.Change{{Kind: screen.DuplicateNode, Ref: screen.Ref{Kind: screen.Node, Name: "gpu-b-01"}}})
 	if len(s.Nodes()) != len(base.Nodes())+1 {
 		t.Errorf("%d nodes became %d", len(base.Nodes()), len(s.Nodes()))
 	}

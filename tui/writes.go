@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/disruption"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -37,8 +38,8 @@ func (m *writes) off(action Action, ref screen.Ref) string {
 		if ref.Kind == screen.None {
 			return "nothing is selected"
 		}
-		if action == Release && ref.Kind == screen.Claim && m.base != nil && holdsNothing(m.base, ref) != "" {
-			return holdsNothing(m.base, ref)
+		if action == Release && ref.Kind == screen.Claim && m.base != nil && disruption.HoldsNothing(m.base, ref) != "" {
+			return disruption.HoldsNothing(m.base, ref)
 		}
 		return player.Refuses(action, ref)
 	}

@@ -9,7 +9,7 @@
 //	inspect < inspect/*, allocator/selector < allocator < allocator/commit, explain
 //	        < explain/text < tui/* < cmd
 //
-// Within tui: theme, keymap < widget < screen < listing, reading < screen/* < tui.
+// Within tui: theme < widget < screen < listing, reading < screen/* < tui.
 //
 // A package that no line of the table covers is refused: a new folder needs a decision.
 package imports

@@ -65,18 +65,17 @@ var layers = []layer{
 	{"explain/text/...", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words"}},
 	{"internal/checkup", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
 	{"tui/theme", []string{"explain/styled"}},
-	{"tui/keymap", nil},
-	{"tui/widget", []string{"explain/styled", "tui/keymap", "tui/theme"}}, // nothing of Kubernetes
-	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
-	{"tui/listing", []string{"explain/styled", "inspect/...", "internal/spell", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
-	{"tui/reading", []string{"explain/styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
+	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/theme", "tui/widget"}},
+	{"tui/listing", []string{"explain/styled", "explain/words", "inspect/...", "internal/spell", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/reading", []string{"explain/styled", "inspect/...", "tui/screen", "tui/theme", "tui/widget"}},
 	{"tui/record", []string{"inspect/...", "explain/words", "tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
 	{"tui/screen/...", []string{
 		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/timebudget",
-		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
+		"tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests

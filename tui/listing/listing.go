@@ -75,8 +75,13 @@ type Config[T any] struct {
 	// opened are the keys of rows that are open. It is not written. unfolded says that all are.
 	opened   map[string]bool
 	unfolded bool
-	// Empty says why there are no rows, for example because something could not be read. If it is nil, or returns
-	// nothing, the list only says that there are none.
+	// Resources are what the rows are made of: what of it could not be read is why there are no rows. None says what it means that there
+	// are none in the cluster. If it is empty, the list only says that there are none.
+	Resources []inspect.Resource
+	None      string
+	// Namespaced names, in the plural, what may be hidden because it is of other namespaces than the one that is shown.
+	Namespaced string
+	// Empty says why there are no rows where there is more to say.
 	Empty func(w *screen.World) string
 	// Extra is text of a row that filters see in addition to that of the columns.
 	Extra func(row *T) string
@@ -172,9 +177,9 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		before := l.table.Cursor()
 		switch title, row := l.table.Click(msg.X, msg.Y); {
 		case title >= 0:
-			return l.sortBy(w, title)
-		case row && l.table.Cursor() == before && l.onBranch():
-			return l.fold(w)
+			return sortBy(l, w, title)
+		case row && l.table.Cursor() == before && onBranch(l):
+			return fold(l, w)
 		case row && l.table.Cursor() == before && l.Row() != nil: // a second click opens it
 			return screen.Send(screen.Open{Page: screen.Detail, Ref: l.Selection()})
 		}
@@ -239,10 +244,10 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 		jump := l.want != ""
 		cursor := l.cursorIn(&result.Value)
 		l.now, l.built = result.Value, true
-		l.setMarks(l.marks)
+		setMarks(l, l.marks)
 		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
 		l.table.Columns = widgetColumns(l.now.columns, l.now.grouping())
-		if l.reveal() {
+		if reveal(l) {
 			l.asked = true
 		}
 		if jump = jump && l.want == ""; jump {
@@ -339,8 +344,8 @@ func (l *List[T]) Shown() iter.Seq[*T] {
 // State implements screen.Screen.
 func (l *List[T]) State() screen.State {
 	return screen.State{
-		Keys: l.keys(), Selection: l.Selection(), Status: l.status(), Filters: true, Filter: l.order.filter,
-		Arrangement: l.arrangement(), Unsettled: l.unsettled(), Marked: l.marked, Unmark: func() { l.setMarks(nil) },
+		Keys: keysOf(l), Selection: l.Selection(), Status: l.status(), Filters: true, Filter: l.order.filter,
+		Arrangement: l.arrangement(), Unsettled: l.unsettled(), Marked: l.marked, Unmark: func() { setMarks(l, nil) },
 	}
 }
 
@@ -414,7 +419,7 @@ func (l *List[T]) Plain(w *screen.World, width int) string {
 		return l.emptyText(w)
 	}
 	if l.config.Level != nil {
-		return l.plainTree(w, width)
+		return plainTree(l, w, width)
 	}
 	return l.table.Plain(w.Theme, width)
 }
@@ -434,12 +439,16 @@ func (l *List[T]) emptyText(w *screen.World) string {
 		}
 		return text
 	}
-	if l.config.Empty != nil {
-		if why := l.config.Empty(w); why != "" {
-			return why
-		}
+	unread := screen.Unread(w, l.config.Resources...)
+	switch {
+	case l.config.Empty != nil:
+		return l.config.Empty(w)
+	case unread != "":
+		return unread
+	case w.Namespace != "" && l.config.Namespaced != "":
+		return fmt.Sprintf("no %s in namespace %s; n shows other namespaces", l.config.Namespaced, inspect.Sanitize(w.Namespace))
 	}
-	return "no " + l.config.Noun
+	return cmp.Or(l.config.None, "no "+l.config.Noun)
 }
 
 // status counts the rows.

@@ -5,7 +5,7 @@ import (
 )
 
 // setMarks marks rows by their keys, and no others.
-func (l *List[T]) setMarks(marks map[string]bool) {
+func setMarks[T any](l *List[T], marks map[string]bool) {
 	l.marks, l.now.marks, l.marked = marks, marks, nil
 	for i := range l.now.rows {
 		if len(marks) == 0 {
@@ -18,27 +18,27 @@ func (l *List[T]) setMarks(marks map[string]bool) {
 }
 
 // toggleMark marks the row at the cursor, or takes its mark away, and goes on to the next one.
-func (l *List[T]) toggleMark() {
+func toggleMark[T any](l *List[T]) {
 	l.moved = true
 	row := l.Row()
-	if row == nil || l.onBranch() { // a heading
+	if row == nil || onBranch(l) { // a heading
 		l.table.Move(1)
 		return
 	}
 	key := l.config.Key(row)
-	marks := l.copyOfMarks()
+	marks := copyOfMarks(l)
 	if marks[key] {
 		delete(marks, key)
 	} else {
 		marks[key] = true
 	}
-	l.setMarks(marks)
+	setMarks(l, marks)
 	l.table.Move(1)
 }
 
 // toggleMarks marks all rows that the filter lets pass; if all of them are marked, it takes their marks away.
-func (l *List[T]) toggleMarks() {
-	marks := l.copyOfMarks()
+func toggleMarks[T any](l *List[T]) {
+	marks := copyOfMarks(l)
 	before := len(marks)
 	for row := range l.Shown() {
 		marks[l.config.Key(row)] = true
@@ -48,11 +48,11 @@ func (l *List[T]) toggleMarks() {
 			delete(marks, l.config.Key(row))
 		}
 	}
-	l.setMarks(marks)
+	setMarks(l, marks)
 }
 
 // copyOfMarks is a copy of the marks that can be written.
-func (l *List[T]) copyOfMarks() map[string]bool {
+func copyOfMarks[T any](l *List[T]) map[string]bool {
 	marks := map[string]bool{}
 	maps.Copy(marks, l.marks)
 	return marks

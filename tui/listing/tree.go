@@ -128,17 +128,17 @@ func (l *List[T]) at() int {
 }
 
 // onBranch reports whether the row that is pointed at can be opened or closed.
-func (l *List[T]) onBranch() bool { return l.at() >= 0 && !l.now.tree.leaf(l.at()) }
+func onBranch[T any](l *List[T]) bool { return l.at() >= 0 && !l.now.tree.leaf(l.at()) }
 
 // fold opens the row that is pointed at, or closes it.
-func (l *List[T]) fold(w *screen.World) tea.Cmd {
+func fold[T any](l *List[T], w *screen.World) tea.Cmd {
 	key := l.config.Key(&l.now.rows[l.at()])
-	l.setOpen(key, !l.config.opened[key])
+	setOpen(l, key, !l.config.opened[key])
 	l.moved = true
 	return l.arrange(w)
 }
 
-func (l *List[T]) setOpen(key string, open bool) {
+func setOpen[T any](l *List[T], key string, open bool) {
 	opened := maps.Clone(l.config.opened) // what is arranged in the background has the one before
 	if opened == nil {
 		opened = map[string]bool{}
@@ -149,7 +149,7 @@ func (l *List[T]) setOpen(key string, open bool) {
 }
 
 // reveal opens all above the row of the object that is wanted, and reports whether that was closed.
-func (l *List[T]) reveal() bool {
+func reveal[T any](l *List[T]) bool {
 	if l.config.Level == nil || l.want == "" {
 		return false
 	}
@@ -158,7 +158,7 @@ func (l *List[T]) reveal() bool {
 		path = path[:min(level, len(path))]
 		if l.now.tree.leaf(i) && refKey(l.config.Ref(&l.now.rows[i])) == l.want && len(path) > 0 {
 			for _, p := range path {
-				l.setOpen(l.config.Key(&l.now.rows[p]), true)
+				setOpen(l, l.config.Key(&l.now.rows[p]), true)
 			}
 			return true
 		}
@@ -167,8 +167,8 @@ func (l *List[T]) reveal() bool {
 	return false
 }
 
-// step goes to the next row of the first level, or to the one before.
-func (l *List[T]) step(by int) {
+// stepTop goes to the next row of the first level, or to the one before.
+func stepTop[T any](l *List[T], by int) {
 	l.moved = true
 	for at := l.table.Cursor() + by; at >= 0 && at < len(l.now.items); at += by {
 		if row := l.now.items[at].row; row >= 0 && l.now.tree.levels[row] == 0 {
@@ -179,7 +179,7 @@ func (l *List[T]) step(by int) {
 }
 
 // plainTree is the table with everything open, as text.
-func (l *List[T]) plainTree(w *screen.World, width int) string {
+func plainTree[T any](l *List[T], w *screen.World, width int) string {
 	config := l.config
 	config.unfolded = true
 	a := arrange(&config, l.now.rows, l.order)

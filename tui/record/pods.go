@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -18,10 +17,12 @@ func (c *comparison) pod(a, b *corev1.Pod) {
 		return
 	}
 	e := screen.Event{Ref: screen.Ref{Kind: screen.Pod, Namespace: b.Namespace, Name: b.Name}, Node: inspect.NodeName(b.Spec.NodeName)}
-	was := a != nil && a.UID == b.UID && refused(a)
-	switch is := refused(b); {
+	was := false
+	if a != nil && a.UID == b.UID {
+		_, was = screen.Refused(a)
+	}
+	switch since, is := screen.Refused(b); {
 	case is && !was:
-		since, _ := usage.RefusedSince(b)
 		e.Kind, e.Time, e.By = screen.PodRefused, since, "scheduler"
 		e.Text = words.OneLine(conditionOf(b, corev1.PodScheduled).Message)
 		c.add(e)
@@ -34,12 +35,6 @@ func (c *comparison) pod(a, b *corev1.Pod) {
 		c.add(e)
 	}
 	c.health(a, b)
-}
-
-// refused reports whether the scheduler has refused a pod that waits.
-func refused(pod *corev1.Pod) bool {
-	_, is := usage.RefusedSince(pod)
-	return is && pod.Spec.NodeName == "" && !inspect.Ended(pod)
 }
 
 func conditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

@@ -25,15 +25,12 @@ type Answer[T any] struct {
 	started time.Time
 	took    time.Duration // by the newest answer
 	asked   int           // version
-	resting bool
-	waiting bool // until Patience has an end
+	rest    time.Time     // until when the machine rests
+	waiting bool          // for the end of the rest, or of Patience
 }
 
 // rested ends the rest of an Answer, or its patience.
-type rested[T any] struct {
-	answer  *Answer[T]
-	patient bool
-}
+type rested[T any] struct{ answer *Answer[T] }
 
 // patience is how long after the newest answer was begun the next one is, while nobody presses keys.
 func (a *Answer[T]) patience() time.Duration {
@@ -53,11 +50,8 @@ func (a *Answer[T]) Ask(w *World, ask func(ctx context.Context, w *World) (T, er
 // Forget drops question and answer.
 func (a *Answer[T]) Forget() {
 	a.job.Stop()
-	*a = Answer[T]{job: a.job, resting: a.resting, waiting: a.waiting, Patience: a.Patience}
+	*a = Answer[T]{job: a.job, rest: a.rest, waiting: a.waiting, Patience: a.Patience}
 }
-
-// Current reports whether the answer is about the world as it is.
-func (a *Answer[T]) Current(w *World) bool { return a.Known && a.Version == w.Version }
 
 func (a *Answer[T]) start(w *World) tea.Cmd {
 	if w.Snapshot == nil || a.ask == nil {
@@ -74,9 +68,6 @@ func (a *Answer[T]) start(w *World) tea.Cmd {
 func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	switch msg := msg.(type) {
 	case Shown, Changed:
-		if a.job.Running() || a.resting || a.asked == w.Version {
-			return nil, false
-		}
 		return a.again(w), false
 	case Hidden:
 		if a.job.Running() {
@@ -88,17 +79,7 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		if msg.answer != a {
 			return nil, false
 		}
-		if msg.patient {
-			a.waiting = false
-		} else {
-			a.resting = false
-		}
-		if a.asked == w.Version || a.job.Running() {
-			return nil, false
-		}
-		if msg.patient {
-			return a.start(w), false
-		}
+		a.waiting = false
 		return a.again(w), false
 	}
 	result, ok := a.job.Take(msg)
@@ -106,26 +87,27 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		return nil, false
 	}
 	a.Value, a.Err, a.Version, a.Known, a.took = result.Value, result.Err, result.Version, true, time.Since(a.started)
-	if a.asked == w.Version {
-		return nil, true
+	if a.asked != w.Version { // the next is asked for already
+		a.rest = time.Now().Add(a.took)
 	}
-	a.resting = true
-	return tea.Tick(time.Since(a.started), func(time.Time) tea.Msg { return rested[T]{answer: a} }), true
+	return a.again(w), true
 }
 
-// again asks again, at once or when the answer has become old enough.
+// again asks about the world as it is, unless that was done, at once or when the answer has become old enough.
 func (a *Answer[T]) again(w *World) tea.Cmd {
-	if wait := a.patience() - time.Since(a.started); w.Idle && a.Known && wait > 0 {
-		return a.wait(wait)
+	if a.job.Running() || a.asked == w.Version {
+		return nil
 	}
-	return a.start(w)
-}
-
-// wait asks again after a while, unless something does so already.
-func (a *Answer[T]) wait(length time.Duration) tea.Cmd {
-	if a.waiting {
+	wait := time.Until(a.rest)
+	if w.Idle && a.Known {
+		wait = max(wait, a.patience()-time.Since(a.started))
+	}
+	switch {
+	case wait <= 0:
+		return a.start(w)
+	case a.waiting:
 		return nil
 	}
 	a.waiting = true
-	return tea.Tick(length, func(time.Time) tea.Msg { return rested[T]{answer: a, patient: true} })
+	return tea.Tick(wait, func(time.Time) tea.Msg { return rested[T]{a} })
 }

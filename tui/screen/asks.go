@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
 
 // Asks is what a claim asks for, in a few words: "5 gpu, 1 nic". It is safe to show.
@@ -82,3 +85,9 @@ func ClassesOf(spec *resourcev1.ResourceClaimSpec) []string {
 
 // PoolRef names a pool.
 func PoolRef(id inspect.PoolID) Ref { return Ref{Kind: Pool, Name: id.Driver + "/" + id.Pool} }
+
+// Refused reports whether the scheduler has refused a pod that waits for a node, and since when.
+func Refused(p *corev1.Pod) (since time.Time, refused bool) {
+	since, refused = usage.RefusedSince(p)
+	return since, refused && p.Spec.NodeName == "" && !inspect.Ended(p)
+}

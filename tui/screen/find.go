@@ -51,8 +51,6 @@ func Find(w *World, ref Ref) (Object, schema.GroupVersionKind, bool) {
 		}
 	case PriorityLevel:
 		return named(s.Objects().PriorityLevels, ref, "flowcontrol.apiserver.k8s.io", "v1")
-	case FlowSchema:
-		return named(s.Objects().FlowSchemas, ref, "flowcontrol.apiserver.k8s.io", "v1")
 	case StorageCapacity:
 		return named(s.Objects().StorageCapacities, ref, "storage.k8s.io", "v1")
 	}

@@ -78,7 +78,6 @@ const (
 	Driver          Kind = "Driver" // Name is that of the driver
 	Namespace       Kind = "Namespace"
 	PriorityLevel   Kind = "PriorityLevelConfiguration"
-	FlowSchema      Kind = "FlowSchema"
 	StorageCapacity Kind = "CSIStorageCapacity"
 )
 

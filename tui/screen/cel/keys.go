@@ -24,8 +24,7 @@ func (s *Screen) keys() screen.Keys {
 		}
 	})
 	copyIt := func(*screen.World) tea.Cmd { return screen.Send(screen.Copy{Text: s.copyText()}) }
-	switchPane := screen.Then(func() { s.layout.pane = (s.layout.pane + 1) % panes })
-	var mendOff, textOff, useOff, paneOff string
+	var mendOff, textOff, useOff string
 	if s.tried.suggestion() == "" {
 		mendOff = "there is nothing to correct"
 	}
@@ -35,9 +34,6 @@ func (s *Screen) keys() screen.Keys {
 	if s.ed.Text() == "" {
 		textOff, useOff = "there is no selector", "there is no selector"
 	}
-	if !s.layout.narrow {
-		paneOff = "there is room for both"
-	}
 	if s.editing {
 		return screen.Keys{
 			{Name: "complete", Press: []string{"tab", "ctrl+space"}, Show: "Tab", Short: "complete", Help: "complete, or propose what can stand here", Do: complete},
@@ -46,7 +42,6 @@ func (s *Screen) keys() screen.Keys {
 			{Name: "use in claim", Press: []string{"ctrl+t"}, Show: "^T", Short: "use", Help: "try it in a claim", Off: useOff, Do: s.openUse},
 			{Name: "copy as YAML", Press: []string{"ctrl+y"}, Show: "^Y", Short: "copy", Help: "copy as YAML", Off: textOff, Do: copyIt},
 			{Name: "behind class", Press: []string{"ctrl+g"}, Show: "^G", Short: "class", Help: "try on the devices of a class only", Do: s.openClasses},
-			{Name: "terms or devices", Press: []string{"ctrl+v"}, Show: "^V", Help: "terms or devices", Off: paneOff, Do: switchPane},
 			{Name: "next device", Press: []string{"ctrl+n"}, Help: "next device", Do: next},
 			{Name: "previous device", Press: []string{"ctrl+p"}, Help: "previous device", Do: previous},
 			{Name: "next page", Press: []string{"pgdown"}, Help: "a page down", Do: down},
@@ -62,7 +57,6 @@ func (s *Screen) keys() screen.Keys {
 		{Name: "copy as YAML", Press: []string{"Y"}, Short: "copy", Help: "copy the selector as YAML, ready to paste", Off: textOff, Do: copyIt},
 		{Name: "behind class", Press: []string{"b"}, Short: "class", Help: "try on the devices of a class only, as a request of that class does, or on all", Do: s.openClasses},
 		{Name: "all devices", Press: []string{"x"}, Help: "which devices are listed: those that match, those on which it fails, all", Do: screen.Then(s.list.another)},
-		{Name: "terms or devices", Press: []string{"v"}, Help: "the terms of the selected device or, where there is no room for both, the devices", Off: paneOff, Do: switchPane},
 		{Name: "next device", Press: []string{"j", "down"}, Help: "next device", Do: next},
 		{Name: "previous device", Press: []string{"k", "up"}, Help: "previous device", Do: previous},
 		{Name: "next page", Press: []string{"pgdown", "ctrl+f"}, Help: "a page down", Do: down},

@@ -11,15 +11,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// pane is what is shown where there is no room for both.
-type pane uint8
-
-const (
-	terms pane = iota
-	list       // the devices
-	panes
-)
-
 // listFilter says which devices are listed.
 type listFilter uint8
 

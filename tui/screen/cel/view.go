@@ -198,8 +198,6 @@ func fold(line styled.Line, width int) []styled.Line {
 
 // layout is where things were last drawn.
 type layout struct {
-	pane   pane
-	narrow bool // there is room for one pane only
 	// editor is the number of lines of the editor, table the first line of the table, and tableWidth its width.
 	editor, table, tableWidth int
 }
@@ -207,7 +205,7 @@ type layout struct {
 // panes draws the devices and the terms in exactly height lines; top is the line that they begin at, and newest the newest
 // answer, which may be to a selector that does not compile.
 func (o *layout) panes(th *theme.Theme, l *deviceList, newest *answer, width, height, top int) []string {
-	o.table, o.narrow, o.tableWidth = top+1, false, width
+	o.table, o.tableWidth = top+1, width
 	stale := newest != nil && newest != l.a && newest.trial.Check.Scheduler != nil
 	if width >= 70 {
 		left := min(width*2/5, 46)
@@ -216,12 +214,6 @@ func (o *layout) panes(th *theme.Theme, l *deviceList, newest *answer, width, he
 		}
 		o.tableWidth = left
 		return beside(th, l.devicesPane(th, stale, left, height), l.termsPane(th, width-left-1, height), left)
-	}
-	if o.narrow = height < 12; o.narrow {
-		if o.pane == list {
-			return l.devicesPane(th, stale, width, height)
-		}
-		return l.termsPane(th, width, height)
 	}
 	upper := height / 2
 	return append(l.devicesPane(th, stale, width, upper), l.termsPane(th, width, height-upper)...)

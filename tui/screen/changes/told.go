@@ -143,8 +143,8 @@ func (l *latest) pod(pod *corev1.Pod) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		switch {
-		case c.Type == corev1.PodScheduled && pod.Spec.NodeName == "" && !inspect.Ended(pod):
-			if since, refused := usage.RefusedSince(pod); refused {
+		case c.Type == corev1.PodScheduled:
+			if since, refused := screen.Refused(pod); refused {
 				l.offer(since, event(screen.PodRefused, words.OneLine(c.Message), "scheduler"))
 			}
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:

@@ -73,7 +73,7 @@ func lines(f found, o reading.Layout) []styled.Line {
 func (f found) link(o inspect.ObjectRef) string {
 	kind := screen.Kind(o.Kind)
 	switch kind {
-	case screen.Claim, screen.Template, screen.Pod, screen.Node, screen.Class, screen.TaintRule, screen.Namespace, screen.PriorityLevel, screen.FlowSchema:
+	case screen.Claim, screen.Template, screen.Pod, screen.Node, screen.Class, screen.TaintRule, screen.Namespace, screen.PriorityLevel:
 		return screen.Ref{Kind: kind, Namespace: o.Namespace, Name: o.Name}.Link()
 	case slice:
 		if ref := f.pools[o.Name]; ref.Kind != screen.None {

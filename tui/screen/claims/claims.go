@@ -45,7 +45,8 @@ type Screen struct {
 func New() *Screen {
 	s := &Screen{}
 	s.List = listing.New(listing.Config[row]{
-		Noun: "claims", Build: builder(nil, nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
+		Noun: "claims", Build: builder(nil, nil), Columns: columns, Groupings: groupings,
+		Resources: []inspect.Resource{inspect.Claims}, Namespaced: "claims", None: "no claims: nothing in the cluster asks for devices",
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.reason.text },

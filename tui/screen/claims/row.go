@@ -189,14 +189,3 @@ var groupings = []listing.Grouping[row]{
 	{Name: "state", Of: func(r *row) string { return stateCell(r).String() }},
 	{Name: "reason", Of: func(r *row) string { return r.reason.text }},
 }
-
-// whyEmpty says why there are no claims to see.
-func whyEmpty(w *screen.World) string {
-	if unread := screen.Unread(w, inspect.Claims); unread != "" {
-		return unread
-	}
-	if w.Namespace != "" {
-		return fmt.Sprintf("no claims in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))
-	}
-	return "no claims: nothing in the cluster asks for devices"
-}

@@ -166,16 +166,11 @@ func addDriverStatus(s *sheet, c *resourcev1.ResourceClaim, r *resourcev1.Device
 
 // addPods adds the pods that use a claim.
 func addPods(s *sheet, w *screen.World, ref inspect.ClaimRef) {
-	pods := w.Snapshot.PodsOf(ref)
-	if len(pods) == 0 {
-		return
-	}
-	s.section("Used by")
-	for _, p := range pods[:min(len(pods), mostListed)] {
+	addList(s, "Used by", "pods", w.Snapshot.PodsOf(ref), func(p inspect.PodRef) {
 		pod, ok := w.Snapshot.Pod(p)
 		if !ok {
 			s.spans("pod", podLink(p), dim("  could not be read"))
-			continue
+			return
 		}
 		s.spans("pod", append([]styled.Span{podLink(p), phase(pod)}, onNode(pod)...)...)
 		for _, c := range pod.Status.Conditions {
@@ -183,8 +178,7 @@ func addPods(s *sheet, w *screen.World, ref inspect.ClaimRef) {
 				s.field("", strings.Join(strings.Fields(c.Message), " "))
 			}
 		}
-	}
-	s.rest(len(pods), "pods")
+	})
 }
 
 func onNode(pod *corev1.Pod) []styled.Span {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
@@ -83,46 +84,31 @@ func addUsers(s *sheet, w *screen.World, class string) {
 			having = append(having, claim)
 		}
 	}
-	n := 0
-	for _, t := range w.Snapshot.Objects().Templates {
-		if !slices.Contains(screen.ClassesOf(&t.Spec.Spec), class) {
-			continue
-		}
-		if n++; n == 1 {
-			s.section("Templates that ask for it")
-		}
-		if n <= mostListed {
-			ref := screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name}
-			s.spans("", screen.LinkTo(ref, ref.String()), dim("  "+screen.Asks(&t.Spec.Spec)))
-		}
-	}
-	s.rest(n, "templates")
+	templates := slices.DeleteFunc(slices.Clone(w.Snapshot.Objects().Templates), func(t *resourcev1.ResourceClaimTemplate) bool {
+		return !slices.Contains(screen.ClassesOf(&t.Spec.Spec), class)
+	})
+	addList(s, "Templates that ask for it", "templates", templates, func(t *resourcev1.ResourceClaimTemplate) {
+		ref := screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name}
+		s.spans("", screen.LinkTo(ref, ref.String()), dim("  "+screen.Asks(&t.Spec.Spec)))
+	})
 	addClaims(s, "Claims that ask for it", append(waiting, having...))
 }
 
 // addClaims adds claims under a title.
 func addClaims(s *sheet, title string, claims []*resourcev1.ResourceClaim) {
-	if len(claims) == 0 {
-		return
-	}
-	s.section("%s", title)
-	listed := claims[:min(len(claims), mostListed)]
 	var names, states column
-	for _, claim := range listed {
+	for _, claim := range claims[:min(len(claims), mostListed)] {
 		names.measure(claimLink(inspect.RefOf(claim)))
 		states.measure(claimState(claim))
 	}
-	for _, claim := range listed {
+	addList(s, title, "claims", claims, func(claim *resourcev1.ResourceClaim) {
 		name, state := claimLink(inspect.RefOf(claim)), claimState(claim)
 		spans := []styled.Span{name, names.fill(name), state, states.fill(state), dim("  " + screen.Asks(&claim.Spec))}
-		if claim.Status.Allocation != nil {
-			if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
-				spans = append(spans, dim("  on "), nodeLink(string(node)))
-			}
+		if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
+			spans = append(spans, dim("  on "), nodeLink(string(node)))
 		}
 		s.spans("", spans...)
-	}
-	s.rest(len(claims), "claims")
+	})
 }
 
 // addTemplate adds a template, and the pods and claims that came of it.
@@ -130,28 +116,24 @@ func addTemplate(s *sheet, w *screen.World, t *resourcev1.ResourceClaimTemplate)
 	s.title(w, t, "template")
 	s.belongs(t)
 	addSpec(s, w, &t.Spec.Spec)
-	n := 0
+	type user struct {
+		pod   *corev1.Pod
+		entry *corev1.PodResourceClaim
+	}
+	var users []user
 	for _, p := range w.Snapshot.Objects().Pods {
-		if p.Namespace != t.Namespace {
-			continue
-		}
 		for i := range p.Spec.ResourceClaims {
 			entry := &p.Spec.ResourceClaims[i]
-			if entry.ResourceClaimTemplateName == nil || *entry.ResourceClaimTemplateName != t.Name {
-				continue
+			if p.Namespace == t.Namespace && entry.ResourceClaimTemplateName != nil && *entry.ResourceClaimTemplateName == t.Name {
+				users = append(users, user{p, entry})
 			}
-			if n++; n == 1 {
-				s.section("Used by")
-			}
-			if n > mostListed {
-				continue
-			}
-			spans := []styled.Span{podLink(inspect.PodRef{Namespace: p.Namespace, Name: p.Name}), phase(p)}
-			if name, ok := inspect.ClaimNameFor(p, entry); ok && name != "" {
-				spans = append(spans, dim("  as "), claimLink(inspect.ClaimRef{Namespace: p.Namespace, Name: name}))
-			}
-			s.spans("pod", spans...)
 		}
 	}
-	s.rest(n, "pods")
+	addList(s, "Used by", "pods", users, func(u user) {
+		spans := []styled.Span{podLink(inspect.PodRef{Namespace: t.Namespace, Name: u.pod.Name}), phase(u.pod)}
+		if name, ok := inspect.ClaimNameFor(u.pod, u.entry); ok && name != "" {
+			spans = append(spans, dim("  as "), claimLink(inspect.ClaimRef{Namespace: t.Namespace, Name: name}))
+		}
+		s.spans("pod", spans...)
+	})
 }

@@ -18,7 +18,7 @@ import (
 // Kinds are the kinds of objects that have a page.
 var Kinds = []screen.Kind{
 	screen.Claim, screen.Device, screen.Node, screen.Pod, screen.Class, screen.Template, screen.Pool, screen.TaintRule, screen.Driver,
-	screen.Namespace, screen.PriorityLevel, screen.FlowSchema, screen.StorageCapacity,
+	screen.Namespace, screen.PriorityLevel, screen.StorageCapacity,
 }
 
 // New makes the page for an object.
@@ -85,8 +85,6 @@ func addObject(ctx context.Context, s *sheet, w *screen.World, ref screen.Ref) e
 		addPod(s, w, o)
 	case *flowcontrolv1.PriorityLevelConfiguration:
 		addLevel(s, w, o)
-	case *flowcontrolv1.FlowSchema:
-		addFlowSchema(s, w, o)
 	case *storagev1.CSIStorageCapacity:
 		addCapacity(s, w, o)
 	}

@@ -29,7 +29,6 @@ func addDriver(s *sheet, w *screen.World, name string) error {
 		c := &drivers[at].Counters[i]
 		s.spans(c.Counter, append(widget.Bar(c.Used(), 20, styled.Used), styled.Span{Text: " " + words.Left(c) + " left"})...)
 	}
-	addAsks(s, w, name)
 	s.section("Pools")
 	var pools []*inspect.PoolStatus
 	for _, stock := range w.Inventory().Stocks {

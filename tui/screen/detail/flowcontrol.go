@@ -2,7 +2,6 @@ package detail
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -52,112 +50,8 @@ func addLevel(s *sheet, w *screen.World, l *flowcontrolv1.PriorityLevelConfigura
 		if f.Assumed {
 			madeUp = dim(", made up by the server")
 		}
-		s.spans("", plainLink(screen.FlowSchema, f.Object.Name), about, madeUp)
+		s.spans("", styled.Span{Text: f.Object.Name, Role: styled.Name}, about, madeUp)
 	}
-	addActorsAt(s, w, l.Name)
-}
-
-// addActorsAt adds those of DRA who ask at a priority level.
-func addActorsAt(s *sheet, w *screen.World, level string) {
-	actors := flowcontrol.DRAActors(w.Snapshot)
-	actors = slices.DeleteFunc(actors, func(a flowcontrol.Actor) bool { return !slices.Contains(a.Levels(), level) })
-	if len(actors) == 0 {
-		return
-	}
-	s.section("Of DRA, these ask here")
-	for i := range actors {
-		a := &actors[i]
-		about := dim("  " + askingAs(a))
-		if a.Role == flowcontrol.RoleDriver {
-			s.spans("", plainLink(screen.Driver, a.Driver), about, crowding(a))
-			continue
-		}
-		s.spans("", styled.Span{Text: roleNames[a.Role]}, about, crowding(a))
-	}
-}
-
-// roleNames say who does what for devices.
-var roleNames = map[flowcontrol.ActorRole]string{
-	flowcontrol.RoleClaimController: "claim controller", flowcontrol.RoleScheduler: "kube-scheduler", flowcontrol.RoleKubelet: "kubelets",
-}
-
-// askingAs says under which name somebody asks the API server.
-func askingAs(a *flowcontrol.Actor) string {
-	switch a.Evidence {
-	case flowcontrol.EvidenceNone:
-		return "pods not found: as any service account"
-	case flowcontrol.EvidencePossible:
-		return "possibly as " + a.User
-	}
-	return "as " + a.User
-}
-
-// crowding warns of a level at which every pod may ask.
-func crowding(a *flowcontrol.Actor) styled.Span {
-	if !a.Crowded() {
-		return styled.Span{}
-	}
-	return styled.Span{Text: "  every pod can crowd it", Role: styled.Warn}
-}
-
-// addAsks says at which priority level a driver asks the API server.
-func addAsks(s *sheet, w *screen.World, driver string) {
-	for _, a := range flowcontrol.DRAActors(w.Snapshot) {
-		if a.Driver != driver {
-			continue
-		}
-		for _, level := range a.Levels() {
-			s.spans("asks at", plainLink(screen.PriorityLevel, level), dim("  "+askingAs(&a)), crowding(&a))
-		}
-	}
-}
-
-// addFlowSchema adds which requests a FlowSchema matches, and where they go.
-func addFlowSchema(s *sheet, w *screen.World, f *flowcontrolv1.FlowSchema) {
-	s.title(w, f, "flow schema")
-	level := f.Spec.PriorityLevelConfiguration.Name
-	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which there are does not depend on it
-	if _, found := limits.Level(level); !found && w.Snapshot.Health(inspect.PriorityLevels).Complete() {
-		s.spans("level", styled.Span{Text: level + " does not exist: the server passes over this FlowSchema", Role: styled.Bad})
-	} else {
-		s.linkField("level", plainLink(screen.PriorityLevel, level))
-	}
-	s.field("precedence", fmt.Sprintf("%d; the least that matches a request takes it", f.Spec.MatchingPrecedence))
-	if d := f.Spec.DistinguisherMethod; d != nil {
-		s.field("flows", string(d.Type))
-	}
-	for i := range f.Spec.Rules {
-		r := &f.Spec.Rules[i]
-		s.section("Rule %d", i+1)
-		for _, subject := range r.Subjects {
-			s.field("who", whom(&subject))
-		}
-		for _, p := range r.ResourceRules {
-			s.field("what", strings.Join(p.Verbs, " ")+" "+strings.Join(p.Resources, " ")+" of "+strings.Join(p.APIGroups, " "))
-		}
-		for _, p := range r.NonResourceRules {
-			s.field("what", strings.Join(p.Verbs, " ")+" "+strings.Join(p.NonResourceURLs, " "))
-		}
-	}
-	addConditions(s, f.Status.Conditions)
-}
-
-func addConditions(s *sheet, conditions []flowcontrolv1.FlowSchemaCondition) {
-	for i := range conditions {
-		s.field(string(conditions[i].Type), string(conditions[i].Status)+"  "+conditions[i].Message)
-	}
-}
-
-func whom(subject *flowcontrolv1.Subject) string {
-	switch {
-	case subject.User != nil:
-		return "user " + subject.User.Name
-	case subject.Group != nil:
-		return "group " + subject.Group.Name
-	case subject.ServiceAccount != nil:
-		return "service account " + subject.ServiceAccount.Namespace + "/" + subject.ServiceAccount.Name
-	}
-	return string(subject.Kind)
 }
 
 // addCapacity adds how much storage there is where.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -46,6 +45,18 @@ func (s *sheet) belongs(o screen.Object) {
 // mostListed is how many objects a page lists: more could not be read, and would make the page slow.
 const mostListed = 200
 
+// addList adds a section with some objects, if there are any, not more than are listed.
+func addList[T any](s *sheet, title, what string, all []T, add func(T)) {
+	if len(all) == 0 {
+		return
+	}
+	s.section("%s", title)
+	for _, one := range all[:min(len(all), mostListed)] {
+		add(one)
+	}
+	s.rest(len(all), what)
+}
+
 // rest says how many more there are than were listed.
 func (s *sheet) rest(n int, what string) {
 	if n > mostListed {
@@ -68,23 +79,17 @@ func claimState(c *resourcev1.ResourceClaim) styled.Span {
 
 // stage is how far a pod is, in the word of the list of pods.
 func stage(p *corev1.Pod) string {
-	if refused(p) {
+	if _, refused := screen.Refused(p); refused {
 		return "✗ refused"
 	}
 	return strings.ToLower(string(p.Status.Phase))
 }
 
-// refused reports whether the scheduler has found no node for a pod.
-func refused(p *corev1.Pod) bool {
-	_, refused := usage.RefusedSince(p)
-	return refused && p.Spec.NodeName == "" && !inspect.Ended(p)
-}
-
 // phase is how far a pod is.
 func phase(p *corev1.Pod) styled.Span {
 	role := styled.Plain
-	switch {
-	case refused(p):
+	switch _, refused := screen.Refused(p); {
+	case refused:
 		role = styled.Bad
 	case p.Status.Phase == corev1.PodPending:
 		role = styled.Warn

@@ -2,6 +2,7 @@ package detail
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -45,18 +46,11 @@ func addNamespace(s *sheet, w *screen.World, name string) {
 
 // addPodsWithoutNode adds the pods of a namespace that are not on a node yet.
 func addPodsWithoutNode(s *sheet, w *screen.World, namespace string) {
-	n := 0
-	for _, p := range w.Snapshot.Objects().Pods {
-		if p.Namespace != namespace || p.Spec.NodeName != "" || p.Status.Phase != corev1.PodPending {
-			continue
-		}
-		if n++; n == 1 {
-			s.section("Pods without a node")
-		}
-		if n <= mostListed {
-			age := w.Age(p.CreationTimestamp.Time).String()
-			s.spans("pod", podLink(inspect.PodRef{Namespace: p.Namespace, Name: p.Name}), phase(p), dim("  "+age+" old"))
-		}
-	}
-	s.rest(n, "pods")
+	waiting := slices.DeleteFunc(slices.Clone(w.Snapshot.Objects().Pods), func(p *corev1.Pod) bool {
+		return p.Namespace != namespace || p.Spec.NodeName != "" || p.Status.Phase != corev1.PodPending
+	})
+	addList(s, "Pods without a node", "pods", waiting, func(p *corev1.Pod) {
+		age := w.Age(p.CreationTimestamp.Time).String()
+		s.spans("pod", podLink(inspect.PodRef{Namespace: p.Namespace, Name: p.Name}), phase(p), dim("  "+age+" old"))
+	})
 }

@@ -224,10 +224,3 @@ func heading(group string, rows []*row) styled.Line {
 	line = append(line, widget.CountBar(count.Used, count.Unusable(), count.Total, 10)...)
 	return append(line, styled.Span{Text: "  " + words.FreeOf(count), Role: styled.Dim})
 }
-
-func whyEmpty(w *screen.World) string {
-	if unread := screen.Unread(w, inspect.Slices); unread != "" {
-		return unread
-	}
-	return "no driver has published devices: there are no ResourceSlices"
-}

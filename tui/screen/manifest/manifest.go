@@ -16,7 +16,7 @@ import (
 // Kinds are the kinds of objects that can be shown.
 var Kinds = []screen.Kind{
 	screen.Claim, screen.Template, screen.Class, screen.Pod, screen.Node, screen.Device, screen.Pool,
-	screen.PriorityLevel, screen.FlowSchema, screen.StorageCapacity, screen.TaintRule,
+	screen.PriorityLevel, screen.StorageCapacity, screen.TaintRule,
 }
 
 // New makes the page for an object.

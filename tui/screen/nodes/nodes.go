@@ -38,9 +38,7 @@ func New() *Screen {
 	s := &Screen{}
 	s.List = listing.New(listing.Config[row]{
 		Noun: "rows", Build: s.builder(), Columns: base, Adapt: adapter(&s.spot), Groupings: groupings,
-		Empty: func(*screen.World) string {
-			return "no nodes: neither Node objects are known nor ResourceSlices that name one"
-		},
+		None:  "no nodes: neither Node objects are known nor ResourceSlices that name one",
 		Key:   func(r *row) string { return r.name },
 		Ref:   func(r *row) screen.Ref { return screen.Ref{Kind: screen.Node, Name: r.name} },
 		Extra: (*row).labels,

@@ -40,9 +40,9 @@ func newList[T any](about About, k kind[T]) screen.Screen {
 	l := &list[T]{about: about}
 	l.List = listing.New(listing.Config[T]{
 		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref, Panel: l.panel,
-		Key:   func(row *T) string { return k.ref(row).String() },
-		Empty: func(w *screen.World) string { return screen.Unread(w, k.resource) },
-		Aside: func(_ *T, width int) []styled.Line { return l.lines(width) },
+		Key:       func(row *T) string { return k.ref(row).String() },
+		Resources: []inspect.Resource{k.resource},
+		Aside:     func(_ *T, width int) []styled.Line { return l.lines(width) },
 	})
 	return l
 }

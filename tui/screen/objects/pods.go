@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -136,7 +135,6 @@ func podRow(w *screen.World, p *corev1.Pod) pod {
 			row.reason = words.OneLine(c.Message)
 		}
 	}
-	_, row.refused = usage.RefusedSince(p)
-	row.refused = row.refused && p.Spec.NodeName == "" && !inspect.Ended(p)
+	_, row.refused = screen.Refused(p)
 	return row
 }

@@ -1,7 +1,6 @@
 package priority
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -56,7 +55,8 @@ func New(config Config) *Screen {
 	s := &Screen{config: config}
 	s.past.Store(&history{})
 	s.List = listing.New(listing.Config[row]{
-		Noun: "levels", Columns: columns, Groupings: groupings, Empty: whyEmpty,
+		Noun: "levels", Columns: columns, Groupings: groupings,
+		Resources: []inspect.Resource{inspect.PriorityLevels}, None: "there is no PriorityLevelConfiguration",
 		Build: func(_ context.Context, w *screen.World) ([]row, error) {
 			return build(w.Snapshot, config.Seats, *s.past.Load()), nil
 		},
@@ -128,9 +128,4 @@ var from = map[flowcontrol.ConcurrencySource]string{
 	flowcontrol.ConcurrencyFromServer: "of this server",
 	flowcontrol.ConcurrencyFromFlag:   "as given",
 	flowcontrol.ConcurrencyDefault:    "by default",
-}
-
-// whyEmpty says why there are no levels to see.
-func whyEmpty(w *screen.World) string {
-	return cmp.Or(screen.Unread(w, inspect.PriorityLevels), "there is no PriorityLevelConfiguration")
 }

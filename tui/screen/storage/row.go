@@ -225,14 +225,3 @@ func bytesText(n float64) string {
 	}
 	return strconv.FormatFloat(n, 'f', max(0, 3-len(strconv.Itoa(int(n)))), 64) + units[unit]
 }
-
-// whyEmpty says why there are no capacities to see.
-func whyEmpty(w *screen.World) string {
-	if unread := screen.Unread(w, inspect.StorageCapacities); unread != "" {
-		return unread
-	}
-	if w.Namespace != "" && len(w.Snapshot.StorageCapacities()) > 0 {
-		return fmt.Sprintf("no storage capacities in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))
-	}
-	return "no CSIStorageCapacity: no CSI driver publishes how much storage it has left"
-}

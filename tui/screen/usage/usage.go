@@ -24,7 +24,8 @@ type Screen struct {
 func New() *Screen {
 	s := &Screen{by: usage.Groupings()[0]}
 	s.List = listing.New(listing.Config[row]{
-		Noun: "users of devices", Build: builder(s.by), Columns: columnsFor(s.by), Empty: whyEmpty,
+		Noun: "users of devices", Build: builder(s.by), Columns: columnsFor(s.by),
+		Resources: []inspect.Resource{inspect.Claims}, Namespaced: "claims", None: "there are no claims, so nobody uses devices",
 		Adapt: func(rows []row) []listing.Column[row] {
 			if len(rows) == 0 {
 				return columnsFor(usage.Namespace)
@@ -93,15 +94,4 @@ func total(r *usage.Report) string {
 		text += "; more may be idle or refused, for not all pods were read"
 	}
 	return text
-}
-
-// whyEmpty says why nothing is counted.
-func whyEmpty(w *screen.World) string {
-	switch unread := screen.Unread(w, inspect.Claims); {
-	case unread != "":
-		return unread
-	case w.Namespace != "" && len(w.Snapshot.Objects().Claims) > 0:
-		return "no claims in namespace " + inspect.Sanitize(w.Namespace) + "; n shows other namespaces"
-	}
-	return "there are no claims, so nobody uses devices"
 }

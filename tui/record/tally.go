@@ -1,4 +1,4 @@
-package tui
+package record
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/record"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -32,38 +31,38 @@ const (
 	quickTally  = 5 * time.Millisecond
 )
 
-// tally is what the root itself knows of the cluster beside the newest snapshot: how much of each driver's devices is taken, now and before,
+// Tally is what the root itself knows of the cluster beside the newest snapshot: how much of each driver's devices is taken, now and before,
 // which namespaces there are, and what has happened. It is worked out in the background. Nobody waits for it, and in a large cluster
 // that is busy it takes more than the rows that are shown, so it rests for several times as long as it took.
-type tally struct {
-	job     screen.Job[tallied]
+type Tally struct {
+	job     screen.Job[Tallied]
 	before  *screen.World // what the newest world is compared with, or nil before the first
 	missed  *screen.World // the newest world that came in the meantime
 	begun   time.Time
 	resting bool
 
-	now     tallied
-	graphs  map[string][]float64
-	history *screen.History
+	Now     Tallied
+	Graphs  map[string][]float64
+	History *screen.History
 	noted   []screen.Event // told while the job was running
 }
 
-// tallied is the result of a tally.
-type tallied struct {
-	usage  []driverUse
-	atMost bool // more may be taken: not all claims could be read
-	// namespaces are those that have something to show.
-	namespaces []string
+// Tallied is the result of a tally.
+type Tallied struct {
+	Usage  []DriverUse
+	AtMost bool // more may be taken: not all claims could be read
+	// Namespaces are those that have something to show.
+	Namespaces []string
 	history    *screen.History
 	took       time.Duration
 }
 
-// driverUse is how much of the devices of a driver is used.
-type driverUse struct{ inspect.DriverStatus }
+// DriverUse is how much of the devices of a driver is used.
+type DriverUse struct{ inspect.DriverStatus }
 
 // share is the used part of the devices or of the counter that is scarcest, whichever is more, from 0 to 1. Devices
 // that draw on counters are not counted by number: they overlap, and could never be used all at once.
-func (u driverUse) share() float64 {
+func (u DriverUse) share() float64 {
 	scarcest := u.Scarcest()
 	if scarcest == nil {
 		return float64(u.Devices.Used) / float64(max(1, u.Devices.Total))
@@ -74,8 +73,8 @@ func (u driverUse) share() float64 {
 // rested ends the rest of a tally.
 type rested struct{}
 
-// look tallies a world, at once or in a while: then the newest.
-func (t *tally) look(w *screen.World) tea.Cmd {
+// Look tallies a world, at once or in a while: then the newest.
+func (t *Tally) Look(w *screen.World) tea.Cmd {
 	if w == nil || w.Snapshot == nil {
 		return nil
 	}
@@ -83,52 +82,52 @@ func (t *tally) look(w *screen.World) tea.Cmd {
 	if t.job.Running() || t.resting {
 		return nil
 	}
-	if rest := restAfter(t.now.took) - time.Since(t.begun); rest > 0 {
+	if rest := restAfter(t.Now.took) - time.Since(t.begun); rest > 0 {
 		t.resting = true
 		return tea.Tick(rest, func(time.Time) tea.Msg { return rested{} })
 	}
 	t.missed, t.begun = nil, time.Now()
-	before, known := t.before, t.history
+	before, known := t.before, t.History
 	if len(w.Supposed) == 0 {
 		t.before = w
 	} else {
 		before = nil // nothing of it has happened
 	}
-	return t.job.StartLater(w, func(context.Context) (tallied, error) {
+	return t.job.StartLater(w, func(context.Context) (Tallied, error) {
 		begun := time.Now()
 		s := w.Snapshot
-		out := tallied{namespaces: namespacesOf(s.Objects()), atMost: s.Health(inspect.Claims).Partial(), history: known}
+		out := Tallied{Namespaces: Namespaces(s.Objects()), AtMost: s.Health(inspect.Claims).Partial(), history: known}
 		if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
-			out.usage = usageOf(w.Inventory().Drivers)
+			out.Usage = usageOf(w.Inventory().Drivers)
 		}
 		if before != nil {
-			out.history = added(known, record.Compare(before, w))
+			out.history = added(known, Compare(before, w))
 		}
 		out.took = time.Since(begun)
 		return out, nil
 	})
 }
 
-// take takes the result of a message.
-func (t *tally) take(msg tea.Msg) (tea.Cmd, bool) {
+// Take takes the result of a message.
+func (t *Tally) Take(msg tea.Msg) (tea.Cmd, bool) {
 	if _, ok := msg.(rested); ok {
 		t.resting = false
-		return t.look(t.missed), true
+		return t.Look(t.missed), true
 	}
 	result, ok := t.job.Take(msg)
 	if !ok {
 		return nil, false
 	}
-	t.now = result.Value
-	t.history, t.noted = added(t.now.history, t.noted), nil
-	if t.graphs == nil {
-		t.graphs = map[string][]float64{}
+	t.Now = result.Value
+	t.History, t.noted = added(t.Now.history, t.noted), nil
+	if t.Graphs == nil {
+		t.Graphs = map[string][]float64{}
 	}
-	for _, u := range t.now.usage {
-		past := append(t.graphs[u.Driver], u.share())
-		t.graphs[u.Driver] = past[max(0, len(past)-historyLength):]
+	for _, u := range t.Now.Usage {
+		past := append(t.Graphs[u.Driver], u.share())
+		t.Graphs[u.Driver] = past[max(0, len(past)-historyLength):]
 	}
-	return t.look(t.missed), true
+	return t.Look(t.missed), true
 }
 
 // restAfter is how long it is from the beginning of a tally that took so long to the next one.
@@ -139,27 +138,27 @@ func restAfter(took time.Duration) time.Duration {
 	return min(tallyBreath*took, tallyLate)
 }
 
-// note adds what a screen tells. The next world has it.
-func (t *tally) note(events []screen.Event) {
+// Note adds what a screen tells. The next world has it.
+func (t *Tally) Note(events []screen.Event) {
 	if t.job.Running() {
 		t.noted = append(t.noted, events...)
 		return
 	}
-	t.history = added(t.history, events)
+	t.History = added(t.History, events)
 }
 
-// begin returns what is known when a world comes. With the first one it begins.
-func (t *tally) begin(w *screen.World) *screen.History {
-	if t.history == nil && w.Snapshot != nil {
-		t.history = &screen.History{Began: w.Now}
+// Begin returns what is known when a world comes. With the first one it begins.
+func (t *Tally) Begin(w *screen.World) *screen.History {
+	if t.History == nil && w.Snapshot != nil {
+		t.History = &screen.History{Began: w.Now}
 	}
-	return t.history
+	return t.History
 }
 
-// forget drops what has happened.
-func (t *tally) forget() {
+// Forget drops what has happened.
+func (t *Tally) Forget() {
 	t.job.Stop()
-	t.before, t.history, t.graphs = nil, nil, nil
+	t.before, t.History, t.Graphs = nil, nil, nil
 }
 
 // beingRead reports whether one of several resources is being read for the first time.
@@ -168,19 +167,19 @@ func beingRead(s *inspect.Snapshot, resources ...inspect.Resource) bool {
 }
 
 // usageOf puts the drivers with most devices first.
-func usageOf(drivers []inspect.DriverStatus) []driverUse {
-	out := make([]driverUse, len(drivers))
+func usageOf(drivers []inspect.DriverStatus) []DriverUse {
+	out := make([]DriverUse, len(drivers))
 	for i := range drivers {
-		out[i] = driverUse{drivers[i]}
+		out[i] = DriverUse{drivers[i]}
 	}
-	slices.SortFunc(out, func(a, b driverUse) int {
+	slices.SortFunc(out, func(a, b DriverUse) int {
 		return cmp.Or(cmp.Compare(b.Devices.Total, a.Devices.Total), strings.Compare(a.Driver, b.Driver))
 	})
 	return out
 }
 
-// namespacesOf returns the namespaces that have something to show, sorted.
-func namespacesOf(o *inspect.Objects) []string {
+// Namespaces returns the namespaces that have something to show, sorted.
+func Namespaces(o *inspect.Objects) []string {
 	seen := map[string]bool{}
 	note(seen, o.Claims)
 	note(seen, o.Templates)
