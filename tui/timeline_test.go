@@ -97,7 +97,7 @@ func TestGoldenTimeline(t *testing.T) {
 func TestTimelineShowsTheMoment(t *testing.T) {
 	pairs := [][2]string{{"left", "right"}, {"[", "]"}, {"shift+left", "shift+right"}, {"{", "}"}, {"ctrl+left", "ctrl+right"}, {"<", ">"}}
 	for i, view := range Views() {
-		if i%testwork.Of(1, 6) != 0 {
+		if (i+2)%testwork.Of(1, 6) != 0 {
 			continue
 		}
 		t.Run(view, func(t *testing.T) {

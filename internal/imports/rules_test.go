@@ -66,7 +66,7 @@ var layers = []layer{
 	{"internal/checkup", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
 	{"tui/theme", []string{"explain/styled"}},
 	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
-	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/theme", "tui/widget"}},
+	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "inspect/usage", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/theme", "tui/widget"}},
 	{"tui/listing", []string{"explain/styled", "explain/words", "inspect/...", "internal/spell", "tui/screen", "tui/theme", "tui/widget"}},
 	{"tui/reading", []string{"explain/styled", "inspect/...", "tui/screen", "tui/theme", "tui/widget"}},
 	{"tui/record", []string{"inspect/...", "explain/words", "tui/screen"}},
