@@ -26,26 +26,8 @@ func (f *Finder) Access(ctx context.Context, namespace string) (*inspect.Access,
 
 // accessKinds are those of RBAC, in the order in which they are read.
 var accessKinds = []kind{
-	{
-		Kind:     inspect.Kind{Group: rbacv1.GroupName, Resource: "clusterroles", Name: "ClusterRole"},
-		versions: []apiVersion{{name: "v1", newList: list[rbacv1.ClusterRoleList]}},
-		typed:    items(func(l *rbacv1.ClusterRoleList) []rbacv1.ClusterRole { return l.Items }, func(r *rbacv1.ClusterRole) { reduceMeta(&r.ObjectMeta) }),
-	},
-	{
-		Kind:     inspect.Kind{Group: rbacv1.GroupName, Resource: "clusterrolebindings", Name: "ClusterRoleBinding"},
-		versions: []apiVersion{{name: "v1", newList: list[rbacv1.ClusterRoleBindingList]}},
-		typed: items(func(l *rbacv1.ClusterRoleBindingList) []rbacv1.ClusterRoleBinding { return l.Items }, func(b *rbacv1.ClusterRoleBinding) {
-			reduceMeta(&b.ObjectMeta)
-		}),
-	},
-	{
-		Kind:     inspect.Kind{Group: rbacv1.GroupName, Resource: "roles", Name: "Role", Namespaced: true},
-		versions: []apiVersion{{name: "v1", newList: list[rbacv1.RoleList]}},
-		typed:    items(func(l *rbacv1.RoleList) []rbacv1.Role { return l.Items }, func(r *rbacv1.Role) { reduceMeta(&r.ObjectMeta) }),
-	},
-	{
-		Kind:     inspect.Kind{Group: rbacv1.GroupName, Resource: "rolebindings", Name: "RoleBinding", Namespaced: true},
-		versions: []apiVersion{{name: "v1", newList: list[rbacv1.RoleBindingList]}},
-		typed:    items(func(l *rbacv1.RoleBindingList) []rbacv1.RoleBinding { return l.Items }, func(b *rbacv1.RoleBinding) { reduceMeta(&b.ObjectMeta) }),
-	},
+	at(rbacv1.GroupName, "v1", "clusterroles", "ClusterRole", false, bare),
+	at(rbacv1.GroupName, "v1", "clusterrolebindings", "ClusterRoleBinding", false, bare),
+	at(rbacv1.GroupName, "v1", "roles", "Role", true, bare),
+	at(rbacv1.GroupName, "v1", "rolebindings", "RoleBinding", true, bare),
 }

@@ -48,8 +48,8 @@ func (e *partialError) Error() string { return e.message }
 
 // convertAlphaTaintRules converts the rules that v1 can express and names the others in a
 // *partialError.
-func convertAlphaTaintRules(in, out runtime.Object) error {
-	list, result := in.(*alphaTaintRuleList), out.(*resourcev1.DeviceTaintRuleList)
+func convertAlphaTaintRules(list *alphaTaintRuleList, out runtime.Object) error {
+	result := out.(*resourcev1.DeviceTaintRuleList)
 	result.ListMeta = list.ListMeta
 	var left []string
 	for _, item := range list.Items {

@@ -25,8 +25,8 @@ func (l *alphaPodGroupList) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-func convertAlphaPodGroups(in, out runtime.Object) error {
-	list, result := in.(*alphaPodGroupList), out.(*schedulingv1beta1.PodGroupList)
+func convertAlphaPodGroups(list *alphaPodGroupList, out runtime.Object) error {
+	result := out.(*schedulingv1beta1.PodGroupList)
 	result.ListMeta = list.ListMeta
 	for i := range list.Items {
 		result.Items = append(result.Items, *list.Items[i].PodGroup())

@@ -133,69 +133,56 @@ func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([
 	}
 }
 
-// imagesOfNodes is how nodes are read for their images.
-var imagesOfNodes = kind{
-	Kind:     inspect.Kind{Resource: inspect.Nodes, Name: "Node"},
-	versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
-	typed: items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, func(n *corev1.Node) {
-		*n = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}, Status: corev1.NodeStatus{Images: n.Status.Images}}
-	}),
-}
+// imagesOfNodes is how nodes are read for their images, and imagesOfPods how pods are.
+var (
+	imagesOfNodes = at(corev1.GroupName, "v1", inspect.Nodes, "Node", false, onlyImages)
+	imagesOfPods  = at(corev1.GroupName, "v1", inspect.Pods, "Pod", true, onlyImages)
+)
 
-// imagesOfPods is how pods are read for their images.
-var imagesOfPods = kind{
-	Kind:     inspect.Kind{Resource: inspect.Pods, Name: "Pod", Namespaced: true},
-	versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-	typed:    items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, onlyImages),
-}
-
-func onlyImages(pod *corev1.Pod) {
-	of := func(in []corev1.Container) []corev1.Container {
-		var out []corev1.Container
-		for i := range in {
-			out = append(out, corev1.Container{Name: in[i].Name, Image: in[i].Image})
+// onlyImages drops all of nodes and pods but names and images.
+func onlyImages(o object) {
+	switch o := o.(type) {
+	case *corev1.Node:
+		*o = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: o.Name}, Status: corev1.NodeStatus{Images: o.Status.Images}}
+	case *corev1.Pod:
+		imagesOf := func(in []corev1.Container) []corev1.Container {
+			var out []corev1.Container
+			for i := range in {
+				out = append(out, corev1.Container{Name: in[i].Name, Image: in[i].Image})
+			}
+			return out
 		}
-		return out
-	}
-	out := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
-	out.Spec.InitContainers, out.Spec.Containers = of(pod.Spec.InitContainers), of(pod.Spec.Containers)
-	for i := range pod.Spec.Volumes {
-		if v := &pod.Spec.Volumes[i]; v.Image != nil {
-			out.Spec.Volumes = append(out.Spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: v.Image.Reference}}})
+		out := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID}}
+		out.Spec.InitContainers, out.Spec.Containers = imagesOf(o.Spec.InitContainers), imagesOf(o.Spec.Containers)
+		for i := range o.Spec.Volumes {
+			if v := &o.Spec.Volumes[i]; v.Image != nil {
+				source := corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: v.Image.Reference}}
+				out.Spec.Volumes = append(out.Spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: source})
+			}
 		}
+		*o = out
 	}
-	*pod = out
 }
 
 // selecting are the kinds whose objects select pods that are spread.
 var selecting = []kind{
-	{
-		Kind:     inspect.Kind{Resource: "services", Name: "Service", Namespaced: true},
-		versions: []apiVersion{{name: "v1", newList: list[corev1.ServiceList]}},
-		typed:    items(func(l *corev1.ServiceList) []corev1.Service { return l.Items }, func(s *corev1.Service) { reduceMeta(&s.ObjectMeta); s.Status = corev1.ServiceStatus{} }),
-	},
-	{
-		Kind:     inspect.Kind{Resource: "replicationcontrollers", Name: "ReplicationController", Namespaced: true},
-		versions: []apiVersion{{name: "v1", newList: list[corev1.ReplicationControllerList]}},
-		typed: items(func(l *corev1.ReplicationControllerList) []corev1.ReplicationController { return l.Items }, func(rc *corev1.ReplicationController) {
-			reduceMeta(&rc.ObjectMeta)
-			rc.Spec.Template = nil
-		}),
-	},
-	{
-		Kind:     inspect.Kind{Group: "apps", Resource: "replicasets", Name: "ReplicaSet", Namespaced: true},
-		versions: []apiVersion{{name: "v1", newList: list[appsv1.ReplicaSetList]}},
-		typed: items(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, func(rs *appsv1.ReplicaSet) {
-			reduceMeta(&rs.ObjectMeta)
-			rs.Spec.Template = corev1.PodTemplateSpec{}
-		}),
-	},
-	{
-		Kind:     inspect.Kind{Group: "apps", Resource: "statefulsets", Name: "StatefulSet", Namespaced: true},
-		versions: []apiVersion{{name: "v1", newList: list[appsv1.StatefulSetList]}},
-		typed: items(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, func(ss *appsv1.StatefulSet) {
-			reduceMeta(&ss.ObjectMeta)
-			ss.Spec.Template, ss.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
-		}),
-	},
+	at(corev1.GroupName, "v1", "services", "Service", true, onlySelectors),
+	at(corev1.GroupName, "v1", "replicationcontrollers", "ReplicationController", true, onlySelectors),
+	at(appsv1.GroupName, "v1", "replicasets", "ReplicaSet", true, onlySelectors),
+	at(appsv1.GroupName, "v1", "statefulsets", "StatefulSet", true, onlySelectors),
+}
+
+// onlySelectors drops what services and controllers say of anything but what they select.
+func onlySelectors(o object) {
+	bare(o)
+	switch o := o.(type) {
+	case *corev1.Service:
+		o.Status = corev1.ServiceStatus{}
+	case *corev1.ReplicationController:
+		o.Spec.Template = nil
+	case *appsv1.ReplicaSet:
+		o.Spec.Template = corev1.PodTemplateSpec{}
+	case *appsv1.StatefulSet:
+		o.Spec.Template, o.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
+	}
 }

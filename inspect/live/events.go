@@ -70,10 +70,7 @@ func eventReader(config *rest.Config) (*reader, error) {
 }
 
 // eventKind is how Events are read. They are no kind of a Snapshot.
-var eventKind = kind{
-	Kind:     inspect.Kind{Resource: "events", Name: "Event", Namespaced: true},
-	versions: []apiVersion{{name: "v1", newList: list[corev1.EventList]}},
-}
+var eventKind = at(corev1.GroupName, "v1", "events", "Event", true, nil)
 
 // eventsOf reads the Events of one object.
 func (r *reader) eventsOf(ctx context.Context, o *inspect.ObjectRef) ([]inspect.Event, error) {

@@ -30,7 +30,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	switch {
 	case !at.served:
 		return later(ctx, unservedPause, nil), nil
-	case at.version.jsonOnly:
+	case f.kind.jsonOnly(at.version):
 		return later(ctx, pollPause, nil), nil
 	case f.listsOnly():
 		return later(ctx, f.listsPause(), woken), nil
@@ -152,10 +152,10 @@ func (o *opened) ended() { o.pace.Ended(o.began, time.Now()) }
 
 // convert turns the object of an event into a reduced one at v1.
 func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
-	if o, ok := e.Object.(object); ok && v.convert == nil && f.kind.is(o) {
+	if o, ok := e.Object.(object); ok && v == f.kind.versions[0] && f.kind.is(o) {
 		return e, f.reduced(e.Type, o)
 	}
-	list := v.newList()
+	list := f.kind.newList(v)
 	if err := meta.SetList(list, []runtime.Object{e.Object}); err != nil {
 		return e, fmt.Errorf("an event has a %T and no %s", e.Object, f.kind.qualified())
 	}

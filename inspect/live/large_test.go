@@ -57,7 +57,8 @@ func TestLargeMemory(t *testing.T) {
 
 // TestListThatTakesTooLong: where requests have a timeout, all pages together have one too.
 func TestListThatTakesTooLong(t *testing.T) {
-	p := newPaging(kinds()[0], time.Minute)
+	claims, _ := kindOf(inspect.Claims)
+	p := newPaging(claims, time.Minute)
 	next := &page{next: "a"}
 	if err := p.add(next, nil, 0); err != nil {
 		t.Fatal(err)

@@ -57,11 +57,11 @@ func (r *reader) read(ctx context.Context, k kind) (listed, error) {
 }
 
 func notServed(k kind) string {
-	oldest := k.versions[len(k.versions)-1].name
-	if oldest == k.versions[0].name {
+	oldest := k.versions[len(k.versions)-1]
+	if oldest == k.versions[0] {
 		return fmt.Sprintf("this server does not serve %s at %s", k.qualified(), oldest)
 	}
-	return fmt.Sprintf("this server does not serve %s at any version from %s to %s", k.qualified(), oldest, k.versions[0].name)
+	return fmt.Sprintf("this server does not serve %s at any version from %s to %s", k.qualified(), oldest, k.versions[0])
 }
 
 // readVersion lists a resource at one version, cluster-wide or else in the namespace of the options.
@@ -248,20 +248,13 @@ func checkContent(content string) error {
 
 // request asks for a resource at a version, in one namespace or in all ("").
 func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.ListOptions) *rest.Request {
-	path := []string{"/apis", k.Group, v.name}
-	if k.Group == "" {
-		path = []string{"/api", v.name}
-	}
-	if namespace != "" {
-		path = append(path, "namespaces", namespace)
-	}
-	request := r.client.Get().AbsPath(append(path, string(k.Resource))...).
+	request := r.client.Get().AbsPath(k.path(v, namespace)...).
 		SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).
 		MaxRetries(r.retries)
 	if r.timeout > 0 && !options.Watch {
 		request.Timeout(r.timeout)
 	}
-	if v.jsonOnly {
+	if k.jsonOnly(v) {
 		request.SetHeader("Accept", runtime.ContentTypeJSON)
 	}
 	return request

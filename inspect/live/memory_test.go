@@ -113,7 +113,7 @@ func typicalStatus(c *corev1.Container, state corev1.ContainerState) corev1.Cont
 func BenchmarkPodsInMemory(b *testing.B) {
 	pods, _ := kindOf(inspect.Pods)
 	whole := pods
-	whole.reduce = func(object) {}
+	whole.reduced = func(object) {}
 	for _, bb := range []struct {
 		name string
 		kind kind

@@ -46,7 +46,7 @@ type page struct {
 
 // newPage decodes the answer to a request, of which it keeps nothing.
 func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page, error) {
-	list := v.newList()
+	list := k.newList(v)
 	if err := r.decodeInto(data, media, list); err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, item := range list().Items {
-		reducePod(&item)
+		reduceObject(&item)
 		if diff := cmp.Diff(&item, got[i]); diff != "" {
 			t.Errorf("pod %d reads differently (-alone +read):\n%s", i, diff)
 		}
@@ -79,9 +79,9 @@ func TestChangedPodShares(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
 	s := newStore(pods, func() {}, func() {})
 	before, after := typicalPod(1), typicalPod(1)
-	reducePod(before)
+	reduceObject(before)
 	after.Labels["team"] = "other"
-	reducePod(after)
+	reduceObject(after)
 	for _, pod := range []*corev1.Pod{before, after} {
 		if err := s.Update(pod); err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestReducedMetadata(t *testing.T) {
 	pod.Annotations["kubernetes.io/egress-bandwidth"] = "10M"
 	pod.Finalizers = []string{"example.com/f"}
 	whole := pod.DeepCopy()
-	reducePod(pod)
+	reduceObject(pod)
 	want := metav1.ObjectMeta{
 		Name: whole.Name, Namespace: whole.Namespace, UID: whole.UID, Labels: whole.Labels, OwnerReferences: whole.OwnerReferences,
 		CreationTimestamp: whole.CreationTimestamp, Annotations: map[string]string{"kubernetes.io/egress-bandwidth": "10M"},

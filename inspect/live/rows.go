@@ -56,9 +56,9 @@ func (f *Finder) rowsOf(ctx context.Context, k kind, namespace string) (rows []R
 }
 
 func (k kind) path(v apiVersion, namespace string) []string {
-	path := []string{"/apis", k.Group, v.name}
+	path := []string{"/apis", k.Group, string(v)}
 	if k.Group == "" {
-		path = []string{"/api", v.name}
+		path = []string{"/api", string(v)}
 	}
 	if namespace != "" {
 		path = append(path, "namespaces", namespace)

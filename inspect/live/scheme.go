@@ -23,7 +23,7 @@ import (
 	drav1beta2 "k8s.io/dynamic-resource-allocation/api/v1beta2"
 )
 
-// scheme knows the kinds of kinds() at every version and how to convert resource.k8s.io to v1. It is
+// scheme knows all kinds at every version and how to convert resource.k8s.io to v1. It is
 // smaller than that of client-go, and built when a server is asked for the first time, to keep the
 // start of the program cheap.
 var scheme = sync.OnceValue(func() *runtime.Scheme {
@@ -47,17 +47,23 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 
 var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(scheme()) })
 
-// convert fills out, a v1 list, from a list of the same kind at an older version.
-func convert(in, out runtime.Object) error { return scheme().Convert(in, out, nil) }
-
-// convertJSON is convert for kinds whose older version has the same fields and for which the
-// Kubernetes modules export no conversion.
-func convertJSON(in, out runtime.Object) error {
-	data, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("converting %T: %w", in, err)
+// convert fills out, a list at the newest version, from a list of the same kind at an older one.
+func (k kind) convert(in, out runtime.Object) error {
+	switch in := in.(type) {
+	case *alphaTaintRuleList:
+		return convertAlphaTaintRules(in, out)
+	case *alphaPodGroupList:
+		return convertAlphaPodGroups(in, out)
 	}
-	if err := json.Unmarshal(data, out); err != nil {
+	if k.Group == resourcev1.GroupName {
+		return scheme().Convert(in, out, nil)
+	}
+	// The older version has the same fields, and the Kubernetes modules export no conversion.
+	data, err := json.Marshal(in)
+	if err == nil {
+		err = json.Unmarshal(data, out)
+	}
+	if err != nil {
 		return fmt.Errorf("converting %T: %w", in, err)
 	}
 	return nil
