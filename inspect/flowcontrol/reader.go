@@ -119,8 +119,7 @@ func (r *Reader) Read(ctx context.Context) Reading {
 	if r.failed = health; err == nil {
 		r.pace.Succeeded()
 	} else {
-		rare := health.State == inspect.Forbidden || health.State == inspect.NotServed
-		r.pace.Failed(time.Now(), rare, time.Duration(retryAfter.Load())*time.Second)
+		r.pace.Failed(time.Now(), time.Duration(retryAfter.Load())*time.Second)
 	}
 	return Reading{metrics, health}
 }

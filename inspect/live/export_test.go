@@ -19,7 +19,7 @@ func RealRhythm(t *testing.T) {
 
 // Tests do not wait for servers to recover.
 func init() {
-	rhythm.First, rhythm.Most, rhythm.Forbidden, rhythm.Steady = 20*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond, time.Second
+	rhythm.First, rhythm.Most, rhythm.Steady = 20*time.Millisecond, 100*time.Millisecond, time.Second
 }
 
 // SmallLimits lets a test meet the limits soon.

@@ -35,10 +35,6 @@ type feed struct {
 	report func(inspect.Health)
 	size   func() int // how many objects the store has
 	pace   *connection.Pace
-	// recovery is what the pace has in common with those of other resources.
-	recovery *connection.Recovery
-	// unreadable says that the last list failed, and unwatchable that the last watch could not begin.
-	unreadable, unwatchable atomic.Bool
 	// retryAfter is what the server said with its last answer, in seconds.
 	retryAfter atomic.Int64
 
@@ -46,8 +42,6 @@ type feed struct {
 	at begun
 	// read says that the store was filled from the beginning at least once.
 	read bool
-	// unwatched counts the lists since the last watch of a resource that cannot be watched.
-	unwatched int
 }
 
 // begun is how the last list was made.
@@ -60,15 +54,8 @@ type begun struct {
 
 // await waits until the server may be asked. The context that it returns is for the request.
 func (f *feed) await(ctx context.Context) (context.Context, error) {
-	for {
-		woken := f.pace.Woken()
-		length := f.pace.Wait(time.Now())
-		if err := pause(ctx, length, woken); err != nil {
-			return nil, err
-		}
-		if length <= 0 {
-			break
-		}
+	if err := pause(ctx, f.pace.Wait(time.Now()), nil); err != nil {
+		return nil, err
 	}
 	f.retryAfter.Store(0)
 	return connection.With(ctx, connection.Bounds{RetryAfter: &f.retryAfter}), nil
@@ -107,22 +94,11 @@ func (f *feed) list(ctx context.Context) (runtime.Object, error) {
 		}
 		return err
 	})
-	failed := f.unreadable.Swap(err != nil)
-	switch {
-	case isExpired(err):
-		return nil, errors.New(err.Error()) // else the reflector would list again at once
-	case err != nil:
-		return nil, err
+	if err != nil {
+		f.pace.Failed(time.Now(), f.demanded(err))
+		return nil, errors.New(err.Error()) // else the reflector would list again at once if something has expired
 	}
-	now := time.Now()
 	f.pace.Succeeded()
-	switch {
-	case failed: // as watches did, which say nothing of their own then
-		f.unwatchable.Store(false)
-		f.recovery.Recovered(now)
-	case f.unwatchable.Load():
-		f.pace.Ended(now, now) // that listing works does not mend it
-	}
 	if !f.get().served || result.ResourceVersion == "" {
 		result.ResourceVersion = "1" // there must be one
 	}
@@ -207,7 +183,6 @@ func (f *feed) failed(v apiVersion, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	f.pace.Failed(time.Now(), apierrors.IsForbidden(err), f.demanded(err))
 	h := inspect.Health{State: inspect.Broken, Version: f.kind.groupVersion(v).String(), Message: fmt.Sprintf("reading %s: %s", f.kind.qualified(), clean(cause(err)))}
 	if apierrors.IsForbidden(err) {
 		h.State, h.Message = inspect.Forbidden, fmt.Sprintf("cannot list %s at cluster scope", f.kind.qualified())

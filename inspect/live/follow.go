@@ -16,74 +16,31 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
-const (
-	// manyCuts is the number of watches that did not last, one after the other, from which on a resource is
-	// mostly listed.
-	manyCuts = 4
-	// listsPerWatch is how often it is listed then before watching is tried again.
-	listsPerWatch = 5
-)
-
 // watch implements the second half of a cache.ListerWatcher.
 func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	at, woken := f.get(), f.pace.Woken()
+	at := f.get()
 	switch {
 	case !at.served:
-		return later(ctx, unservedPause, nil), nil
+		return later(ctx, unservedPause), nil
 	case f.kind.jsonOnly(at.version):
-		return later(ctx, pollPause, nil), nil
-	case f.listsOnly():
-		return later(ctx, f.listsPause(), woken), nil
+		return later(ctx, pollPause), nil
 	}
 	asked, err := f.await(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w, err := f.open(ctx, asked, at.version, at.namespace, options)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return nil, err
-	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err), isExpired(err):
-		now := time.Now() // listing shows whether that is forbidden, too
-		f.pace.Ended(now, now)
-		return later(ctx, f.pace.Wait(now), woken), nil
-	case err != nil:
-		f.unwatchable.Store(true)
-		err := f.failed(at.version, err)
-		return nil, errors.New(err.Error()) // else the reflector would not list before it tries again
+	if err == nil {
+		f.report(at.health) // it may have been broken
+		return w, nil
 	}
-	if f.unwatchable.Swap(false) {
-		f.recovery.Recovered(time.Now())
+	now := time.Now()
+	f.pace.Ended(now, now)
+	if !apierrors.IsForbidden(err) && !apierrors.IsMethodNotSupported(err) && !isExpired(err) { // listing shows whether that is forbidden, too
+		err = f.failed(at.version, err)
 	}
-	f.report(at.health) // it may have been broken
-	return w, nil
+	return nil, errors.New(err.Error()) // else the reflector would not list before it tries again
 }
-
-// listsOnly reports whether the resource is to be listed once more before watching it is tried again.
-func (f *feed) listsOnly() bool {
-	cut := f.pace.Cuts() >= manyCuts
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.unwatched++
-	if !cut || f.unwatched > listsPerWatch {
-		f.unwatched = 0
-		return false
-	}
-	return true
-}
-
-// listsPause is how long it is to the next list of a resource that is not watched: it becomes longer the more often that
-// does not last, so that a server which was in trouble for a minute is not followed a minute late for long.
-func (f *feed) listsPause() time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r := f.pace.Rhythm()
-	doublings := max(0, f.pace.Cuts()-manyCuts) + f.unwatched + 2
-	return min(r.Most*5/3, r.First<<min(doublings, mostDoublings))
-}
-
-// mostDoublings makes more of any pause than is ever waited.
-const mostDoublings = 16
 
 // errListAgain makes a reflector list again.
 var errListAgain = errors.New("it is time to list again")
@@ -106,7 +63,7 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 		pause = narrowPause
 	}
 	opened := &opened{feed: f, version: v, began: began, common: sharing.New()}
-	return newProxyWatch(ctx, w, pause, nil, opened), nil
+	return newProxyWatch(ctx, w, pause, opened), nil
 }
 
 // opened looks at the events of a watch.

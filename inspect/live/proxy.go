@@ -21,9 +21,9 @@ type nothing struct{}
 func (nothing) change(e watch.Event) watch.Event { return e }
 func (nothing) ended()                           {}
 
-// later is a watch on which nothing happens until it asks to list again, after a time or when it is woken.
-func later(ctx context.Context, pause time.Duration, woken <-chan struct{}) watch.Interface {
-	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, woken, nothing{})
+// later is a watch on which nothing happens until it asks to list again, after a time.
+func later(ctx context.Context, pause time.Duration) watch.Interface {
+	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, nothing{})
 }
 
 // proxyWatch changes the events of another watch, and ends it after a time by asking to list again. (The
@@ -39,13 +39,13 @@ type proxyWatch struct {
 // endless is longer than any watch lasts.
 const endless = 24 * time.Hour
 
-func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, woken <-chan struct{}, with events) *proxyWatch {
+func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, with events) *proxyWatch {
 	p := &proxyWatch{inner: inner, with: with, out: make(chan watch.Event), done: make(chan struct{})}
-	go p.run(ctx, pause, woken)
+	go p.run(ctx, pause)
 	return p
 }
 
-func (p *proxyWatch) run(ctx context.Context, pause time.Duration, woken <-chan struct{}) {
+func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
 	defer close(p.out)
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -61,9 +61,6 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration, woken <-chan 
 			if !ok || !p.send(e) {
 				return
 			}
-		case <-woken:
-			p.send(watch.Event{Type: watch.Error, Object: statusOf(errListAgain)})
-			return
 		case <-timer.C:
 			p.send(watch.Event{Type: watch.Error, Object: statusOf(errListAgain)})
 			return

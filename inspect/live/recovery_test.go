@@ -16,7 +16,7 @@ import (
 )
 
 // TestRecoversInSeconds: whatever was wrong with a server, one thing soon after the other, the picture of every kind is
-// right again seconds after it answers again, and not when the turn of each kind comes.
+// right again as soon as the longest pause is over after it answers again.
 func TestRecoversInSeconds(t *testing.T) {
 	live.RealRhythm(t)
 	for _, phases := range [][]phase{

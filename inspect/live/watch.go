@@ -53,8 +53,6 @@ type Watcher struct {
 	dirty   chan struct{}
 	asked   chan struct{} // closed when it is known what the server is
 	stores  []*store
-	// recovery has the feeds try again together once the server answers again.
-	recovery *connection.Recovery
 
 	mu     sync.Mutex
 	health map[inspect.Resource]inspect.Health
@@ -81,7 +79,6 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 	w := &Watcher{
 		reader: r, kinds: kinds, began: time.Now(), updates: make(chan *inspect.Snapshot, 1), dirty: make(chan struct{}, 1),
 		asked: make(chan struct{}), health: map[inspect.Resource]inspect.Health{},
-		recovery: connection.NewRecovery(rhythm),
 	}
 	r.lead = newHeadStart(opts.First)
 	for _, k := range kinds {
@@ -153,7 +150,7 @@ func (w *Watcher) Updates() <-chan *inspect.Snapshot { return w.updates }
 
 // follow starts to fill a store.
 func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
-	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.Resource, h) }, pace: w.recovery.NewPace(), recovery: w.recovery}
+	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.Resource, h) }, pace: connection.NewPace(rhythm)}
 	s := newStore(k, f.filled, w.mark)
 	f.size = s.size
 	w.stores = append(w.stores, s)
@@ -241,7 +238,7 @@ func (w *Watcher) askAgain(ctx context.Context) {
 		if w.knowsVersion() {
 			pace.Succeeded()
 		} else {
-			pace.Failed(time.Now(), false, 0)
+			pace.Failed(time.Now(), 0)
 			length = pace.Wait(time.Now())
 		}
 		if pause(ctx, length, nil) != nil {

@@ -56,8 +56,6 @@ type derived struct {
 	// like is the newest cluster that was built before this one. It is nil at the beginning.
 	like      *generation
 	inventory func() *inspect.Inventory
-	// counted is the newest inventory that was made: this one, or else one before it.
-	counted atomic.Pointer[inspect.Inventory]
 }
 
 // generation is a cluster that has what it knows of expressions and devices from others before it. With that
@@ -104,7 +102,7 @@ func replaced(before, after []*resourcev1.ResourceSlice) int {
 
 // NewWorld makes a World of a snapshot, which may be nil. Work that screens start ends with ctx.
 func NewWorld(ctx context.Context, version int, s *inspect.Snapshot) *World {
-	w := newWorld(ctx, version, s, nil, nil)
+	w := newWorld(ctx, version, s, nil)
 	w.clock = &atomic.Int64{}
 	if s != nil && !s.Time().IsZero() {
 		w.clock.Store(s.Time().UnixNano())
@@ -118,19 +116,14 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 	if like == nil {
 		like = w.derived.like
 	}
-	next := newWorld(w.ctx, version, s, like, w.derived.counted.Load())
+	next := newWorld(w.ctx, version, s, like)
 	next.Namespace, next.Theme, next.Now, next.Asked, next.History, next.Events, next.clock = w.Namespace, w.Theme, w.Now, w.Asked, w.History, w.Events, w.clock
 	return next
 }
 
-func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *generation, counted *inspect.Inventory) *World {
+func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *generation) *World {
 	d := &derived{like: like}
-	d.counted.Store(counted)
-	d.inventory = sync.OnceValue(func() *inspect.Inventory {
-		i := s.InventoryAfter(d.counted.Load())
-		d.counted.Store(i)
-		return i
-	})
+	d.inventory = sync.OnceValue(func() *inspect.Inventory { return s.Inventory() })
 	d.cluster = sync.OnceValue(func() *scheduler.Cluster {
 		g := like.after(s)
 		d.built.Store(g)

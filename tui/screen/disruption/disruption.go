@@ -65,8 +65,8 @@ func ask(ctx context.Context, w *screen.World, page screen.Page, refs []screen.R
 	return &answer{
 		disruption: a.Disruption,
 		now:        tallyOf(w.Snapshot, now, len(waiting)),
-		alone:      tallyOf(a.Without, a.Without.InventoryAfter(now), a.Waiting),
-		then:       tallyOf(a.With, a.With.InventoryAfter(now), len(a.Replay.Pending)),
+		alone:      tallyOf(a.Without, a.Without.Inventory(), a.Waiting),
+		then:       tallyOf(a.With, a.With.Inventory(), len(a.Replay.Pending)),
 	}, nil
 }
 
