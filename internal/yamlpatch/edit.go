@@ -126,8 +126,11 @@ func (d *document) splice(op Operation, path []entry) (string, bool) {
 	e := &path[len(path)-1]
 	switch {
 	case op.Op != "remove" && e.value() != nil && (e.inMapping() || op.Op == "replace"):
-		return d.replaceScalar(e.value(), op.Value)
-	case d.json || slices.ContainsFunc(path, func(e entry) bool { return e.inFlow() }) || len(e.parent.Content) == 0:
+		if text, ok := d.replaceScalar(e.value(), op.Value); ok {
+			return text, true
+		}
+		return d.replaceLines(op.Value, path)
+	case slices.ContainsFunc(path, func(e entry) bool { return e.inFlow() }) || len(e.parent.Content) == 0:
 		return "", false
 	case op.Op == "remove":
 		return d.removeLines(path)
@@ -150,6 +153,27 @@ func (d *document) replaceScalar(old *yaml.Node, value any) (string, bool) {
 		return "", false
 	}
 	return d.with(old.Line-1, old.Line, before+is+rest), true
+}
+
+// replaceLines writes the lines of a key anew, with another value.
+func (d *document) replaceLines(value any, path []entry) (string, bool) {
+	e := &path[len(path)-1]
+	before, _, ok := d.lineOf(e.first())
+	if !ok || !e.inMapping() || strings.Trim(before, " -") != "" {
+		return "", false
+	}
+	node, err := nodeOf(value, e.value())
+	if err != nil {
+		return "", false
+	}
+	key := *e.first()
+	key.HeadComment, key.FootComment, node.FootComment = "", "", "" // which stand above and below the lines
+	text, err := d.encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{&key, node}})
+	if err != nil {
+		return "", false
+	}
+	from, to := d.linesOf(path)
+	return d.with(from, to, before+indented(text, strings.Repeat(" ", key.Column-1))), true
 }
 
 // removeLines removes the lines of an entry. Comments above it stay.
@@ -240,82 +264,6 @@ func nodeOf(value any, old *yaml.Node) (*yaml.Node, error) {
 	return node, nil
 }
 
-// rewrite applies an operation to the nodes of the document, and gives out the text with more and more of it
-// written anew, until try returns true: entries that have lines of their own, and the whole document.
-func (d *document) rewrite(op Operation, path []entry, try func(text string, layoutKept bool) bool) {
-	target := len(path) - 1
-	if op.Op == "remove" || !path[target].inMapping() || path[target].index < 0 {
-		target-- // what holds it is written anew
-	}
-	var regions []region // from the outermost
-	original := strings.Join(d.lines, "")
-	for i := range target + 1 {
-		e := &path[i]
-		before, _, ok := d.lineOf(e.first())
-		if d.json || e.inFlow() || !ok || strings.Trim(before, " -") != "" {
-			break
-		}
-		r := region{entry: e, before: before}
-		r.from, r.to = d.linesOf(path[:i+1])
-		r.kept = i == len(path)-1 || d.rewritten(&r) == original
-		regions = append(regions, r)
-	}
-	keptWhole := d.json && d.whole() == original
-	if !edit(op, &path[len(path)-1]) {
-		return
-	}
-	openFlow(d.root)
-	for _, r := range slices.Backward(regions) {
-		if text := d.rewritten(&r); text != "" && try(text, r.kept) {
-			return
-		}
-	}
-	try(d.whole(), keptWhole)
-}
-
-// A region is the lines of an entry.
-type region struct {
-	*entry
-	from, to int
-	before   string // what stands before the entry on its line
-	// kept says that to write it anew changes nothing but what the operation is about.
-	kept bool
-}
-
-// rewritten is the text with a region written anew, or empty if it cannot be written.
-func (d *document) rewritten(r *region) string {
-	node := r.first()
-	if r.inMapping() {
-		node = &yaml.Node{Kind: yaml.MappingNode, Content: r.parent.Content[r.index : r.index+2]}
-	}
-	node = withoutLastComments(node)
-	node.HeadComment = "" // which stands above the region
-	if r.inMapping() {
-		node.Content[0].HeadComment = ""
-	}
-	text, err := d.encode(node)
-	if err != nil {
-		return ""
-	}
-	return d.with(r.from, r.to, r.before+indented(text, strings.Repeat(" ", r.first().Column-1)))
-}
-
-// withoutLastComments is a copy of a node without the comments that stand below its last line.
-func withoutLastComments(n *yaml.Node) *yaml.Node {
-	out := *n
-	out.FootComment = ""
-	if last := len(n.Content) - 1; last >= 0 {
-		out.Content = slices.Clone(n.Content)
-		out.Content[last] = withoutLastComments(n.Content[last])
-		if n.Kind == yaml.MappingNode {
-			key := *n.Content[last-1]
-			key.FootComment = ""
-			out.Content[last-1] = &key
-		}
-	}
-	return &out
-}
-
 // edit applies an operation to nodes.
 func edit(op Operation, e *entry) bool {
 	node, err := nodeOf(op.Value, e.value())
@@ -343,10 +291,9 @@ func edit(op Operation, e *entry) bool {
 	return true
 }
 
-// openFlow turns flow style into blocks where it goes over several lines or has comments: the encoder would
-// put all on one.
+// openFlow turns flow style into blocks where it goes over several lines: the encoder would put all on one.
 func openFlow(n *yaml.Node) {
-	if n.Style&yaml.FlowStyle != 0 && (lastLine(n) > n.Line || hasComments(n)) {
+	if n.Style&yaml.FlowStyle != 0 && lastLine(n) > n.Line {
 		n.Style &^= yaml.FlowStyle
 		for _, c := range n.Content {
 			if c.Kind != yaml.ScalarNode { // the encoder cannot write a comment behind a bracket
@@ -367,45 +314,43 @@ func lastLine(n *yaml.Node) int {
 	return last
 }
 
-// hasComments reports whether there are comments within a node.
-func hasComments(n *yaml.Node) bool {
-	return slices.ContainsFunc(n.Content, func(c *yaml.Node) bool {
-		return c.HeadComment+c.LineComment+c.FootComment != "" || hasComments(c)
-	})
+// dropComments drops the comments within a node, where the encoder cannot write them.
+func dropComments(n *yaml.Node) {
+	for _, c := range n.Content {
+		c.HeadComment, c.LineComment, c.FootComment = "", "", ""
+		dropComments(c)
+	}
 }
 
 // whole is the whole document written anew.
-func (d *document) whole() string {
-	text := strings.Join(d.lines, "")
-	if !d.json {
-		encoded, err := d.encode(d.node)
-		if err == nil && strings.HasPrefix(text, "---") {
-			encoded = "---\n" + encoded
-		}
-		return encoded
+func (d *document) whole() (string, error) {
+	encoded, err := d.encode(d.node)
+	if err == nil && strings.HasPrefix(d.text(), "---") {
+		encoded = "---\n" + encoded
 	}
-	var out bytes.Buffer
-	encoded, err := d.encode(d.root)
-	if err != nil {
-		return ""
-	}
-	out.WriteString(text[:strings.IndexByte(text, '{')])
-	if indent := firstIndent.FindStringSubmatch(text); indent == nil {
-		out.WriteString(encoded)
-	} else if json.Indent(&out, []byte(encoded), "", indent[1]) != nil {
-		return ""
-	}
-	out.WriteString(text[strings.LastIndexByte(text, '}')+1:])
-	return out.String()
+	return encoded, err
 }
 
 var firstIndent = regexp.MustCompile(`\n([ \t]+)"`)
 
+// notEscaped are what JSON is written without, though Go's encoder escapes them.
+var notEscaped = strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">")
+
+// indentedJSON writes JSON with the indentation that another text has.
+func indentedJSON(data []byte, like string) (string, error) {
+	var out bytes.Buffer
+	out.WriteString(like[:strings.IndexByte(like, '{')])
+	if indent := firstIndent.FindStringSubmatch(like); indent == nil {
+		out.Write(data)
+	} else if err := json.Indent(&out, data, "", indent[1]); err != nil {
+		return "", err
+	}
+	out.WriteString(like[strings.LastIndexByte(like, '}')+1:])
+	return notEscaped.Replace(out.String()), nil
+}
+
 // encode writes a node as the document is written.
 func (d *document) encode(n *yaml.Node) (string, error) {
-	if d.json {
-		return jsonOf(n)
-	}
 	var b strings.Builder
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
@@ -417,35 +362,6 @@ func (d *document) encode(n *yaml.Node) (string, error) {
 	}
 	err := encoder.Close()
 	return b.String(), err
-}
-
-// jsonOf writes a node as JSON on one line, with its keys in their order and its numbers as they are.
-func jsonOf(n *yaml.Node) (string, error) {
-	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" {
-		return n.Value, nil
-	}
-	if n.Kind == yaml.ScalarNode {
-		var b strings.Builder
-		encoder := json.NewEncoder(&b)
-		encoder.SetEscapeHTML(false)
-		err := encoder.Encode(n.Value)
-		return strings.TrimSpace(b.String()), err
-	}
-	parts := make([]string, len(n.Content))
-	for i, c := range n.Content {
-		var err error
-		if parts[i], err = jsonOf(c); err != nil {
-			return "", err
-		}
-	}
-	if n.Kind == yaml.SequenceNode {
-		return "[" + strings.Join(parts, ",") + "]", nil
-	}
-	var pairs []string
-	for pair := range slices.Chunk(parts, 2) {
-		pairs = append(pairs, strings.Join(pair, ":"))
-	}
-	return "{" + strings.Join(pairs, ",") + "}", nil
 }
 
 // indentsLists reports whether the first list below a key is indented.

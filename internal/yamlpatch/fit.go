@@ -113,6 +113,15 @@ func patchedValue(object any, op Operation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	after, err := patchedJSON(before, op)
+	if err != nil {
+		return nil, err
+	}
+	return decodeJSON(after)
+}
+
+// patchedJSON is JSON after one operation.
+func patchedJSON(before []byte, op Operation) ([]byte, error) {
 	list, err := json.Marshal([]Operation{op})
 	if err != nil {
 		return nil, err
@@ -121,9 +130,5 @@ func patchedValue(object any, op Operation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := patch.Apply(before)
-	if err != nil {
-		return nil, err
-	}
-	return decodeJSON(after)
+	return patch.Apply(before)
 }

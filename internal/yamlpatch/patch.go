@@ -62,7 +62,7 @@ func (r *Result) apply(chunk []byte, patch func(Object) []Operation) ([]byte, er
 	for i := 0; ; i++ {
 		roots := d.objects()
 		if i >= len(roots) {
-			return []byte(strings.Join(d.lines, "")), nil
+			return []byte(d.text()), nil
 		}
 		object := roots[i].Object
 		operations := patch(object)
@@ -145,48 +145,65 @@ func objectOf(node *yaml.Node) (object Object, items yaml.Node) {
 	return Object{head.APIVersion, head.Kind, head.Metadata.Namespace, head.Metadata.Name}, head.Items
 }
 
+func (d *document) text() string { return strings.Join(d.lines, "") }
+
 // apply applies an operation. rewritten says that the layout could not be kept.
 func (d *document) apply(op Operation) (changed *document, rewritten bool, err error) {
 	path := d.locate(op.Path)
 	if path == nil {
 		return nil, false, fmt.Errorf("there is no %s", op.Path)
 	}
-	want, err := d.patched(op, path[len(path)-1].value() != nil)
+	e := &path[len(path)-1]
+	if op.Op == "replace" && e.value() == nil {
+		op.Op = "add"
+	}
+	before, err := d.value()
 	if err != nil {
 		return nil, false, err
 	}
-	check := func(text string) bool {
-		changed, err = parse([]byte(text))
+	want, err := patchedValue(before, op)
+	if err != nil {
+		return nil, false, err
+	}
+	check := func(text string, err error) bool {
+		if err == nil {
+			changed, err = parse([]byte(text))
+		}
 		return err == nil && changed.equals(want)
 	}
-	if text, ok := d.splice(op, path); ok && check(text) {
-		return changed, false, nil
-	}
-	found := false
-	d.rewrite(op, path, func(text string, layoutKept bool) bool {
-		found, rewritten = check(text), !layoutKept
-		return found
-	})
-	if !found {
+	original := d.text()
+	if d.json {
+		same, _ := indentedJSON([]byte(compact(original)), original) // what is no JSON is not the same
+		patched, err := patchedJSON([]byte(original), op)
+		if err == nil && check(indentedJSON(patched, original)) {
+			return changed, same != original, nil
+		}
 		return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errors.Join(errOdd, err))
 	}
-	return changed, rewritten, nil
+	if text, ok := d.splice(op, path); ok && check(text, nil) {
+		return changed, false, nil
+	}
+	same, _ := d.whole() // as above
+	if edit(op, e) {
+		openFlow(d.root)
+		if check(d.whole()) {
+			return changed, same != original, nil
+		}
+		if dropComments(d.root); check(d.whole()) {
+			return changed, true, nil
+		}
+	}
+	return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errOdd)
+}
+
+func compact(text string) string {
+	var out bytes.Buffer
+	_ = json.Compact(&out, []byte(text)) // what was not compacted is left out
+	return out.String()
 }
 
 // errOdd says that a place is written in a way in which it cannot be changed.
 var errOdd = errors.New("it cannot be changed in place")
-
-// patched is what the value of the document is to become.
-func (d *document) patched(op Operation, exists bool) (any, error) {
-	before, err := d.value()
-	if err != nil {
-		return nil, err
-	}
-	if op.Op == "replace" && !exists {
-		op.Op = "add"
-	}
-	return patchedValue(before, op)
-}
 
 // value is what the document says.
 func (d *document) value() (any, error) {

@@ -3,10 +3,8 @@ package screen
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -68,29 +66,5 @@ func TestReplaced(t *testing.T) {
 		if got := replaced(test.before, test.after); got != test.want {
 			t.Errorf("replaced(%v, %v) = %d, want %d", test.before, test.after, got, test.want)
 		}
-	}
-}
-
-// TestWorldCountsAgainOnlyWhatChanged: what was counted is handed on from world to world, also past one that nobody asked.
-func TestWorldCountsAgainOnlyWhatChanged(t *testing.T) {
-	var objects inspect.Objects
-	for i := range 20 {
-		name := fmt.Sprintf("node-%02d", i)
-		objects.Nodes = append(objects.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		slice.Spec = resourcev1.ResourceSliceSpec{Driver: "gpu", NodeName: &name, Pool: resourcev1.ResourcePool{Name: name, ResourceSliceCount: 1}, Devices: []resourcev1.Device{{Name: "gpu-0"}}}
-		objects.Slices = append(objects.Slices, slice)
-	}
-	s := inspect.New(objects, inspect.Config{})
-	w := NewWorld(context.Background(), 0, s)
-	first := w.Inventory()
-	next := s.Next(*s.Objects(), inspect.Config{Revision: 2})
-	skipped := w.Next(1, next)
-	after := skipped.Next(2, next).Inventory()
-	if len(after.Devices()) != 20 || after.Nodes[3].Devices.Free != 1 {
-		t.Errorf("the inventory has %d devices, node 3 %+v", len(after.Devices()), after.Nodes[3].Devices)
-	}
-	if reflect.ValueOf(after.Nodes[3].Drivers).Pointer() != reflect.ValueOf(first.Nodes[3].Drivers).Pointer() {
-		t.Error("a node on which nothing changed was counted again")
 	}
 }
