@@ -14,21 +14,20 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // object is an object of any kind.
 type object interface {
 	metav1.Object
 	runtime.Object
+	Marshal() ([]byte, error)
+	Unmarshal(data []byte) error
 }
 
 // Server is the API server of a cluster with so many nodes. Make one with New.
@@ -39,16 +38,12 @@ type Server struct {
 	listed      time.Time              // when the last list or streaming list had been sent
 }
 
-// collection is the objects of one resource, and who watches them. Objects are kept as they are sent, so that neither
+// collection is the objects of one resource, and who watches them. Objects are kept encoded, so that neither
 // lists nor watches cost what encoding costs.
 type collection struct {
-	list    func() runtime.Object
-	example func() object
-	encoder runtime.Encoder
-	encoded [][]byte // whole objects, each of which is replaced and never written
-	about   []about  // of each object
-	// changing are the objects that have changed before, by their place; the others are decoded when they change.
-	changing map[int]object
+	inspect.Kind
+	encoded  [][]byte // each of which is replaced and never written
+	about    []about  // of each object
 	watchers map[*watcher]bool
 }
 
@@ -63,27 +58,9 @@ type watcher struct {
 // New makes a cluster with so many nodes, of eight devices, four claims and four pods each.
 func New(nodes int) (*Server, error) {
 	s := &Server{version: 1, collections: map[string]*collection{}}
-	s.add("/v1/pods", func() runtime.Object { return &corev1.PodList{} }, func() object { return &corev1.Pod{} })
-	s.add("/v1/nodes", func() runtime.Object { return &corev1.NodeList{} }, func() object { return &corev1.Node{} })
-	s.add("/v1/persistentvolumes", func() runtime.Object { return &corev1.PersistentVolumeList{} }, func() object { return &corev1.PersistentVolume{} })
-	s.add("/v1/persistentvolumeclaims", func() runtime.Object { return &corev1.PersistentVolumeClaimList{} }, func() object { return &corev1.PersistentVolumeClaim{} })
-	s.add("resource.k8s.io/v1/resourceclaims", func() runtime.Object { return &resourcev1.ResourceClaimList{} }, func() object { return &resourcev1.ResourceClaim{} })
-	s.add("resource.k8s.io/v1/resourceclaimtemplates", func() runtime.Object { return &resourcev1.ResourceClaimTemplateList{} }, func() object { return &resourcev1.ResourceClaimTemplate{} })
-	s.add("resource.k8s.io/v1/resourceslices", func() runtime.Object { return &resourcev1.ResourceSliceList{} }, func() object { return &resourcev1.ResourceSlice{} })
-	s.add("resource.k8s.io/v1/deviceclasses", func() runtime.Object { return &resourcev1.DeviceClassList{} }, func() object { return &resourcev1.DeviceClass{} })
-	s.add("resource.k8s.io/v1/devicetaintrules", func() runtime.Object { return &resourcev1.DeviceTaintRuleList{} }, func() object { return &resourcev1.DeviceTaintRule{} })
-	s.add("flowcontrol.apiserver.k8s.io/v1/flowschemas", func() runtime.Object { return &flowcontrolv1.FlowSchemaList{} }, func() object { return &flowcontrolv1.FlowSchema{} })
-	s.add("flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", func() runtime.Object { return &flowcontrolv1.PriorityLevelConfigurationList{} }, func() object { return &flowcontrolv1.PriorityLevelConfiguration{} })
-	s.add("storage.k8s.io/v1/storageclasses", func() runtime.Object { return &storagev1.StorageClassList{} }, func() object { return &storagev1.StorageClass{} })
-	s.add("storage.k8s.io/v1/csidrivers", func() runtime.Object { return &storagev1.CSIDriverList{} }, func() object { return &storagev1.CSIDriver{} })
-	s.add("storage.k8s.io/v1/csistoragecapacities", func() runtime.Object { return &storagev1.CSIStorageCapacityList{} }, func() object { return &storagev1.CSIStorageCapacity{} })
-
-	s.add("/v1/namespaces", func() runtime.Object { return &corev1.NamespaceList{} }, func() object { return &corev1.Namespace{} })
-	s.add("/v1/resourcequotas", func() runtime.Object { return &corev1.ResourceQuotaList{} }, func() object { return &corev1.ResourceQuota{} })
-	s.add("storage.k8s.io/v1/csinodes", func() runtime.Object { return &storagev1.CSINodeList{} }, func() object { return &storagev1.CSINode{} })
-	s.add("storage.k8s.io/v1/volumeattachments", func() runtime.Object { return &storagev1.VolumeAttachmentList{} }, func() object { return &storagev1.VolumeAttachment{} })
-	s.add("scheduling.k8s.io/v1beta1/podgroups", func() runtime.Object { return &schedulingv1beta1.PodGroupList{} }, func() object { return &schedulingv1beta1.PodGroup{} })
-
+	for _, k := range inspect.Kinds() {
+		s.collections[strings.Join([]string{k.Group, k.Version, string(k.Resource)}, "/")] = &collection{Kind: k, watchers: map[*watcher]bool{}}
+	}
 	class := &resourcev1.DeviceClass{ObjectMeta: meta("", "gpu", "helm", 100*time.Hour)}
 	class.Spec.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: `device.driver == "` + driver + `"`}}}
 	if err := s.put("resource.k8s.io/v1/deviceclasses", class); err != nil {
@@ -116,20 +93,6 @@ func New(nodes int) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) add(path string, list func() runtime.Object, example func() object) {
-	parts := strings.Split(path, "/")
-	var protobuf runtime.Serializer
-	for _, info := range scheme.Codecs.SupportedMediaTypes() {
-		if info.MediaType == runtime.ContentTypeProtobuf {
-			protobuf = info.Serializer
-		}
-	}
-	s.collections[path] = &collection{
-		list: list, example: example, watchers: map[*watcher]bool{}, changing: map[int]object{},
-		encoder: scheme.Codecs.EncoderForVersion(protobuf, schema.GroupVersion{Group: parts[0], Version: parts[1]}),
-	}
-}
-
 // put stores a new object.
 func (s *Server) put(path string, o object) error {
 	c := s.collections[path]
@@ -138,11 +101,10 @@ func (s *Server) put(path string, o object) error {
 }
 
 // write gives an object a new version and encodes it.
-func (s *Server) write(c *collection, i int, o object) error {
+func (s *Server) write(c *collection, i int, o object) (err error) {
 	s.version++
 	o.SetResourceVersion(strconv.FormatInt(s.version, 10))
-	data, err := runtime.Encode(c.encoder, o)
-	c.encoded[i] = data
+	c.encoded[i], err = o.Marshal()
 	return err
 }
 
@@ -152,23 +114,15 @@ func (s *Server) Change(path string, i int, change func(object)) error {
 	defer s.mu.Unlock()
 	c := s.collections[path]
 	i %= len(c.encoded)
-	o := c.changing[i]
-	if o == nil {
-		o = c.example()
-		if err := runtime.DecodeInto(scheme.Codecs.UniversalDeserializer(), c.encoded[i], o); err != nil {
-			return fmt.Errorf("decoding object %d of %s: %w", i, path, err)
-		}
-		c.changing[i] = o
+	o := c.New().(object) //nolint:forcetypeassert // every kind is one
+	if err := o.Unmarshal(c.encoded[i]); err != nil {
+		return fmt.Errorf("decoding object %d of %s: %w", i, path, err)
 	}
 	change(o)
 	if err := s.write(c, i, o); err != nil {
 		return err
 	}
-	f, err := frame(watch.Modified, c.encoded[i])
-	for w := range c.watchers {
-		w.send(f)
-	}
-	return err
+	return c.tell(watch.Modified, c.encoded[i])
 }
 
 // Create adds an object and tells those who watch.
@@ -179,11 +133,56 @@ func (s *Server) Create(path string, o object) error {
 		return err
 	}
 	c := s.collections[path]
-	f, err := frame(watch.Added, c.encoded[len(c.encoded)-1])
+	return c.tell(watch.Added, c.encoded[len(c.encoded)-1])
+}
+
+// tell sends an event to all that watch.
+func (c *collection) tell(kind watch.EventType, encoded []byte) error {
+	f, err := c.frame(kind, encoded)
 	for w := range c.watchers {
 		w.send(f)
 	}
 	return err
+}
+
+// enveloped is an encoded object, or a list, as the API sends it.
+func (c *collection) enveloped(kind string, encoded []byte) ([]byte, error) {
+	data, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: c.APIVersion(), Kind: kind}, Raw: encoded}).Marshal()
+	return append([]byte("k8s\x00"), data...), err
+}
+
+// list sends a page, or everything at once if no page is asked for. Its pages are of the newest objects, which a
+// real server's are not; nothing is measured that reads pages while objects change.
+func (s *Server) list(w http.ResponseWriter, c *collection, from, limit int) {
+	s.mu.Lock()
+	objects, about := c.encoded[min(from, len(c.encoded)):], metav1.ListMeta{ResourceVersion: strconv.FormatInt(s.version, 10)}
+	if limit > 0 && limit < len(objects) {
+		objects = objects[:limit]
+		about.Continue = strconv.Itoa(from + limit)
+	}
+	objects = slices.Clone(objects)
+	s.mu.Unlock()
+	const metadataTag, itemsTag = 1<<3 | 2, 2<<3 | 2 // of every list
+	encoded, err := about.Marshal()
+	raw := field(nil, metadataTag, encoded)
+	for _, o := range objects {
+		raw = field(raw, itemsTag, o)
+	}
+	if err == nil {
+		encoded, err = c.enveloped(c.Name+"List", raw)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+	if _, err := w.Write(encoded); err == nil {
+		s.sent()
+	}
+}
+
+func field(to []byte, tag byte, data []byte) []byte {
+	return append(binary.AppendUvarint(append(to, tag), uint64(len(data))), data...)
 }
 
 // Listed is when the last list, or beginning of a watch, had been sent to the last byte.
@@ -209,8 +208,12 @@ func (s *Server) Backlog() int {
 }
 
 // frame makes an event of a watch: its length, and the event with the encoded object in it.
-func frame(kind watch.EventType, encoded []byte) ([]byte, error) {
-	data, err := (&metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: encoded}}).Marshal()
+func (c *collection) frame(kind watch.EventType, encoded []byte) ([]byte, error) {
+	object, err := c.enveloped(c.Name, encoded)
+	if err != nil {
+		return nil, err
+	}
+	data, err := (&metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: object}}).Marshal()
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...), err //nolint:gosec // objects are small
 }
 
@@ -243,11 +246,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ok && strings.HasPrefix(r.Header.Get("Accept"), "application/json;as=Table"):
 		s.table(w, path, namespace, c)
 	case ok && r.URL.Query().Has("fieldSelector"):
-		s.named(w, r, c)
+		s.list(w, c, s.named(c, strings.TrimPrefix(r.URL.Query().Get("fieldSelector"), "metadata.name=")), 1)
 	case ok && namespace != "":
 		forbid(w)
 	case ok:
-		s.list(w, r, c)
+		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		s.list(w, c, from, limit)
 	case strings.Count(path, "/") == 1 && strings.HasPrefix(r.URL.Path, "/apis/"):
 		s.discover(w, path)
 	default:
@@ -300,7 +305,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c *collection) {
 	}()
 	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
 	flusher := http.NewResponseController(w)
-	if mine.sendInitial(w) != nil {
+	if mine.sendInitial(w, c) != nil {
 		return
 	}
 	for first := true; ; first = false {
@@ -319,10 +324,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c *collection) {
 }
 
 // sendInitial sends what there was when the watch began.
-func (w *watcher) sendInitial(to io.Writer) error {
+func (w *watcher) sendInitial(to io.Writer, c *collection) error {
 	buffered := bufio.NewWriterSize(to, 1<<18)
 	for _, encoded := range w.initial {
-		f, err := frame(watch.Added, encoded)
+		f, err := c.frame(watch.Added, encoded)
 		if err != nil {
 			return err
 		}
@@ -343,14 +348,14 @@ func (s *Server) begin(c *collection, mine *watcher, streaming bool) error {
 		return nil
 	}
 	mine.initial = slices.Clone(c.encoded)
-	end := c.example()
+	end := c.New().(object) //nolint:forcetypeassert // every kind is one
 	end.SetResourceVersion(strconv.FormatInt(s.version, 10))
 	end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-	data, err := runtime.Encode(c.encoder, end)
+	data, err := end.Marshal()
 	if err != nil {
 		return err
 	}
-	f, err := frame(watch.Bookmark, data)
+	f, err := c.frame(watch.Bookmark, data)
 	mine.send(f)
 	return err
 }

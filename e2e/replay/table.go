@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -92,22 +93,12 @@ func (a *about) cell(column string) string {
 	return "<none>"
 }
 
-// named sends a list of the one object that is named by a field selector.
-func (s *Server) named(w http.ResponseWriter, r *http.Request, c *collection) {
-	name := strings.TrimPrefix(r.URL.Query().Get("fieldSelector"), "metadata.name=")
+// named is the place of the object of a name, behind all others if there is none.
+func (s *Server) named(c *collection, name string) int {
 	s.mu.Lock()
-	from := len(c.about)
-	for i := range c.about {
-		if c.about[i].name == name {
-			from = i
-		}
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(c.about, func(a about) bool { return a.name == name }); i >= 0 {
+		return i
 	}
-	p, err := s.pageOf(c, from, 1)
-	s.mu.Unlock()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	_ = p.send(w)
+	return len(c.about)
 }

@@ -129,8 +129,11 @@ func (d *document) splice(op Operation, path []entry) (string, bool) {
 		if text, ok := d.replaceScalar(e.value(), op.Value); ok {
 			return text, true
 		}
+		if d.json {
+			return "", false
+		}
 		return d.replaceLines(op.Value, path)
-	case slices.ContainsFunc(path, func(e entry) bool { return e.inFlow() }) || len(e.parent.Content) == 0:
+	case d.json || slices.ContainsFunc(path, func(e entry) bool { return e.inFlow() }) || len(e.parent.Content) == 0:
 		return "", false
 	case op.Op == "remove":
 		return d.removeLines(path)
@@ -144,9 +147,8 @@ func (d *document) replaceScalar(old *yaml.Node, value any) (string, bool) {
 	if err != nil || node.Kind != yaml.ScalarNode || old.Kind != yaml.ScalarNode {
 		return "", false
 	}
-	was, errWas := d.encode(&yaml.Node{Kind: old.Kind, Tag: old.Tag, Value: old.Value, Style: old.Style})
-	is, errIs := d.encode(&yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value, Style: node.Style})
-	was, is = strings.TrimSuffix(was, "\n"), strings.TrimSuffix(is, "\n")
+	was, errWas := d.scalar(old)
+	is, errIs := d.scalar(node)
 	before, from, ok := d.lineOf(old)
 	rest, same := strings.CutPrefix(from, was)
 	if errWas != nil || errIs != nil || !ok || was == "" || !same || strings.Contains(is, "\n") {
@@ -347,6 +349,21 @@ func indentedJSON(data []byte, like string) (string, error) {
 	}
 	out.WriteString(like[strings.LastIndexByte(like, '}')+1:])
 	return notEscaped.Replace(out.String()), nil
+}
+
+// scalar writes a scalar without its comments.
+func (d *document) scalar(n *yaml.Node) (text string, err error) {
+	switch {
+	case !d.json:
+		text, err = d.encode(&yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value, Style: n.Style})
+	case n.ShortTag() == "!!str":
+		var quoted []byte
+		quoted, err = json.Marshal(n.Value)
+		text = notEscaped.Replace(string(quoted))
+	default:
+		text = n.Value
+	}
+	return strings.TrimSuffix(text, "\n"), err
 }
 
 // encode writes a node as the document is written.

@@ -172,6 +172,9 @@ func (d *document) apply(op Operation) (changed *document, rewritten bool, err e
 		return err == nil && changed.equals(want)
 	}
 	original := d.text()
+	if text, ok := d.splice(op, path); ok && check(text, nil) {
+		return changed, false, nil
+	}
 	if d.json {
 		same, _ := indentedJSON([]byte(compact(original)), original) // what is no JSON is not the same
 		patched, err := patchedJSON([]byte(original), op)
@@ -179,9 +182,6 @@ func (d *document) apply(op Operation) (changed *document, rewritten bool, err e
 			return changed, same != original, nil
 		}
 		return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errors.Join(errOdd, err))
-	}
-	if text, ok := d.splice(op, path); ok && check(text, nil) {
-		return changed, false, nil
 	}
 	same, _ := d.whole() // as above
 	if edit(op, e) {
