@@ -6,7 +6,6 @@ import (
 
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
@@ -20,7 +19,7 @@ func TestClaims(t *testing.T) {
 
 // aborts reports whether the scheduler ends its attempt with an error, whatever it says of other nodes: DynamicResources may, and
 // VolumeBinding and NodeVolumeLimits for the disk of a cloud whose name cannot be read.
-func aborts(a scheduler.Answer) bool {
+func aborts(a kubeAnswer) bool {
 	for _, node := range a.Nodes {
 		for _, r := range node.Alone {
 			if r.Code == fwk.Error && r.Plugin == node.First {

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -94,14 +93,14 @@ func earlier(s *inspect.Snapshot) *inspect.Snapshot {
 }
 
 // askScheduler returns the problem as the server has it, and what the scheduler says of the pods.
-func askScheduler(t *testing.T, p *problem) (*problem, []scheduler.Answer, error) {
+func askScheduler(t *testing.T, p *problem) (*problem, []kubeAnswer, error) {
 	t.Helper()
 	admitted, err := p.admitted()
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []scheduler.Answer
-	scheduler.Test(t, &admitted.objects, func(_ *testing.T, s *scheduler.Scheduler) {
+	var out []kubeAnswer
+	withKubeScheduler(t, &admitted.objects, func(_ *testing.T, s *kubeScheduler) {
 		for _, pod := range admitted.asked {
 			answer, failure := s.Ask(pod)
 			if failure != nil {
@@ -115,10 +114,10 @@ func askScheduler(t *testing.T, p *problem) (*problem, []scheduler.Answer, error
 }
 
 // read sorts the answer of the scheduler by node.
-func read(a scheduler.Answer) answer {
+func read(a kubeAnswer) answer {
 	out := answer{nodes: map[string]says{}, other: map[string]says{}}
 	for name, node := range a.Nodes {
-		out.fails = out.fails || slices.ContainsFunc(node.Alone, func(r scheduler.Refusal) bool { return r.Code == fwk.Error })
+		out.fails = out.fails || slices.ContainsFunc(node.Alone, func(r kubeRefusal) bool { return r.Code == fwk.Error })
 		refusals, other := node.Alone, node.Ahead
 		if slices.ContainsFunc(node.Ahead, known) {
 			refusals, other = node.Ahead, node.Alone
@@ -132,11 +131,11 @@ func read(a scheduler.Answer) answer {
 }
 
 // known tells whether this project has the plugin.
-func known(r scheduler.Refusal) bool {
+func known(r kubeRefusal) bool {
 	return slices.Contains(filters.Plugins(), filters.Plugin(r.Plugin))
 }
 
-func saysOf(everywhere, node []scheduler.Refusal) says {
+func saysOf(everywhere, node []kubeRefusal) says {
 	out := says{}
 	for _, r := range slices.Concat(everywhere, node) {
 		out[filters.Plugin(r.Plugin)] = cmp.Or(r.Message, r.Code.String())

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -298,10 +297,10 @@ func (f *fixTrial) ask(t *testing.T, p *problem) (nodes []string, why string, er
 	if err := setGates(p.features()); err != nil {
 		return nil, "", err
 	}
-	var answer scheduler.Answer
+	var answer kubeAnswer
 	objects := p.asking(p.asked[0]).objects
 	objects.Pods = append(objects.Pods, p.asked[0])
-	scheduler.Test(t, &objects, func(_ *testing.T, s *scheduler.Scheduler) { answer, err = s.Ask(p.asked[0]) })
+	withKubeScheduler(t, &objects, func(_ *testing.T, s *kubeScheduler) { answer, err = s.Ask(p.asked[0]) })
 	if nodes, why = passing(answer); len(nodes) == 0 {
 		why = fmt.Sprint(answer)
 	}

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -59,7 +58,7 @@ func (c *playedCounts) compare(t *testing.T, generated *problem, r *rand.Rand, n
 	rest.Pods = slices.DeleteFunc(slices.Clone(rest.Pods), func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" })
 	var first, left []string
 	for run := range runsEach {
-		nodes := scheduler.Play(t, &rest, inTurn(r, p.asked))
+		nodes := kubePlay(t, &rest, inTurn(r, p.asked))
 		left = left[:0]
 		for _, pod := range p.asked {
 			if name := pod.Namespace + "/" + pod.Name; nodes[name] == "" {

@@ -12,7 +12,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -38,7 +37,7 @@ func TestPreemption(t *testing.T) {
 		}
 		cluster := sched.NewCluster(admitted.snapshot(), sched.Options{})
 		budgets := randomBudgets(r)
-		scheduler.Test(t, &admitted.objects, func(t *testing.T, s *scheduler.Scheduler) {
+		withKubeScheduler(t, &admitted.objects, func(t *testing.T, s *kubeScheduler) {
 			for _, pod := range admitted.asked {
 				if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
 					continue
@@ -113,7 +112,7 @@ func randomBudgets(r *rand.Rand) []*policyv1.PodDisruptionBudget {
 }
 
 // comparePreemption asks both sides about a pod. It returns what came of it, or "" if the pod is not refused.
-func comparePreemption(t *testing.T, s *scheduler.Scheduler, c *sched.Cluster, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
+func comparePreemption(t *testing.T, s *kubeScheduler, c *sched.Cluster, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
 	t.Helper()
 	e, err := question.PodObject(context.Background(), c, pod, question.Options{})
 	if err != nil {
@@ -143,7 +142,7 @@ func comparePreemption(t *testing.T, s *scheduler.Scheduler, c *sched.Cluster, p
 }
 
 // disagreePreemption is where we are wrong. none: there are no budgets.
-func disagreePreemption(ours *explain.Preemption, theirs scheduler.Preemption, none bool) string {
+func disagreePreemption(ours *explain.Preemption, theirs kubePreemption, none bool) string {
 	switch ours.Outcome {
 	case explain.PreemptionNever, explain.PreemptionUnderway:
 		if theirs.Ineligible == "" {

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -66,7 +65,7 @@ func (c *scoreCounts) compare(t *testing.T, p *problem) error {
 	if err != nil {
 		return err
 	}
-	scheduler.Test(t, &admitted.objects, func(t *testing.T, s *scheduler.Scheduler) {
+	withKubeScheduler(t, &admitted.objects, func(t *testing.T, s *kubeScheduler) {
 		ours := newOurScores(admitted)
 		for _, pod := range admitted.asked {
 			theirs, failure := s.Score(pod)
@@ -92,7 +91,7 @@ func (c *scoreCounts) compare(t *testing.T, p *problem) error {
 }
 
 // choices lets the scheduler choose several times: it begins to look at another node each time.
-func (c *scoreCounts) choices(s *scheduler.Scheduler, pod *corev1.Pod, ours scores.Choice) string {
+func (c *scoreCounts) choices(s *kubeScheduler, pod *corev1.Pod, ours scores.Choice) string {
 	for range 3 {
 		node, err := s.Choose(pod)
 		if (err != nil) != (len(ours.Nodes) == 0) || err == nil && !slices.Contains(ours.Nodes, inspect.NodeName(node)) {
@@ -103,7 +102,7 @@ func (c *scoreCounts) choices(s *scheduler.Scheduler, pod *corev1.Pod, ours scor
 }
 
 // differences compares points, with which it counts what the problem has tried.
-func (c *scoreCounts) differences(theirs scheduler.Scores, ours scores.Choice, pod *corev1.Pod) string {
+func (c *scoreCounts) differences(theirs kubeScores, ours scores.Choice, pod *corev1.Pod) string {
 	switch nominated := slices.Contains(theirs.Fitting, pod.Status.NominatedNodeName); {
 	case nominated && ours.Failure != "" || !nominated && (theirs.Failure != nil) != (ours.Failure != ""):
 		return fmt.Sprintf("the scheduler fails with %v, ours with %q", theirs.Failure, ours.Failure)
@@ -132,7 +131,7 @@ func (c *scoreCounts) differences(theirs scheduler.Scores, ours scores.Choice, p
 }
 
 // bestOf are the nodes with the most points, sorted.
-func bestOf(theirs scheduler.Scores) []inspect.NodeName {
+func bestOf(theirs kubeScores) []inspect.NodeName {
 	most := slices.Max(slices.Collect(maps.Values(theirs.Totals)))
 	var out []inspect.NodeName
 	for _, node := range sorted(theirs.Totals) {
@@ -143,7 +142,7 @@ func bestOf(theirs scheduler.Scores) []inspect.NodeName {
 	return out
 }
 
-func (c *scoreCounts) count(theirs scheduler.Scores, ours scores.Choice) {
+func (c *scoreCounts) count(theirs kubeScores, ours scores.Choice) {
 	if len(ours.Doubts) == 0 {
 		c.sure++
 	}

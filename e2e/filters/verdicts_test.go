@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -103,7 +102,7 @@ func undecided(index *filters.Index, pod *corev1.Pod) int {
 }
 
 // disagree compares a verdict other than Unknown, and the number of nodes, of which some may be undecided.
-func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation, undecided int) []disagreement {
+func disagree(pod *corev1.Pod, theirs kubeAnswer, e *explain.Explanation, undecided int) []disagreement {
 	passing, why := passing(theirs)
 	d := disagreement{pod: pod.Name, plugin: aVerdict}
 	if len(passing) == 0 {
@@ -123,7 +122,7 @@ func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation, 
 }
 
 // passing are the nodes onto which the scheduler lets a pod, or what it has against it.
-func passing(a scheduler.Answer) (nodes []string, why string) {
+func passing(a kubeAnswer) (nodes []string, why string) {
 	if len(a.Everywhere) > 0 || aborts(a) {
 		return nil, fmt.Sprint(a.Everywhere, a.Nodes)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
 )
 
 // podProblem is a cluster with a pod in it that is asked about. Nothing here uses package explain to decide or to change
@@ -42,7 +41,7 @@ func copies[T interface{ DeepCopy() T }](list []T) []T {
 
 // pod is the pod in question.
 func (p podProblem) pod() *corev1.Pod {
-	return p.Pods[slices.IndexFunc(p.Pods, func(pod *corev1.Pod) bool { return pod.Name == randompod.Asked })]
+	return p.Pods[slices.IndexFunc(p.Pods, func(pod *corev1.Pod) bool { return pod.Name == askedPod })]
 }
 
 func (p podProblem) node(name string) *corev1.Node {
@@ -160,7 +159,7 @@ func (p podProblem) wantsOfOthers(node string) []want {
 	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {
 		var names []string
 		for _, other := range p.Pods {
-			if a := other.Spec.Affinity; other.Name == randompod.Asked || a == nil || a.PodAntiAffinity == nil ||
+			if a := other.Spec.Affinity; other.Name == askedPod || a == nil || a.PodAntiAffinity == nil ||
 				p.node(other.Spec.NodeName).Labels[key] != p.node(node).Labels[key] {
 				continue
 			}

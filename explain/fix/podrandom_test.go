@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
-	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
 )
 
 // TestFixesOfRandomPods compares conflicts and fixes of refused pods with what trying everything gives, with devices and
@@ -77,7 +76,7 @@ func TestFixesOfHardPods(t *testing.T) {
 // checkPod checks the explanation of a random pod, and reports whether it was refused.
 func checkPod(t *testing.T, seed int, tally map[string]int) bool {
 	t.Helper()
-	p := podProblem{randompod.New(seed).Problem()}
+	p := podProblem{newProblemMaker(seed).problem()}
 	e := explainedAsked(t, p)
 	if fits := p.fitsSomewhere(t) != ""; fits != (e.Verdict == explain.Allocatable) {
 		t.Errorf("seed %d: %s, but it fits: %t", seed, e.Verdict, fits)
@@ -100,7 +99,7 @@ func checkPod(t *testing.T, seed int, tally map[string]int) bool {
 
 func explainedAsked(t *testing.T, p podProblem) *explain.Explanation {
 	t.Helper()
-	e, err := question.Pod(context.Background(), explaintest.NewCluster(p.Objects), inspect.PodRef{Namespace: "default", Name: randompod.Asked}, question.Options{})
+	e, err := question.Pod(context.Background(), explaintest.NewCluster(p.Objects), inspect.PodRef{Namespace: "default", Name: askedPod}, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

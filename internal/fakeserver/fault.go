@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -85,6 +86,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 // Unwrap lets http.ResponseController reach the connection.
 func (e *Exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
+// Kind returns the kind and the apiVersion of the objects that a request is about.
+func (e *Exchange) Kind() (name, apiVersion string) {
+	t, _ := e.Server.target(strings.Split(strings.Trim(e.Request.URL.Path, "/"), "/"))
+	return t.Name, t.apiVersion(t.version)
+}
+
 // Honest answers as an honest server does.
 func (e *Exchange) Honest() { e.Server.serve(e.ResponseWriter, e.Request, e.Body) }
 
@@ -95,8 +102,8 @@ func (e *Exchange) Hidden() (code int, body []byte) {
 	return w.Code, bytes.Clone(w.Body.Bytes())
 }
 
-// wait waits, or less long if the client goes away. It reports whether the client is still there.
-func (e *Exchange) wait(d time.Duration) bool {
+// Wait waits, or less long if the client goes away. It reports whether the client is still there.
+func (e *Exchange) Wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

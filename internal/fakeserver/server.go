@@ -63,7 +63,7 @@ func New(objects inspect.Objects) (*Server, error) {
 	for _, k := range kinds() {
 		s.store[k.Resource] = map[Key]object{}
 	}
-	if err := s.fill(objects); err != nil {
+	if err := s.fill(&objects); err != nil {
 		return nil, err
 	}
 	for _, name := range s.namespaces() {
@@ -78,42 +78,15 @@ func New(objects inspect.Objects) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) fill(o inspect.Objects) error {
-	err := add(s, inspect.Claims, o.Claims)
-	for _, next := range []func() error{
-		func() error { return add(s, inspect.Templates, o.Templates) },
-		func() error { return add(s, inspect.Classes, o.Classes) },
-		func() error { return add(s, inspect.Slices, o.Slices) },
-		func() error { return add(s, inspect.TaintRules, o.TaintRules) },
-		func() error { return add(s, inspect.Pods, o.Pods) },
-		func() error { return add(s, inspect.Nodes, o.Nodes) },
-		func() error { return add(s, inspect.PriorityLevels, o.PriorityLevels) },
-		func() error { return add(s, inspect.FlowSchemas, o.FlowSchemas) },
-		func() error { return add(s, inspect.StorageCapacities, o.StorageCapacities) },
-		func() error { return add(s, inspect.StorageClasses, o.StorageClasses) },
-		func() error { return add(s, inspect.CSIDrivers, o.CSIDrivers) },
-		func() error { return add(s, inspect.VolumeClaims, o.VolumeClaims) },
-		func() error { return add(s, inspect.Volumes, o.Volumes) },
-		func() error { return add(s, inspect.Namespaces, o.Namespaces) },
-		func() error { return add(s, inspect.CSINodes, o.CSINodes) },
-		func() error { return add(s, inspect.VolumeAttachments, o.VolumeAttachments) },
-		func() error { return add(s, inspect.PodGroups, o.PodGroups) },
-		func() error { return add(s, inspect.Quotas, o.Quotas) },
-	} {
-		if err == nil {
-			err = next()
+func (s *Server) fill(o *inspect.Objects) error {
+	for _, k := range inspect.Kinds() {
+		for _, object := range k.Objects(o) {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+			if err != nil {
+				return fmt.Errorf("adding to %s: %w", k.Resource, err)
+			}
+			s.put(k.Resource, &unstructured.Unstructured{Object: content})
 		}
-	}
-	return err
-}
-
-func add[T any](s *Server, resource inspect.Resource, objects []T) error {
-	for _, o := range objects {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-		if err != nil {
-			return fmt.Errorf("adding to %s: %w", resource, err)
-		}
-		s.put(resource, &unstructured.Unstructured{Object: content})
 	}
 	return nil
 }

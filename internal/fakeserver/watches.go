@@ -39,7 +39,7 @@ func (w *Watch) Send(kind string, object any) bool { return w.stream.send(kind, 
 func (w *Watch) Raw(text string) bool { return w.stream.raw([]byte(text)) }
 
 // Wait waits and reports whether the client is still there.
-func (w *Watch) Wait(d time.Duration) bool { return w.exchange.wait(d) }
+func (w *Watch) Wait(d time.Duration) bool { return w.exchange.Wait(d) }
 
 // First returns the first object of the resource with another resource version, or nil when there is none.
 func (w *Watch) First(version int64) map[string]any {

@@ -1,4 +1,3 @@
 // Package randompod makes pods for tests that say all that the scheduler's filters look at, and much that nobody looks at,
-// and a small cluster in which some of them fit. It also makes crowded clusters with a pod that wants devices and some of
-// everything else. Only tests import it.
+// and a small cluster in which some of them fit. Only tests import it.
 package randompod

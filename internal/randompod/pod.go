@@ -64,13 +64,13 @@ func (g Maker) Pod(name string) *corev1.Pod {
 	if g.once(8) {
 		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", VolumeMounts: g.mounts()}}}
 	}
-	serve(pod)
+	Serve(pod)
 	g.status(pod)
 	return pod
 }
 
-// serve fills in what no pod of a server is without.
-func serve(pod *corev1.Pod) {
+// Serve fills in what no pod of a server is without.
+func Serve(pod *corev1.Pod) {
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			resources, ports := &containers[i].Resources, containers[i].Ports

@@ -22,7 +22,7 @@ func watches() []fault {
 		{name: "watch-short", about: "watches end after one event", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			w.Send("BOOKMARK", w.Bookmark(5000))
 		})), want: following(".", 150)},
-		{name: "watch-reset", about: "watches are reset", inject: strike(watching, fakeserver.Reset), want: following(".", 150)},
+		{name: "watch-reset", about: "watches are reset", inject: strike(watching, resetConnection), want: following(".", 150)},
 		{name: "watch-410", about: "watches expire after 100 ms", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			stop(w)
 			w.Send(fakeserver.Expired("too old \x1b[31mEVIL"))
@@ -57,9 +57,9 @@ func watches() []fault {
 			}
 		})), want: following(".", 60)},
 		{name: "watch-403", about: "watching is forbidden", inject: strike(watching, fakeserver.Refuse(http.StatusForbidden, "Forbidden", "no")), want: following(".", 150)},
-		{name: "watch-silent", about: "watches are never answered", inject: strike(watching, fakeserver.Silent), want: following(inTime+`|`+waiting, 60)},
+		{name: "watch-silent", about: "watches are never answered", inject: strike(watching, silent), want: following(inTime+`|`+waiting, 60)},
 		{name: "watch-no-end", about: "watches begin and send nothing", inject: strike(watching, func(e *fakeserver.Exchange) {
-			fakeserver.Raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")(e)
+			raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")(e)
 		}), want: following(".", 150)},
 		{name: "watch-429", about: "watches: too many requests, Retry-After: 1", inject: strike(watching, fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "later", "Retry-After", "1")), want: following(".", 150)},
 	}

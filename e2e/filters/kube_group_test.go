@@ -1,4 +1,4 @@
-package scheduler
+package filters
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 var errNotPlaced = errors.New("groups are not placed here")
 
 // group says what the scheduler has against a pod because of its group, besides what the plugin for groups says of the pod.
-func (q *question) group() []Refusal {
+func (q *kubeQuestion) group() []kubeRefusal {
 	group := q.pod.Spec.SchedulingGroup
 	if group == nil || group.PodGroupName == nil || !utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload) {
 		return nil
@@ -31,25 +31,25 @@ func (q *question) group() []Refusal {
 	if !ok {
 		return nil
 	}
-	var out []Refusal
+	var out []kubeRefusal
 	entity.ForEachPodInfo(func(member *framework.QueuedPodInfo) bool {
 		for _, p := range q.preEnqueue {
 			if status := p.PreEnqueue(q.ctx, member.Pod); !status.IsSuccess() && member.Pod.UID != q.pod.UID {
-				out = append(out, Refusal{names.GangScheduling, status.Code(), "pod " + member.Pod.Name + " of the group waits: " + status.Message()})
+				out = append(out, kubeRefusal{names.GangScheduling, status.Code(), "pod " + member.Pod.Name + " of the group waits: " + status.Message()})
 				break
 			}
 		}
 		return len(out) == 0
 	})
 	if failure, tried := q.try(entity); !tried {
-		out = append(out, Refusal{names.GangScheduling, fwk.Unschedulable, cmp.Or(failure, "no pod of the group is to be scheduled")})
+		out = append(out, kubeRefusal{names.GangScheduling, fwk.Unschedulable, cmp.Or(failure, "no pod of the group is to be scheduled")})
 	}
 	return out
 }
 
 // try runs the scheduling cycle of a group. It says whether the scheduler begins to look for a node for any pod, which none
 // finds, or else why the pod that is asked about fails.
-func (q *question) try(group *framework.QueuedPodGroupInfo) (failure string, tried bool) {
+func (q *kubeQuestion) try(group *framework.QueuedPodGroupInfo) (failure string, tried bool) {
 	// The cycle leaves out pods that are being deleted, and the group stays in the queue.
 	attempt, info := *group, *group.PodGroupInfo
 	attempt.PodGroupInfo, attempt.QueuedPodInfos = &info, maps.Clone(group.QueuedPodInfos)

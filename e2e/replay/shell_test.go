@@ -1,4 +1,4 @@
-package completion
+package replay
 
 import (
 	"bytes"
@@ -95,7 +95,7 @@ func eachShell(t *testing.T, environment []string, test func(t *testing.T, s *sh
 			cmd.Env = append([]string{
 				"PATH=" + filepath.Join(home, "bin") + ":/usr/bin:/bin", "HOME=" + home, "ZDOTDIR=" + home, "TERM=xterm", "LANG=C.UTF-8",
 			}, environment...)
-			s := start(t, cmd, home)
+			s := startShell(t, cmd, home)
 			s.name = about.name
 			test(t, s)
 		})
@@ -125,15 +125,15 @@ type shell struct {
 	changed time.Time
 }
 
-const columns, rows = 160, 60
+const shellColumns, shellRows = 160, 60
 
-func start(t *testing.T, cmd *exec.Cmd, home string) *shell {
+func startShell(t *testing.T, cmd *exec.Cmd, home string) *shell {
 	t.Helper()
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns})
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: shellRows, Cols: shellColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{home: home, pty: f, done: make(chan struct{}), screen: vt10x.New(vt10x.WithSize(columns, rows))}
+	s := &shell{home: home, pty: f, done: make(chan struct{}), screen: vt10x.New(vt10x.WithSize(shellColumns, shellRows))}
 	go s.read()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()

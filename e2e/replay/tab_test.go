@@ -1,4 +1,4 @@
-package completion
+package replay
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/e2e/replay"
 )
 
 // kubeconfig returns the variable that makes programs ask a server.
@@ -25,7 +24,7 @@ func kubeconfig(t *testing.T, url string) string {
 
 // TestTab types commands and presses TAB, against a server and the demo cluster, through kubectl and without it.
 func TestTab(t *testing.T) {
-	server, err := replay.New(50)
+	server, err := New(50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +71,7 @@ func TestTab(t *testing.T) {
 					return strings.HasPrefix(typed(screen), tt.becomes)
 				}
 				for _, word := range strings.Split(tt.offers, " ") {
-					if !shows(offered(screen), word) {
+					if !offers(offered(screen), word) {
 						return false
 					}
 				}
@@ -82,8 +81,8 @@ func TestTab(t *testing.T) {
 	})
 }
 
-// shows reports whether a word is on the screen, as a whole or, as fish shows long ones, without its beginning.
-func shows(screen, word string) bool {
+// offers reports whether a word is on the screen, as a whole or, as fish shows long ones, without its beginning.
+func offers(screen, word string) bool {
 	if strings.Contains(screen, word) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package randompod
+package fix_test
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// DeviceDriver is the driver, and the class, of the devices of a problem.
-const DeviceDriver = "gpu.example.com"
+// deviceDriver is the driver, and the class, of the devices of a problem.
+const deviceDriver = "gpu.example.com"
 
-func (g Maker) deviceClasses(o *inspect.Objects) {
-	o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: DeviceDriver}, Spec: resourcev1.DeviceClassSpec{
-		Selectors: []resourcev1.DeviceSelector{selecting(fmt.Sprintf("device.driver == %q", DeviceDriver))},
+func (g problemMaker) deviceClasses(o *inspect.Objects) {
+	o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: deviceDriver}, Spec: resourcev1.DeviceClassSpec{
+		Selectors: []resourcev1.DeviceSelector{selecting(fmt.Sprintf("device.driver == %q", deviceDriver))},
 	}}}
 }
 
@@ -26,13 +26,13 @@ func selecting(expression string) resourcev1.DeviceSelector {
 }
 
 // publish adds the devices of a node. A few nodes have none.
-func (g Maker) publish(o *inspect.Objects, node string) {
+func (g problemMaker) publish(o *inspect.Objects, node string) {
 	if g.once(6) {
 		return
 	}
 	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: node + "-gpus"}}
 	slice.Spec = resourcev1.ResourceSliceSpec{
-		Driver: DeviceDriver, NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1},
+		Driver: deviceDriver, NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1},
 	}
 	for i := range 1 + g.rand.IntN(5) {
 		device := resourcev1.Device{Name: fmt.Sprint("gpu-", i), Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
@@ -47,7 +47,7 @@ func (g Maker) publish(o *inspect.Objects, node string) {
 }
 
 // hold gives a free device of its node to a pod, if there is one: in a claim that is made for it, or in one of its own.
-func (g Maker) hold(o *inspect.Objects, pod *corev1.Pod) {
+func (g problemMaker) hold(o *inspect.Objects, pod *corev1.Pod) {
 	taken := map[string]bool{}
 	for _, claim := range o.Claims {
 		for _, r := range claim.Status.Allocation.Devices.Results {
@@ -62,7 +62,7 @@ func (g Maker) hold(o *inspect.Objects, pod *corev1.Pod) {
 			}
 			claim := claimOf("c-"+pod.Name, request("r", 1))
 			claim.Status.Allocation = &resourcev1.AllocationResult{
-				Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: DeviceDriver, Pool: slice.Spec.Pool.Name, Device: name}}},
+				Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: deviceDriver, Pool: slice.Spec.Pool.Name, Device: name}}},
 				NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
 					Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{pod.Spec.NodeName},
 				}}}}},
@@ -79,14 +79,14 @@ func (g Maker) hold(o *inspect.Objects, pod *corev1.Pod) {
 }
 
 // wantDevices lets the pod want devices, by a claim or a template.
-func (g Maker) wantDevices(o *inspect.Objects, pod *corev1.Pod) {
+func (g problemMaker) wantDevices(o *inspect.Objects, pod *corev1.Pod) {
 	requests := []resourcev1.DeviceRequest{g.deviceRequest("r0")}
 	if g.once(4) {
 		requests = append(requests, g.deviceRequest("r1"))
 	}
 	claim := claimOf("wanted", requests...)
 	if g.once(3) {
-		claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(DeviceDriver + "/" + oneOf(g, "numa", "model")))}}
+		claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(deviceDriver + "/" + oneOf(g, "numa", "model")))}}
 	}
 	if g.once(2) {
 		o.Claims = append(o.Claims, claim)
@@ -99,17 +99,17 @@ func (g Maker) wantDevices(o *inspect.Objects, pod *corev1.Pod) {
 	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: &template.Name}}
 }
 
-func (g Maker) deviceRequest(name string) resourcev1.DeviceRequest {
+func (g problemMaker) deviceRequest(name string) resourcev1.DeviceRequest {
 	r := request(name, int64(1+g.rand.IntN(3)))
 	if g.once(3) {
-		r.Exactly.Selectors = []resourcev1.DeviceSelector{selecting(fmt.Sprintf("device.attributes[%q].model == %q", DeviceDriver, oneOf(g, "a", "b")))}
+		r.Exactly.Selectors = []resourcev1.DeviceSelector{selecting(fmt.Sprintf("device.attributes[%q].model == %q", deviceDriver, oneOf(g, "a", "b")))}
 	}
 	return r
 }
 
 func request(name string, count int64) resourcev1.DeviceRequest {
 	return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{
-		DeviceClassName: DeviceDriver, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
+		DeviceClassName: deviceDriver, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
 	}}
 }
 

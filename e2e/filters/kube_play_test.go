@@ -1,4 +1,4 @@
-package scheduler
+package filters
 
 import (
 	"context"
@@ -25,10 +25,10 @@ import (
 // longEnough is until a scheduler has tried everything again that it left waiting, also what no event told it to.
 const longEnough = 15 * time.Minute
 
-// Play runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which it places pods, by namespace and
+// kubePlay runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which it places pods, by namespace and
 // name. The pods come into its queue one after the other, before it takes the first. It chooses by chance among nodes that are as good as each
 // other. Volumes are not provisioned, and nothing is released when it ends pods.
-func Play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod) map[string]string {
+func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod) map[string]string {
 	t.Helper()
 	prepareProcess()
 	out := map[string]string{}

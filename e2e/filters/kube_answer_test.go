@@ -1,4 +1,4 @@
-package scheduler
+package filters
 
 import (
 	"fmt"
@@ -11,21 +11,21 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
-// Answer is what the scheduler says of a pod.
-type Answer struct {
+// kubeAnswer is what the scheduler says of a pod.
+type kubeAnswer struct {
 	// Everywhere is what is said before nodes are asked (PreEnqueue, PreFilter), and counts for all of them.
-	Everywhere []Refusal
+	Everywhere []kubeRefusal
 	// Nodes has every node of the cluster.
-	Nodes map[string]Node
+	Nodes map[string]kubeNode
 }
 
-// Node is what the scheduler says of a pod on a node: the plugins that refuse it, each asked by itself, in their order.
-type Node struct {
+// kubeNode is what the scheduler says of a pod on a node: the plugins that refuse it, each asked by itself, in their order.
+type kubeNode struct {
 	// Ahead has the plugins that refuse the node as if the pods ran there that are nominated to it and come first. It is nil
 	// if there are none.
-	Ahead []Refusal
+	Ahead []kubeRefusal
 	// Alone has those that refuse it without such pods. The scheduler does not ask them if the others refuse it.
-	Alone []Refusal
+	Alone []kubeRefusal
 	// First is the plugin by which the framework refuses the node when it stops at the first one. It is "" if the node passes,
 	// and also if the framework does not name one.
 	First string
@@ -33,20 +33,20 @@ type Node struct {
 	Passes bool
 }
 
-// Refusal is what a plugin has against a pod, or against a node for it.
-type Refusal struct {
+// kubeRefusal is what a plugin has against a pod, or against a node for it.
+type kubeRefusal struct {
 	Plugin  string
 	Code    fwk.Code
 	Message string
 }
 
-func refusal(plugin string, s *fwk.Status) Refusal {
-	return Refusal{Plugin: plugin, Code: s.Code(), Message: s.Message()}
+func refusal(plugin string, s *fwk.Status) kubeRefusal {
+	return kubeRefusal{Plugin: plugin, Code: s.Code(), Message: s.Message()}
 }
 
 // Ask asks all plugins about a pod. The pod need not be in the cluster.
-func (s *Scheduler) Ask(pod *corev1.Pod) (Answer, error) {
-	q := question{Scheduler: s, pod: pod, state: framework.NewCycleState(), out: Answer{Nodes: map[string]Node{}}, restricted: map[string]sets.Set[string]{}}
+func (s *kubeScheduler) Ask(pod *corev1.Pod) (kubeAnswer, error) {
+	q := kubeQuestion{kubeScheduler: s, pod: pod, state: framework.NewCycleState(), out: kubeAnswer{Nodes: map[string]kubeNode{}}, restricted: map[string]sets.Set[string]{}}
 	for _, p := range s.preEnqueue {
 		if status := p.PreEnqueue(s.ctx, pod); !status.IsSuccess() {
 			q.out.Everywhere = append(q.out.Everywhere, refusal(p.Name(), status))
@@ -55,31 +55,31 @@ func (s *Scheduler) Ask(pod *corev1.Pod) (Answer, error) {
 	q.out.Everywhere = append(q.out.Everywhere, q.group()...)
 	nodes, err := s.snapshot.NodeInfos().List()
 	if err != nil {
-		return Answer{}, fmt.Errorf("listing nodes: %w", err)
+		return kubeAnswer{}, fmt.Errorf("listing nodes: %w", err)
 	}
 	q.prepare(nodes)
 	for _, n := range nodes {
 		node, err := q.on(n)
 		if err != nil {
-			return Answer{}, fmt.Errorf("asking about node %s: %w", n.Node().Name, err)
+			return kubeAnswer{}, fmt.Errorf("asking about node %s: %w", n.Node().Name, err)
 		}
 		q.out.Nodes[n.Node().Name] = node
 	}
 	return q.out, q.verdict(nodes)
 }
 
-// question is a pod that is being asked about.
-type question struct {
-	*Scheduler
+// kubeQuestion is a pod that is being asked about.
+type kubeQuestion struct {
+	*kubeScheduler
 	pod   *corev1.Pod
 	state fwk.CycleState
 	// restricted has the nodes that plugins have limited the pod to.
 	restricted map[string]sets.Set[string]
-	out        Answer
+	out        kubeAnswer
 }
 
 // prepare runs each PreFilter plugin, also after one that refuses.
-func (q *question) prepare(nodes []fwk.NodeInfo) {
+func (q *kubeQuestion) prepare(nodes []fwk.NodeInfo) {
 	skip := sets.New[string]()
 	for _, p := range q.preFilter {
 		result, status := p.PreFilter(q.ctx, q.state, q.pod, nodes)
@@ -97,21 +97,21 @@ func (q *question) prepare(nodes []fwk.NodeInfo) {
 }
 
 // on asks each plugin about a node.
-func (q *question) on(n fwk.NodeInfo) (Node, error) {
+func (q *kubeQuestion) on(n fwk.NodeInfo) (kubeNode, error) {
 	state, with, added, err := q.withNominated(n)
 	if err != nil {
-		return Node{}, err
+		return kubeNode{}, err
 	}
-	out := Node{Alone: q.filters(q.state, n)}
+	out := kubeNode{Alone: q.filters(q.state, n)}
 	if added {
-		out.Ahead = append([]Refusal{}, q.filters(state, with)...)
+		out.Ahead = append([]kubeRefusal{}, q.filters(state, with)...)
 	}
 	return out, nil
 }
 
 // filters runs each Filter plugin, also after one that refuses.
-func (q *question) filters(state fwk.CycleState, n fwk.NodeInfo) []Refusal {
-	var out []Refusal
+func (q *kubeQuestion) filters(state fwk.CycleState, n fwk.NodeInfo) []kubeRefusal {
+	var out []kubeRefusal
 	for _, p := range q.filter {
 		if state.GetSkipFilterPlugins().Has(p.Name()) {
 			continue
@@ -120,7 +120,7 @@ func (q *question) filters(state fwk.CycleState, n fwk.NodeInfo) []Refusal {
 		if status := p.Filter(q.ctx, state, q.pod, n); !status.IsSuccess() {
 			out = append(out, refusal(p.Name(), status))
 		} else if only, ok := q.restricted[p.Name()]; ok && !only.Has(name) {
-			out = append(out, Refusal{Plugin: p.Name(), Code: fwk.UnschedulableAndUnresolvable, Message: "not among the nodes that PreFilter left"})
+			out = append(out, kubeRefusal{Plugin: p.Name(), Code: fwk.UnschedulableAndUnresolvable, Message: "not among the nodes that PreFilter left"})
 		}
 	}
 	return out
@@ -128,7 +128,7 @@ func (q *question) filters(state fwk.CycleState, n fwk.NodeInfo) []Refusal {
 
 // withNominated returns the state and the node as if those pods ran there that are nominated to it and come first, as
 // RunFilterPluginsWithNominatedPods does; and whether there are any.
-func (q *question) withNominated(n fwk.NodeInfo) (fwk.CycleState, fwk.NodeInfo, bool, error) {
+func (q *kubeQuestion) withNominated(n fwk.NodeInfo) (fwk.CycleState, fwk.NodeInfo, bool, error) {
 	state, with, added := q.state, n, false
 	for _, other := range q.NominatedPodsForNode(n.Node().Name) {
 		if priority(other.GetPod()) < priority(q.pod) || other.GetPod().UID == q.pod.UID {
@@ -153,7 +153,7 @@ func priority(pod *corev1.Pod) int32 {
 }
 
 // verdict runs the framework as the scheduler does. Its verdict has to be what follows from asking the plugins one by one.
-func (q *question) verdict(nodes []fwk.NodeInfo) error {
+func (q *kubeQuestion) verdict(nodes []fwk.NodeInfo) error {
 	state := framework.NewCycleState()
 	result, everywhere, _ := q.RunPreFilterPlugins(q.ctx, state, q.pod)
 	for _, n := range nodes {
@@ -178,7 +178,7 @@ func (q *question) verdict(nodes []fwk.NodeInfo) error {
 }
 
 // consistent reports an error if the framework does not say of a node what its plugins do.
-func (q *question) consistent(n Node) error {
+func (q *kubeQuestion) consistent(n kubeNode) error {
 	all, refusals := sets.New[string](), n.Ahead
 	if len(n.Ahead) == 0 {
 		refusals = n.Alone

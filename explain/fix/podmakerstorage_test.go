@@ -1,4 +1,4 @@
-package randompod
+package fix_test
 
 import (
 	"fmt"
@@ -14,15 +14,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// volumeDriver is the driver of the volumes of a problem.
+const volumeDriver = "csi.example.com"
+
 // boundClaims is the number of volume claims of a problem that have a volume: in one zone, and the last for one pod only.
 const boundClaims = 3
 
 // storage adds volumes in zones with their claims, and a claim that waits for a node with room.
-func (g Maker) storage(o *inspect.Objects) {
+func (g problemMaker) storage(o *inspect.Objects) {
 	o.StorageClasses = []*storagev1.StorageClass{{
-		ObjectMeta: metav1.ObjectMeta{Name: "sc"}, Provisioner: driver, VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
+		ObjectMeta: metav1.ObjectMeta{Name: "sc"}, Provisioner: volumeDriver, VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
 	}}
-	o.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: ptr.To(true)}}}
+	o.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: volumeDriver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: ptr.To(true)}}}
 	for i := range boundClaims {
 		mode := corev1.ReadWriteOnce
 		if i == boundClaims-1 {
@@ -43,12 +46,12 @@ func volumeClaim(name, size string, mode corev1.PersistentVolumeAccessMode) *cor
 	return claim
 }
 
-func (g Maker) boundClaim(o *inspect.Objects, name, zone string, mode corev1.PersistentVolumeAccessMode) {
+func (g problemMaker) boundClaim(o *inspect.Objects, name, zone string, mode corev1.PersistentVolumeAccessMode) {
 	claim := volumeClaim(name, "2Gi", mode)
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + name}}
 	volume.Spec = corev1.PersistentVolumeSpec{
 		StorageClassName: "sc", AccessModes: claim.Spec.AccessModes, Capacity: claim.Spec.Resources.Requests,
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "handle-" + name}},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: volumeDriver, VolumeHandle: "handle-" + name}},
 		ClaimRef:               &corev1.ObjectReference{Namespace: claim.Namespace, Name: name, UID: claim.UID},
 	}
 	if g.once(2) {
@@ -64,10 +67,10 @@ func (g Maker) boundClaim(o *inspect.Objects, name, zone string, mode corev1.Per
 }
 
 // attach says how many volumes a node can have, and how much room for new ones.
-func (g Maker) attach(o *inspect.Objects, node string) {
+func (g problemMaker) attach(o *inspect.Objects, node string) {
 	o.CSINodes = append(o.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{
 		Drivers: []storagev1.CSINodeDriver{{
-			Name: driver, NodeID: node, TopologyKeys: []string{corev1.LabelHostname}, Allocatable: &storagev1.VolumeNodeResources{Count: ptr.To(oneOf[int32](g, 1, 2, 8))},
+			Name: volumeDriver, NodeID: node, TopologyKeys: []string{corev1.LabelHostname}, Allocatable: &storagev1.VolumeNodeResources{Count: ptr.To(oneOf[int32](g, 1, 2, 8))},
 		}},
 	}})
 	o.StorageCapacities = append(o.StorageCapacities, &storagev1.CSIStorageCapacity{
@@ -77,7 +80,9 @@ func (g Maker) attach(o *inspect.Objects, node string) {
 }
 
 // existingClaim names a volume claim of a problem.
-func (g Maker) existingClaim() string { return oneOf(g, "data-0", "data-1", "data-2", "waiting") }
+func (g problemMaker) existingClaim() string {
+	return oneOf(g, "data-0", "data-1", "data-2", "waiting")
+}
 
 // mount lets a pod use a volume claim. One that is on a node cannot use the claim that waits.
 func mount(pod *corev1.Pod, claim string) {

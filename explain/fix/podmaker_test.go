@@ -1,7 +1,8 @@
-package randompod
+package fix_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -10,20 +11,37 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
 )
 
 const (
-	// Asked is the name of the pod that a problem is about. It is in the namespace "default", as all of a problem.
-	Asked = "asked"
+	// askedPod is the name of the pod that a problem is about. It is in the namespace "default", as all of a problem.
+	askedPod = "asked"
 	// disk is a label of nodes.
 	disk = "disk"
 	// plugged is an extended resource of device plugins.
 	plugged corev1.ResourceName = "example.com/nic"
 )
 
-// Problem makes a cluster of two to four nodes that is nearly full, and in it a pod without a node that wants some of
+// problemMaker makes clusters with a pod that asks for too much.
+type problemMaker struct{ rand *rand.Rand }
+
+func newProblemMaker(seed int) problemMaker {
+	return problemMaker{rand.New(rand.NewPCG(uint64(seed), 14))}
+}
+
+// once is true one time in n.
+func (g problemMaker) once(n int) bool { return g.rand.IntN(n) == 0 }
+
+func oneOf[T any](g problemMaker, all ...T) T { return all[g.rand.IntN(len(all))] }
+
+func (g problemMaker) selector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": oneOf(g, "x", "y")}}
+}
+
+// problem makes a cluster of two to four nodes that is nearly full, and in it a pod without a node that wants some of
 // everything. Often it fits nowhere, for reasons of several filters at once.
-func (g Maker) Problem() inspect.Objects {
+func (g problemMaker) problem() inspect.Objects {
 	var o inspect.Objects
 	o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: corev1.NamespaceDefault}}}
 	g.storage(&o)
@@ -42,7 +60,7 @@ func (g Maker) Problem() inspect.Objects {
 }
 
 // tightNode adds a node with little room, and devices on most.
-func (g Maker) tightNode(o *inspect.Objects, name, zone string) {
+func (g problemMaker) tightNode(o *inspect.Objects, name, zone string) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelTopologyZone: zone, disk: oneOf(g, "ssd", "hdd")},
 	}}
@@ -72,7 +90,7 @@ func (g Maker) tightNode(o *inspect.Objects, name, zone string) {
 }
 
 // running adds a pod that is on a node.
-func (g Maker) running(o *inspect.Objects, name, node string) {
+func (g problemMaker) running(o *inspect.Objects, name, node string) {
 	pod := newPod(name)
 	pod.Spec.NodeName, pod.Status.Phase = node, corev1.PodRunning
 	pod.Labels = map[string]string{"app": oneOf(g, "x", "y", "z")}
@@ -98,8 +116,8 @@ func (g Maker) running(o *inspect.Objects, name, node string) {
 }
 
 // asked adds the pod that the problem is about.
-func (g Maker) asked(o *inspect.Objects) {
-	pod := newPod(Asked)
+func (g problemMaker) asked(o *inspect.Objects) {
+	pod := newPod(askedPod)
 	pod.Labels = map[string]string{"app": oneOf(g, "x", "y")}
 	pod.Spec.Priority, pod.Spec.PreemptionPolicy = ptr.To(oneOf[int32](g, 0, 50)), ptr.To(oneOf(g, corev1.PreemptLowerPriority, corev1.PreemptLowerPriority, corev1.PreemptNever))
 	g.containers(pod)
@@ -126,7 +144,7 @@ func (g Maker) asked(o *inspect.Objects) {
 }
 
 // containers lets the pod ask for room in one or several containers.
-func (g Maker) containers(pod *corev1.Pod) {
+func (g problemMaker) containers(pod *corev1.Pod) {
 	c := &pod.Spec.Containers[0]
 	c.Resources.Requests = g.amounts(oneOf(g, 3, 3, 9), oneOf(g, 3, 3, 12))
 	if g.once(2) {
@@ -165,7 +183,7 @@ func (g Maker) containers(pod *corev1.Pod) {
 	}
 	pod.Spec.HostNetwork = g.once(5)
 	extended(pod)
-	serve(pod)
+	randompod.Serve(pod)
 }
 
 // extended gives what cannot be promised twice the same limit.
@@ -182,7 +200,7 @@ func extended(pod *corev1.Pod) {
 	}
 }
 
-func (g Maker) amounts(cpus, gigabytes int) corev1.ResourceList {
+func (g problemMaker) amounts(cpus, gigabytes int) corev1.ResourceList {
 	out := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(int64(1+g.rand.IntN(cpus*4))*250, resource.DecimalSI),
 		corev1.ResourceMemory: *resource.NewQuantity(int64(1+g.rand.IntN(gigabytes*2))<<29, resource.BinarySI),
@@ -193,16 +211,16 @@ func (g Maker) amounts(cpus, gigabytes int) corev1.ResourceList {
 	return out
 }
 
-func (g Maker) hostPort() corev1.ContainerPort {
+func (g problemMaker) hostPort() corev1.ContainerPort {
 	port := int32(8080 + g.rand.IntN(2))
 	return corev1.ContainerPort{Name: "host", ContainerPort: port, HostPort: port, Protocol: oneOf(g, corev1.ProtocolTCP, corev1.ProtocolTCP, corev1.ProtocolUDP)}
 }
 
-func (g Maker) term() corev1.PodAffinityTerm {
+func (g problemMaker) term() corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{LabelSelector: g.selector(), TopologyKey: oneOf(g, corev1.LabelHostname, corev1.LabelHostname, corev1.LabelTopologyZone)}
 }
 
-func (g Maker) spread() corev1.TopologySpreadConstraint {
+func (g problemMaker) spread() corev1.TopologySpreadConstraint {
 	c := corev1.TopologySpreadConstraint{
 		MaxSkew: 1, TopologyKey: oneOf(g, corev1.LabelHostname, corev1.LabelTopologyZone), WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: g.selector(),
 	}
@@ -219,7 +237,7 @@ func (g Maker) spread() corev1.TopologySpreadConstraint {
 }
 
 // company lets the pod want nodes and other pods.
-func (g Maker) company(pod *corev1.Pod) {
+func (g problemMaker) company(pod *corev1.Pod) {
 	a := &corev1.Affinity{}
 	if g.once(5) {
 		a.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{

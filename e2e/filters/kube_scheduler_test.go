@@ -1,4 +1,4 @@
-package scheduler
+package filters
 
 import (
 	"context"
@@ -26,8 +26,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Scheduler is kube-scheduler as it is when it has seen all objects of a cluster.
-type Scheduler struct {
+// kubeScheduler is kube-scheduler as it is when it has seen all objects of a cluster.
+type kubeScheduler struct {
 	framework.Framework
 	scheduler  *upstream.Scheduler
 	snapshot   *cache.Snapshot
@@ -37,10 +37,10 @@ type Scheduler struct {
 	ctx        context.Context //nolint:containedctx // ends with the test, as the scheduler does
 }
 
-// Test starts a scheduler, waits until it has seen the objects, and calls a function with it. Nothing is written to the
+// withKubeScheduler starts a scheduler, waits until it has seen the objects, and calls a function with it. Nothing is written to the
 // objects. All of it happens in a bubble of [synctest]: that is how one knows that nothing is on its way any more, and no
 // time goes by. Others are objects of kinds that are not inspected.
-func Test(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *Scheduler), others ...runtime.Object) {
+func withKubeScheduler(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *kubeScheduler), others ...runtime.Object) {
 	t.Helper()
 	prepareProcess()
 	synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ var prepareProcess = sync.OnceFunc(func() {
 // unhandled is the first error of a goroutine that nobody waits for.
 var unhandled atomic.Pointer[string]
 
-func start(t *testing.T, objects []runtime.Object) (*Scheduler, error) {
+func start(t *testing.T, objects []runtime.Object) (*kubeScheduler, error) {
 	ctx := klog.NewContext(t.Context(), logr.Discard())
 	client := fake.NewSimpleClientset(objects...)
 	informers := upstream.NewInformerFactory(client, 0, nil)
@@ -88,7 +88,7 @@ func start(t *testing.T, objects []runtime.Object) (*Scheduler, error) {
 	if err := s.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
 		return nil, fmt.Errorf("making the snapshot of a scheduling cycle: %w", err)
 	}
-	out := &Scheduler{Framework: s.Profiles[corev1.DefaultSchedulerName], scheduler: s, snapshot: snapshot, ctx: ctx}
+	out := &kubeScheduler{Framework: s.Profiles[corev1.DefaultSchedulerName], scheduler: s, snapshot: snapshot, ctx: ctx}
 	return out, out.findPlugins()
 }
 
@@ -109,7 +109,7 @@ func seen(o *inspect.Objects) []runtime.Object {
 
 // findPlugins finds the plugins behind the framework, in its order. It shows only their names, and the plugins themselves
 // only as those that name events.
-func (s *Scheduler) findPlugins() error {
+func (s *kubeScheduler) findPlugins() error {
 	byName := map[string]fwk.Plugin{}
 	for _, p := range s.EnqueueExtensions() {
 		byName[p.Name()] = p
@@ -137,7 +137,7 @@ func (s *Scheduler) findPlugins() error {
 }
 
 // Plugins returns the names of all plugins that can refuse a pod, in the order in which the scheduler asks them.
-func (s *Scheduler) Plugins() []string {
+func (s *kubeScheduler) Plugins() []string {
 	var out []string
 	add := func(name string) {
 		if !slices.Contains(out, name) {

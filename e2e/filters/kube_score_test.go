@@ -1,4 +1,4 @@
-package scheduler
+package filters
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// Scores are what the scheduler makes of the nodes that fit a pod.
-type Scores struct {
+// kubeScores are what the scheduler makes of the nodes that fit a pod.
+type kubeScores struct {
 	// Fitting are the nodes that pass all filters, in the scheduler's order.
 	Fitting []string
 	// Points are what each plugin gives to each of them, with its weight. Those that are skipped are not there.
@@ -21,12 +21,12 @@ type Scores struct {
 }
 
 // Score runs the filters and then the score plugins. If fewer than two nodes fit, nothing is scored.
-func (s *Scheduler) Score(pod *corev1.Pod) (Scores, error) {
-	out := Scores{Points: map[string]map[string]int64{}, Totals: map[string]int64{}}
+func (s *kubeScheduler) Score(pod *corev1.Pod) (kubeScores, error) {
+	out := kubeScores{Points: map[string]map[string]int64{}, Totals: map[string]int64{}}
 	state := framework.NewCycleState()
 	fitting, err := s.fitting(state, pod)
 	if err != nil {
-		return Scores{}, err
+		return kubeScores{}, err
 	}
 	for _, n := range fitting {
 		out.Fitting = append(out.Fitting, n.Node().Name)
@@ -53,7 +53,7 @@ func (s *Scheduler) Score(pod *corev1.Pod) (Scores, error) {
 }
 
 // fitting are the nodes that pass all filters. There are none if a filter fails.
-func (s *Scheduler) fitting(state fwk.CycleState, pod *corev1.Pod) ([]fwk.NodeInfo, error) {
+func (s *kubeScheduler) fitting(state fwk.CycleState, pod *corev1.Pod) ([]fwk.NodeInfo, error) {
 	nodes, err := s.snapshot.NodeInfos().List()
 	if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
@@ -78,7 +78,7 @@ func (s *Scheduler) fitting(state fwk.CycleState, pod *corev1.Pod) ([]fwk.NodeIn
 }
 
 // Choose lets the scheduler choose a node for a pod. It is an error if none fits or nodes cannot be compared.
-func (s *Scheduler) Choose(pod *corev1.Pod) (string, error) {
+func (s *kubeScheduler) Choose(pod *corev1.Pod) (string, error) {
 	info, err := framework.NewPodInfo(pod)
 	if err != nil {
 		return "", fmt.Errorf("reading pod %s: %w", pod.Name, err)

@@ -1,4 +1,4 @@
-package scheduler
+package filters
 
 import (
 	"errors"
@@ -12,38 +12,38 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
-// Preemption is what the plugin DefaultPreemption makes of a pod that no node takes. It ends nothing.
-type Preemption struct {
+// kubePreemption is what the plugin DefaultPreemption makes of a pod that no node takes. It ends nothing.
+type kubePreemption struct {
 	// Ineligible is why it does not look for pods to end, or "".
 	Ineligible string
-	// Node is the node that it chooses, or "".
+	// kubeNode is the node that it chooses, or "".
 	Node string
 	// Victims are the pods (namespace/name) that it would end, by the nodes on which it could.
 	Victims map[string][]string
 }
 
 // Preempt asks the plugin about a pod of the cluster. It takes these budgets to be all that there are.
-func (s *Scheduler) Preempt(pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (Preemption, error) {
+func (s *kubeScheduler) Preempt(pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (kubePreemption, error) {
 	plugin := s.preemptionPlugin()
 	if plugin == nil {
-		return Preemption{}, errors.New("the scheduler has no DefaultPreemption")
+		return kubePreemption{}, errors.New("the scheduler has no DefaultPreemption")
 	}
 	state := framework.NewCycleState()
 	statuses, err := s.statuses(state, pod)
 	if err != nil {
-		return Preemption{}, err
+		return kubePreemption{}, err
 	}
 	if ok, why := plugin.PodEligibleToPreemptOthers(s.ctx, pod, statuses.Get(pod.Status.NominatedNodeName)); !ok {
-		return Preemption{Ineligible: why}, nil
+		return kubePreemption{Ineligible: why}, nil
 	}
 	potential, err := statuses.NodesForStatusCode(s.snapshot.NodeInfos(), fwk.Unschedulable)
 	if err != nil || len(potential) == 0 {
-		return Preemption{}, err
+		return kubePreemption{}, err
 	}
 	offset, number := plugin.GetOffsetAndNumCandidates(int32(len(potential))) //nolint:gosec // a few nodes
 	// With an error on all nodes it gives up, and ends nothing either.
 	candidates, _, _ := plugin.Evaluator.DryRunPreemption(s.ctx, state, pod, potential, budgets, offset, number)
-	out := Preemption{Victims: map[string][]string{}}
+	out := kubePreemption{Victims: map[string][]string{}}
 	for _, c := range candidates {
 		out.Victims[c.Name()] = namesOf(c)
 	}
@@ -62,7 +62,7 @@ func namesOf(c preemption.Candidate) []string {
 }
 
 // preemptionPlugin is the plugin of the profile.
-func (s *Scheduler) preemptionPlugin() *defaultpreemption.DefaultPreemption {
+func (s *kubeScheduler) preemptionPlugin() *defaultpreemption.DefaultPreemption {
 	for _, p := range s.EnqueueExtensions() {
 		if plugin, ok := p.(*defaultpreemption.DefaultPreemption); ok {
 			return plugin
@@ -72,7 +72,7 @@ func (s *Scheduler) preemptionPlugin() *defaultpreemption.DefaultPreemption {
 }
 
 // statuses are what nodes say of a pod, as the plugin is told.
-func (s *Scheduler) statuses(state fwk.CycleState, pod *corev1.Pod) (*framework.NodeToStatus, error) {
+func (s *kubeScheduler) statuses(state fwk.CycleState, pod *corev1.Pod) (*framework.NodeToStatus, error) {
 	nodes, err := s.snapshot.NodeInfos().List()
 	if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
