@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,14 +58,9 @@ func CheckSays(err error, parts []string) []string {
 func (q *Question) CheckRejections(a *Answer) []string {
 	var out []string
 	for _, want := range q.Want.Rejections {
-		seen := slices.ContainsFunc(a.Rejections, func(r Rejection) bool {
-			if want.Claim == "" {
-				r.Claim = ""
-			}
-			return r == want
-		})
+		seen := slices.ContainsFunc(a.Rejections, func(r Rejection) bool { return r.String() == want || r.Claim+":"+r.String() == want })
 		if !seen {
-			out = append(out, fmt.Sprintf("rejection %s %s %s was not seen", want.Request, want.Device, want.Code))
+			out = append(out, fmt.Sprintf("rejection %s was not seen", want))
 		}
 	}
 	return out
@@ -81,81 +77,88 @@ func deviceTexts(a *resourcev1.AllocationResult) []string {
 
 func (c *Claim) check(a *resourcev1.AllocationResult) []string {
 	wanted := []string{}
-	for _, d := range c.Devices {
-		wanted = append(wanted, d.Request+" = "+d.ID.String())
+	for _, line := range c.Devices {
+		device, _, _ := strings.Cut(line, ";")
+		wanted = append(wanted, strings.TrimSpace(device))
 	}
 	if got := deviceTexts(a); !slices.Equal(got, wanted) {
 		return []string{fmt.Sprintf("devices: got %v, want %v", got, wanted)}
 	}
 	var out []string
-	for i := range c.Devices {
-		for _, d := range c.Devices[i].check(&a.Devices.Results[i]) {
+	for i, line := range c.Devices {
+		for _, d := range checkDetails(strings.Split(line, ";")[1:], &a.Devices.Results[i]) {
 			out = append(out, wanted[i]+": "+d)
 		}
 	}
-	if c.Nodes != nil && nodesText(a.NodeSelector) != *c.Nodes {
-		out = append(out, fmt.Sprintf("nodes: got %s, want %s", nodesText(a.NodeSelector), *c.Nodes))
+	if c.Nodes != "" && nodesText(a.NodeSelector) != c.Nodes {
+		out = append(out, fmt.Sprintf("nodes: got %s, want %s", nodesText(a.NodeSelector), c.Nodes))
 	}
 	if c.Config != nil {
-		got := []string{}
+		var got []string
 		for i := range a.Devices.Config {
 			got = append(got, configText(&a.Devices.Config[i]))
 		}
-		if !slices.Equal(got, *c.Config) || len(got) == 0 && a.Devices.Config != nil {
-			out = append(out, fmt.Sprintf("config: got %q, want %q", got, *c.Config))
+		if a.Devices.Config == nil {
+			got = []string{none}
+		}
+		if !slices.Equal(got, c.Config) {
+			out = append(out, fmt.Sprintf("config: got %q, want %q", got, c.Config))
 		}
 	}
 	return out
 }
 
-func (d *Device) check(r *resourcev1.DeviceRequestAllocationResult) []string {
-	var out []string
-	if admin := r.AdminAccess != nil && *r.AdminAccess; admin != d.Admin {
-		out = append(out, fmt.Sprintf("admin access: got %t, want %t", admin, d.Admin))
-	}
-	if d.Consumes != nil && !sameAmounts(r.ConsumedCapacity, *d.Consumes) {
-		out = append(out, fmt.Sprintf("consumes: got %s, want %s", amountsText(r.ConsumedCapacity), amountsText(*d.Consumes)))
-	}
-	var tolerations []string
+// none spells an empty list.
+const none = "none"
+
+// checkDetails compares what has to be said of a device with what is.
+func checkDetails(details []string, r *resourcev1.DeviceRequestAllocationResult) []string {
+	var tolerations, skips []string
 	for i := range r.Tolerations {
 		tolerations = append(tolerations, tolerationText(&r.Tolerations[i]))
 	}
-	var skips []string
 	for _, op := range r.SkipNodeOperations {
 		skips = append(skips, string(op))
 	}
-	for _, l := range []struct {
-		name string
-		got  []string
-		want *[]string
-	}{
-		{"tolerates", tolerations, d.Tolerates},
-		{"binds", r.BindingConditions, d.Binds},
-		{"fails", r.BindingFailureConditions, d.Fails},
-		{"skips", skips, d.Skips},
-	} {
-		if l.want != nil && !slices.Equal(l.got, *l.want) {
-			out = append(out, fmt.Sprintf("%s: got %v, want %v", l.name, l.got, *l.want))
+	listText := func(items []string) string { return cmp.Or(strings.Join(items, ", "), none) }
+	has := map[string]string{
+		"consumes": amountsText(r.ConsumedCapacity), "tolerates": listText(tolerations), "binds": listText(r.BindingConditions),
+		"fails": listText(r.BindingFailureConditions), "skips": listText(skips),
+	}
+	var out []string
+	admin := false
+	for _, detail := range details {
+		word, want, _ := strings.Cut(strings.TrimSpace(detail), " ")
+		if word == "admin" {
+			admin = true
+			continue
 		}
+		if word == "consumes" && want != none {
+			want = amountsText(amounts(want))
+		}
+		if got := has[word]; got != want {
+			out = append(out, fmt.Sprintf("%s: got %s, want %s", word, got, want))
+		}
+	}
+	if given := r.AdminAccess != nil && *r.AdminAccess; given != admin {
+		out = append(out, fmt.Sprintf("admin access: got %t, want %t", given, admin))
 	}
 	return out
 }
 
-func sameAmounts(got, want map[resourcev1.QualifiedName]resource.Quantity) bool {
-	if len(got) != len(want) || len(want) == 0 && got != nil {
-		return false
+// amounts reads "name=quantity, name=quantity".
+func amounts(text string) map[resourcev1.QualifiedName]resource.Quantity {
+	out := map[resourcev1.QualifiedName]resource.Quantity{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		out[resourcev1.QualifiedName(name)], _ = resource.ParseQuantity(value) // what is none equals nothing
 	}
-	for name, q := range want {
-		if have, ok := got[name]; !ok || have.Cmp(q) != 0 {
-			return false
-		}
-	}
-	return true
+	return out
 }
 
 func amountsText(amounts map[resourcev1.QualifiedName]resource.Quantity) string {
 	if amounts == nil {
-		return "none"
+		return none
 	}
 	var parts []string
 	for name, q := range amounts {

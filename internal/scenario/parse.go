@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/txtar"
-	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -230,7 +228,8 @@ func (w *Want) readLine(line string) error {
 		w.SchedulerSays = append(w.SchedulerSays, strings.TrimSpace(text))
 		return nil
 	case "rejected":
-		return w.readRejection(rest)
+		w.Rejections = append(w.Rejections, rest)
+		return nil
 	}
 	if len(w.Claims) == 0 {
 		return fmt.Errorf("want claim, says, scheduler says or rejected")
@@ -238,117 +237,11 @@ func (w *Want) readLine(line string) error {
 	c := &w.Claims[len(w.Claims)-1]
 	switch word {
 	case "nodes":
-		c.Nodes = &rest
-		return nil
+		c.Nodes = rest
 	case "config":
-		return c.readConfig(rest)
+		c.Config = append(c.Config, rest)
+	default:
+		c.Devices = append(c.Devices, line)
 	}
-	return c.readDevice(line)
-}
-
-// readRejection reads "[claim:]request driver/pool/device Code".
-func (w *Want) readRejection(text string) error {
-	words := strings.Fields(text)
-	if len(words) != 3 {
-		return fmt.Errorf("want rejected [CLAIM:]REQUEST DRIVER/POOL/DEVICE CODE")
-	}
-	r := Rejection{Request: words[0], Code: allocator.Code(words[2])}
-	if claim, request, ok := strings.Cut(words[0], ":"); ok {
-		r.Claim, r.Request = claim, request
-	}
-	var err error
-	if r.Device, err = deviceID(words[1]); err != nil {
-		return err
-	}
-	w.Rejections = append(w.Rejections, r)
-	return knownCode(r.Code)
-}
-
-// deviceID reads "driver/pool/device". A pool name may hold slashes.
-func deviceID(text string) (inspect.DeviceID, error) {
-	first, last := strings.Index(text, "/"), strings.LastIndex(text, "/")
-	if first < 0 || first == last {
-		return inspect.DeviceID{}, fmt.Errorf("%q is not DRIVER/POOL/DEVICE", text)
-	}
-	return inspect.DeviceID{Driver: text[:first], Pool: text[first+1 : last], Device: text[last+1:]}, nil
-}
-
-func (c *Claim) readConfig(text string) error {
-	if c.Config == nil {
-		c.Config = &[]string{}
-	}
-	if text == "none" {
-		return nil
-	}
-	words := strings.SplitN(text, " ", 4)
-	if len(words) != 4 {
-		return fmt.Errorf("want config class|claim REQUESTS|all DRIVER JSON")
-	}
-	*c.Config = append(*c.Config, text)
 	return nil
-}
-
-// readDevice reads "request = driver/pool/device; detail; detail".
-func (c *Claim) readDevice(line string) error {
-	request, rest, ok := strings.Cut(line, " = ")
-	if !ok {
-		return fmt.Errorf("want REQUEST = DRIVER/POOL/DEVICE")
-	}
-	parts := strings.Split(rest, ";")
-	id, err := deviceID(strings.TrimSpace(parts[0]))
-	if err != nil {
-		return err
-	}
-	d := Device{Request: strings.TrimSpace(request), ID: id}
-	for _, part := range parts[1:] {
-		if err := d.readDetail(strings.TrimSpace(part)); err != nil {
-			return err
-		}
-	}
-	c.Devices = append(c.Devices, d)
-	return nil
-}
-
-func (d *Device) readDetail(text string) error {
-	word, rest, _ := strings.Cut(text, " ")
-	switch word {
-	case "admin":
-		d.Admin = true
-		return nil
-	case "consumes":
-		return d.readConsumption(rest)
-	}
-	into := map[string]**[]string{"tolerates": &d.Tolerates, "binds": &d.Binds, "fails": &d.Fails, "skips": &d.Skips}[word]
-	if into == nil || rest == "" {
-		return fmt.Errorf("%q: want admin, consumes, tolerates, binds, fails or skips with a list or none", text)
-	}
-	items := list(rest)
-	*into = &items
-	return nil
-}
-
-func (d *Device) readConsumption(text string) error {
-	amounts := map[resourcev1.QualifiedName]resource.Quantity{}
-	for _, part := range list(text) {
-		name, value, _ := strings.Cut(part, "=")
-		q, err := resource.ParseQuantity(value)
-		if err != nil {
-			return fmt.Errorf("%q: want NAME=QUANTITY: %w", part, err)
-		}
-		amounts[resourcev1.QualifiedName(name)] = q
-	}
-	d.Consumes = &amounts
-	return nil
-}
-
-// list reads "a, b"; "none" is the empty list.
-func list(text string) []string {
-	out := []string{}
-	if text == "none" {
-		return out
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		out = append(out, strings.TrimSpace(part))
-	}
-	return out
 }

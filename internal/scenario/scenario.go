@@ -1,8 +1,9 @@
 package scenario
 
 import (
+	"fmt"
+
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -55,13 +56,13 @@ type Want struct {
 	Code allocator.Code
 	// Says are parts of our error text, SchedulerSays of the scheduler's (Abort).
 	Says, SchedulerSays []string
-	// Rejections are checks that an Observer must have seen fail. Others may have failed as well.
-	Rejections []Rejection
+	// Rejections are checks that an Observer must have seen fail, as [Rejection] spells them. Others may have failed as well.
+	Rejections []string
 }
 
 // Rejection is a check that failed.
 type Rejection struct {
-	// Claim is the name of the claim, or "" for whichever has the request.
+	// Claim is the name of the claim.
 	Claim string
 	// Request is "request" or "request/subrequest".
 	Request string
@@ -69,27 +70,19 @@ type Rejection struct {
 	Code    allocator.Code
 }
 
-// Claim is what one claim must get. Fields that are nil are not checked; the devices always are.
-type Claim struct {
-	Name    string
-	Devices []Device
-	// Nodes is the node selector as the scenario spells it, see nodesText.
-	Nodes *string
-	// Config are all configuration entries as the scenario spells them, see configText.
-	Config *[]string
-}
+// String spells a rejection without the claim, of which the request mostly is the only one of its name.
+func (r Rejection) String() string { return fmt.Sprintf("%s %s %s", r.Request, r.Device, r.Code) }
 
-// Device is a device that a claim must get. Fields that are nil are not checked, except Admin.
-type Device struct {
-	Request string
-	ID      inspect.DeviceID
-	// Admin says that the device is given for admin access.
-	Admin bool
-	// Consumes is the recorded consumption; empty means that none may be recorded.
-	Consumes *map[resourcev1.QualifiedName]resource.Quantity
-	// Tolerates, Binds, Fails and Skips are the tolerations (see tolerationText), the binding
-	// conditions, the binding failure conditions and the node operations to skip.
-	Tolerates, Binds, Fails, Skips *[]string
+// Claim is what one claim must get, as the scenario spells it.
+type Claim struct {
+	Name string
+	// Devices are lines "request = driver/pool/device; detail; detail". Which they are is always checked, and whether they are
+	// for admin access; of other details those that are there.
+	Devices []string
+	// Nodes is the node selector, see nodesText. It is not checked if it is empty.
+	Nodes string
+	// Config are all configuration entries, see configText, or "none". They are not checked if they are nil.
+	Config []string
 }
 
 // Answer is what an allocator said to a question.
