@@ -98,29 +98,21 @@ func RefusedLevel(level *flowcontrolv1.PriorityLevelConfiguration) string {
 	return ""
 }
 
-// RefusedSchema says why the API server would refuse a FlowSchema, or "".
+// RefusedSchema says why the API server would refuse a FlowSchema for its name, its precedence or because it cannot be changed,
+// or "". Its rules are not looked at.
 func RefusedSchema(schema *flowcontrolv1.FlowSchema) string {
 	spec := &schema.Spec
-	switch method := spec.DistinguisherMethod; {
+	switch {
 	case badName(schema.Name) != "":
 		return badName(schema.Name)
 	case spec.MatchingPrecedence <= 0 || spec.MatchingPrecedence > flowcontrolv1.FlowSchemaMaxMatchingPrecedence:
 		return fmt.Sprintf("spec.matchingPrecedence is %d, not between 1 and %d", spec.MatchingPrecedence, flowcontrolv1.FlowSchemaMaxMatchingPrecedence)
 	case spec.MatchingPrecedence == 1 && schema.Name != flowcontrolv1.FlowSchemaNameExempt:
 		return "spec.matchingPrecedence is 1, which only the schema named exempt may have"
-	case method != nil && method.Type != flowcontrolv1.FlowDistinguisherMethodByUserType && method.Type != flowcontrolv1.FlowDistinguisherMethodByNamespaceType:
-		return fmt.Sprintf("spec.distinguisherMethod.type is %q, not ByUser or ByNamespace", method.Type)
-	case spec.PriorityLevelConfiguration.Name == "":
-		return "spec.priorityLevelConfiguration.name is missing"
 	}
 	for _, fixed := range bootstrap.MandatoryFlowSchemas {
-		if fixed.Name == schema.Name && !apiequality.Semantic.DeepEqual(fixed.Spec, schema.Spec) {
+		if fixed.Name == schema.Name && !apiequality.Semantic.DeepEqual(fixed.Spec, *spec) {
 			return fmt.Sprintf("the spec of %s must equal the fixed value: it cannot be changed", schema.Name)
-		}
-	}
-	for i := range spec.Rules {
-		if reason := refusedRule(&spec.Rules[i]); reason != "" {
-			return fmt.Sprintf("spec.rules[%d]%s", i, reason)
 		}
 	}
 	return ""

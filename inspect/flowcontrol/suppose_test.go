@@ -93,20 +93,8 @@ func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*flowcontrolv1.FlowSchema){
 		"which only the schema named exempt": func(s *flowcontrolv1.FlowSchema) { s.Spec.MatchingPrecedence = 1 },
 		"not between 1 and 10000":            func(s *flowcontrolv1.FlowSchema) { s.Spec.MatchingPrecedence = 10001 },
-		"not ByUser or ByNamespace":          func(s *flowcontrolv1.FlowSchema) { s.Spec.DistinguisherMethod.Type = "x" },
-		"name is missing":                    func(s *flowcontrolv1.FlowSchema) { s.Spec.PriorityLevelConfiguration.Name = "" },
-		"needs subjects":                     func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].Subjects = nil },
-		"resourceRules[0].verbs is empty":    func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].ResourceRules[0].Verbs = nil },
-		`verbs[1] is "post"`:                 func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].NonResourceRules[0].Verbs = []string{"get", "post"} },
-		"resources has a star":               func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].ResourceRules[0].Resources = []string{"pods", "*"} },
-		`namespaces[0] is "A"`:               func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].ResourceRules[0].Namespaces = []string{"A"} },
-		`nonResourceURLs[0] is "/a*b"`: func(s *flowcontrolv1.FlowSchema) {
-			s.Spec.Rules[0].NonResourceRules[0].NonResourceURLs = []string{"/a*b"}
-		},
-		"subjects[0] has to have what":   func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].Subjects[0].User = &flowcontrolv1.UserSubject{} },
-		`subjects[0] is of kind "Robot"`: func(s *flowcontrolv1.FlowSchema) { s.Spec.Rules[0].Subjects[0].Kind = "Robot" },
-		"must equal the fixed value":     func(s *flowcontrolv1.FlowSchema) { s.Name = "catch-all" },
-		"metadata.name":                  func(s *flowcontrolv1.FlowSchema) { s.Name = "A" },
+		"must equal the fixed value":         func(s *flowcontrolv1.FlowSchema) { s.Name = "catch-all" },
+		"metadata.name":                      func(s *flowcontrolv1.FlowSchema) { s.Name = "A" },
 	} {
 		schema := bootstrap.SuggestedFlowSchemaServiceAccounts.DeepCopy()
 		change(schema)

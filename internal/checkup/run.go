@@ -83,14 +83,6 @@ func (r *Report) AtLeast(s Severity) *Report {
 	return &out
 }
 
-// Worst returns the worst severity of the findings, or "" if there are none.
-func (r *Report) Worst() Severity {
-	if len(r.Findings) == 0 {
-		return ""
-	}
-	return r.Findings[0].Severity
-}
-
 // Run looks at a snapshot. The error is that of the context.
 func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error) {
 	if opts.Severity == "" {
