@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
@@ -46,7 +45,7 @@ status:
     networkData: {hardwareAddress: "aa:bb:cc:dd:ee:01", ips: [not-an-address, 203.0.113.3/99]}
 `
 
-// TestAddresses: the network data of devices is saved; anonymized, an address becomes the same everywhere, and saving
+// TestAddresses: the network data of devices is saved; anonymized, addresses are text like any other, and saving
 // that again changes nothing.
 func TestAddresses(t *testing.T) {
 	result, err := manifest.ReadBytes("addresses.yaml", []byte(addresses), manifest.Options{})
@@ -60,20 +59,12 @@ func TestAddresses(t *testing.T) {
 	}
 	data := write(t, s, archive.Options{Anonymize: true})
 	anonymous := read(t, data)
-	got := anonymous.Objects().Claims[0].Status.Devices
-	if diff := cmp.Diff([]string{"198.18.0.2/24", "198.18.0.1/24", "2001:db8::1/64"}, got[0].NetworkData.IPs); diff != "" {
-		t.Errorf("IP addresses:\n%s", diff)
-	}
-	if a, b := got[0].NetworkData.HardwareAddress, got[1].NetworkData.HardwareAddress; a != "02:00:00:00:00:02" || b != "02:00:00:00:00:01" {
-		t.Errorf("hardware addresses %s and %s", a, b)
-	}
 	if text := unpacked(t, data); strings.Contains(text, "203.0") || strings.Contains(strings.ToLower(text), "aa:bb") || strings.Contains(text, "uplink") || strings.Contains(text, "0db9") || strings.Contains(text, "not-an") {
 		t.Errorf("addresses are left in %s", text)
 	}
 	attributes := anonymous.Slices()[0].Spec.Devices[0].Attributes
-	text := func(name resourcev1.QualifiedName) string { return *attributes[name].StringValue }
-	if text("mac") != "02:00:00:00:00:02" || text("ipv4") != "198.18.0.2" {
-		t.Errorf("the same addresses in attributes became %s and %s", text("mac"), text("ipv4"))
+	if mac := *attributes["mac"].StringValue; !strings.HasPrefix(mac, "value-") {
+		t.Errorf("an address in an attribute became %s", mac)
 	}
 	again := write(t, anonymous, archive.Options{Anonymize: true})
 	if !bytes.Equal(again, data) {

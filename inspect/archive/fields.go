@@ -59,8 +59,6 @@ var fields = map[string]rule{
 	"AllocatedDeviceStatus.Device":         of(devices),
 	"DeviceTaintSelector.Device":           of(devices),
 	"AllocatedDeviceStatus.ShareID":        of(uids),
-	"NetworkDeviceData.IPs":                (*renamer).address,
-	"NetworkDeviceData.HardwareAddress":    (*renamer).hardware,
 	"DeviceAttribute.VersionValue":         (*renamer).version,
 	"DeviceAttribute.VersionValues":        (*renamer).version,
 

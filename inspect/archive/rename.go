@@ -108,9 +108,6 @@ func (r *renamer) text(s string) string {
 				return renamed
 			}
 		}
-		if renamed, ok := r.asAddress(s); ok {
-			return renamed
-		}
 	}
 	return r.name(values, s)
 }
@@ -118,13 +115,12 @@ func (r *renamer) text(s string) string {
 // number ends the learning.
 func (r *renamer) number() {
 	for text := range r.known[values] {
-		_, address := r.asAddress(text)
-		if address || slices.ContainsFunc(known, func(of names) bool { _, ok := r.known[of][text]; return ok }) {
+		if slices.ContainsFunc(known, func(of names) bool { _, ok := r.known[of][text]; return ok }) {
 			delete(r.known[values], text)
 		}
 	}
 	for of, known := range r.known {
-		sorted := slices.SortedFunc(maps.Keys(known), of.compareNames)
+		sorted := slices.Sorted(maps.Keys(known))
 		kept, before := 0, ""
 		for _, name := range sorted {
 			if publicName(of, name) {
@@ -153,8 +149,6 @@ func (r *renamer) number() {
 // numbered is a new name. before is what keeps it behind a name that stays.
 func (of names) numbered(n, digits int, before string) string {
 	switch of {
-	case ipv4s, ipv6s, hardwares:
-		return of.numberedAddress(n)
 	case uids:
 		return fmt.Sprintf("%s-%012d", of, n)
 	case identifiers: // as CEL wants them
@@ -232,7 +226,7 @@ func (r *renamer) port(s string) string {
 	if address, err := netip.ParseAddr(s); err == nil && (address.IsUnspecified() || address.IsLoopback()) {
 		return s
 	}
-	return r.address(s)
+	return r.text(s)
 }
 
 // runtime keeps which program runs containers, and its version.
