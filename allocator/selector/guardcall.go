@@ -156,19 +156,14 @@ func (c *guardedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return c.apply(values)
 }
 
-// maxText is the longest text that a call may make, in bytes.
-const maxText = 16 << 20
-
 // admit spends what a call takes.
 func (b *budget) admit(function string, args []ref.Val) {
-	weights := make([]int, len(args))
 	total := 0
 	for i, arg := range args {
 		if i == 0 && growing(arg) {
 			continue // what a comprehension builds up is appended to, not looked at
 		}
-		weights[i] = b.weigh(arg, function)
-		total += weights[i]
+		total += b.weigh(arg, function)
 	}
 	b.spend(total, function)
 	switch function {
@@ -176,17 +171,13 @@ func (b *budget) admit(function string, args []ref.Val) {
 		if text, ok := args[0].(types.String); ok && !quantity.Bounded(string(text)) {
 			panic(interpreter.EvalCancelledError{Message: name(function) + " of a number with a huge exponent or very many digits", Cause: endless})
 		}
-	case "replace":
-		b.text(replaced(args), function)
-	case "join":
-		b.text(joined(args), function)
 	case "lists.range":
 		if n, ok := args[0].(types.Int); ok && n > 0 {
 			b.spend(int(min(n, maxWork+1)), function)
 		}
-	case "sets.contains", "sets.equivalent", "sets.intersects":
-		b.spend(product(weights[0], weights[len(weights)-1]), function)
-	case "distinct":
+	case "replace", "join":
+		b.spend(product(total, bytesPerUnit*total), function) // what they give may be as long as the product of what they get
+	case "distinct", "sets.contains", "sets.equivalent", "sets.intersects":
 		b.spend(product(total, total), function)
 	case "sort", "@sortByAssociatedKeys", "flatten":
 		b.spend(product(total, 32), function)
@@ -199,14 +190,6 @@ func product(a, b int) int {
 		return maxWork + 1
 	}
 	return a * b
-}
-
-// text spends what it takes to make a text of a length.
-func (b *budget) text(length int, function string) {
-	if length > maxText {
-		giveUp("%s would make a text of more than %d MiB", name(function), maxText>>20)
-	}
-	b.spend(length/bytesPerUnit, function)
 }
 
 // bytesPerUnit is how much text counts as an element.
@@ -247,55 +230,4 @@ func (b *budget) weigh(value ref.Val, function string) int {
 	}
 	add(value)
 	return weight
-}
-
-// replaced returns an upper bound of the length of text.replace(old, new[, n]).
-func replaced(args []ref.Val) int {
-	if len(args) < 3 {
-		return 0
-	}
-	text, ok1 := args[0].(types.String)
-	old, ok2 := args[1].(types.String)
-	put, ok3 := args[2].(types.String)
-	if !ok1 || !ok2 || !ok3 {
-		return 0
-	}
-	times := len(text) + 1
-	if len(old) > 0 {
-		times = len(text) / len(old)
-	}
-	if len(args) > 3 {
-		if n, ok := args[3].(types.Int); ok && n >= 0 && int64(n) < int64(times) {
-			times = int(n)
-		}
-	}
-	return saturated(times, len(put)) + len(text)
-}
-
-// joined returns the length of list.join([separator]).
-func joined(args []ref.Val) int {
-	list, ok := args[0].(traits.Lister)
-	if !ok {
-		return 0
-	}
-	length, n := 0, 0
-	for it := list.Iterator(); it.HasNext() == types.True; n++ {
-		if text, ok := it.Next().(types.String); ok {
-			length = min(length+len(text), maxText+1)
-		}
-	}
-	if len(args) > 1 {
-		if separator, ok := args[1].(types.String); ok {
-			length += saturated(n, len(separator))
-		}
-	}
-	return length
-}
-
-// saturated is a*b, or more than maxText.
-func saturated(a, b int) int {
-	if a > 0 && b > (maxText+1)/a {
-		return maxText + 1
-	}
-	return a * b
 }
