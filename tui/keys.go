@@ -68,7 +68,7 @@ func (m *model) keys() screen.Keys {
 	return keys
 }
 
-// navigation are the keys that lead to other places, wherever the cursor is. The names of views are others.
+// navigationKeys are the keys that lead to other places, wherever the cursor is. The names of views are others.
 var navigationKeys = map[string]bool{
 	"next view": true, "previous view": true, "filter": true, "namespace": true, "all namespaces": true, "go to": true, "help": true,
 }
