@@ -1,11 +1,8 @@
 package demo
 
 import (
-	"context"
-
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
@@ -36,36 +33,4 @@ func stored() map[string]flowcontrol.Stored {
 		"pods": sized(412, 2_884_000, 43), "nodes": sized(12, 96_000, 31), "resourceslices.resource.k8s.io": sized(54, 1_890_000, 18),
 		"resourceclaims.resource.k8s.io": sized(87, 174_000, 21), "leases.coordination.k8s.io": sized(26, 13_000, 0),
 	}
-}
-
-// Requests plays the requests that are executed or wait since the last reading: executing ones are of all flows of a level
-// in turn, and those that wait are of the one that floods it.
-func (l *Load) Requests(context.Context) (*flowcontrol.RequestDump, inspect.Health) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	dump := &flowcontrol.RequestDump{}
-	for _, level := range l.limits.Levels {
-		load, asking := l.levels[level.Name], flows[level.Name]
-		if load == nil || len(asking) == 0 {
-			continue
-		}
-		for i := range load.Total.ExecutingRequests {
-			dump.Requests = append(dump.Requests, played(level, asking[i%len(asking)], i/len(asking), false))
-		}
-		for i := range load.Total.QueuedRequests {
-			dump.Requests = append(dump.Requests, played(level, asking[0], i, true))
-		}
-	}
-	return dump, inspect.Health{State: inspect.Synced}
-}
-
-// played is the nth request of a flow, in one of its queues.
-func played(level flowcontrol.Level, of flow, n int, waiting bool) flowcontrol.DumpedRequest {
-	r := flowcontrol.DumpedRequest{Level: level.Name, Schema: of.schema, Flow: of.distinguisher, Queue: -1, Seats: 1, Waiting: waiting}
-	if level.Queuing != nil {
-		if hand := flowcontrol.Hand(of.schema, of.distinguisher, *level.Queuing); len(hand) > 0 {
-			r.Queue = hand[n%len(hand)]
-		}
-	}
-	return r
 }

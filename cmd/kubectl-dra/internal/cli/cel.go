@@ -98,7 +98,7 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
 	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
-	completeArguments(cmd, "`claim`, `template`, `class`, then names; or an expression: fields, attributes, capacities, values, functions", completer.cel)
+	completeArguments(cmd, "`claim`, `template`, `class`, then names", completer.typed(celKinds))
 	completeFiles(cmd, "filename")
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 	completeFlag(cmd, "class", "device classes", completer.each(inspect.Classes))

@@ -64,7 +64,7 @@ without any one of them it does not. That was tried.`,
 			return o.run(cmd.Context())
 		},
 	}
-	completeArguments(cmd, "files; behind a log and `@`, its moments", completer.logOrFile)
+	completeArguments(cmd, "files", files)
 	addOutputFlags(cmd, &format, &template, output.AnswerFormats)
 	return cmd
 }

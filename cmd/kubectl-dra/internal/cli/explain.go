@@ -143,7 +143,6 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	flags.narrow.addTo(cmd)
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))
-	completeFlag(cmd, "fix", "the fixes of the answer, with what each is", completer.fixes(&flags.questionFlags))
 	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader, completer)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
 }
@@ -230,15 +229,9 @@ func (f *explainFlags) run(cmd *cobra.Command, o *questionOptions) error {
 }
 
 func addOutputFlags(cmd *cobra.Command, format, template *string, formats []string) {
-	addOutputFlagsWith(cmd, format, template, formats, "formats", completeFormats(formats))
-}
-
-// addOutputFlagsWith adds the flags with a completion of the formats.
-func addOutputFlagsWith(cmd *cobra.Command, format, template *string, formats []string, what string, complete completion) {
 	cmd.Flags().StringVarP(format, "output", "o", "", "output format: "+commaList(formats))
 	cmd.Flags().StringVar(template, "template", "", "template or path for -o jsonpath, go-template and the like")
-	completeFlag(cmd, "output", what, complete)
-	leaveAlone(cmd, "a template", "template")
+	completeFlag(cmd, "output", "formats", completeFormats(formats))
 }
 
 // parseOutput reads -o and --template.

@@ -19,8 +19,8 @@ import (
 
 const explainLevelLong = `Say why a priority level of API Priority and Fairness has so many seats: how its
 limits follow from the shares of all levels, why it has its current limit, how many
-seats a request may take, when requests are queued or rejected, whose requests they
-are, and which components of DRA depend on the level.
+seats a request may take, when requests are queued or rejected, and which components
+of DRA depend on the level.
 
 Without a name it says which levels the requests of DRA's components go to: those
 of drivers, the claim controller, kube-scheduler and the kubelets.
@@ -69,10 +69,8 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 	set.StringArrayVar(&flags.sets, "set", nil, "assume these settings of a level, such as workload-low.shares=150,lendable=50; may be repeated")
 	set.StringArrayVarP(&flags.files, "filename", "f", nil, "assume the priority levels and FlowSchemas in this file, directory or - (stdin)")
 	completeArguments(cmd, "priority levels", completer.each(inspect.PriorityLevels))
-	completeFlag(cmd, "set", "priority levels, then `FIELD=`", completer.changes(flowcontrol.Settable()))
 	completeFiles(cmd, "filename")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
-	leaveAlone(cmd, "a number", "server-concurrency")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
 	return cmd
 }
@@ -145,7 +143,7 @@ func unknownLevel(name string, levels []flowcontrol.Level) error {
 
 // input reads what the server says of the levels, if there is one.
 func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness.LevelInput, error) {
-	in, asked, err := readLevels(ctx, o.reader, s, o.seats, len(o.names) > 0)
+	in, asked, err := readLevels(ctx, o.reader, s, o.seats)
 	if err != nil {
 		return in, err
 	}
@@ -158,9 +156,8 @@ func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness
 	return in, nil
 }
 
-// readLevels asks the server, or the demo, for its load and, if wanted, for the requests that it has. asked is false for files,
-// which have neither.
-func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int, requests bool) (in fairness.LevelInput, asked bool, err error) {
+// readLevels asks the server, or the demo, for its load. asked is false for files, which have none.
+func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int) (in fairness.LevelInput, asked bool, err error) {
 	in.Snapshot = s
 	source, err := newLevelSource(reader)
 	if err != nil {
@@ -168,9 +165,6 @@ func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats 
 	}
 	if source != nil {
 		in.Reading = source.Read(ctx)
-		if requests {
-			in.Dump, in.DumpHealth = source.Requests(ctx)
-		}
 	}
 	if ctx.Err() != nil {
 		return in, true, context.Cause(ctx)
@@ -192,7 +186,7 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 				return err
 			}
 		}
-		if err := fairness.PrintLevel(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0); err != nil {
+		if err := fairness.PrintLevel(o.streams.Out, e, o.streams.width()); err != nil {
 			return err
 		}
 	}

@@ -21,9 +21,7 @@ need not name the groups that the server adds. Describe the request by --verb,
 --resource and --namespace, or by its --url.
 
 For a level with queues it says in which of them the requests of this flow may
-wait, whose requests are there now (if you may read the server's dumps), and how
-likely it is that others fill all of them. It also says how many seats the request
-takes.
+wait. It also says how many seats the request takes.
 
 --verify asks the server: it impersonates the user, sends a GET that is classified
 in the same way and reads nothing, and compares the server's answer with this one.
@@ -69,13 +67,8 @@ func newExplainRequest(streams *streams, reader *reader, completer *completer) *
 	set.BoolVar(&flags.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
-	completeFlag(cmd, "as", askersOffered, completer.askers)
-	completeFlag(cmd, "as-group", groupsOffered, completer.groups)
+	completeAsker(cmd)
 	completeFlag(cmd, "verb", "verbs", fixed(verbs()...))
-	completeFlag(cmd, "resource", "resources of Kubernetes; `RESOURCE.GROUP`, `RESOURCE/SUBRESOURCE`", apiResources)
-	completeFlag(cmd, "name", "names of objects of `--resource`, for what this program reads", completer.requested(flags))
-	completeFlag(cmd, "url", "beginnings of URLs", urls)
-	leaveAlone(cmd, "a number", "server-concurrency")
 	return cmd
 }
 
@@ -121,12 +114,9 @@ func (o *requestOptions) run(ctx context.Context) error {
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
-	in, asked, err := readLevels(ctx, o.reader, snapshot, o.seats, true)
+	in, _, err := readLevels(ctx, o.reader, snapshot, o.seats)
 	if err != nil {
 		return err
-	}
-	if !asked {
-		in.DumpHealth.Message = "no server was asked"
 	}
 	e := fairness.Request(in, o.request)
 	mismatch := o.check(ctx, snapshot, e)
@@ -176,5 +166,5 @@ func (o *requestOptions) print(e *fairness.RequestExplanation) error {
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, e)
 	}
-	return fairness.PrintRequest(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0)
+	return fairness.PrintRequest(o.streams.Out, e, o.streams.width())
 }

@@ -37,7 +37,6 @@ func (f *triageFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "without a name: what is stuck in all namespaces, as without -n")
 	flags.StringVarP(&f.selector, "selector", "l", "", "without a name: only what has these labels, as key=value,…")
-	leaveAlone(cmd, "labels, of which nothing is read", "selector")
 }
 
 // given reports whether a flag was given that a question about names has no use for.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -144,7 +145,7 @@ type getOptions struct {
 	format    output.Format
 
 	serverConcurrency int                // 0 if it is unknown
-	levels            levelSource        // it is nil until reading has made it
+	levels            flowcontrol.Source // it is nil until reading has made it
 	cluster           *scheduler.Cluster // that extendedResources made last, or nil
 
 	stopWaiting func() // with --watch, is called when there is something to print
@@ -233,13 +234,10 @@ func (f *getFlags) bind(cmd *cobra.Command, completer *completer) {
 	set.StringVar(&f.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
 	set.StringVar(&f.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
 	addConcurrencyFlag(set, &f.serverConcurrency)
-	addOutputFlagsWith(cmd, &f.output, &f.template, output.TableFormats, "formats; columns behind `custom-columns=`", completer.formatsOf)
+	addOutputFlags(cmd, &f.output, &f.template, output.TableFormats)
 	completeArguments(cmd, "views, then names of what they list", completer.views)
 	completeFlag(cmd, "by", "ways to count", fixed(usageGroupings()...))
 	completeFlag(cmd, "node", "nodes", completer.nodes)
-	completeFlag(cmd, "sort-by", "the fields of the view that have one value", completer.sortFields)
-	leaveAlone(cmd, "labels, of which nothing is read", "selector")
-	leaveAlone(cmd, "a number", "server-concurrency")
 }
 
 func (f *getFlags) toOptions(streams *streams, connection *connection, reader *reader, args []string) (*getOptions, error) {

@@ -99,7 +99,7 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	cmd.Flags().StringVar(&flags.pod, "pod", "", "only this pod, as NAME or NAMESPACE/NAME")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
 	completeArguments(cmd, "nodes", first(completer.nodes))
-	completeFlag(cmd, "pod", "pods; `NAMESPACE/NAME`", completer.podPaths)
+	completeFlag(cmd, "pod", "pods", completer.each(inspect.Pods))
 	completeDirectories(cmd, "kubelet-dir", "sys-dir")
 	completeFiles(cmd, "pod-resources-socket", "pods-api-socket")
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))

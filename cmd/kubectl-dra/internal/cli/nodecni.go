@@ -85,8 +85,6 @@ read.`,
 	completeFlag(cmd, "runtime", "container runtimes", fixed(string(cni.Containerd), string(cni.CRIO)))
 	completeDirectories(cmd, "cni-conf-dir", "cni-bin-dir")
 	completeFiles(cmd, "kubelet-flags")
-	leaveAlone(cmd, "a number", "max-conf-num")
-	leaveAlone(cmd, "a name that a configuration of CRI-O has", "cni-default-network")
 	return cmd
 }
 

@@ -49,7 +49,6 @@ func newNodeDevice(streams *streams, reader *reader, completer *completer, flags
 		},
 	}
 	cmd.Flags().StringVar(&on, "node", "", "the node that the hardware is in")
-	completeArguments(cmd, "PCI addresses and UUIDs that devices have as attributes", completer.hardware)
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 	addOutputFlags(cmd, &outputText, &template, output.ObjectFormats)
 	return cmd

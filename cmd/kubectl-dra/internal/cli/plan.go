@@ -135,7 +135,6 @@ func (f *planFlags) addTo(cmd *cobra.Command) {
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
 	addOutputFlags(cmd, &f.question.output, &f.question.template, output.AnswerFormats)
 	completeFiles(cmd, "filename")
-	leaveAlone(cmd, "a number", "copies")
 }
 
 func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (*planOptions, error) {

@@ -74,7 +74,6 @@ func newPlanDefragment(streams *streams, reader *reader, completer *completer) *
 	cmd.Flags().IntVar(&flags.moves, "moves", 3, "the number of pods that may be moved")
 	addOutputFlags(cmd, &flags.question.output, &flags.question.template, output.AnswerFormats)
 	completeArguments(cmd, "device classes", first(completer.each(inspect.Classes)))
-	completeFlag(cmd, "shape", "`claim/NAME`, `template/NAME`", completer.typedWithSlash(shapeKinds))
 	completeFlag(cmd, "moves", "`0` to `4`", fixed("0", "1", "2", "3", "4"))
 	return cmd
 }

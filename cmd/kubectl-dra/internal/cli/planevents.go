@@ -90,7 +90,6 @@ have * and ?, as in 'gpu-a-*'.`,
 		return o.play(ctx, s, plan.Drain(s, nodes...))
 	})
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "drain the nodes that have these labels, as key=value,…")
-	leaveAlone(cmd, "labels", "selector")
 	completeArguments(cmd, "nodes", completer.nodes)
 	return cmd
 }

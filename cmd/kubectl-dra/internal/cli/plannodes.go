@@ -91,7 +91,6 @@ func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra
 	set.IntVar(&flags.max, "max", 0, "add at most this many nodes; by default as many as there are pods")
 	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
 	completeFiles(cmd, "shape", "prices")
-	leaveAlone(cmd, "a number", "max")
 	return cmd
 }
 

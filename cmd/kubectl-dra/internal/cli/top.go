@@ -86,7 +86,6 @@ as plain text, and the command ends.`,
 	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show all namespaces, which is the default")
 	addConcurrencyFlag(f, &flags.seats)
 	completeArguments(cmd, "views", first(fixed(views...)))
-	leaveAlone(cmd, "a number", "server-concurrency")
 	return cmd
 }
 

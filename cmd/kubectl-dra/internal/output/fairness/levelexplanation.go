@@ -23,14 +23,10 @@ type PriorityLevelExplanation struct {
 	Current *CurrentLimit `json:"current,omitempty"`
 	// Widest are the seats that one request may take at most; absent for an exempt level.
 	Widest *WidestRequests `json:"widest,omitempty"`
-	Odds   []SqueezeOdds   `json:"odds,omitempty"`
 	// FlowSchemas are those that lead to the level, in the order in which they are tried.
 	FlowSchemas []*FlowSchema `json:"flowSchemas"`
 	// Actors are those of DRA whose requests the level serves.
 	Actors []DRAActor `json:"actors,omitempty"`
-	// Flows are those that have requests in the level now, those with most that wait first.
-	Flows   []FlowOverlap `json:"flows,omitempty"`
-	Partial []string      `json:"partial,omitempty"`
 }
 
 // CurrentLimit is why a level has its current limit.
@@ -82,9 +78,6 @@ type LevelInput struct {
 	Snapshot *inspect.Snapshot
 	Limits   flowcontrol.Resolved
 	Reading  flowcontrol.Reading
-	// Dump is nil if it could not be read; then DumpHealth says why.
-	Dump       *flowcontrol.RequestDump
-	DumpHealth inspect.Health
 }
 
 // ExplainLevels explains all priority levels, by name.
@@ -123,7 +116,10 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 				e.Conditions = output.Optional(object.Status.Conditions, levelCondition)
 			}
 		}
-		e.addQueues(in, level)
+		if level.Type != flowcontrolv1.PriorityLevelEnablementExempt {
+			widest := WidestRequests(flowcontrol.WidestOf(level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized))
+			e.Widest = &widest
+		}
 		out[i] = e
 	}
 	return out
@@ -131,38 +127,6 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 
 func levelCondition(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
 	return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
-}
-
-// addQueues says what is in the queues, and how wide requests may be.
-func (e *PriorityLevelExplanation) addQueues(in LevelInput, level *flowcontrol.Level) {
-	if level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
-		return
-	}
-	widest := WidestRequests(flowcontrol.WidestOf(level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized))
-	e.Widest = &widest
-	queuing := flowcontrol.Queuing{}
-	if level.Queuing != nil {
-		queuing = *level.Queuing
-		e.Odds = squeezeOdds(queuing)
-	}
-	switch {
-	case in.Dump != nil:
-		e.Flows = output.Optional(in.Dump.FlowsOf(&flowcontrol.Classification{Level: level.Name}, queuing), overlap)
-	case in.DumpHealth.Message != "":
-		e.Partial = append(e.Partial, in.DumpHealth.Message+": whose requests these are is not known")
-	}
-}
-
-// squeezeOdds are the odds of a level with queues.
-func squeezeOdds(q flowcontrol.Queuing) []SqueezeOdds {
-	var out []SqueezeOdds
-	for _, n := range elephants {
-		if odds := flowcontrol.Odds(q, n); odds != nil {
-			value, _ := odds.Float64()
-			out = append(out, SqueezeOdds{Elephants: n, Probability: value, Exact: odds.RatString()})
-		}
-	}
-	return out
 }
 
 // DRAActors are those whose requests decide how soon pods get devices.

@@ -32,15 +32,9 @@ type RequestExplanation struct {
 	// Rejected are the schemas that come before, and why they do not match.
 	Rejected []RejectedSchema `json:"rejected"`
 	// Level is the priority level as in a PriorityLevelList.
-	Level *PriorityLevel `json:"level,omitempty"`
-	Width *RequestWidth  `json:"width,omitempty"`
-	// Odds are the probabilities that all queues of the flow are also queues of so many other flows.
-	Odds []SqueezeOdds `json:"odds,omitempty"`
-	// Sitting is who sits in the queues of the flow now; absent if it could not be read.
-	Sitting []QueueSitting `json:"sitting,omitempty"`
-	// Overlaps are the other flows that have requests in the level now, those with most queues in common first.
-	Overlaps []FlowOverlap `json:"overlaps,omitempty"`
-	Verified *Verified     `json:"verified,omitempty"`
+	Level    *PriorityLevel `json:"level,omitempty"`
+	Width    *RequestWidth  `json:"width,omitempty"`
+	Verified *Verified      `json:"verified,omitempty"`
 	// Partial says what could not be read.
 	Partial []string `json:"partial,omitempty"`
 }
@@ -80,34 +74,6 @@ type RequestWidth struct {
 	Message string `json:"message"`
 }
 
-// SqueezeOdds is the probability that so many flows squeeze out another one.
-type SqueezeOdds struct {
-	Elephants   int     `json:"elephants"`
-	Probability float64 `json:"probability"`
-	// Exact is the probability as a fraction.
-	Exact string `json:"exact"`
-}
-
-// QueueSitting is what sits in one of the queues.
-type QueueSitting struct {
-	Queue     int `json:"queue"`
-	Waiting   int `json:"waiting"`
-	Executing int `json:"executing"`
-	// WaitingSeats are the seats of those that wait.
-	WaitingSeats int           `json:"waitingSeats"`
-	Flows        []FlowOverlap `json:"flows,omitempty"`
-}
-
-// FlowOverlap is another flow.
-type FlowOverlap struct {
-	FlowSchema    string `json:"flowSchema"`
-	Distinguisher string `json:"distinguisher"`
-	Waiting       int    `json:"waiting"`
-	Executing     int    `json:"executing"`
-	// SharedQueues are the queues that both flows have.
-	SharedQueues []int `json:"sharedQueues,omitempty"`
-}
-
 // Results of a verification.
 const (
 	VerifiedSame    = "Same"
@@ -123,9 +89,6 @@ type Verified struct {
 	Status        int    `json:"status"`
 	Message       string `json:"message,omitempty"`
 }
-
-// elephants are the numbers of flows for which odds are told: those of the documentation of Kubernetes.
-var elephants = []int{1, 4, 16}
 
 // Request explains where a request goes.
 func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
@@ -149,38 +112,13 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	if h := in.Reading.Health; in.Reading.Metrics == nil && h.Message != "" {
 		e.Partial = append(e.Partial, h.Message+": how busy the level is, and how many objects there are, is not known")
 	}
-	if e.LongRunning {
-		return e
-	}
-	if !e.Exempt {
+	if !e.LongRunning && !e.Exempt {
 		w := flowcontrol.WidthOf(r, level, in.Reading.Metrics)
 		e.Width = &RequestWidth{
 			Seats: w.Seats, FinalSeats: w.FinalSeats, AfterwardsSeconds: w.Afterwards.Seconds(), Most: w.Cap, Reason: string(w.Reason), Message: w.Message(),
 		}
 	}
-	if level.Queuing == nil {
-		return e
-	}
-	e.Odds = squeezeOdds(*level.Queuing)
-	switch {
-	case in.Dump != nil:
-		e.Sitting = output.Each(e.Queues, func(queue int) QueueSitting {
-			s := QueueSitting{Queue: queue}
-			for _, f := range in.Dump.InQueue(level.Name, queue) {
-				s.Waiting, s.Executing, s.WaitingSeats = s.Waiting+f.Waiting, s.Executing+f.Executing, s.WaitingSeats+f.WaitingSeats
-				s.Flows = append(s.Flows, overlap(f))
-			}
-			return s
-		})
-		e.Overlaps = output.Optional(in.Dump.FlowsOf(&c, *level.Queuing), overlap)
-	case in.DumpHealth.Message != "":
-		e.Partial = append(e.Partial, in.DumpHealth.Message+": who sits in the queues is not known")
-	}
 	return e
-}
-
-func overlap(f flowcontrol.Flow) FlowOverlap {
-	return FlowOverlap{FlowSchema: f.Schema, Distinguisher: f.Distinguisher, Waiting: f.Waiting, Executing: f.Executing, SharedQueues: f.Shared}
 }
 
 // SetVerification notes what the server says.
