@@ -29,28 +29,17 @@ const eventExit = `
 Exit codes: 0 all recreated pods find a node, 3 some are left waiting, 1 that is
 not known (or the question could not be answered).`
 
-// eventOptions are a checked question about what becomes of pods by an event.
-type eventOptions struct {
-	streams *streams
-	reader  *reader
-	format  output.Format
-}
-
-// newPlanEvent makes a command about an event.
+// newPlanEvent makes a command about what becomes of pods by an event.
 func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func(context.Context, *eventOptions, []string) error) *cobra.Command {
-	var format, template string
+	o := &eventOptions{shared{streams: streams, reader: reader}}
 	cmd.Long += eventExit
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o := &eventOptions{streams: streams, reader: reader}
-		var err error
-		if o.format, err = parseOutput(format, template, output.AnswerFormats); err != nil {
-			return err
-		}
-		return run(cmd.Context(), o, args)
-	}
-	addOutputFlags(cmd, &format, &template, output.AnswerFormats)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), o, args) }
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
 	return streams.onlyReading(cmd)
 }
+
+// eventOptions are a question about an event.
+type eventOptions struct{ shared }
 
 func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	selector := ""
@@ -203,7 +192,7 @@ func (o *eventOptions) print(d *explain.Disruption) error {
 		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
 	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
-	return o.streams.answer(o.format, explanations.NewDisruption(d), render, code)
+	return o.answer(explanations.NewDisruption(d), render, code)
 }
 
 // disruptionCode is the exit code of what becomes of the pods.
