@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/big"
-	"slices"
 
 	"k8s.io/apiserver/pkg/util/shufflesharding"
 )
@@ -23,18 +22,6 @@ func Hand(schema, distinguisher string, q Queuing) []int {
 		hash = binary.LittleEndian.Uint64(sum[:])
 	}
 	return dealer.DealIntoHand(hash, nil)
-}
-
-// Shared returns the queues that are in both hands, sorted.
-func Shared(a, b []int) []int {
-	var out []int
-	for _, queue := range a {
-		if slices.Contains(b, queue) {
-			out = append(out, queue)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // Odds is the probability that all queues of one flow are also queues of some of so many other flows, which fill theirs:

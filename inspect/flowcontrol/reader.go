@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,14 +22,12 @@ import (
 )
 
 const (
-	metricsPath  = "/metrics"
-	requestsPath = "/debug/api_priority_and_fairness/dump_requests"
+	metricsPath = "/metrics"
 
 	// readTimeout bounds a request. Metrics of a busy server are tens of megabytes.
 	readTimeout = 10 * time.Second
-	// How much of an answer is read, in bytes. The dump has a line for each request that waits.
+	// metricsLimit is how much of an answer is read, in bytes.
 	metricsLimit = 256 << 20
-	dumpLimit    = 32 << 20
 	// longestMessage bounds what a server can make us print, in bytes.
 	longestMessage = 300
 )
@@ -71,34 +68,11 @@ type Source interface {
 //
 // What fails is asked for less and less often: until then the last health is given again.
 type Reader struct {
-	client            rest.Interface
-	metrics, requests source
-}
-
-// source is one of the two things that are read.
-type source struct {
-	path  string
-	limit int64
-	pace  *connection.Pace
+	client rest.Interface
+	pace   *connection.Pace
 
 	mu     sync.Mutex
 	failed inspect.Health // the last time, if it failed
-}
-
-// note writes down how asking went.
-func (s *source) note(ctx context.Context, h inspect.Health, retryAfter int64) {
-	if ctx.Err() != nil {
-		return // the caller gave up
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed = h
-	if h.State == inspect.Synced {
-		s.pace.Succeeded()
-		return
-	}
-	rare := h.State == inspect.Forbidden || h.State == inspect.NotServed
-	s.pace.Failed(time.Now(), rare, time.Duration(retryAfter)*time.Second)
 }
 
 // NewReader returns a Reader of the server that config points to.
@@ -116,60 +90,54 @@ func NewReader(config *rest.Config) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	return &Reader{
-		client:   client,
-		metrics:  source{path: metricsPath, limit: metricsLimit, pace: connection.NewPace(connection.Default)},
-		requests: source{path: requestsPath, limit: dumpLimit, pace: connection.NewPace(connection.Default)},
-	}, nil
-}
-
-// Read reads the metrics. It does not fail: what could not be read is in the health, Forbidden when the user may not read it.
-func (r *Reader) Read(ctx context.Context) Reading {
-	metrics, health := get(ctx, r.client, &r.metrics, ParseMetrics)
-	return Reading{metrics, health}
-}
-
-// Requests returns the requests that wait or are executed. The dump is nil unless the health is Synced. It is that of one server:
-// behind a load balancer, any of them.
-func (r *Reader) Requests(ctx context.Context) (*RequestDump, inspect.Health) {
-	return get(ctx, r.client, &r.requests, ParseRequestDump)
+	return &Reader{client: client, pace: connection.NewPace(connection.Default)}, nil
 }
 
 // errOff says that a server has metrics, but none about priority levels.
 var errOff = errors.New("they say nothing of priority levels: API Priority and Fairness is off, or the server is too old")
 
-// get asks for something, unless it failed so often that it is not yet time to ask again.
-func get[T any](ctx context.Context, client rest.Interface, from *source, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
-	from.mu.Lock()
-	last, due := from.failed, from.pace.Wait(time.Now()) == 0
-	from.mu.Unlock()
+// Read reads the metrics, unless that failed so often that it is not yet time to ask again. It does not fail: what could not be
+// read is in the health, Forbidden when the user may not read it.
+func (r *Reader) Read(ctx context.Context) Reading {
+	r.mu.Lock()
+	last, due := r.failed, r.pace.Wait(time.Now()) == 0
+	r.mu.Unlock()
 	if !due {
-		return nil, last
+		return Reading{Health: last}
 	}
 	var retryAfter atomic.Int64
-	bounded := connection.With(ctx, connection.Bounds{Bytes: from.limit, RetryAfter: &retryAfter})
-	out, err := getNow(bounded, client, from.path, parse)
+	metrics, err := r.read(connection.With(ctx, connection.Bounds{Bytes: metricsLimit, RetryAfter: &retryAfter}))
 	health := inspect.Health{State: inspect.Synced}
 	if err != nil {
-		out, health = nil, failed(from.path, err)
+		metrics, health = nil, failed(metricsPath, err)
 	}
-	from.note(ctx, health, retryAfter.Load())
-	return out, health
+	if ctx.Err() != nil {
+		return Reading{metrics, health} // the caller gave up
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed = health; err == nil {
+		r.pace.Succeeded()
+	} else {
+		rare := health.State == inspect.Forbidden || health.State == inspect.NotServed
+		r.pace.Failed(time.Now(), rare, time.Duration(retryAfter.Load())*time.Second)
+	}
+	return Reading{metrics, health}
 }
 
-func getNow[T any](ctx context.Context, client rest.Interface, path string, parse func(io.Reader) (*T, error)) (*T, error) {
+func (r *Reader) read(ctx context.Context) (*Metrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	body, err := client.Get().AbsPath(path).SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
+	body, err := r.client.Get().AbsPath(metricsPath).SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = body.Close() }() // nothing was written
-	out, err := parse(body)
-	if m, ok := any(out).(*Metrics); ok && err == nil && len(m.Levels) == 0 {
+	metrics, err := ParseMetrics(body)
+	if err == nil && len(metrics.Levels) == 0 {
 		err = errOff
 	}
-	return out, err
+	return metrics, err
 }
 
 func failed(path string, err error) inspect.Health {

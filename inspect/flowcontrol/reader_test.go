@@ -16,12 +16,12 @@ import (
 
 const forbidden = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"forbidden: User \"x\" cannot get path \"/metrics\"","reason":"Forbidden","details":{},"code":403}`
 
-// server answers the two paths with a status code and a body each.
-func server(t *testing.T, answers map[string]func(http.ResponseWriter)) *Reader {
+// server answers with metrics.
+func server(t *testing.T, metrics func(http.ResponseWriter)) *Reader {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if answer := answers[r.URL.Path]; answer != nil {
-			answer(w)
+		if r.URL.Path == metricsPath && metrics != nil {
+			metrics(w)
 			return
 		}
 		http.NotFound(w, r)
@@ -46,40 +46,28 @@ func answer(code int, body string) func(http.ResponseWriter) {
 
 func TestReader(t *testing.T) {
 	const metrics = "apiserver_flowcontrol_nominal_limit_seats{priority_level=\"p\"} 4\n"
-	const dump = "PriorityLevelName, FlowSchemaName, QueueIndex\np, f, 3\n"
 	for _, test := range []struct {
-		name          string
-		metrics, dump func(http.ResponseWriter)
-		// the states, and what the messages contain
-		metricsState, dumpState inspect.HealthState
-		metricsText, dumpText   string
+		name    string
+		metrics func(http.ResponseWriter)
+		state   inspect.HealthState
+		text    string // what the message contains
 	}{
-		{"both", answer(200, metrics), answer(200, dump), inspect.Synced, inspect.Synced, "", ""},
-		{"both are forbidden", answer(403, forbidden), answer(403, forbidden), inspect.Forbidden, inspect.Forbidden,
-			"cannot get /metrics", "cannot get /debug/api_priority_and_fairness/dump_requests"},
-		{"the dump is forbidden", answer(200, metrics), answer(403, "no"), inspect.Synced, inspect.Forbidden, "", "cannot get /debug"},
-		{"flow control is off", answer(200, "apiserver_request_total 3\n"), nil, inspect.NotServed, inspect.NotServed,
-			"API Priority and Fairness is off", "getting /debug"},
-		{"the server fails, with an escape sequence", answer(500, "\x1b[31m"+strings.Repeat("broken ", 500)), answer(200, "<html>\x1b[31m"), inspect.Broken, inspect.Broken,
-			"getting /metrics: ", `it begins with "<html>`},
+		{"served", answer(200, metrics), inspect.Synced, ""},
+		{"forbidden", answer(403, forbidden), inspect.Forbidden, "cannot get /metrics"},
+		{"flow control is off", answer(200, "apiserver_request_total 3\n"), inspect.NotServed, "API Priority and Fairness is off"},
+		{"not served", nil, inspect.NotServed, "getting /metrics"},
+		{"the server fails, with an escape sequence", answer(500, "\x1b[31m"+strings.Repeat("broken ", 500)), inspect.Broken, "getting /metrics: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			reader := server(t, map[string]func(http.ResponseWriter){metricsPath: test.metrics, requestsPath: test.dump})
-			r := reader.Read(t.Context())
-			dump, health := reader.Requests(t.Context())
-			if r.Health.State != test.metricsState || !strings.Contains(r.Health.Message, test.metricsText) {
-				t.Errorf("metrics: %+v", r.Health)
+			r := server(t, test.metrics).Read(t.Context())
+			if r.Health.State != test.state || !strings.Contains(r.Health.Message, test.text) {
+				t.Errorf("%+v", r.Health)
 			}
-			if health.State != test.dumpState || !strings.Contains(health.Message, test.dumpText) {
-				t.Errorf("dump: %+v", health)
+			if (r.Metrics != nil) != (test.state == inspect.Synced) {
+				t.Errorf("metrics %v", r.Metrics)
 			}
-			if (r.Metrics != nil) != (test.metricsState == inspect.Synced) || (dump != nil) != (test.dumpState == inspect.Synced) {
-				t.Errorf("metrics %v, dump %v", r.Metrics, dump)
-			}
-			for _, message := range []string{r.Health.Message, health.Message} {
-				if strings.ContainsAny(message, "\x1b\n") || len(message) > 500 {
-					t.Errorf("unsafe or endless message %q", message)
-				}
+			if strings.ContainsAny(r.Health.Message, "\x1b\n") || len(r.Health.Message) > 500 {
+				t.Errorf("unsafe or endless message %q", r.Health.Message)
 			}
 		})
 	}
@@ -94,9 +82,6 @@ func TestReaderWithoutServer(t *testing.T) {
 	if r := reader.Read(t.Context()); r.Health.State != inspect.Broken {
 		t.Errorf("%+v", r)
 	}
-	if dump, health := reader.Requests(t.Context()); health.State != inspect.Broken || dump != nil {
-		t.Errorf("%+v %+v", dump, health)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if r := reader.Read(ctx); r.Health.State != inspect.Broken || r.Metrics != nil {
@@ -108,15 +93,14 @@ func TestReaderWithoutServer(t *testing.T) {
 func TestReaderAsksLessOften(t *testing.T) {
 	var asked atomic.Int64
 	refuse := func(w http.ResponseWriter) { asked.Add(1); answer(500, "broken")(w) }
-	reader := server(t, map[string]func(http.ResponseWriter){metricsPath: refuse, requestsPath: refuse})
+	reader := server(t, refuse)
 	first := reader.Read(t.Context())
 	for range 20 {
-		again := reader.Read(t.Context())
-		if _, health := reader.Requests(t.Context()); again.Health.Message != first.Health.Message || health.State != inspect.Broken {
-			t.Fatalf("%+v and %+v after %+v", again, health, first)
+		if again := reader.Read(t.Context()); again.Health.Message != first.Health.Message || again.Health.State != inspect.Broken {
+			t.Fatalf("%+v after %+v", again, first)
 		}
 	}
-	if n := asked.Load(); n != 2 {
-		t.Errorf("%d requests, want 2", n)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("%d requests, want 1", n)
 	}
 }

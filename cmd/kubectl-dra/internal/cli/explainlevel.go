@@ -145,7 +145,7 @@ func unknownLevel(name string, levels []flowcontrol.Level) error {
 
 // input reads what the server says of the levels, if there is one.
 func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness.LevelInput, error) {
-	in, asked, err := readLevels(ctx, o.reader, s, o.seats, len(o.names) > 0)
+	in, asked, err := readLevels(ctx, o.reader, s, o.seats)
 	if err != nil {
 		return in, err
 	}
@@ -158,9 +158,8 @@ func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness
 	return in, nil
 }
 
-// readLevels asks the server, or the demo, for its load and, if wanted, for the requests that it has. asked is false for files,
-// which have neither.
-func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int, requests bool) (in fairness.LevelInput, asked bool, err error) {
+// readLevels asks the server, or the demo, for its load. asked is false for files, which have none.
+func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int) (in fairness.LevelInput, asked bool, err error) {
 	in.Snapshot = s
 	source, err := newLevelSource(reader)
 	if err != nil {
@@ -168,9 +167,6 @@ func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats 
 	}
 	if source != nil {
 		in.Reading = source.Read(ctx)
-		if requests {
-			in.Dump, in.DumpHealth = source.Requests(ctx)
-		}
 	}
 	if ctx.Err() != nil {
 		return in, true, context.Cause(ctx)
@@ -192,7 +188,7 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 				return err
 			}
 		}
-		if err := fairness.PrintLevel(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0); err != nil {
+		if err := fairness.PrintLevel(o.streams.Out, e, o.streams.width()); err != nil {
 			return err
 		}
 	}
@@ -231,8 +227,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	limits := flowcontrol.Resolved{Limits: flowcontrol.Compute(after.PriorityLevels, in.Limits.ServerConcurrency), Source: in.Limits.Source}
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
-	sized := in.Reading.Metrics == nil || in.Reading.Metrics.Sized
-	plan := fairness.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
+	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, plan)
 	}

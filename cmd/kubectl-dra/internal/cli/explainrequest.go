@@ -121,12 +121,9 @@ func (o *requestOptions) run(ctx context.Context) error {
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
-	in, asked, err := readLevels(ctx, o.reader, snapshot, o.seats, true)
+	in, _, err := readLevels(ctx, o.reader, snapshot, o.seats)
 	if err != nil {
 		return err
-	}
-	if !asked {
-		in.DumpHealth.Message = "no server was asked"
 	}
 	e := fairness.Request(in, o.request)
 	mismatch := o.check(ctx, snapshot, e)
@@ -176,5 +173,5 @@ func (o *requestOptions) print(e *fairness.RequestExplanation) error {
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, e)
 	}
-	return fairness.PrintRequest(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0)
+	return fairness.PrintRequest(o.streams.Out, e, o.streams.width())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -144,7 +145,7 @@ type getOptions struct {
 	format    output.Format
 
 	serverConcurrency int                // 0 if it is unknown
-	levels            levelSource        // it is nil until reading has made it
+	levels            flowcontrol.Source // it is nil until reading has made it
 	cluster           *scheduler.Cluster // that extendedResources made last, or nil
 
 	stopWaiting func() // with --watch, is called when there is something to print

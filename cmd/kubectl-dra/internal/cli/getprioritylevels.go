@@ -38,16 +38,9 @@ func checkSeats(seats int) error {
 	return nil
 }
 
-// levelSource is what says how busy the priority levels are.
-type levelSource interface {
-	flowcontrol.Source
-	// Requests returns the requests that wait or are executed. The dump is nil unless the health is Synced.
-	Requests(ctx context.Context) (*flowcontrol.RequestDump, inspect.Health)
-}
-
 // newLevelSource returns the source of the cluster, or of the demo, which plays on with each reading. It is nil for files, which say
 // nothing of it.
-func newLevelSource(reader *reader) (levelSource, error) {
+func newLevelSource(reader *reader) (flowcontrol.Source, error) {
 	switch {
 	case len(reader.from) > 0:
 		return nil, nil //nolint:nilnil // no source is an answer: there is nothing to read

@@ -94,8 +94,6 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, access{verb: "update", group: a.group, resource: a.resource, subresource: "binding"})
 	case slices.Contains([]string{"apps", "batch"}, a.group) || a.group == "" && slices.Contains([]string{"services", "replicationcontrollers"}, a.resource) || a.group == rbacv1.GroupName || a.resource == "priorityclasses":
 		s.serveWorkload(w, r, a)
-	case strings.HasPrefix(a.path, "/debug/api_priority_and_fairness/"):
-		_, _ = io.WriteString(w, "PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests\n") // the client says so if it fails
 	default:
 		s.Server.ServeHTTP(w, r)
 	}

@@ -28,9 +28,6 @@ type PriorityLevelExplanation struct {
 	FlowSchemas []*FlowSchema `json:"flowSchemas"`
 	// Actors are those of DRA whose requests the level serves.
 	Actors []DRAActor `json:"actors,omitempty"`
-	// Flows are those that have requests in the level now, those with most that wait first.
-	Flows   []FlowOverlap `json:"flows,omitempty"`
-	Partial []string      `json:"partial,omitempty"`
 }
 
 // CurrentLimit is why a level has its current limit.
@@ -82,9 +79,6 @@ type LevelInput struct {
 	Snapshot *inspect.Snapshot
 	Limits   flowcontrol.Resolved
 	Reading  flowcontrol.Reading
-	// Dump is nil if it could not be read; then DumpHealth says why.
-	Dump       *flowcontrol.RequestDump
-	DumpHealth inspect.Health
 }
 
 // ExplainLevels explains all priority levels, by name.
@@ -123,7 +117,13 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 				e.Conditions = output.Optional(object.Status.Conditions, levelCondition)
 			}
 		}
-		e.addQueues(in, level)
+		if level.Type != flowcontrolv1.PriorityLevelEnablementExempt {
+			widest := WidestRequests(flowcontrol.WidestOf(level, in.Snapshot.Features().Minor))
+			e.Widest = &widest
+		}
+		if level.Queuing != nil {
+			e.Odds = squeezeOdds(*level.Queuing)
+		}
 		out[i] = e
 	}
 	return out
@@ -131,26 +131,6 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 
 func levelCondition(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
 	return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
-}
-
-// addQueues says what is in the queues, and how wide requests may be.
-func (e *PriorityLevelExplanation) addQueues(in LevelInput, level *flowcontrol.Level) {
-	if level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
-		return
-	}
-	widest := WidestRequests(flowcontrol.WidestOf(level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized))
-	e.Widest = &widest
-	queuing := flowcontrol.Queuing{}
-	if level.Queuing != nil {
-		queuing = *level.Queuing
-		e.Odds = squeezeOdds(queuing)
-	}
-	switch {
-	case in.Dump != nil:
-		e.Flows = output.Optional(in.Dump.FlowsOf(&flowcontrol.Classification{Level: level.Name}, queuing), overlap)
-	case in.DumpHealth.Message != "":
-		e.Partial = append(e.Partial, in.DumpHealth.Message+": whose requests these are is not known")
-	}
 }
 
 // squeezeOdds are the odds of a level with queues.

@@ -13,14 +13,14 @@ import (
 )
 
 // PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
-func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int, verbose bool) error {
+func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int) error {
 	p := output.NewPage(width)
-	e.write(p, verbose)
+	e.write(p)
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-func (e *PriorityLevelExplanation) write(p *output.Page, verbose bool) {
+func (e *PriorityLevelExplanation) write(p *output.Page) {
 	l, exempt := e.Level, e.Widest == nil
 	text := fmt.Sprintf("priority level %s: ", l.Name)
 	switch {
@@ -40,7 +40,7 @@ func (e *PriorityLevelExplanation) write(p *output.Page, verbose bool) {
 	if !exempt {
 		e.writeFull(p)
 	}
-	e.writeLoad(p, verbose)
+	e.writeLoad(p)
 
 	if len(e.FlowSchemas) == 0 {
 		p.Field("From", "no FlowSchema leads here")
@@ -62,9 +62,6 @@ func (e *PriorityLevelExplanation) write(p *output.Page, verbose bool) {
 		for _, row := range rows {
 			p.Paragraph("  ", "    ", row[0]+" "+row[1])
 		}
-	}
-	for _, partial := range e.Partial {
-		p.Field("Partial", "%s", partial)
 	}
 }
 
@@ -112,8 +109,8 @@ func oddsText(odds []SqueezeOdds) string {
 	return strings.Join(output.Each(odds, func(o SqueezeOdds) string { return fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants) }), ", ")
 }
 
-// writeLoad says what the level is doing, and for whom.
-func (e *PriorityLevelExplanation) writeLoad(p *output.Page, verbose bool) {
+// writeLoad says what the level is doing.
+func (e *PriorityLevelExplanation) writeLoad(p *output.Page) {
 	l := e.Level
 	text := l.loadText()
 	if text == "" {
@@ -130,20 +127,6 @@ func (e *PriorityLevelExplanation) writeLoad(p *output.Page, verbose bool) {
 		text += "; waits are " + l.MeanWait + " on average"
 	}
 	p.Field("Now", "%s", text)
-	shown := e.Flows
-	if len(shown) > mostFlows && !verbose {
-		shown = shown[:mostFlows]
-	}
-	p.Rows(output.Each(shown, func(f FlowOverlap) []string {
-		name := f.FlowSchema
-		if f.Distinguisher != "" {
-			name += " " + f.Distinguisher
-		}
-		return []string{fmt.Sprintf("%d waiting", f.Waiting), fmt.Sprintf("%d executing", f.Executing), name}
-	}))
-	if more := len(e.Flows) - len(shown); more > 0 {
-		p.Paragraph("  ", "  ", fmt.Sprintf("and %s more (-v shows all)", words.Count(more, "flow")))
-	}
 }
 
 // loadText says what a level is doing, or "" if that is not known.
@@ -155,9 +138,12 @@ func (p *PriorityLevel) loadText() string {
 		words.Count(*p.Executing, "request"), words.Count(*p.ExecutingSeats, "seat"), *p.Queued, *p.Rejected)
 }
 
+// mostNamed is how many names a list has at most.
+const mostNamed = 5
+
 // row says whose requests a FlowSchema leads to its level.
 func (f *FlowSchema) row() []string {
-	text := "for " + words.Shorten(f.Subjects, mostFlows)
+	text := "for " + words.Shorten(f.Subjects, mostNamed)
 	switch f.DistinguisherMethod {
 	case "ByUser":
 		text += ", each user a flow"
@@ -209,7 +195,7 @@ func upperText(p *PriorityLevel) string {
 // Markdown implements Document.
 func (e *PriorityLevelExplanation) Markdown(p *markdown.Document) {
 	p.Headline(markdown.Text("Priority level"), markdown.Code(e.Level.Name))
-	e.write(output.MarkdownPage(p), false)
+	e.write(output.MarkdownPage(p))
 }
 
 // Markdown implements Document.

@@ -33,13 +33,8 @@ type RequestExplanation struct {
 	Rejected []RejectedSchema `json:"rejected"`
 	// Level is the priority level as in a PriorityLevelList.
 	Level *PriorityLevel `json:"level,omitempty"`
-	Width *RequestWidth  `json:"width,omitempty"`
 	// Odds are the probabilities that all queues of the flow are also queues of so many other flows.
-	Odds []SqueezeOdds `json:"odds,omitempty"`
-	// Sitting is who sits in the queues of the flow now; absent if it could not be read.
-	Sitting []QueueSitting `json:"sitting,omitempty"`
-	// Overlaps are the other flows that have requests in the level now, those with most queues in common first.
-	Overlaps []FlowOverlap `json:"overlaps,omitempty"`
+	Odds     []SqueezeOdds `json:"odds,omitempty"`
 	Verified *Verified     `json:"verified,omitempty"`
 	// Partial says what could not be read.
 	Partial []string `json:"partial,omitempty"`
@@ -68,44 +63,12 @@ type RejectedSchema struct {
 	Message string `json:"message"`
 }
 
-// RequestWidth is how many seats the request takes.
-type RequestWidth struct {
-	Seats int `json:"seats"`
-	// FinalSeats are held for AfterwardsSeconds after the request has ended.
-	FinalSeats        int     `json:"finalSeats,omitempty"`
-	AfterwardsSeconds float64 `json:"afterwardsSeconds,omitempty"`
-	// Most is the upper limit for such a request in this level.
-	Most    int    `json:"most"`
-	Reason  string `json:"reason" enum:"flowcontrol.WidthReason"`
-	Message string `json:"message"`
-}
-
 // SqueezeOdds is the probability that so many flows squeeze out another one.
 type SqueezeOdds struct {
 	Elephants   int     `json:"elephants"`
 	Probability float64 `json:"probability"`
 	// Exact is the probability as a fraction.
 	Exact string `json:"exact"`
-}
-
-// QueueSitting is what sits in one of the queues.
-type QueueSitting struct {
-	Queue     int `json:"queue"`
-	Waiting   int `json:"waiting"`
-	Executing int `json:"executing"`
-	// WaitingSeats are the seats of those that wait.
-	WaitingSeats int           `json:"waitingSeats"`
-	Flows        []FlowOverlap `json:"flows,omitempty"`
-}
-
-// FlowOverlap is another flow.
-type FlowOverlap struct {
-	FlowSchema    string `json:"flowSchema"`
-	Distinguisher string `json:"distinguisher"`
-	Waiting       int    `json:"waiting"`
-	Executing     int    `json:"executing"`
-	// SharedQueues are the queues that both flows have.
-	SharedQueues []int `json:"sharedQueues,omitempty"`
 }
 
 // Results of a verification.
@@ -147,40 +110,12 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	levels := PriorityLevels(in.Snapshot, in.Limits.Limits, in.Limits.Source, in.Reading).Items
 	e.Level = levels[at].(*PriorityLevel) //nolint:forcetypeassert // it is a list of those
 	if h := in.Reading.Health; in.Reading.Metrics == nil && h.Message != "" {
-		e.Partial = append(e.Partial, h.Message+": how busy the level is, and how many objects there are, is not known")
+		e.Partial = append(e.Partial, h.Message+": how busy the level is, is not known")
 	}
-	if e.LongRunning {
-		return e
-	}
-	if !e.Exempt {
-		w := flowcontrol.WidthOf(r, level, in.Reading.Metrics)
-		e.Width = &RequestWidth{
-			Seats: w.Seats, FinalSeats: w.FinalSeats, AfterwardsSeconds: w.Afterwards.Seconds(), Most: w.Cap, Reason: string(w.Reason), Message: w.Message(),
-		}
-	}
-	if level.Queuing == nil {
-		return e
-	}
-	e.Odds = squeezeOdds(*level.Queuing)
-	switch {
-	case in.Dump != nil:
-		e.Sitting = output.Each(e.Queues, func(queue int) QueueSitting {
-			s := QueueSitting{Queue: queue}
-			for _, f := range in.Dump.InQueue(level.Name, queue) {
-				s.Waiting, s.Executing, s.WaitingSeats = s.Waiting+f.Waiting, s.Executing+f.Executing, s.WaitingSeats+f.WaitingSeats
-				s.Flows = append(s.Flows, overlap(f))
-			}
-			return s
-		})
-		e.Overlaps = output.Optional(in.Dump.FlowsOf(&c, *level.Queuing), overlap)
-	case in.DumpHealth.Message != "":
-		e.Partial = append(e.Partial, in.DumpHealth.Message+": who sits in the queues is not known")
+	if !e.LongRunning && level.Queuing != nil {
+		e.Odds = squeezeOdds(*level.Queuing)
 	}
 	return e
-}
-
-func overlap(f flowcontrol.Flow) FlowOverlap {
-	return FlowOverlap{FlowSchema: f.Schema, Distinguisher: f.Distinguisher, Waiting: f.Waiting, Executing: f.Executing, SharedQueues: f.Shared}
 }
 
 // SetVerification notes what the server says.

@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// PrintRequest prints an explanation for people, in lines of so many columns. verbose shows every flow.
-func PrintRequest(w io.Writer, e *RequestExplanation, width int, verbose bool) error {
+// PrintRequest prints an explanation for people, in lines of so many columns.
+func PrintRequest(w io.Writer, e *RequestExplanation, width int) error {
 	p := output.NewPage(width)
-	e.write(p, verbose)
+	e.write(p)
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-func (e *RequestExplanation) write(p *output.Page, verbose bool) {
+func (e *RequestExplanation) write(p *output.Page) {
 	e.writeHeadline(p)
 	p.Field("User", "%s, in %s", e.Request.User, strings.Join(e.Request.Groups, ", "))
 	if len(e.Rejected) == 0 {
@@ -37,7 +37,7 @@ func (e *RequestExplanation) write(p *output.Page, verbose bool) {
 	}
 	if !e.LongRunning {
 		e.writeSeats(p)
-		e.writeQueues(p, verbose)
+		e.writeQueues(p)
 	}
 	switch v := e.Verified; {
 	case v == nil:
@@ -105,16 +105,11 @@ func (p *PriorityLevel) seatsText() string {
 	return text
 }
 
-// writeSeats says how many seats the request takes, and what becomes of it if there are none.
+// writeSeats says what becomes of the request if there are no seats.
 func (e *RequestExplanation) writeSeats(p *output.Page) {
-	if e.Width == nil {
+	if e.Exempt {
 		return
 	}
-	text := words.Count(e.Width.Seats, "seat") + ": " + e.Width.Message
-	if e.Width.Seats == e.Width.Most && e.Width.Most > 1 {
-		text += fmt.Sprintf("; the level gives no request of this kind more than %d", e.Width.Most)
-	}
-	p.Field("Width", "%s", text)
 	if q := e.Level.Queuing; q != nil {
 		p.Field("When full", "waits if CurrentCL seats are in use, for at most a quarter of its time-out (15 s of the usual 60 s, never more than 1 min); "+
 			"rejected (429) if then the queue that it comes to has %s already", words.Count(q.QueueLengthLimit, "request"))
@@ -123,7 +118,7 @@ func (e *RequestExplanation) writeSeats(p *output.Page) {
 	}
 }
 
-func (e *RequestExplanation) writeQueues(p *output.Page, verbose bool) {
+func (e *RequestExplanation) writeQueues(p *output.Page) {
 	if len(e.Queues) == 0 {
 		return
 	}
@@ -142,66 +137,13 @@ func (e *RequestExplanation) writeQueues(p *output.Page, verbose bool) {
 	names := strings.Join(output.Each(e.Queues, func(queue int) string { return fmt.Sprint(queue) }), ", ")
 	total := e.Level.Queuing.Queues
 	p.Field("Queues", "%s of %d; the request waits in the one of them with the least work", names, total)
-	if e.Sitting != nil {
-		e.writeSitting(p, verbose)
-	}
 	if len(e.Odds) > 0 && len(e.Queues) < total {
 		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", oddsText(e.Odds))
 	}
 }
 
-// mostFlows is how many flows are shown without -v.
-const mostFlows = 5
-
-// writeSitting says who is in the queues, and with whom they are shared.
-func (e *RequestExplanation) writeSitting(p *output.Page, verbose bool) {
-	var rows [][]string
-	for _, s := range e.Sitting {
-		if s.Waiting+s.Executing == 0 {
-			continue
-		}
-		who := output.Each(s.Flows, func(f FlowOverlap) string { return fmt.Sprintf("%s (%d)", e.flowName(f), f.Waiting+f.Executing) })
-		rows = append(rows, []string{fmt.Sprintf("queue %d", s.Queue), fmt.Sprintf("%d waiting, %d executing", s.Waiting, s.Executing), words.Shorten(who, mostFlows)})
-	}
-	if len(rows) == 0 {
-		p.Field("In them", "nothing at the moment")
-	} else {
-		p.Field("In them", "now:")
-		p.Rows(rows)
-	}
-	rows = nil
-	for _, f := range e.Overlaps {
-		if shared := len(f.SharedQueues); shared > 0 {
-			rows = append(rows, []string{e.flowName(f), fmt.Sprintf("%d of %d queues, %d waiting, %d executing", shared, len(e.Queues), f.Waiting, f.Executing)})
-		}
-	}
-	if len(rows) == 0 {
-		return
-	}
-	shown := rows
-	if len(rows) > mostFlows && !verbose {
-		shown = rows[:mostFlows]
-	}
-	p.Field("Shared", "with %s that %s requests now:", words.Count(len(rows), "flow"), words.Plural(len(rows), "has", "have"))
-	p.Rows(shown)
-	if more := len(rows) - len(shown); more > 0 {
-		p.Paragraph("  ", "  ", fmt.Sprintf("and %d more (-v shows all)", more))
-	}
-}
-
-// flowName names a flow; its schema goes without saying where it is that of the request.
-func (e *RequestExplanation) flowName(f FlowOverlap) string {
-	switch {
-	case f.Distinguisher == "":
-		return f.FlowSchema
-	case f.FlowSchema == e.FlowSchema:
-		return f.Distinguisher
-	}
-	return f.Distinguisher + " of " + f.FlowSchema
-}
-
 // Markdown implements Document.
 func (e *RequestExplanation) Markdown(p *markdown.Document) {
 	p.Headline(markdown.Text("API request →"), markdown.Code(e.PriorityLevel))
-	e.write(output.MarkdownPage(p), false)
+	e.write(output.MarkdownPage(p))
 }
