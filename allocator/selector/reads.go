@@ -253,28 +253,22 @@ func appendCapacities(buf []byte, device *resourcev1.Device, in func(resourcev1.
 // selector fails on it, whatever it reads.
 func Convertible(device *resourcev1.Device) bool {
 	for _, a := range device.Attributes {
-		if !ConvertibleAttribute(&a, ValidVersion) {
+		if !convertible(&a) {
 			return false
 		}
 	}
 	return true
 }
 
-// ConvertibleAttribute is Convertible for one attribute, for callers that remember which versions are valid.
-func ConvertibleAttribute(a *resourcev1.DeviceAttribute, validVersion func(string) bool) bool {
+func convertible(a *resourcev1.DeviceAttribute) bool {
+	invalid := func(v string) bool { _, err := semver.Parse(v); return err != nil }
 	switch {
 	case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil:
 		return true
 	case a.VersionValues != nil:
-		return !slices.ContainsFunc(a.VersionValues, func(v string) bool { return !validVersion(v) })
+		return !slices.ContainsFunc(a.VersionValues, invalid)
 	case a.IntValue != nil || a.BoolValue != nil || a.StringValue != nil:
 		return true
 	}
-	return a.VersionValue != nil && validVersion(*a.VersionValue)
-}
-
-// ValidVersion reports whether CEL can convert the value of a version.
-func ValidVersion(v string) bool {
-	_, err := semver.Parse(v)
-	return err == nil
+	return a.VersionValue != nil && !invalid(*a.VersionValue)
 }

@@ -21,7 +21,7 @@
 // and what the levels that are not exempt get is shared out of the nominal limits of all levels, whatever exempt requests take.
 // [DRAActors] says where those ask on whom devices depend, and [Moves] what a change of levels or FlowSchemas does.
 //
-// A [Reader] asks a server for its metrics.
+// A [Reader] asks a server for its metrics and, where permitted, for the dump of the requests that it has.
 // Both are of one API server: behind a load balancer, each read may reach another one. What may not be
 // read is recorded as health, not as an error.
 //

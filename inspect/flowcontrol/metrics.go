@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -20,10 +19,6 @@ type Metrics struct {
 	// Levels are the levels that the server has, or had: the server never forgets the limits of a level
 	// that was deleted.
 	Levels map[string]*Load
-	// Stored has what the server stores, by resource, as "resourceclaims.resource.k8s.io".
-	Stored map[string]Stored
-	// Sized says that the server goes by the size of objects when it estimates how much work a list is.
-	Sized bool
 }
 
 // Load is what a priority level is doing. Figures that the server does not give, because it is too old
@@ -88,7 +83,7 @@ func ParseMetrics(in io.Reader) (*Metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading metrics: %w", err)
 	}
-	m := &Metrics{Levels: map[string]*Load{}, Stored: map[string]Stored{}}
+	m := &Metrics{Levels: map[string]*Load{}}
 	for name, read := range limitFamilies {
 		for _, metric := range families[metricPrefix+name].GetMetric() {
 			if level, number := label(metric, "priority_level"), gauge(metric); level != "" {
@@ -108,7 +103,6 @@ func ParseMetrics(in io.Reader) (*Metrics, error) {
 			load.Total.add(counts)
 		}
 	}
-	m.readStored(families)
 	return m, nil
 }
 
@@ -257,15 +251,12 @@ func onlyFlowControl(in io.Reader) ([]byte, error) {
 func wanted(line []byte) bool {
 	line = bytes.TrimPrefix(line, []byte("# TYPE "))
 	end := bytes.IndexAny(line, "{ \t")
-	if end < 0 || !bytes.HasPrefix(line, []byte(serverPrefix)) {
+	if end < 0 {
 		return false
-	}
-	if string(line[:end]) == metricWatches {
-		return bytes.Contains(line, []byte(`verb="WATCH"`)) || bytes.HasSuffix(bytes.TrimSpace(line), []byte(" gauge"))
 	}
 	name, found := strings.CutPrefix(string(line[:end]), metricPrefix)
 	if !found {
-		return slices.Contains(storedFamilies, string(line[:end]))
+		return false
 	}
 	for _, suffix := range []string{"", "_bucket", "_sum", "_count"} { // the last three are those of histograms
 		base, cut := strings.CutSuffix(name, suffix)

@@ -75,22 +75,6 @@ type Reader struct {
 	failed inspect.Health // the last time, if it failed
 }
 
-// note writes down how asking went.
-func (r *Reader) note(ctx context.Context, h inspect.Health, retryAfter int64) {
-	if ctx.Err() != nil {
-		return // the caller gave up
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failed = h
-	if h.State == inspect.Synced {
-		r.pace.Succeeded()
-		return
-	}
-	rare := h.State == inspect.Forbidden || h.State == inspect.NotServed
-	r.pace.Failed(time.Now(), rare, time.Duration(retryAfter)*time.Second)
-}
-
 // NewReader returns a Reader of the server that config points to.
 func NewReader(config *rest.Config) (*Reader, error) {
 	c := rest.CopyConfig(config)
@@ -112,8 +96,8 @@ func NewReader(config *rest.Config) (*Reader, error) {
 // errOff says that a server has metrics, but none about priority levels.
 var errOff = errors.New("they say nothing of priority levels: API Priority and Fairness is off, or the server is too old")
 
-// Read reads the metrics, unless that failed so often that it is not yet time to ask again. It does not fail: what could not be read
-// is in the health, Forbidden when the user may not read it.
+// Read reads the metrics, unless that failed so often that it is not yet time to ask again. It does not fail: what could not be
+// read is in the health, Forbidden when the user may not read it.
 func (r *Reader) Read(ctx context.Context) Reading {
 	r.mu.Lock()
 	last, due := r.failed, r.pace.Wait(time.Now()) == 0
@@ -122,16 +106,26 @@ func (r *Reader) Read(ctx context.Context) Reading {
 		return Reading{Health: last}
 	}
 	var retryAfter atomic.Int64
-	metrics, err := r.readNow(connection.With(ctx, connection.Bounds{Bytes: metricsLimit, RetryAfter: &retryAfter}))
-	reading := Reading{metrics, inspect.Health{State: inspect.Synced}}
+	metrics, err := r.read(connection.With(ctx, connection.Bounds{Bytes: metricsLimit, RetryAfter: &retryAfter}))
+	health := inspect.Health{State: inspect.Synced}
 	if err != nil {
-		reading = Reading{nil, failed(err)}
+		metrics, health = nil, failed(metricsPath, err)
 	}
-	r.note(ctx, reading.Health, retryAfter.Load())
-	return reading
+	if ctx.Err() != nil {
+		return Reading{metrics, health} // the caller gave up
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed = health; err == nil {
+		r.pace.Succeeded()
+	} else {
+		rare := health.State == inspect.Forbidden || health.State == inspect.NotServed
+		r.pace.Failed(time.Now(), rare, time.Duration(retryAfter.Load())*time.Second)
+	}
+	return Reading{metrics, health}
 }
 
-func (r *Reader) readNow(ctx context.Context) (*Metrics, error) {
+func (r *Reader) read(ctx context.Context) (*Metrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	body, err := r.client.Get().AbsPath(metricsPath).SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
@@ -139,21 +133,21 @@ func (r *Reader) readNow(ctx context.Context) (*Metrics, error) {
 		return nil, err
 	}
 	defer func() { _ = body.Close() }() // nothing was written
-	m, err := ParseMetrics(body)
-	if err == nil && len(m.Levels) == 0 {
+	metrics, err := ParseMetrics(body)
+	if err == nil && len(metrics.Levels) == 0 {
 		err = errOff
 	}
-	return m, err
+	return metrics, err
 }
 
-func failed(err error) inspect.Health {
+func failed(path string, err error) inspect.Health {
 	switch {
 	case apierrors.IsForbidden(err):
-		return inspect.Health{State: inspect.Forbidden, Message: "cannot get " + metricsPath}
+		return inspect.Health{State: inspect.Forbidden, Message: "cannot get " + path}
 	case apierrors.IsNotFound(err), errors.Is(err, errOff):
-		return inspect.Health{State: inspect.NotServed, Message: fmt.Sprintf("getting %s: %s", metricsPath, clean(err.Error()))}
+		return inspect.Health{State: inspect.NotServed, Message: fmt.Sprintf("getting %s: %s", path, clean(err.Error()))}
 	}
-	return inspect.Health{State: inspect.Broken, Message: fmt.Sprintf("getting %s: %s", metricsPath, clean(err.Error()))}
+	return inspect.Health{State: inspect.Broken, Message: fmt.Sprintf("getting %s: %s", path, clean(err.Error()))}
 }
 
 // clean makes text from a server one safe line that is not endless.

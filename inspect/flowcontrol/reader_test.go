@@ -16,12 +16,12 @@ import (
 
 const forbidden = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"forbidden: User \"x\" cannot get path \"/metrics\"","reason":"Forbidden","details":{},"code":403}`
 
-// server answers the two paths with a status code and a body each.
-func server(t *testing.T, answers map[string]func(http.ResponseWriter)) *Reader {
+// server answers with metrics.
+func server(t *testing.T, metrics func(http.ResponseWriter)) *Reader {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if answer := answers[r.URL.Path]; answer != nil {
-			answer(w)
+		if r.URL.Path == metricsPath && metrics != nil {
+			metrics(w)
 			return
 		}
 		http.NotFound(w, r)
@@ -47,20 +47,24 @@ func answer(code int, body string) func(http.ResponseWriter) {
 func TestReader(t *testing.T) {
 	const metrics = "apiserver_flowcontrol_nominal_limit_seats{priority_level=\"p\"} 4\n"
 	for _, test := range []struct {
-		name   string
-		answer func(http.ResponseWriter)
-		state  inspect.HealthState
-		text   string // is in the message
+		name    string
+		metrics func(http.ResponseWriter)
+		state   inspect.HealthState
+		text    string // what the message contains
 	}{
-		{"all is well", answer(200, metrics), inspect.Synced, ""},
+		{"served", answer(200, metrics), inspect.Synced, ""},
 		{"forbidden", answer(403, forbidden), inspect.Forbidden, "cannot get /metrics"},
 		{"flow control is off", answer(200, "apiserver_request_total 3\n"), inspect.NotServed, "API Priority and Fairness is off"},
+		{"not served", nil, inspect.NotServed, "getting /metrics"},
 		{"the server fails, with an escape sequence", answer(500, "\x1b[31m"+strings.Repeat("broken ", 500)), inspect.Broken, "getting /metrics: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := server(t, map[string]func(http.ResponseWriter){metricsPath: test.answer}).Read(t.Context())
-			if r.Health.State != test.state || !strings.Contains(r.Health.Message, test.text) || (r.Metrics != nil) != (test.state == inspect.Synced) {
-				t.Errorf("%+v", r)
+			r := server(t, test.metrics).Read(t.Context())
+			if r.Health.State != test.state || !strings.Contains(r.Health.Message, test.text) {
+				t.Errorf("%+v", r.Health)
+			}
+			if (r.Metrics != nil) != (test.state == inspect.Synced) {
+				t.Errorf("metrics %v", r.Metrics)
 			}
 			if strings.ContainsAny(r.Health.Message, "\x1b\n") || len(r.Health.Message) > 500 {
 				t.Errorf("unsafe or endless message %q", r.Health.Message)
@@ -89,10 +93,10 @@ func TestReaderWithoutServer(t *testing.T) {
 func TestReaderAsksLessOften(t *testing.T) {
 	var asked atomic.Int64
 	refuse := func(w http.ResponseWriter) { asked.Add(1); answer(500, "broken")(w) }
-	reader := server(t, map[string]func(http.ResponseWriter){metricsPath: refuse})
+	reader := server(t, refuse)
 	first := reader.Read(t.Context())
 	for range 20 {
-		if again := reader.Read(t.Context()); again.Health.Message != first.Health.Message {
+		if again := reader.Read(t.Context()); again.Health.Message != first.Health.Message || again.Health.State != inspect.Broken {
 			t.Fatalf("%+v after %+v", again, first)
 		}
 	}

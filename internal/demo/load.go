@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -42,7 +43,7 @@ func (l *Load) Read(context.Context) flowcontrol.Reading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reading++
-	metrics := &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{}, Stored: stored(), Sized: true}
+	metrics := &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{}}
 	for i, level := range l.limits.Levels {
 		metrics.Levels[level.Name] = l.wanting(i, level)
 	}
@@ -115,14 +116,26 @@ func fill(load *flowcontrol.Load, demand, current int, level flowcontrol.Level) 
 	load.Schemas = bySchema(level.Name, t)
 }
 
+// flows are the FlowSchemas of those that keep asking at each level. The first is that of who floods it.
+var flows = map[string][]string{
+	flowcontrolv1.PriorityLevelConfigurationNameExempt: {"probes"},
+	"workload-low":                       {"service-accounts", "service-accounts", "service-accounts"},
+	"workload-high":                      {"kube-scheduler", "kube-controller-manager", "kube-system-service-accounts"},
+	"system":                             {"system-nodes", "system-nodes"},
+	"node-high":                          {"system-node-high"},
+	"leader-election":                    {"system-leader-election"},
+	"global-default":                     {"global-default", "global-default"},
+	flowcontrolv1.FlowSchemaNameCatchAll: {"catch-all"},
+}
+
 // bySchema splits the requests of a level by the flows that ask there; what waits or is rejected is of the first.
 func bySchema(level string, total *flowcontrol.Counts) map[string]*flowcontrol.Counts {
 	out := map[string]*flowcontrol.Counts{}
-	for i, f := range flows[level] {
-		if out[f.schema] == nil {
-			out[f.schema] = &flowcontrol.Counts{}
+	for i, schema := range flows[level] {
+		if out[schema] == nil {
+			out[schema] = &flowcontrol.Counts{}
 		}
-		c, n := out[f.schema], len(flows[level])
+		c, n := out[schema], len(flows[level])
 		executing := (total.ExecutingRequests + n - 1 - i) / n
 		c.ExecutingRequests, c.ExecutingSeats = c.ExecutingRequests+executing, c.ExecutingSeats+executing
 		c.Dispatched += (total.Dispatched + n - 1 - i) / n

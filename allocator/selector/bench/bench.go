@@ -4,20 +4,31 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
+// Subject is a device of a driver that an expression is tried on.
+type Subject struct {
+	Driver string
+	Device *resourcev1.Device
+}
+
 // Bench tries expressions on a fixed list of devices, which must not change. It may be used by several
 // goroutines at once.
 type Bench struct {
-	cache   *selector.Cache
-	columns columns
+	cache    *selector.Cache
+	subjects []Subject
 
 	inventory func() *Inventory
-	head      func() *Bench // of the first devices; see Look
+	head      func() *Bench  // of the first devices; see Look
+	fixed     func() []fixed // what counts of each device, whatever is read
 }
 
 // New returns a bench for devices. Programs come from the cache.
@@ -26,9 +37,10 @@ func New(cache *selector.Cache, subjects []Subject) *Bench {
 	for i := range subjects {
 		subjects[i].Device = cache.Seen(subjects[i].Device)
 	}
-	b := &Bench{cache: cache, columns: columns{subjects: subjects}}
+	b := &Bench{cache: cache, subjects: subjects}
 	b.inventory = sync.OnceValue(func() *Inventory { return NewInventory(subjects) })
 	b.head = sync.OnceValue(func() *Bench { return New(cache, subjects[:firstLook]) })
+	b.fixed = sync.OnceValue(b.readFixed)
 	return b
 }
 
@@ -36,16 +48,7 @@ func New(cache *selector.Cache, subjects []Subject) *Bench {
 func (b *Bench) Inventory() *Inventory { return b.inventory() }
 
 // subject is a device by its number. It must not be changed.
-func (b *Bench) subject(i int) *Subject { return &b.columns.subjects[i] }
-
-// Warm reads all fields of all devices, so that later trials need not.
-func (b *Bench) Warm() {
-	var fields []selector.Field
-	for _, info := range b.Inventory().Fields() {
-		fields = append(fields, info.Field)
-	}
-	b.columns.get(fields)
-}
+func (b *Bench) subject(i int) *Subject { return &b.subjects[i] }
 
 // firstLook is how many devices are tried before all are: few enough for a first result at once, even
 // when each has to be evaluated by itself.
@@ -54,7 +57,7 @@ const firstLook = 2048
 // Look is Try on the first devices only, where there are many, so that a user who types sees something at once.
 // [Trial.Total] says how many devices were tried.
 func (b *Bench) Look(ctx context.Context, expression string) (*Trial, error) {
-	if len(b.columns.subjects) > 2*firstLook {
+	if len(b.subjects) > 2*firstLook {
 		return b.head().Try(ctx, expression)
 	}
 	return b.Try(ctx, expression)
@@ -143,44 +146,89 @@ func (b *Bench) Try(ctx context.Context, expression string) (*Trial, error) {
 	if t.Check.Scheduler != nil {
 		return t, nil
 	}
+	whole, err := b.evaluate(ctx, b.cache.Selector(expression))
+	if err != nil {
+		return nil, err
+	}
 	parts := b.cache.Parts(expression)
-	columns := make([]evaluated, 0, len(parts))
-	b.columns.get(fieldsOf(b.cache.Selector(expression).Reads())) // in one pass over the devices
-	for _, part := range parts {
+	terms := make([]evaluated, len(parts))
+	for i, part := range parts {
 		t.Terms = append(t.Terms, part.Text)
-		program := b.cache.Selector(part.Text)
 		if len(parts) == 1 {
-			program = b.cache.Selector(expression) // the term is the selector
-		}
-		term, err := b.evaluate(ctx, program)
-		if err != nil {
+			terms[i] = whole // the term is the selector
+		} else if terms[i], err = b.evaluate(ctx, b.cache.Selector(part.Text)); err != nil {
 			return nil, err
 		}
-		columns = append(columns, term)
 	}
-	return t, t.collect(ctx, b, columns)
+	t.collect(whole, terms)
+	return t, nil
 }
 
-// evaluated is a program evaluated on each part of a partition.
+// evaluated is a program evaluated once for all devices that look the same to it.
 type evaluated struct {
-	partition
-	values []evaluation
+	of       []uint32 // the outcome of each device
+	outcomes []Outcome
 }
 
-type evaluation struct {
-	TermValue
-	cost uint64
+func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, error) {
+	e := b.divide(p.Reads())
+	err := parallel(ctx, len(e.outcomes), func(i int) {
+		o := &e.outcomes[i]
+		s := b.subject(o.First)
+		ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device, b.fixed()[o.First].convertible)
+		o.set(TermValue{Match: ok, Err: err})
+		o.Cost = cost
+	})
+	return e, err
+}
+
+// fixed is what counts of a device, whatever an expression reads: the driver, which decides to which domain a bare name
+// belongs, whether the device can be shared, and whether its attributes can be converted.
+type fixed struct {
+	key         string
+	convertible bool
+}
+
+func (b *Bench) readFixed() []fixed {
+	out := make([]fixed, len(b.subjects))
+	known := map[string]string{} // few keys for many devices
+	for i := range b.subjects {
+		s := &b.subjects[i]
+		out[i].convertible = selector.Convertible(s.Device)
+		key := strconv.AppendBool(selector.AppendString(nil, s.Driver), ptr.Deref(s.Device.AllowMultipleAllocations, false))
+		if !out[i].convertible { // it fails in a way of its own
+			key = strconv.AppendInt(append(key, '!'), int64(i), 10)
+		}
+		if _, ok := known[string(key)]; !ok {
+			known[string(key)] = string(key)
+		}
+		out[i].key = known[string(key)]
+	}
+	return out
+}
+
+// divide puts the devices together that agree in everything that is read. Outcomes are in the order of their first devices.
+func (b *Bench) divide(reads selector.Reads) evaluated {
+	e := evaluated{of: make([]uint32, len(b.subjects))}
+	known := map[string]uint32{}
+	var key []byte
+	for i, f := range b.fixed() {
+		s := b.subject(i)
+		key = reads.Append(append(key[:0], f.key...), s.Driver, s.Device)
+		of, ok := known[string(key)]
+		if !ok {
+			of = uint32(len(e.outcomes)) //nolint:gosec // there are fewer devices than that
+			known[string(key)] = of
+			e.outcomes = append(e.outcomes, Outcome{First: i})
+		}
+		e.of[i] = of
+		e.outcomes[of].Devices++
+	}
+	return e
 }
 
 // fewParts is the number of evaluations that are not worth starting goroutines for.
 const fewParts = 32
-
-func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, error) {
-	parts := b.columns.divide(p.Reads())
-	e := evaluated{partition: parts, values: make([]evaluation, len(parts.first))}
-	err := parallel(ctx, len(e.values), func(i int) { e.values[i] = b.run(ctx, p, parts.first[i]) })
-	return e, err
-}
 
 // parallel calls f with the numbers below n on all processors, until the context ends.
 func parallel(ctx context.Context, n int, f func(i int)) error {
@@ -197,47 +245,24 @@ func parallel(ctx context.Context, n int, f func(i int)) error {
 	return context.Cause(ctx)
 }
 
-// run evaluates a program for a device without remembering the result.
-func (b *Bench) run(ctx context.Context, p *selector.Program, subject int) evaluation {
-	s := &b.columns.subjects[subject]
-	ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device, !b.columns.odd[subject])
-	return evaluation{TermValue: TermValue{Match: ok, Err: err}, cost: cost}
-}
-
-// collect fills the trial from the evaluations of each of its terms.
-func (t *Trial) collect(ctx context.Context, b *Bench, columns []evaluated) error {
-	t.Of = columns[0].of
-	for _, c := range columns[1:] {
-		t.Of = refine(t.Of, c.of)
-	}
-	for i, part := range t.Of {
-		if int(part) == len(t.Outcomes) {
-			t.Outcomes = append(t.Outcomes, Outcome{First: i})
-		}
-		t.Outcomes[part].Devices++
-	}
-	t.fillTerms(columns)
-	if err := t.decide(ctx, b); err != nil {
-		return err
-	}
-	t.count()
-	return nil
-}
-
-// fillTerms fills in what each term gives, and the cost of those that are evaluated: up to the first
-// that is false.
-func (t *Trial) fillTerms(columns []evaluated) {
-	values := make([]TermValue, len(t.Outcomes)*len(columns))
+// collect fills the trial. Devices that look the same to the selector look the same to each of its terms.
+func (t *Trial) collect(whole evaluated, terms []evaluated) {
+	t.Of, t.Outcomes = whole.of, whole.outcomes
 	for i := range t.Outcomes {
-		o, decided := &t.Outcomes[i], false
-		o.Terms, values = values[:len(columns):len(columns)], values[len(columns):]
-		for j := range columns {
-			e := &columns[j].values[columns[j].of[o.First]]
-			o.Terms[j] = e.TermValue
-			if !decided {
-				o.Cost += e.cost
-			}
-			decided = decided || e.Err == nil && !e.Match
+		o := &t.Outcomes[i]
+		for j := range terms {
+			its := &terms[j].outcomes[terms[j].of[o.First]]
+			o.Terms = append(o.Terms, TermValue{Match: its.Result == Match, Err: its.Err})
+		}
+		switch o.Result {
+		case Match:
+			t.Matched += o.Devices
+		case Failed:
+			t.Failed += o.Devices
+		case NoMatch:
+		}
+		if i == 0 || o.Cost > t.Cost {
+			t.Dearest, t.Cost = o.First, o.Cost
 		}
 	}
 }
@@ -267,84 +292,10 @@ func (o *Outcome) set(v TermValue) {
 	}
 }
 
-// decide fills in the results. With several terms they follow from those of the terms, by the definition
-// of &&. The selector itself is evaluated for one outcome of every kind, and for all outcomes if it says
-// anything else than follows, or costs anything else, or comes near the limit, where the selector may be
-// stopped although no term of it is.
-func (t *Trial) decide(ctx context.Context, b *Bench) error {
-	kinds := map[string]bool{}
-	var ask []*Outcome
-	for i := range t.Outcomes {
-		o := &t.Outcomes[i]
-		o.set(conjoin(o.Terms))
-		if kind := o.kind(); len(o.Terms) > 1 && (!kinds[kind] || o.Cost >= selector.MaxCost) {
-			kinds[kind] = true
-			ask = append(ask, o)
-		}
-	}
-	if same, err := b.ask(ctx, t.Expression, ask); same || err != nil {
-		return err
-	}
-	ask = ask[:0]
-	for i := range t.Outcomes {
-		ask = append(ask, &t.Outcomes[i])
-	}
-	_, err := b.ask(ctx, t.Expression, ask)
-	return err
-}
-
-// kind is equal for outcomes of the same values of terms.
-func (o *Outcome) kind() string {
-	var buf []byte
-	for i := range o.Terms {
-		switch v := &o.Terms[i]; {
-		case v.Err != nil:
-			buf = selector.AppendString(append(buf, 'e'), v.Err.Error())
-		case v.Match:
-			buf = append(buf, 't')
-		default:
-			buf = append(buf, 'f')
-		}
-	}
-	return string(buf)
-}
-
-// ask evaluates a selector for outcomes and reports whether it says what they say already.
-func (b *Bench) ask(ctx context.Context, expression string, outcomes []*Outcome) (same bool, err error) {
-	program := b.cache.Selector(expression)
-	differs := atomic.Bool{}
-	err = parallel(ctx, len(outcomes), func(i int) {
-		o := outcomes[i]
-		e := b.run(ctx, program, o.First)
-		result, cost := o.Result, o.Cost
-		if o.set(e.TermValue); o.Result != result || e.cost != cost {
-			differs.Store(true)
-		}
-		o.Cost = e.cost
-	})
-	return !differs.Load(), err
-}
-
-func (t *Trial) count() {
-	for i := range t.Outcomes {
-		o := &t.Outcomes[i]
-		switch o.Result {
-		case Match:
-			t.Matched += o.Devices
-		case Failed:
-			t.Failed += o.Devices
-		case NoMatch:
-		}
-		if i == 0 || o.Cost > t.Cost {
-			t.Dearest, t.Cost = o.First, o.Cost
-		}
-	}
-}
-
 // Reads returns for each term of a trial the fields that it reads, with their values on the devices of
 // an outcome.
 func (b *Bench) Reads(t *Trial, o *Outcome) [][]selector.Read {
-	s := &b.columns.subjects[o.First]
+	s := &b.subjects[o.First]
 	var out [][]selector.Read
 	for _, part := range b.cache.Parts(t.Expression) {
 		out = append(out, part.Reads(s.Driver, s.Device))

@@ -29,7 +29,7 @@ func verify(t *testing.T, b *Bench, f selector.Features, trial *Trial) {
 		return
 	}
 	matched, failed := 0, 0
-	for i, s := range b.columns.subjects {
+	for i, s := range b.subjects {
 		o := trial.OutcomeOf(i)
 		ok, details, err := whole.DeviceMatches(context.Background(), cel.Device{
 			Driver: s.Driver, AllowMultipleAllocations: s.Device.AllowMultipleAllocations,
@@ -53,8 +53,8 @@ func verify(t *testing.T, b *Bench, f selector.Features, trial *Trial) {
 		case NoMatch:
 		}
 	}
-	if matched != trial.Matched || failed != trial.Failed || len(trial.Of) != len(b.columns.subjects) {
-		t.Fatalf("%s: counted %d, %d of %d, want %d, %d of %d", trial.Expression, trial.Matched, trial.Failed, trial.Total(), matched, failed, len(b.columns.subjects))
+	if matched != trial.Matched || failed != trial.Failed || len(trial.Of) != len(b.subjects) {
+		t.Fatalf("%s: counted %d, %d of %d, want %d, %d of %d", trial.Expression, trial.Matched, trial.Failed, trial.Total(), matched, failed, len(b.subjects))
 	}
 }
 

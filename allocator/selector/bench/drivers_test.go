@@ -34,7 +34,7 @@ func TestPublishedSelectors(t *testing.T) {
 		folder, count, _ := strings.Cut(header, " ")
 		t.Run(folder, func(t *testing.T) {
 			bench, features := driverBench(t, filepath.Join("../../../testdata/drivers", folder))
-			if n := strconv.Itoa(len(bench.columns.subjects)); n != count {
+			if n := strconv.Itoa(len(bench.subjects)); n != count {
 				t.Fatalf("%s devices, want %s", n, count)
 			}
 			for _, s := range selectors {
@@ -114,7 +114,7 @@ func check(t *testing.T, bench *Bench, features selector.Features, s published) 
 	}
 	if names := m[5]; names != "" {
 		var matched []string
-		for i, subject := range bench.columns.subjects {
+		for i, subject := range bench.subjects {
 			if trial.OutcomeOf(i).Result == Match {
 				matched = append(matched, subject.Device.Name)
 			}

@@ -115,7 +115,6 @@ func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
 		l.cache = selector.NewCache(l.features)
 	}
 	l.bench = bench.New(l.cache, l.subjects)
-	l.bench.Warm()
 	l.completer = editor.NewCompleter(l.bench.Inventory(), l.features)
 	return l
 }

@@ -56,14 +56,13 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 	}
 	differing := last.reading.Metrics.Disagreements(limits.Limits)
 	current := last.reading.Metrics.CurrentLimits(&limits.Limits)
-	sized := last.reading.Metrics == nil || last.reading.Metrics.Sized
 	actors := flowcontrol.DRAActors(s)
 	rows := make([]row, len(limits.Levels))
 	for i, level := range limits.Levels {
 		r := row{
 			name: inspect.Sanitize(level.Name), level: level, load: last.reading.Level(level.Name),
 			rates: past.rates(level.Name), use: past.use(level.Name), schemas: inspect.Sanitize(strings.Join(schemas[level.Name], ", ")),
-			dangling: dangling, widest: flowcontrol.WidestOf(&level, sized),
+			dangling: dangling, widest: flowcontrol.WidestOf(&level, s.Features().Minor),
 			seats: limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
 			differs: slices.Contains(differing, level.Name), unread: unread(last.reading, asked),
 		}

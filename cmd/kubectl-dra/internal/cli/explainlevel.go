@@ -192,8 +192,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	limits := flowcontrol.Resolved{Limits: flowcontrol.Compute(after.PriorityLevels, in.Limits.ServerConcurrency), Source: in.Limits.Source}
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
-	sized := in.Reading.Metrics == nil || in.Reading.Metrics.Sized
-	plan := fairness.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
+	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
 	return o.answer(plan, func(w io.Writer, opts text.Options) error { return fairness.PrintLevelPlan(w, plan, opts.Width) }, exitAnswered)
 }
 

@@ -49,11 +49,11 @@ func PrintActors(w io.Writer, list *DRAActorList, width int) error {
 	}
 	p.WriteString("\n")
 	if len(crowded) > 0 {
-		p.Paragraph("! ", "  ", words.Shorten(crowded, mostFlows)+": at a level where every service account asks. A pod that floods the server holds them up; "+
+		p.Paragraph("! ", "  ", words.Shorten(crowded, mostNamed)+": at a level where every service account asks. A pod that floods the server holds them up; "+
 			"a FlowSchema for them that leads to another level helps (try it with -f).")
 	}
 	if len(starving) > 0 {
-		p.Paragraph("! ", "  ", words.Shorten(starving, mostFlows)+": requests of that FlowSchema wait, or were rejected since the server started.")
+		p.Paragraph("! ", "  ", words.Shorten(starving, mostNamed)+": requests of that FlowSchema wait, or were rejected since the server started.")
 	}
 	if len(crowded)+len(starving) == 0 {
 		p.Paragraph("", "", "None of them is at a level where every service account asks, and none was held up.")

@@ -23,6 +23,7 @@ type PriorityLevelExplanation struct {
 	Current *CurrentLimit `json:"current,omitempty"`
 	// Widest are the seats that one request may take at most; absent for an exempt level.
 	Widest *WidestRequests `json:"widest,omitempty"`
+	Odds   []SqueezeOdds   `json:"odds,omitempty"`
 	// FlowSchemas are those that lead to the level, in the order in which they are tried.
 	FlowSchemas []*FlowSchema `json:"flowSchemas"`
 	// Actors are those of DRA whose requests the level serves.
@@ -117,8 +118,11 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 			}
 		}
 		if level.Type != flowcontrolv1.PriorityLevelEnablementExempt {
-			widest := WidestRequests(flowcontrol.WidestOf(level, in.Reading.Metrics == nil || in.Reading.Metrics.Sized))
+			widest := WidestRequests(flowcontrol.WidestOf(level, in.Snapshot.Features().Minor))
 			e.Widest = &widest
+		}
+		if level.Queuing != nil {
+			e.Odds = squeezeOdds(*level.Queuing)
 		}
 		out[i] = e
 	}
@@ -127,6 +131,18 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 
 func levelCondition(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
 	return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
+}
+
+// squeezeOdds are the odds of a level with queues.
+func squeezeOdds(q flowcontrol.Queuing) []SqueezeOdds {
+	var out []SqueezeOdds
+	for _, n := range elephants {
+		if odds := flowcontrol.Odds(q, n); odds != nil {
+			value, _ := odds.Float64()
+			out = append(out, SqueezeOdds{Elephants: n, Probability: value, Exact: odds.RatString()})
+		}
+	}
+	return out
 }
 
 // DRAActors are those whose requests decide how soon pods get devices.

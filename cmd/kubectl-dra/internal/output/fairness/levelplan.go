@@ -88,7 +88,7 @@ type Destination struct {
 }
 
 // LevelPlan compares the limits and destinations before a change with those after it.
-func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
+func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
 	p := &PriorityLevelPlan{
 		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
 		Levels: []LevelChange{}, Moved: output.Each(moved, movedRequest),
@@ -100,11 +100,11 @@ func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontr
 	changes := map[string]LevelChange{}
 	for i := range before.Levels {
 		level := &before.Levels[i]
-		changes[level.Name] = LevelChange{Name: level.Name, Before: levelLimits(level, sized)}
+		changes[level.Name] = LevelChange{Name: level.Name, Before: levelLimits(level, minor)}
 	}
 	for i := range after.Levels {
 		level := &after.Levels[i]
-		changes[level.Name] = LevelChange{Name: level.Name, Before: changes[level.Name].Before, After: levelLimits(level, sized)}
+		changes[level.Name] = LevelChange{Name: level.Name, Before: changes[level.Name].Before, After: levelLimits(level, minor)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		p.Levels = append(p.Levels, changes[name])
@@ -112,13 +112,13 @@ func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontr
 	return p
 }
 
-func levelLimits(level *flowcontrol.Level, sized bool) *LevelLimits {
+func levelLimits(level *flowcontrol.Level, minor int) *LevelLimits {
 	l := &LevelLimits{
 		Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable, Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper,
 		Queuing: (*Queuing)(level.Queuing),
 	}
 	if level.Response != "" {
-		widest := WidestRequests(flowcontrol.WidestOf(level, sized))
+		widest := WidestRequests(flowcontrol.WidestOf(level, minor))
 		l.Widest = &widest
 	}
 	return l

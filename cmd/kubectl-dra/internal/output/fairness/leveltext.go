@@ -100,6 +100,13 @@ func (e *PriorityLevelExplanation) writeFull(p *output.Page) {
 	}
 	p.Field("When full", "requests wait once CurrentCL seats are in use, each flow in %d of %d queues, for at most a quarter of their time-out (15 s of the usual 60 s, never more than 1 min); "+
 		"one is rejected (429) if the queue that it comes to has %s already, and when it has waited too long", q.HandSize, q.Queues, words.Count(q.QueueLengthLimit, "request"))
+	if q.HandSize < q.Queues {
+		p.Field("Odds", "that other flows, each filling its queues, have all those of a flow: %s", oddsText(e.Odds))
+	}
+}
+
+func oddsText(odds []SqueezeOdds) string {
+	return strings.Join(output.Each(odds, func(o SqueezeOdds) string { return fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants) }), ", ")
 }
 
 // writeLoad says what the level is doing.
@@ -131,9 +138,12 @@ func (p *PriorityLevel) loadText() string {
 		words.Count(*p.Executing, "request"), words.Count(*p.ExecutingSeats, "seat"), *p.Queued, *p.Rejected)
 }
 
+// mostNamed is how many names a list has at most.
+const mostNamed = 5
+
 // row says whose requests a FlowSchema leads to its level.
 func (f *FlowSchema) row() []string {
-	text := "for " + words.Shorten(f.Subjects, mostFlows)
+	text := "for " + words.Shorten(f.Subjects, mostNamed)
 	switch f.DistinguisherMethod {
 	case "ByUser":
 		text += ", each user a flow"

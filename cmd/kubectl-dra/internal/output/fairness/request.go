@@ -32,9 +32,10 @@ type RequestExplanation struct {
 	// Rejected are the schemas that come before, and why they do not match.
 	Rejected []RejectedSchema `json:"rejected"`
 	// Level is the priority level as in a PriorityLevelList.
-	Level    *PriorityLevel `json:"level,omitempty"`
-	Width    *RequestWidth  `json:"width,omitempty"`
-	Verified *Verified      `json:"verified,omitempty"`
+	Level *PriorityLevel `json:"level,omitempty"`
+	// Odds are the probabilities that all queues of the flow are also queues of so many other flows.
+	Odds     []SqueezeOdds `json:"odds,omitempty"`
+	Verified *Verified     `json:"verified,omitempty"`
 	// Partial says what could not be read.
 	Partial []string `json:"partial,omitempty"`
 }
@@ -62,16 +63,12 @@ type RejectedSchema struct {
 	Message string `json:"message"`
 }
 
-// RequestWidth is how many seats the request takes.
-type RequestWidth struct {
-	Seats int `json:"seats"`
-	// FinalSeats are held for AfterwardsSeconds after the request has ended.
-	FinalSeats        int     `json:"finalSeats,omitempty"`
-	AfterwardsSeconds float64 `json:"afterwardsSeconds,omitempty"`
-	// Most is the upper limit for such a request in this level.
-	Most    int    `json:"most"`
-	Reason  string `json:"reason" enum:"flowcontrol.WidthReason"`
-	Message string `json:"message"`
+// SqueezeOdds is the probability that so many flows squeeze out another one.
+type SqueezeOdds struct {
+	Elephants   int     `json:"elephants"`
+	Probability float64 `json:"probability"`
+	// Exact is the probability as a fraction.
+	Exact string `json:"exact"`
 }
 
 // Results of a verification.
@@ -89,6 +86,9 @@ type Verified struct {
 	Status        int    `json:"status"`
 	Message       string `json:"message,omitempty"`
 }
+
+// elephants are the numbers of flows for which odds are told: those of the documentation of Kubernetes.
+var elephants = []int{1, 4, 16}
 
 // Request explains where a request goes.
 func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
@@ -110,13 +110,10 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	levels := PriorityLevels(in.Snapshot, in.Limits.Limits, in.Limits.Source, in.Reading).Items
 	e.Level = levels[at].(*PriorityLevel) //nolint:forcetypeassert // it is a list of those
 	if h := in.Reading.Health; in.Reading.Metrics == nil && h.Message != "" {
-		e.Partial = append(e.Partial, h.Message+": how busy the level is, and how many objects there are, is not known")
+		e.Partial = append(e.Partial, h.Message+": how busy the level is, is not known")
 	}
-	if !e.LongRunning && !e.Exempt {
-		w := flowcontrol.WidthOf(r, level, in.Reading.Metrics)
-		e.Width = &RequestWidth{
-			Seats: w.Seats, FinalSeats: w.FinalSeats, AfterwardsSeconds: w.Afterwards.Seconds(), Most: w.Cap, Reason: string(w.Reason), Message: w.Message(),
-		}
+	if !e.LongRunning && level.Queuing != nil {
+		e.Odds = squeezeOdds(*level.Queuing)
 	}
 	return e
 }

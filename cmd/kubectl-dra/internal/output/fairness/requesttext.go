@@ -105,16 +105,11 @@ func (p *PriorityLevel) seatsText() string {
 	return text
 }
 
-// writeSeats says how many seats the request takes, and what becomes of it if there are none.
+// writeSeats says what becomes of the request if there are no seats.
 func (e *RequestExplanation) writeSeats(p *output.Page) {
-	if e.Width == nil {
+	if e.Exempt {
 		return
 	}
-	text := words.Count(e.Width.Seats, "seat") + ": " + e.Width.Message
-	if e.Width.Seats == e.Width.Most && e.Width.Most > 1 {
-		text += fmt.Sprintf("; the level gives no request of this kind more than %d", e.Width.Most)
-	}
-	p.Field("Width", "%s", text)
 	if q := e.Level.Queuing; q != nil {
 		p.Field("When full", "waits if CurrentCL seats are in use, for at most a quarter of its time-out (15 s of the usual 60 s, never more than 1 min); "+
 			"rejected (429) if then the queue that it comes to has %s already", words.Count(q.QueueLengthLimit, "request"))
@@ -142,10 +137,10 @@ func (e *RequestExplanation) writeQueues(p *output.Page) {
 	names := strings.Join(output.Each(e.Queues, func(queue int) string { return fmt.Sprint(queue) }), ", ")
 	total := e.Level.Queuing.Queues
 	p.Field("Queues", "%s of %d; the request waits in the one of them with the least work", names, total)
+	if len(e.Odds) > 0 && len(e.Queues) < total {
+		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", oddsText(e.Odds))
+	}
 }
-
-// mostFlows is how many names are shown of those that lead to a level.
-const mostFlows = 5
 
 // Markdown implements Document.
 func (e *RequestExplanation) Markdown(p *markdown.Document) {
