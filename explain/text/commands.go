@@ -20,10 +20,7 @@ func RenderFix(w io.Writer, e *explain.Explanation, i int, opts Options) error {
 
 // FixLines lays out one fix of an explanation.
 func FixLines(e *explain.Explanation, i int, opts Options) []styled.Line {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	p := &page{opts: opts, e: e}
+	p := newPage(e, opts)
 	f := &e.Fixes[i]
 	spans := []styled.Span{
 		{Text: fmt.Sprintf("Fix %d of %d", i+1, len(e.Fixes)), Role: styled.Strong},

@@ -19,9 +19,7 @@ func RenderShapes(w io.Writer, plan *explain.ShapePlan, opts Options) error {
 func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Basis: plan.Basis, Partial: plan.Partial}, opts)
 	p.shapesHeadline(plan)
-	for _, text := range plan.Unseen {
-		p.add("! ", "  ", span(styled.Warn, text))
-	}
+	p.doubts(plan.Unseen)
 	var helps, fails []*explain.ShapeAnswer
 	for i := range plan.Shapes {
 		if a := &plan.Shapes[i]; a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit {
@@ -33,16 +31,13 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p.helping(plan, helps)
 	p.failing(fails)
 	if len(plan.Stuck) > 0 {
-		p.blank()
-		p.add("", "", span(styled.Title, "Waiting for something else"))
+		p.title("Waiting for something else")
 		p.waitingFor(plan.Stuck)
 	}
 	if len(plan.Untried) > 0 {
 		p.blank()
 	}
-	for _, text := range plan.Untried {
-		p.add("! ", "  ", span(styled.Warn, text))
-	}
+	p.doubts(plan.Untried)
 	p.footer()
 	return p.lines
 }
@@ -124,8 +119,7 @@ func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) 
 	if len(answers) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "", span(styled.Title, "Nodes to add, the best first"))
+	p.title("Nodes to add, the best first")
 	name, price := 0, 0
 	for _, a := range answers {
 		name, price = max(name, styled.Width(countOf(a))), max(price, styled.Width(priceOf(plan, a)))
@@ -198,8 +192,7 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 	if len(answers) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "", span(styled.Title, "Nodes that do not help all"))
+	p.title("Nodes that do not help all")
 	type reason struct{ pod, why, assumes string }
 	var order []reason
 	names := map[reason][]string{}
@@ -212,10 +205,7 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 		names[r] = append(names[r], a.Name)
 		open[r] = open[r] || a.Verdict == explain.ShapeUnknown
 	}
-	limit := maxPlanNames
-	if p.opts.Verbose {
-		limit = len(answers)
-	}
+	limit := p.limit(maxPlanNames, len(answers))
 	for _, r := range order {
 		sign, why := styled.Span{Text: "✗ ", Role: styled.Bad}, r.why
 		if open[r] {
