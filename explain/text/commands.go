@@ -3,7 +3,6 @@ package text
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,11 +11,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// RenderFix writes one fix of an explanation as text: what it changes, and the commands that do so. It is the i-th.
-func RenderFix(w io.Writer, e *explain.Explanation, i int, opts Options) error {
-	return Write(w, FixLines(e, i, opts), opts.Color)
-}
 
 // FixLines lays out one fix of an explanation.
 func FixLines(e *explain.Explanation, i int, opts Options) []styled.Line {

@@ -2,17 +2,11 @@ package text
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
-
-// RenderDefragmentation writes as text how many claims fit after a few moves. most is the number of moves that was asked about.
-func RenderDefragmentation(w io.Writer, d *explain.Defragmentation, most int, opts Options) error {
-	return Write(w, DefragmentationLines(d, most, opts), opts.Color)
-}
 
 // DefragmentationLines lays out how many claims fit after a few moves.
 func DefragmentationLines(d *explain.Defragmentation, most int, opts Options) []styled.Line {

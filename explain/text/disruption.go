@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -10,11 +9,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
-
-// RenderDisruption writes what becomes of pods as text.
-func RenderDisruption(w io.Writer, d *explain.Disruption, opts Options) error {
-	return Write(w, DisruptionLines(d, opts), opts.Color)
-}
 
 // DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is placed, and what
 // stays.

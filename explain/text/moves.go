@@ -2,18 +2,12 @@ package text
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// RenderMoves writes as text what makes room.
-func RenderMoves(w io.Writer, m *explain.Moves, opts Options) error {
-	return Write(w, MovesLines(m, opts), opts.Color)
-}
 
 // MovesLines lays out what makes room: the moves, how sure their number is, and the commands.
 func MovesLines(m *explain.Moves, opts Options) []styled.Line {

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,11 +15,6 @@ const (
 	maxPlanRows  = 12 // placed pods, or nodes, shown without Verbose
 	maxPlanNames = 4  // of pods in a row
 )
-
-// RenderPlan writes a plan as text.
-func RenderPlan(w io.Writer, plan *explain.Plan, opts Options) error {
-	return Write(w, PlanLines(plan, opts), opts.Color)
-}
 
 // PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be done.
 func PlanLines(plan *explain.Plan, opts Options) []styled.Line {

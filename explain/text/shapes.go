@@ -2,18 +2,12 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
-
-// RenderShapes writes a plan of nodes as text.
-func RenderShapes(w io.Writer, plan *explain.ShapePlan, opts Options) error {
-	return Write(w, ShapeLines(plan, opts), opts.Color)
-}
 
 // ShapeLines lays out a plan of nodes: what helps, the best first, what does not and why, and the pods that no node helps.
 func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {

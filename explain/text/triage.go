@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -18,11 +17,6 @@ const (
 	maxPhrases  = 3 // different messages shown of one cause without Verbose
 	maxFreeing  = 3 // fixes shown of one cause without Verbose
 )
-
-// RenderTriage writes a triage as text.
-func RenderTriage(w io.Writer, t *explain.Triage, opts Options) error {
-	return Write(w, TriageLines(t, opts), opts.Color)
-}
 
 // TriageLines lays out a triage: how much is stuck, then cause by cause what frees most, and last what is not known.
 func TriageLines(t *explain.Triage, opts Options) []styled.Line {

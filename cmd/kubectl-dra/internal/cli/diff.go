@@ -84,7 +84,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.answer(diffs.NewDiff(d, from, to), inLines(func(opts text.Options) []styled.Line {
-		return diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: opts.Width, All: opts.Verbose})
+		return diffs.DiffLines(d, from, to, opts)
 	}), exitAnswered)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -96,7 +96,7 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 	if left > 0 && !o.reader.offline() {
 		t.Partial = append(t.Partial, fmt.Sprintf("of %d more pods that are starting no Events were read", left))
 	}
-	return o.answer(explanations.NewTriage(t), func(w io.Writer, opts text.Options) error { return text.RenderTriage(w, t, opts) }, triageCode(t))
+	return o.answer(explanations.NewTriage(t), inLines(func(opts text.Options) []styled.Line { return text.TriageLines(t, opts) }), triageCode(t))
 }
 
 // checkAnybody says that nobody was asked about. Of labels, which may be mistyped, that is an error.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -83,7 +84,7 @@ func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) 
 	for _, fit := range answers {
 		code = worstExitCode(code, fitCode(s, fit))
 	}
-	opts := explanations.FitOptions{Width: o.tableWidth(), All: o.verbosity > 0}
+	opts := text.Options{Width: o.tableWidth(), Verbose: o.verbosity > 0}
 	return o.answer(explanations.Fits(answers), oneByOne(answers, func(w io.Writer, fit *explain.Fit) error {
 		return explanations.PrintFit(w, fit, opts)
 	}), code)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -174,7 +174,7 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 }
 
 func (o *planOptions) print(p *explain.Plan) error {
-	render := func(w io.Writer, opts text.Options) error { return text.RenderPlan(w, p, opts) }
+	render := inLines(func(opts text.Options) []styled.Line { return text.PlanLines(p, opts) })
 	return o.answer(explanations.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -93,7 +93,7 @@ func defragment(ctx context.Context, o *questionOptions, class string, most int)
 	if err != nil {
 		return err
 	}
-	render := func(w io.Writer, opts text.Options) error { return text.RenderDefragmentation(w, d, most, opts) }
+	render := inLines(func(opts text.Options) []styled.Line { return text.DefragmentationLines(d, most, opts) })
 	return o.answer(explanations.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -191,7 +191,7 @@ func (o *eventOptions) print(d *explain.Disruption) error {
 	if !o.reader.offline() && slices.ContainsFunc(d.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 }) {
 		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
-	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
+	render := inLines(func(opts text.Options) []styled.Line { return text.DisruptionLines(d, opts) })
 	return o.answer(explanations.NewDisruption(d), render, code)
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -89,7 +89,7 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	}
 	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-"), Demo: o.reader.demo}
 	remedy.AddMoves(snapshot, m, asked)
-	render := func(w io.Writer, opts text.Options) error { return text.RenderMoves(w, m, opts) }
+	render := inLines(func(opts text.Options) []styled.Line { return text.MovesLines(m, opts) })
 	return o.answer(explanations.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
 }
 

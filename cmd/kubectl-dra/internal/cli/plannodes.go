@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
@@ -123,7 +123,7 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
 	code := worstExitCode(o.leastCode(), shapesCode(p, len(untried) > 0))
 	p.Untried = append(untried, p.Untried...)
-	render := func(w io.Writer, opts text.Options) error { return text.RenderShapes(w, p, opts) }
+	render := inLines(func(opts text.Options) []styled.Line { return text.ShapeLines(p, opts) })
 	return o.answer(explanations.NewShapePlan(p), render, code)
 }
 
