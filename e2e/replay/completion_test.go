@@ -24,8 +24,6 @@ var completions = []struct{ name, line, offers string }{
 	{"drivers", "cel --driver gpu", driver},
 	{"pools", "cel --pool node-", "node-00000"},
 	{"devices", "cel --device gpu-", "gpu-0"},
-	{"attributes", `cel device.attributes["gpu.example.com"].`, `device.attributes["gpu.example.com"].driverVersion`},
-	{"columns", "get nodes -o custom-columns=NAM", "custom-columns=NAME:.name"},
 }
 
 // TestCompletion asks for what TAB would offer, through kubectl.

@@ -56,7 +56,6 @@ func TestHostileNames(t *testing.T) {
 		"get claims --context ",
 	}
 	begun := []string{"", `\$`, `'$`, `'`, `"`, `\;`, `\(`, "a", "-"}
-	expressions := []string{`'device.attributes["`, `'device.attributes["gpu.example.com"].model == "`, `'device.driver == "`, `device.attributes[`}
 	eachShell(t, []string{"KUBECONFIG=" + config}, func(t *testing.T, s *shell) {
 		place(t, filepath.Join(s.home, "objects.yaml"), objects)
 		s.tab(t, "kubectl dra explain claim --from objects.yaml hon", "honest", func(screen string) bool {
@@ -68,9 +67,6 @@ func TestHostileNames(t *testing.T) {
 					s.press(t, line+word)
 				}
 			}
-		}
-		for _, expression := range expressions {
-			s.press(t, "cel --from objects.yaml "+expression)
 		}
 	})
 }

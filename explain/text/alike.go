@@ -35,10 +35,7 @@ func RenderAll(w io.Writer, all []*explain.Explanation, opts Options) error {
 
 // alikeLines say of whom an answer is.
 func alikeLines(group []*explain.Explanation, opts Options) []styled.Line {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	p := &page{opts: opts}
+	p := newPage(nil, opts)
 	p.add("", "  ", span(styled.Strong, fmt.Sprintf("The same is true of %d: ", len(group))), span(styled.Name, words.Shorten(Subjects(group), maxSubjects)),
 		span(styled.Dim, "; this is the answer for the first"+opts.more("shows each")))
 	return append(p.lines, styled.Line{})

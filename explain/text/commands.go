@@ -3,7 +3,6 @@ package text
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,17 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// RenderFix writes one fix of an explanation as text: what it changes, and the commands that do so. It is the i-th.
-func RenderFix(w io.Writer, e *explain.Explanation, i int, opts Options) error {
-	return Write(w, FixLines(e, i, opts), opts.Color)
-}
-
 // FixLines lays out one fix of an explanation.
 func FixLines(e *explain.Explanation, i int, opts Options) []styled.Line {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	p := &page{opts: opts, e: e}
+	p := newPage(e, opts)
 	f := &e.Fixes[i]
 	spans := []styled.Span{
 		{Text: fmt.Sprintf("Fix %d of %d", i+1, len(e.Fixes)), Role: styled.Strong},

@@ -2,18 +2,11 @@ package text
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// RenderDefragmentation writes as text how many claims fit after a few moves. most is the number of moves that was asked about.
-func RenderDefragmentation(w io.Writer, d *explain.Defragmentation, most int, opts Options) error {
-	return Write(w, DefragmentationLines(d, most, opts), opts.Color)
-}
 
 // DefragmentationLines lays out how many claims fit after a few moves.
 func DefragmentationLines(d *explain.Defragmentation, most int, opts Options) []styled.Line {
@@ -36,25 +29,18 @@ func DefragmentationLines(d *explain.Defragmentation, most int, opts Options) []
 		}
 	}
 	p.add("", "  ", styled.Span{Text: sign, Role: role}, span(styled.Strong, text))
-	for _, doubt := range d.Doubts {
-		p.add("! ", "  ", span(styled.Warn, doubt))
-	}
-	p.blank()
-	p.add("", "", span(styled.Title, "MOVES  COPIES"))
+	p.doubts(d.Doubts)
+	p.title("MOVES  COPIES")
 	for _, row := range d.Rows {
 		p.add("", "", span(styled.Plain, fmt.Sprintf("%-5d  %d", row.Moves, row.Copies)))
 	}
 	if len(d.Moves) > 0 {
-		p.blank()
-		p.add("", "", span(styled.Title, "Moves, in this order"))
+		p.title("Moves, in this order")
 	}
-	name := 0
-	for i := range d.Moves {
-		name = max(name, styled.Width(inspect.Sanitize(d.Moves[i].Pod.FullName())))
-	}
+	name := widest(d.Moves, p.opts.Width/2, func(m *explain.Move) string { return m.Pod.FullName() })
 	for i := range d.Moves {
 		move := &d.Moves[i]
-		p.add(fmt.Sprintf("  %d. ", i+1)+pad(move.Pod.FullName(), min(name, p.opts.Width/2))+"  ", "     ",
+		p.add(fmt.Sprintf("  %d. ", i+1)+pad(move.Pod.FullName(), name)+"  ", "     ",
 			span(styled.Name, string(move.From)+" → "+string(move.To)), span(styled.Dim, ownerText(move)))
 	}
 	p.footer()

@@ -2,29 +2,20 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// RenderDisruption writes what becomes of pods as text.
-func RenderDisruption(w io.Writer, d *explain.Disruption, opts Options) error {
-	return Write(w, DisruptionLines(d, opts), opts.Color)
-}
 
 // DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is placed, and what
 // stays.
 func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
 	p.disruptionHeadline(d)
-	for _, doubt := range d.Replay.Remarks {
-		p.add("! ", "  ", span(styled.Warn, doubt))
-	}
+	p.doubts(d.Replay.Remarks)
 	p.gone(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
@@ -105,11 +96,7 @@ func (p *page) gone(d *explain.Disruption) {
 		return
 	}
 	p.blank()
-	name := 0
-	for i := range d.Gone {
-		name = max(name, styled.Width(inspect.Sanitize(d.Gone[i].Subject.FullName())))
-	}
-	name = min(name, p.opts.Width/2)
+	name := widest(d.Gone, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
 	shown, left := 0, map[explain.Comeback]int{}
 	for _, then := range []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack} {
 		for i := range d.Gone {
@@ -236,9 +223,8 @@ func (p *page) alsoPlaced(d *explain.Disruption) {
 		p.add("", "  ", span(styled.Plain, "Others that wait now are placed too: "+words.Shorten(names, maxAnyway)))
 	}
 	if len(d.Gains) > 0 {
-		p.blank()
-		p.add("", "", span(styled.Title, "Placed then, of those that wait now"))
-		p.lines = append(p.lines, withoutBlank(p, d.Gains)...)
+		p.title("Placed then, of those that wait now")
+		p.placedRows(d.Gains)
 	}
 	if len(d.Losses) > 0 {
 		p.blank()
@@ -251,11 +237,4 @@ func (p *page) alsoPlaced(d *explain.Disruption) {
 			p.add("  ", "    ", span(styled.Name, d.Losses[i].Subject.FullName()), span(styled.Plain, ": "+d.Losses[i].Message))
 		}
 	}
-}
-
-// withoutBlank lays out placed pods without the empty line before.
-func withoutBlank(p *page, pods []explain.PlacedPod) []styled.Line {
-	own := &page{opts: p.opts, e: p.e}
-	own.placed(pods)
-	return own.lines
 }

@@ -24,8 +24,7 @@ func (p *page) conflict() {
 	if c == nil {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, "  "+conflictHeading(p.e, c)))
+	p.heading("Why", span(styled.Plain, "  "+conflictHeading(p.e, c)))
 	held := 0
 	for i := range c.Requirements {
 		r := &c.Requirements[i]
@@ -183,11 +182,8 @@ func (p *page) fixes() {
 	if len(p.e.Fixes) == 0 {
 		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, styled.Span{Text: "  none found"})
 	}
-	limit := maxFixes
-	if p.opts.Verbose {
-		limit = len(p.e.Fixes)
-	}
-	for i := range p.e.Fixes[:min(limit, len(p.e.Fixes))] {
+	limit := p.limit(maxFixes, len(p.e.Fixes))
+	for i := range p.e.Fixes[:limit] {
 		f := &p.e.Fixes[i]
 		p.whoCan(i)
 		spans := []styled.Span{span(styled.Plain, f.Message)}
@@ -270,8 +266,7 @@ func (p *page) summary(heading string) {
 	if len(texts) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: heading, Role: styled.Strong})
+	p.heading(heading)
 	digits := 3
 	for _, n := range names {
 		digits = max(digits, len(strconv.Itoa(len(n))))

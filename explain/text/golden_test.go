@@ -84,7 +84,7 @@ func TestTriageGolden(t *testing.T) {
 	}
 	for _, verbose := range []bool{false, true} {
 		var got bytes.Buffer
-		if err := text.RenderTriage(&got, result, text.Options{Width: 80, Verbose: verbose}); err != nil {
+		if err := text.Write(&got, text.TriageLines(result, text.Options{Width: 80, Verbose: verbose}), false); err != nil {
 			t.Fatal(err)
 		}
 		checkWidth(t, got.String(), 80)

@@ -82,12 +82,9 @@ func (p *page) group(g *explain.Group) {
 }
 
 func (p *page) nodeNames(names []inspect.NodeName) string {
-	limit := maxNames
-	if p.opts.Verbose {
-		limit = len(names)
-	}
+	limit := p.limit(maxNames, len(names))
 	var out []string
-	for _, n := range names[:min(limit, len(names))] {
+	for _, n := range names[:limit] {
 		out = append(out, string(n))
 	}
 	text := strings.Join(out, ", ")
@@ -225,11 +222,8 @@ func (p *page) row(sign string, low, high int, title, message string) {
 
 // holders names the claims that hold the devices lost at a step.
 func (p *page) holders(holders []explain.Holder) {
-	limit := maxHolders
-	if p.opts.Verbose {
-		limit = len(holders)
-	}
-	for _, h := range holders[:min(limit, len(holders))] {
+	limit := p.limit(maxHolders, len(holders))
+	for _, h := range holders[:limit] {
 		text := fmt.Sprintf(" has %s (%s)", plural(len(h.Devices), "device"), strings.Join(about(h), ", "))
 		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(styled.Name, h.Claim.String()), span(styled.Plain, text))
 	}

@@ -24,13 +24,9 @@ func (p *page) problems() {
 	if l == nil || len(l.Problems) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: p.problemsHeading(l), Role: styled.Strong})
-	limit := maxProblems
-	if p.opts.Verbose {
-		limit = len(l.Problems)
-	}
-	for i := range l.Problems[:min(limit, len(l.Problems))] {
+	p.heading(p.problemsHeading(l))
+	limit := p.limit(maxProblems, len(l.Problems))
+	for i := range l.Problems[:limit] {
 		p.problem(&l.Problems[i])
 	}
 	if more := len(l.Problems) - limit; more > 0 {
@@ -135,8 +131,7 @@ func (p *page) containers() {
 	if len(shown) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: "Containers", Role: styled.Strong})
+	p.heading("Containers")
 	for _, c := range shown {
 		text := strings.ToLower(string(c.Stage))
 		if c.Reason != "" {
@@ -159,8 +154,7 @@ func (p *page) events() {
 	if len(shown) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: "Events", Role: styled.Strong})
+	p.heading("Events")
 	limit := maxEvents
 	if p.opts.Verbose {
 		limit = len(shown)

@@ -2,18 +2,12 @@ package text
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// RenderMoves writes as text what makes room.
-func RenderMoves(w io.Writer, m *explain.Moves, opts Options) error {
-	return Write(w, MovesLines(m, opts), opts.Color)
-}
 
 // MovesLines lays out what makes room: the moves, how sure their number is, and the commands.
 func MovesLines(m *explain.Moves, opts Options) []styled.Line {
@@ -24,8 +18,7 @@ func MovesLines(m *explain.Moves, opts Options) []styled.Line {
 		p.fixedPods(m.Fixed)
 	}
 	if len(m.Commands) > 0 {
-		p.blank()
-		p.add("", "", span(styled.Title, "Commands, in this order"))
+		p.title("Commands, in this order")
 		p.commands(m.Commands, "  ")
 	}
 	for _, r := range m.Remarks {
@@ -56,9 +49,7 @@ func (p *page) movesHeadline(m *explain.Moves) {
 		}
 		p.add("", "  ", styled.Span{Text: "? ", Role: styled.Warn}, span(styled.Strong, "whether moves make room for "+name+" is not known"), span(styled.Plain, text))
 	}
-	for _, doubt := range m.Doubts {
-		p.add("! ", "  ", span(styled.Warn, doubt))
-	}
+	p.doubts(m.Doubts)
 }
 
 // minimumText says whether fewer moves could do.
@@ -78,10 +69,7 @@ func (p *page) moves(m *explain.Moves) {
 		return
 	}
 	p.blank()
-	name := 0
-	for i := range m.Moves {
-		name = max(name, styled.Width(inspect.Sanitize(m.Moves[i].Pod.FullName())))
-	}
+	name := widest(m.Moves, p.opts.Width/2, func(m *explain.Move) string { return m.Pod.FullName() })
 	name = min(max(name, styled.Width(inspect.Sanitize(m.Subject.FullName()))), p.opts.Width/2)
 	for i := range m.Moves {
 		move := &m.Moves[i]
@@ -106,8 +94,7 @@ func (p *page) fixedPods(fixed []explain.FixedPods) {
 	if len(fixed) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "", span(styled.Title, "Not moved"))
+	p.title("Not moved")
 	for _, f := range fixed {
 		p.add("  ", "    ", span(styled.Name, words.Shorten(fullNames(f.Pods), maxPlanNames)), span(styled.Dim, ": "+f.Reason))
 	}

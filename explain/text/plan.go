@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -17,11 +16,6 @@ const (
 	maxPlanNames = 4  // of pods in a row
 )
 
-// RenderPlan writes a plan as text.
-func RenderPlan(w io.Writer, plan *explain.Plan, opts Options) error {
-	return Write(w, PlanLines(plan, opts), opts.Color)
-}
-
 // PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be done.
 func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
@@ -34,10 +28,7 @@ func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 }
 
 func newPlanPage(plan *explain.Plan, opts Options) *page {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	return &page{opts: opts, e: &explain.Explanation{Basis: plan.Basis, Partial: plan.Partial}}
+	return newPage(&explain.Explanation{Basis: plan.Basis, Partial: plan.Partial}, opts)
 }
 
 func (p *page) replayHeadline(r *explain.Replay, some bool) {
@@ -67,9 +58,7 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 		p.add("  ", "  ", span(styled.Plain, fmt.Sprintf("%s that %s and %s too %s placed in turn: %s", plural(n, "other pod"),
 			words.Plural(n, "waits", "wait"), words.Plural(n, "fits", "fit"), words.Plural(n, "is", "are"), words.Shorten(fullNames(r.Others), maxPlanNames))))
 	}
-	for _, doubt := range r.Remarks {
-		p.add("! ", "  ", span(styled.Warn, doubt))
-	}
+	p.doubts(r.Remarks)
 }
 
 // openPods is the number of pods that are left waiting of which that is not known.
@@ -102,6 +91,10 @@ func (p *page) placed(pods []explain.PlacedPod) {
 		return
 	}
 	p.blank()
+	p.placedRows(pods)
+}
+
+func (p *page) placedRows(pods []explain.PlacedPod) {
 	if len(pods) <= maxPlanRows || p.opts.Verbose {
 		p.placedEach(pods)
 		return
@@ -110,11 +103,8 @@ func (p *page) placed(pods []explain.PlacedPod) {
 }
 
 func (p *page) placedEach(pods []explain.PlacedPod) {
-	name, node := 0, 0
-	for i := range pods {
-		name, node = max(name, styled.Width(inspect.Sanitize(pods[i].Subject.FullName()))), max(node, styled.Width(inspect.Sanitize(onNode(&pods[i]))))
-	}
-	name, node = min(name, p.opts.Width/2), min(node, p.opts.Width/3)
+	name := widest(pods, p.opts.Width/2, func(pod *explain.PlacedPod) string { return pod.Subject.FullName() })
+	node := widest(pods, p.opts.Width/3, onNode)
 	for i := range pods {
 		pod := &pods[i]
 		first := "  " + pad(pod.Subject.FullName(), name) + "  "
@@ -173,10 +163,7 @@ func (p *page) placedByNode(pods []explain.PlacedPod) {
 			choice++
 		}
 	}
-	width := 0
-	for _, node := range order {
-		width = max(width, styled.Width(inspect.Sanitize(string(node))))
-	}
+	width := widest(order, unwrapped, func(node *inspect.NodeName) string { return string(*node) })
 	for i, node := range order {
 		if i == maxPlanRows {
 			rest := 0
@@ -198,8 +185,7 @@ func (p *page) pending(pods []explain.PendingPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "", span(styled.Title, "Left waiting"))
+	p.title("Left waiting")
 	p.waitingFor(pods)
 }
 
@@ -215,10 +201,7 @@ func (p *page) waitingFor(pods []explain.PendingPod) {
 		}
 		by[alike] = append(by[alike], pods[i].Subject.FullName())
 	}
-	limit := maxPlanNames
-	if p.opts.Verbose {
-		limit = len(pods)
-	}
+	limit := p.limit(maxPlanNames, len(pods))
 	for _, alike := range order {
 		count := ""
 		if n := len(by[alike]); n > 1 {

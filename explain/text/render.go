@@ -46,10 +46,7 @@ func Render(w io.Writer, e *explain.Explanation, opts Options) error {
 // Lines lays out an explanation: the answer first, then why, then what it waits for, and last on what
 // the answer is based.
 func Lines(e *explain.Explanation, opts Options) []styled.Line {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	p := &page{opts: opts, e: e}
+	p := newPage(e, opts)
 	p.headline()
 	p.turn()
 	p.queue()
@@ -61,8 +58,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p.conflict()
 	p.failure()
 	p.search()
-	helps := e.Preemption != nil && (e.Preemption.Outcome == explain.PreemptionPossible || e.Preemption.Outcome == explain.PreemptionUnderway)
-	if helps {
+	if p.preemptionHelps() {
 		p.preemption() // before anybody does by hand what the scheduler is about to do
 	}
 	p.advice()
@@ -79,7 +75,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	default:
 		p.groups()
 	}
-	if !helps {
+	if !p.preemptionHelps() {
 		p.preemption()
 	}
 	p.notes(waitsHeading(e.Verdict), e.Waits)
@@ -94,6 +90,50 @@ type page struct {
 	opts  Options
 	e     *explain.Explanation
 	lines []styled.Line
+}
+
+// newPage returns an empty page about an explanation, or about what has the same basis.
+func newPage(e *explain.Explanation, opts Options) *page {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	return &page{opts: opts, e: e}
+}
+
+// limit is how many of n are shown: all of them with Verbose.
+func (p *page) limit(most, n int) int {
+	if p.opts.Verbose {
+		return n
+	}
+	return min(most, n)
+}
+
+// heading begins a part of the page.
+func (p *page) heading(heading string, spans ...styled.Span) {
+	p.blank()
+	p.add("", "  ", append([]styled.Span{{Text: heading, Role: styled.Strong}}, spans...)...)
+}
+
+// title begins a part of a plan.
+func (p *page) title(title string) {
+	p.blank()
+	p.add("", "", span(styled.Title, title))
+}
+
+// doubts says what is not certain.
+func (p *page) doubts(doubts []string) {
+	for _, doubt := range doubts {
+		p.add("! ", "  ", span(styled.Warn, doubt))
+	}
+}
+
+// widest is the width of the widest of some texts, but not more than most.
+func widest[T any](list []T, most int, text func(*T) string) int {
+	width := 0
+	for i := range list {
+		width = max(width, styled.Width(inspect.Sanitize(text(&list[i]))))
+	}
+	return min(width, most)
 }
 
 func (p *page) blank() {
@@ -209,8 +249,13 @@ func (p *page) search() {
 	if s == nil || s.Risk == explain.NoTimeout {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: "Timeout", Role: styled.Strong}, span(styled.Warn, "  "+s.Message))
+	p.heading("Timeout", span(styled.Warn, "  "+s.Message))
+}
+
+// preemptionHelps reports whether the scheduler ends other pods.
+func (p *page) preemptionHelps() bool {
+	e := p.e.Preemption
+	return e != nil && (e.Outcome == explain.PreemptionPossible || e.Outcome == explain.PreemptionUnderway)
 }
 
 // preemption says whether the scheduler would end other pods.
@@ -218,8 +263,7 @@ func (p *page) preemption() {
 	if p.e.Preemption == nil {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: "Preemption", Role: styled.Strong}, span(styled.Plain, "  "+p.e.Preemption.Message))
+	p.heading("Preemption", span(styled.Plain, "  "+p.e.Preemption.Message))
 }
 
 func amounts(d explain.Device) string {
@@ -248,8 +292,7 @@ func (p *page) notes(heading string, notes []explain.Note) {
 	if len(notes) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: heading, Role: styled.Strong})
+	p.heading(heading)
 	for _, n := range notes {
 		what := strings.ToLower(n.Kind) + " " + n.Name
 		if n.Namespace != p.e.Subject.Namespace {
@@ -272,12 +315,10 @@ func (p *page) said(n *explain.Note) string {
 }
 
 func (p *page) footer() {
-	for i, text := range p.e.Partial {
-		if i == 0 {
-			p.blank()
-		}
-		p.add("! ", "  ", span(styled.Warn, text))
+	if len(p.e.Partial) > 0 {
+		p.blank()
 	}
+	p.doubts(p.e.Partial)
 	p.blank()
 	b := p.e.Basis
 	basis := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s).", b.Version, b.Variant, b.Source)

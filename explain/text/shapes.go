@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -10,18 +9,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// RenderShapes writes a plan of nodes as text.
-func RenderShapes(w io.Writer, plan *explain.ShapePlan, opts Options) error {
-	return Write(w, ShapeLines(plan, opts), opts.Color)
-}
-
 // ShapeLines lays out a plan of nodes: what helps, the best first, what does not and why, and the pods that no node helps.
 func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Basis: plan.Basis, Partial: plan.Partial}, opts)
 	p.shapesHeadline(plan)
-	for _, text := range plan.Unseen {
-		p.add("! ", "  ", span(styled.Warn, text))
-	}
+	p.doubts(plan.Unseen)
 	var helps, fails []*explain.ShapeAnswer
 	for i := range plan.Shapes {
 		if a := &plan.Shapes[i]; a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit {
@@ -33,16 +25,13 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p.helping(plan, helps)
 	p.failing(fails)
 	if len(plan.Stuck) > 0 {
-		p.blank()
-		p.add("", "", span(styled.Title, "Waiting for something else"))
+		p.title("Waiting for something else")
 		p.waitingFor(plan.Stuck)
 	}
 	if len(plan.Untried) > 0 {
 		p.blank()
 	}
-	for _, text := range plan.Untried {
-		p.add("! ", "  ", span(styled.Warn, text))
-	}
+	p.doubts(plan.Untried)
 	p.footer()
 	return p.lines
 }
@@ -124,8 +113,7 @@ func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) 
 	if len(answers) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "", span(styled.Title, "Nodes to add, the best first"))
+	p.title("Nodes to add, the best first")
 	name, price := 0, 0
 	for _, a := range answers {
 		name, price = max(name, styled.Width(countOf(a))), max(price, styled.Width(priceOf(plan, a)))
@@ -198,8 +186,7 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 	if len(answers) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "", span(styled.Title, "Nodes that do not help all"))
+	p.title("Nodes that do not help all")
 	type reason struct{ pod, why, assumes string }
 	var order []reason
 	names := map[reason][]string{}
@@ -212,10 +199,7 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 		names[r] = append(names[r], a.Name)
 		open[r] = open[r] || a.Verdict == explain.ShapeUnknown
 	}
-	limit := maxPlanNames
-	if p.opts.Verbose {
-		limit = len(answers)
-	}
+	limit := p.limit(maxPlanNames, len(answers))
 	for _, r := range order {
 		sign, why := styled.Span{Text: "✗ ", Role: styled.Bad}, r.why
 		if open[r] {

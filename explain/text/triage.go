@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -19,17 +18,9 @@ const (
 	maxFreeing  = 3 // fixes shown of one cause without Verbose
 )
 
-// RenderTriage writes a triage as text.
-func RenderTriage(w io.Writer, t *explain.Triage, opts Options) error {
-	return Write(w, TriageLines(t, opts), opts.Color)
-}
-
 // TriageLines lays out a triage: how much is stuck, then cause by cause what frees most, and last what is not known.
 func TriageLines(t *explain.Triage, opts Options) []styled.Line {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	p := &page{opts: opts, e: &explain.Explanation{Basis: t.Basis, Partial: t.Partial}}
+	p := newPage(&explain.Explanation{Basis: t.Basis, Partial: t.Partial}, opts)
 	p.stuckHeadline(t)
 	if best := BestChange(t); best != "" {
 		p.add("  ", "  ", span(styled.Good, best))
@@ -118,11 +109,8 @@ func readyText(t *explain.Triage) string {
 
 // CauseLines lays out one of the causes of a triage, with its number.
 func CauseLines(t *explain.Triage, index int, opts Options) []styled.Line {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
 	c := &t.Causes[index]
-	p := &page{opts: opts, e: &explain.Explanation{}}
+	p := newPage(&explain.Explanation{}, opts)
 	number := fmt.Sprintf("%-3d", index+1)
 	indent := strings.Repeat(" ", len(number))
 	p.add(number, indent, span(styled.Strong, c.Message))

@@ -35,8 +35,7 @@ func (p *page) volume() {
 	for i := range shown {
 		table.measure(&shown[i])
 	}
-	p.blank()
-	p.add("", "  ", styled.Span{Text: "Nodes", Role: styled.Strong}, span(styled.Dim, "  "+aboutVolume(v)))
+	p.heading("Nodes", span(styled.Dim, "  "+aboutVolume(v)))
 	if table.sizes() {
 		p.add("    ", "    ", styled.Span{Text: table.row("node", "largest", "lacks") + table.decidedBy, Role: styled.Dim})
 	}

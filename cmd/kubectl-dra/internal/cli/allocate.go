@@ -15,20 +15,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 )
 
-// allocateFlags are the flags of kubectl dra allocate.
-type allocateFlags struct {
-	writeFlags
-	node    string
-	reserve bool
-	settle  time.Duration
-}
-
-// allocateOptions are a checked request to allocate.
+// allocateOptions are a request to allocate.
 type allocateOptions struct {
 	writeOptions
 	kind        kind
 	names       []string
-	node        inspect.NodeName
+	node        string
 	reserve     bool
 	settle      time.Duration
 	askedBefore bool // the user was asked already
@@ -37,7 +29,7 @@ type allocateOptions struct {
 var allocateKinds = []kind{kindClaim, kindPod}
 
 func newAllocate(access *writeAccess, completer *completer) *cobra.Command {
-	flags := &allocateFlags{}
+	o := &allocateOptions{writeOptions: writeOptions{writeAccess: access}}
 	cmd := &cobra.Command{
 		Use:   "allocate (claim NAME... | pod NAME)",
 		Short: "Allocate claims, as the scheduler would",
@@ -69,38 +61,35 @@ what was written.`,
   # All claims of a pod, on one node, reserved for the pod
   kubectl dra allocate pod whisper-tiny -n infer --node mig-01 --reserve --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(access, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return err
 			}
-			return options.run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.node, "node", "", "allocate for this node")
-	f.BoolVar(&flags.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
-	f.DurationVar(&flags.settle, "settle", commit.DefaultSettle, "how long to watch, after writing, whether anybody else takes the same devices")
-	flags.addTo(cmd)
+	f.StringVar(&o.node, "node", "", "allocate for this node")
+	f.BoolVar(&o.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
+	f.DurationVar(&o.settle, "settle", commit.DefaultSettle, "how long to watch, after writing, whether anybody else takes the same devices")
+	o.addTo(cmd)
 	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(allocateKinds))
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 	completeFlag(cmd, "settle", "a few lengths of time", fixed("0s", "1s", "3s", "10s"))
 	return cmd
 }
 
-func (f *allocateFlags) toOptions(access *writeAccess, args []string) (*allocateOptions, error) {
-	o := &allocateOptions{node: inspect.NodeName(f.node), reserve: f.reserve, settle: f.settle}
-	var err error
+// complete finds out what is to be allocated.
+func (o *allocateOptions) complete(args []string) (err error) {
 	if o.kind, o.names, err = splitArguments(args, allocateKinds); err != nil {
-		return nil, err
+		return err
 	}
 	if o.kind.resource == inspect.Pods && len(o.names) > 1 {
-		return nil, usagef("allocate takes one pod at a time")
+		return usagef("allocate takes one pod at a time")
 	}
-	if f.settle < 0 {
-		return nil, usagef("--settle is %s; it cannot be negative", f.settle)
+	if o.settle < 0 {
+		return usagef("--settle is %s; it cannot be negative", o.settle)
 	}
-	o.writeOptions, err = f.writeFlags.toOptions(access, o.names)
-	return o, err
+	return o.writeOptions.complete(o.names)
 }
 
 func firstDuplicate(names []string) string {

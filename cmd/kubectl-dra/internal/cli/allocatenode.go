@@ -25,8 +25,8 @@ type allocationTarget struct {
 
 // decide is the commit.Decider of the command.
 func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*commit.Decision, error) {
-	if _, ok := s.Node(o.node); o.node != "" && !ok {
-		return nil, notFound(s, kindNode, "", string(o.node))
+	if _, ok := s.Node(inspect.NodeName(o.node)); o.node != "" && !ok {
+		return nil, notFound(s, kindNode, "", o.node)
 	}
 	w, err := o.find(s)
 	if err != nil {
@@ -165,7 +165,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Clust
 	}
 	var nodes []*corev1.Node
 	for _, node := range cluster.Snapshot().Nodes() {
-		if o.node == "" || node.Name == string(o.node) {
+		if o.node == "" || node.Name == o.node {
 			nodes = append(nodes, node)
 		}
 	}
@@ -181,7 +181,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Clust
 // precheck returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
 // why the claims cannot be allocated.
 func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
-	opts := question.Options{Node: o.node}
+	opts := question.Options{Node: inspect.NodeName(o.node)}
 	if w.pod != nil {
 		pod := w.pod
 		if len(pod.Spec.SchedulingGates) > 0 { // they hold the scheduler back, not whoever allocates
@@ -208,7 +208,7 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Clust
 // precheckClaims asks about the claims together. Alone, a claim may have an answer that it does not have with others:
 // it may fail on a device that one before it takes. Only if they are refused together does it matter which are alone.
 func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) ([]string, error) {
-	opts := question.Options{Node: o.node}
+	opts := question.Options{Node: inspect.NodeName(o.node)}
 	if len(w.claims) > 1 {
 		e, err := question.Claims(ctx, cluster, w.claims, opts)
 		if err != nil {
@@ -248,7 +248,7 @@ func (o *allocateOptions) refusalLines(e *explain.Explanation, kind string) ([]s
 // nodePhrase names the nodes that are asked about.
 func (o *allocateOptions) nodePhrase() string {
 	if o.node != "" {
-		return "node " + string(o.node)
+		return "node " + o.node
 	}
 	return "any node"
 }

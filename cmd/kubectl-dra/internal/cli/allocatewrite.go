@@ -36,13 +36,7 @@ type writeAccess struct {
 	grace      *gracePeriod
 }
 
-// writeFlags are the flags of the commands that write.
-type writeFlags struct {
-	dryRun, output, template string
-	yes                      bool
-}
-
-// writeOptions are what they say, checked.
+// writeOptions are what the commands that write are asked.
 type writeOptions struct {
 	*writeAccess
 	namespace string
@@ -51,37 +45,33 @@ type writeOptions struct {
 	format    output.Format
 }
 
-func (f *writeFlags) addTo(cmd *cobra.Command) {
+func (o *writeOptions) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.dryRun, "dry-run", "", "none, server: have the server check the writes, or client: show what would be written")
+	flags.StringVar(&o.dryRun, "dry-run", "", "none, server: have the server check the writes, or client: show what would be written")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	completeFlag(cmd, "dry-run", "`none`, `server`, `client`", fixed(dryRunNone, dryRunServer, dryRunClient))
-	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask before writing")
-	addOutputFlags(cmd, &f.output, &f.template, output.NamedFormats)
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask before writing")
+	addOutputFlags(cmd, &o.format, output.NamedFormats)
 }
 
-func (f *writeFlags) toOptions(access *writeAccess, names []string) (writeOptions, error) {
-	o := writeOptions{writeAccess: access, dryRun: f.dryRun, yes: f.yes}
-	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.NamedFormats); err != nil {
-		return o, err
-	}
+// complete checks what was asked about claims of some names.
+func (o *writeOptions) complete(names []string) (err error) {
 	if twice := firstDuplicate(names); twice != "" {
-		return o, usagef("claim %q is named twice", twice)
+		return usagef("claim %q is named twice", twice)
 	}
 	switch {
-	case !slices.Contains([]string{"", dryRunNone, dryRunClient, dryRunServer}, f.dryRun):
-		return o, usagef("--dry-run is %q; it can be none, client or server", f.dryRun)
-	case access.reader.offline():
+	case !slices.Contains([]string{"", dryRunNone, dryRunClient, dryRunServer}, o.dryRun):
+		return usagef("--dry-run is %q; it can be none, client or server", o.dryRun)
+	case o.reader.offline():
 		o.dryRun = dryRunClient
-	case f.dryRun == "":
+	case o.dryRun == "":
 		o.dryRun = dryRunNone
 	}
-	if o.dryRun == dryRunNone && !o.yes && !isTerminal(access.streams.In) {
-		return o, usagef("there is no terminal to ask on: --yes writes without asking, --dry-run=client shows what would be written")
+	if o.dryRun == dryRunNone && !o.yes && !isTerminal(o.streams.In) {
+		return usagef("there is no terminal to ask on: --yes writes without asking, --dry-run=client shows what would be written")
 	}
-	o.namespace, err = access.reader.namespace()
-	return o, err
+	o.namespace, err = o.reader.namespace()
+	return err
 }
 
 func isTerminal(r io.Reader) bool {

@@ -1,22 +1,78 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
-// answer prints a value in a format, or as text where none was asked for, and ends with an exit code.
-func (s *streams) answer(format output.Format, value any, render func(io.Writer, text.Options) error, code int) error {
+// shared is what commands that answer have in common.
+type shared struct {
+	*streams
+	reader *reader
+	format output.Format // of -o; without a name it is text
+}
+
+// addOutputFlags adds -o and --template, which are read into format before the command runs.
+func addOutputFlags(cmd *cobra.Command, format *output.Format, formats []string) {
+	var name, template string
+	cmd.Flags().StringVarP(&name, "output", "o", "", "output format: "+commaList(formats))
+	cmd.Flags().StringVar(&template, "template", "", "template or path for -o jsonpath, go-template and the like")
+	completeFlag(cmd, "output", "formats", completeFormats(formats))
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		var err error
+		if *format, err = output.ParseFormat(name, template, formats); err == nil {
+			err = format.Check()
+		}
+		if err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+}
+
+// textOptions say how text is laid out.
+func (s *streams) textOptions() text.Options {
+	return text.Options{Width: s.width(), Verbose: s.verbosity > 0, Color: s.useColor()}
+}
+
+// answer prints a value in the format that was asked for, or as text, and ends with an exit code.
+func (s *shared) answer(value any, render func(io.Writer, text.Options) error, code int) error {
 	var err error
-	if format.Name != "" {
-		err = format.PrintValue(s.Out, value)
+	if s.format.Name != "" {
+		err = s.format.PrintValue(s.Out, value)
 	} else {
-		err = render(s.Out, text.Options{Width: s.width(), Verbose: s.verbosity > 0, Color: s.useColor()})
+		err = render(s.Out, s.textOptions())
 	}
 	if err == nil && code != exitAnswered {
 		err = exitWith(code)
 	}
 	return err
+}
+
+// inLines renders what was laid out.
+func inLines(lines func(text.Options) []styled.Line) func(io.Writer, text.Options) error {
+	return func(w io.Writer, opts text.Options) error { return text.Write(w, lines(opts), opts.Color) }
+}
+
+// oneByOne renders several answers, with an empty line between two of them.
+func oneByOne[T any](answers []T, render func(io.Writer, T) error) func(io.Writer, text.Options) error {
+	return func(w io.Writer, _ text.Options) error {
+		for i, answer := range answers {
+			if i > 0 {
+				if _, err := fmt.Fprintln(w); err != nil {
+					return err
+				}
+			}
+			if err := render(w, answer); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }

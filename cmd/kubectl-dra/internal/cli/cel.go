@@ -26,26 +26,17 @@ var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"cl
 // celKinds are the objects whose selectors can be tested.
 var celKinds = []kind{kindClaim, kindTemplate, kindClass}
 
-// celFlags are the flags of kubectl dra cel.
-type celFlags struct {
-	file, class      string
-	filter           deviceFilter
-	output, template string
-}
-
-// celOptions are a checked request to test selectors: an expression, or the selectors of objects.
+// celOptions are a request to test selectors: an expression, or the selectors of objects.
 type celOptions struct {
-	asked      remedy.Asked // for the lab
-	streams    *streams
-	reader     *reader
-	ui         *terminalUI
-	expression string
-	kind       kind
-	names      []string // if there are none, the expression is tested
-	class      string
-	filter     deviceFilter
-	format     output.Format
-	namespace  string
+	shared
+	asked       remedy.Asked // for the lab
+	ui          *terminalUI
+	file, class string
+	expression  string
+	kind        kind
+	names       []string // if there are none, the expression is tested
+	filter      deviceFilter
+	namespace   string
 	// lab is set when nothing was given to test and there is a terminal to type into.
 	lab bool
 }
@@ -63,7 +54,7 @@ const celExample = `  # Which devices are these?
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`
 
 func newCel(streams *streams, reader *reader, completer *completer, ui *terminalUI) *cobra.Command {
-	flags := &celFlags{}
+	o := &celOptions{shared: shared{streams: streams, reader: reader}, ui: ui}
 	cmd := &cobra.Command{
 		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME...]",
 		Short: "Test a device selector on real devices",
@@ -82,23 +73,22 @@ Exit codes: 0 some device matches, 3 none does, 1 it does not compile, or fails
 on a device: the scheduler then gives up with an error.`,
 		Example: celExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(streams, reader, ui, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return err
 			}
-			options.asked = ui.asked(cmd.Flags())
-			return options.run(cmd.Context())
+			o.asked = ui.asked(cmd.Flags())
+			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.file, "filename", "f", "", "read the expression from this file or - (stdin)")
-	f.StringVar(&flags.class, "class", "", "test on the devices of this device class only")
-	f.StringVar(&flags.filter.driver, "driver", "", "test on the devices of this driver only")
-	f.StringVar(&flags.filter.pool, "pool", "", "test on the devices of this pool only: POOL or DRIVER/POOL")
-	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
-	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
-	completeArguments(cmd, "`claim`, `template`, `class`, then names; or an expression: fields, attributes, capacities, values, functions", completer.cel)
+	f.StringVarP(&o.file, "filename", "f", "", "read the expression from this file or - (stdin)")
+	f.StringVar(&o.class, "class", "", "test on the devices of this device class only")
+	f.StringVar(&o.filter.driver, "driver", "", "test on the devices of this driver only")
+	f.StringVar(&o.filter.pool, "pool", "", "test on the devices of this pool only: POOL or DRIVER/POOL")
+	f.StringVar(&o.filter.node, "node", "", "test on the devices that this node can use only")
+	f.StringVar(&o.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
+	completeArguments(cmd, "`claim`, `template`, `class`, then names", completer.typed(celKinds))
 	completeFiles(cmd, "filename")
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 	completeFlag(cmd, "class", "device classes", completer.each(inspect.Classes))
@@ -108,38 +98,33 @@ on a device: the scheduler then gives up with an error.`,
 	return cmd
 }
 
-func (f *celFlags) toOptions(streams *streams, reader *reader, ui *terminalUI, args []string) (*celOptions, error) {
-	o := &celOptions{
-		streams: streams, reader: reader, ui: ui, class: f.class, filter: f.filter,
-	}
-	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
-		return nil, err
-	}
-	if err := f.subject(o, args); err != nil {
-		return nil, err
+// complete finds out what is tested, and refuses what does not go together.
+func (o *celOptions) complete(args []string) error {
+	if err := o.subject(args); err != nil {
+		return err
 	}
 	if !o.lab && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
-		return nil, usagef("the expression is empty")
+		return usagef("the expression is empty")
 	}
 	if o.class != "" && o.kind.resource == inspect.Claims {
-		return nil, usagef("--class and claim exclude each other: the requests name their classes")
+		return usagef("--class and claim exclude each other: the requests name their classes")
 	}
-	o.namespace, err = reader.namespace()
-	return o, err
+	var err error
+	o.namespace, err = o.reader.namespace()
+	return err
 }
 
 // subject finds out what is tested: an expression, objects, or what will be typed in the lab.
-func (f *celFlags) subject(o *celOptions, args []string) (err error) {
+func (o *celOptions) subject(args []string) (err error) {
 	switch {
-	case f.file != "" && len(args) > 0:
+	case o.file != "" && len(args) > 0:
 		return usagef("-f and an expression exclude each other")
-	case f.file != "":
-		if f.file == "-" && slices.Contains(o.reader.from, "-") {
+	case o.file != "":
+		if o.file == "-" && slices.Contains(o.reader.from, "-") {
 			return usagef("-f and --from cannot both read stdin")
 		}
-		o.expression, err = readExpression(o.streams.In, f.file)
-	case len(args) == 0 && o.streams.interactive() && f.filter == (deviceFilter{}) && f.class == "" && f.output == "":
+		o.expression, err = readExpression(o.streams.In, o.file)
+	case len(args) == 0 && o.streams.interactive() && o.filter == (deviceFilter{}) && o.class == "" && o.format.Name == "":
 		o.lab = true
 	case len(args) == 0:
 		return usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
@@ -225,30 +210,13 @@ func (o *celOptions) run(ctx context.Context) error {
 // print prints the tests and turns the worst result into the exit code.
 func (o *celOptions) print(t *selectorTester) error {
 	code := t.code
-	for i, test := range t.tests {
+	for _, test := range t.tests {
 		code = worstExitCode(code, testCode(test))
-		if o.format.Name != "" {
-			continue
-		}
-		if i > 0 {
-			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
-				return err
-			}
-		}
-		opts := celtest.SelectorOptions{Width: o.streams.width(), TableWidth: o.streams.tableWidth(), All: o.streams.verbosity > 0}
-		if err := celtest.PrintSelectorTest(o.streams.Out, test, opts); err != nil {
-			return err
-		}
 	}
-	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.streams.Out, celtest.SelectorTests(t.tests)); err != nil {
-			return err
-		}
-	}
-	if code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	opts := celtest.SelectorOptions{Width: o.width(), TableWidth: o.tableWidth(), All: o.verbosity > 0}
+	return o.answer(celtest.SelectorTests(t.tests), oneByOne(t.tests, func(w io.Writer, test *celtest.SelectorTest) error {
+		return celtest.PrintSelectorTest(w, test, opts)
+	}), code)
 }
 
 // testCode is the exit code of one test.

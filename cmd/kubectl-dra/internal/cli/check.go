@@ -78,33 +78,18 @@ const checkExample = `  # What is wrong in this cluster?
   kubectl dra check -o json > known.json
   kubectl dra check --baseline known.json`
 
-// checkFlags are the flags of kubectl dra check.
-type checkFlags struct {
-	files, rules     []string
-	only, ignore     []string
-	severity         string
-	baseline, target string
-	driver           string
-	allNamespaces    bool
-	list             bool
-	output, template string
-}
-
-// checkOptions are a checked request to look for what is wrong.
+// checkOptions are a request to look for what is wrong.
 type checkOptions struct {
-	streams  *streams
-	reader   *reader
-	files    []string
-	rules    []string
-	driver   string
-	checkup  checkup.Options
-	baseline string
-	format   output.Format
-	given    *manifest.Result // what the files of -f hold
+	shared
+	files, rules, only, ignore         []string
+	severity, baseline, target, driver string
+	allNamespaces, list                bool
+	checkup                            checkup.Options
+	given                              *manifest.Result // what the files of -f hold
 }
 
 func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &checkFlags{}
+	o := &checkOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
 		Short:   "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
@@ -114,40 +99,39 @@ func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Com
 			if len(args) > 0 {
 				return usagef("check takes no names; --only and -n narrow what is looked for")
 			}
-			options, err := flags.toOptions(streams, reader)
-			if err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			switch {
-			case flags.list:
+			case o.list:
 				return listChecks(streams)
-			case len(options.rules) > 0:
-				return options.previewRules(cmd.Context())
-			case options.driver != "":
-				return options.watchDriver(cmd.Context())
+			case len(o.rules) > 0:
+				return o.previewRules(cmd.Context())
+			case o.driver != "":
+				return o.watchDriver(cmd.Context())
 			}
-			return options.run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
-	flags.bind(cmd, completer)
+	o.bind(cmd, completer)
 	completeArguments(cmd, "nothing: it takes none", nothing)
 	return cmd
 }
 
 // bind adds the flags to the command.
-func (f *checkFlags) bind(cmd *cobra.Command, completer *completer) {
+func (o *checkOptions) bind(cmd *cobra.Command, completer *completer) {
 	set := cmd.Flags()
-	set.StringArrayVarP(&f.files, "filename", "f", nil, "check only this file, directory or - (stdin)")
-	set.StringArrayVar(&f.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
-	set.StringVar(&f.driver, "watch", "", "follow what this driver publishes, until it is interrupted")
-	set.StringSliceVar(&f.only, "only", nil, "make only these checks, by code")
-	set.StringSliceVar(&f.ignore, "ignore", nil, "leave out these checks, by code")
-	set.StringVar(&f.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+commaList(severityNames()))
-	set.StringVar(&f.baseline, "baseline", "", "leave out the findings in this file, which -o json printed")
-	set.StringVar(&f.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38; by default the next one")
-	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
-	set.BoolVar(&f.list, "list", false, "list all checks")
-	addOutputFlags(cmd, &f.output, &f.template, append([]string{sarifFormat}, output.AnswerFormats...))
+	set.StringArrayVarP(&o.files, "filename", "f", nil, "check only this file, directory or - (stdin)")
+	set.StringArrayVar(&o.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
+	set.StringVar(&o.driver, "watch", "", "follow what this driver publishes, until it is interrupted")
+	set.StringSliceVar(&o.only, "only", nil, "make only these checks, by code")
+	set.StringSliceVar(&o.ignore, "ignore", nil, "leave out these checks, by code")
+	set.StringVar(&o.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+commaList(severityNames()))
+	set.StringVar(&o.baseline, "baseline", "", "leave out the findings in this file, which -o json printed")
+	set.StringVar(&o.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38; by default the next one")
+	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
+	set.BoolVar(&o.list, "list", false, "list all checks")
+	addOutputFlags(cmd, &o.format, append([]string{sarifFormat}, output.AnswerFormats...))
 	completeFiles(cmd, "filename", "taint-rule", "baseline")
 	for _, flag := range []string{"only", "ignore"} {
 		completeFlag(cmd, flag, "codes of findings; several after commas", several(codeNames()))
@@ -182,36 +166,32 @@ func codeNames() []string {
 	return names
 }
 
-func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions, error) {
-	o := &checkOptions{streams: streams, reader: reader, files: f.files, rules: f.rules, driver: f.driver, baseline: f.baseline}
-	var err error
-	if o.format, err = parseOutput(f.output, f.template, append([]string{sarifFormat}, output.AnswerFormats...)); err != nil {
-		return nil, err
-	}
-	namespace := reader.connection.namespaceFlag()
+// complete refuses what does not go together.
+func (o *checkOptions) complete() (err error) {
+	namespace := o.reader.connection.namespaceFlag()
 	switch {
-	case len(f.files) > 0 && reader.offline():
-		return nil, usagef("-f looks at files alone; --from and --demo stand for a cluster")
-	case len(f.rules) > 0 && (len(f.files) > 0 || o.format.Name == sarifFormat):
-		return nil, usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
-	case f.driver != "" && (len(f.files) > 0 || len(f.rules) > 0 || len(reader.from) > 0):
-		return nil, usagef("--watch follows a cluster, or the living one of --demo, without -f, --taint-rule and --from")
-	case f.driver != "" && o.format.Name != "" && o.format.Name != "json":
-		return nil, usagef("--watch prints lines: for people, or of JSON with -o json")
-	case f.allNamespaces && namespace != "":
-		return nil, usagef("--namespace and --all-namespaces exclude each other")
-	case !slices.Contains(severityNames(), f.severity):
-		return nil, usagef("unknown --severity %q%s; there are %s", f.severity, didYouMean(f.severity, severityNames()), commaList(severityNames()))
+	case len(o.files) > 0 && o.reader.offline():
+		return usagef("-f looks at files alone; --from and --demo stand for a cluster")
+	case len(o.rules) > 0 && (len(o.files) > 0 || o.format.Name == sarifFormat):
+		return usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
+	case o.driver != "" && (len(o.files) > 0 || len(o.rules) > 0 || len(o.reader.from) > 0):
+		return usagef("--watch follows a cluster, or the living one of --demo, without -f, --taint-rule and --from")
+	case o.driver != "" && o.format.Name != "" && o.format.Name != "json":
+		return usagef("--watch prints lines: for people, or of JSON with -o json")
+	case o.allNamespaces && namespace != "":
+		return usagef("--namespace and --all-namespaces exclude each other")
+	case !slices.Contains(severityNames(), o.severity):
+		return usagef("unknown --severity %q%s; there are %s", o.severity, didYouMean(o.severity, severityNames()), commaList(severityNames()))
 	}
-	o.checkup = checkup.Options{Severity: checkup.Severity(f.severity), Namespace: namespace, Files: len(f.files) > 0}
-	if o.checkup.Only, err = codesOf("only", f.only); err != nil {
-		return nil, err
+	o.checkup = checkup.Options{Severity: checkup.Severity(o.severity), Namespace: namespace, Files: len(o.files) > 0}
+	if o.checkup.Only, err = codesOf("only", o.only); err != nil {
+		return err
 	}
-	if o.checkup.Ignore, err = codesOf("ignore", f.ignore); err != nil {
-		return nil, err
+	if o.checkup.Ignore, err = codesOf("ignore", o.ignore); err != nil {
+		return err
 	}
-	o.checkup.Target, err = minorOf(f.target)
-	return o, err
+	o.checkup.Target, err = minorOf(o.target)
+	return err
 }
 
 func codesOf(flag string, names []string) ([]checkup.Code, error) {
@@ -394,20 +374,21 @@ func (o *checkOptions) previewRules(ctx context.Context) error {
 	for _, rule := range given.Objects.TaintRules {
 		previews = append(previews, checkup.PreviewRule(snapshot, rule))
 	}
-	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, checks.RulePreviews(previews))
-	}
-	var lines []styled.Line
-	for i, preview := range previews {
-		if i > 0 {
-			lines = append(lines, nil)
+	if o.format.Name == "" {
+		for _, remark := range question.Limits(snapshot) {
+			o.note("! %s", remark)
 		}
-		lines = append(lines, preview.Lines(checkup.Layout{Width: o.streams.width(), All: o.streams.verbosity > 0})...)
 	}
-	for _, remark := range question.Limits(snapshot) {
-		o.streams.note("! %s", remark)
-	}
-	return text.Write(o.streams.Out, lines, o.streams.useColor())
+	return o.answer(checks.RulePreviews(previews), inLines(func(opts text.Options) []styled.Line {
+		var lines []styled.Line
+		for i, preview := range previews {
+			if i > 0 {
+				lines = append(lines, nil)
+			}
+			lines = append(lines, preview.Lines(checkup.Layout{Width: opts.Width, All: opts.Verbose})...)
+		}
+		return lines
+	}), exitAnswered)
 }
 
 // readBaseline returns the keys of the findings that are known.

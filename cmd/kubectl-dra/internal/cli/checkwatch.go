@@ -10,10 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
-	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // publishing are the resources that a driver's publications are told from, and those whose selectors read them.
@@ -24,49 +21,14 @@ var noticeRoles = map[checkup.Severity]styled.Role{checkup.Error: styled.Bad, ch
 
 // watchDriver prints what a driver does to what it publishes, until ctx is done.
 func (o *checkOptions) watchDriver(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	source, err := o.updates(ctx)
-	if err != nil {
-		return err
-	}
-	stopWaiting := tellWaiting(ctx, o.streams, source)
-	defer stopWaiting()
 	watch, first := checkup.NewWatch(o.driver), true
-	outage := outageWatch{streams: o.streams, resources: publishing}
-	for s := range source.Updates() {
-		if slices.ContainsFunc(publishing, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
-			continue
-		}
-		stopWaiting()
-		outage.look(s)
+	return o.reader.follow(ctx, "", &outageWatch{streams: o.streams, resources: publishing}, nil, func(_ context.Context, s *inspect.Snapshot) error {
 		if first {
 			o.noteStrange(s)
 			first = false
 		}
-		if err := o.printNotices(watch.Next(s)); err != nil {
-			return err
-		}
-	}
-	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
-		return failed.Err()
-	}
-	return context.Cause(ctx)
-}
-
-func (o *checkOptions) updates(ctx context.Context) (tui.Source, error) {
-	if o.reader.demo {
-		snapshot, err := o.reader.read(ctx, "", publishing)
-		if err != nil {
-			return nil, err
-		}
-		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
-	}
-	config, err := o.reader.connection.restConfig()
-	if err != nil {
-		return nil, err
-	}
-	return live.Watch(ctx, config, live.Options{Resources: publishing, Override: o.reader.applyFeatureFlag})
+		return o.printNotices(watch.Next(s))
+	})
 }
 
 // noteStrange says when the driver publishes nothing yet, and which do.

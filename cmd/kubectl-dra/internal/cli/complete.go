@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
@@ -61,13 +63,6 @@ func completeArguments(cmd *cobra.Command, what string, complete completion) {
 	cmd.Annotations[completes] = what
 }
 
-// leaveAlone offers nothing for flags, not even the names of files. why says what is wanted there.
-func leaveAlone(cmd *cobra.Command, why string, flags ...string) {
-	for _, flag := range flags {
-		completeFlag(cmd, flag, "nothing: "+why, nothing)
-	}
-}
-
 // completeFiles has the shell complete the names of files.
 func completeFiles(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
@@ -94,13 +89,39 @@ func nothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// offerNothingElse keeps shells from offering files where a command takes no arguments.
+// offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.
 func offerNothingElse(cmd *cobra.Command) {
 	if cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = nothing
 	}
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, nothing) // fails for those that complete something
+		})
+	}
 	for _, sub := range cmd.Commands() {
 		offerNothingElse(sub)
+	}
+}
+
+// completeFormats completes -o. What wants an argument is followed by "=" and no blank.
+func completeFormats(names []string) completion {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		for _, name := range names {
+			if output.NeedsArgument(name) {
+				name += "="
+			}
+			if strings.HasSuffix(name, "-file=") && strings.HasPrefix(prefix, name) {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			words = append(words, name)
+		}
+		found, directive := withPrefix(words, nil, prefix)
+		if len(found) > 0 && !slices.ContainsFunc(found, func(word string) bool { return !strings.HasSuffix(word, "=") }) {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		return found, directive
 	}
 }
 
@@ -149,21 +170,6 @@ func (c *completer) typed(kinds []kind, words ...string) completion {
 	}
 }
 
-// typedWithSlash completes TYPE/NAME where TYPE NAME is not understood.
-func (c *completer) typedWithSlash(kinds []kind) completion {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if word, _, ok := strings.Cut(prefix, "/"); ok {
-			return c.typedName(cmd.Context(), kinds, word, args, prefix)
-		}
-		var words []string
-		for _, name := range typeNames(kinds) {
-			words = append(words, name+"/")
-		}
-		found, directive := withPrefix(words, nil, prefix)
-		return found, directive | cobra.ShellCompDirectiveNoSpace
-	}
-}
-
 // typedName completes the NAME of TYPE/NAME.
 func (c *completer) typedName(ctx context.Context, kinds []kind, word string, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	names := c.namesCalled(ctx, kinds, word)
@@ -173,34 +179,16 @@ func (c *completer) typedName(ctx context.Context, kinds []kind, word string, gi
 	return withPrefix(names, given, prefix)
 }
 
-// namesCalled lists the objects of the kind that a word names, in the namespace of the command. Where one may ask about the
-// objects of all kinds that have pods, a server knows more of them than this program.
+// namesCalled lists the objects of the kind that a word names, in the namespace of the command.
 func (c *completer) namesCalled(ctx context.Context, kinds []kind, word string) []string {
-	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) }); i >= 0 {
-		return c.namesOf(ctx, kinds[i])
-	}
-	if c.reader.offline() || !slices.ContainsFunc(kinds, func(k kind) bool { return k.owner != nil }) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) })
+	switch {
+	case i < 0:
 		return nil
+	case kinds[i].owner != nil:
+		return c.ownersOf(ctx, *kinds[i].owner)
 	}
-	ctx, cancel := c.within(ctx)
-	defer cancel()
-	finder := c.finder()
-	if finder == nil {
-		return nil
-	}
-	k, ok, err := finder.Kind(ctx, word)
-	if err != nil || !ok {
-		return nil
-	}
-	return c.ownersOf(ctx, k)
-}
-
-// namesOf lists the objects of a kind in the namespace of the command.
-func (c *completer) namesOf(ctx context.Context, k kind) []string {
-	if k.owner != nil {
-		return c.ownersOf(ctx, *k.owner)
-	}
-	return c.names(ctx, k.resource)
+	return c.names(ctx, kinds[i].resource)
 }
 
 // ownersOf lists the objects of a kind because of which there are pods.
@@ -221,11 +209,6 @@ func (c *completer) ownersOf(ctx context.Context, k inspect.OwnerKind) []string 
 	if err != nil {
 		return nil
 	}
-	return c.namesAt(ctx, k, namespace)
-}
-
-// namesAt lists the objects of any kind that a server serves.
-func (c *completer) namesAt(ctx context.Context, k inspect.OwnerKind, namespace string) []string {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
 	finder := c.finder()

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -35,14 +34,16 @@ func (c *completer) commonFlags(root *cobra.Command) {
 	completeFlag(root, "features", "feature gates, then `true` and `false`; several after commas", c.features)
 	completeFlag(root, "color", "`auto`, `always`, `never`", fixed("auto", "always", "never"))
 	completeFlag(root, "max-input", "a few sizes", fixed("512Mi", "1Gi", "2Gi", "4Gi"))
-	completeFlag(root, "at", "with `--from LOG`: moments of the log", c.moments)
-	completeFlag(root, "as", askersOffered, c.askers)
-	completeFlag(root, "as-group", groupsOffered, c.groups)
+	completeAsker(root)
 	completeFiles(root, "from", "kubeconfig", "certificate-authority", "client-certificate", "client-key")
-	leaveAlone(root, "an address", "server", "tls-server-name", "proxy-url")
-	leaveAlone(root, "a secret", "token")
-	leaveAlone(root, "any text", "as-uid", "as-user-extra")
-	leaveAlone(root, "a length of time", "request-timeout")
+}
+
+// completeAsker completes who asks the API server: --as and --as-group.
+func completeAsker(cmd *cobra.Command) {
+	completeFlag(cmd, "as", "users of Kubernetes' own", fixed("system:admin", "system:anonymous", "system:apiserver",
+		"system:kube-controller-manager", "system:kube-proxy", "system:kube-scheduler"))
+	completeFlag(cmd, "as-group", "groups of Kubernetes' own", fixed("system:authenticated", "system:masters", "system:nodes",
+		"system:serviceaccounts", "system:unauthenticated"))
 }
 
 // namespaces completes a namespace.
@@ -128,51 +129,4 @@ func (c *completer) features(_ *cobra.Command, _ []string, prefix string) ([]str
 		directive |= cobra.ShellCompDirectiveNoSpace
 	}
 	return found, directive
-}
-
-// moments completes a moment of the log of --from: where it begins and ends, and the beginnings of its blocks in between.
-func (c *completer) moments(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if !c.beQuiet() {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	path, _, err := splitLog(c.reader.from)
-	if err != nil || path == "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return withPrefix(c.momentsOf(path), nil, prefix)
-}
-
-// maxMoments is how many moments of a log are offered.
-const maxMoments = 20
-
-func (c *completer) momentsOf(path string) []string {
-	log, err := c.reader.openLog(path)
-	if err != nil {
-		return nil
-	}
-	defer log.file.Close() //nolint:errcheck // nothing was written
-	from, to := log.Span()
-	out := []string{momentText(from)}
-	blocks := log.Blocks()
-	step := max(1, len(blocks)/maxMoments)
-	for i := 0; i < len(blocks); i += step {
-		out = append(out, momentText(time.Unix(0, blocks[i].From)))
-	}
-	return append(out, momentText(to))
-}
-
-// logOrFile completes a file, and behind that of a log and @, a moment of it.
-func (c *completer) logOrFile(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	at := strings.LastIndexByte(prefix, '@')
-	if len(args) > 1 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	if at < 1 || !isLog(prefix[:at]) || !c.beQuiet() {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	var out []string
-	for _, moment := range c.momentsOf(prefix[:at]) {
-		out = append(out, prefix[:at+1]+moment)
-	}
-	return withPrefix(out, nil, prefix)
 }

@@ -1,19 +1,7 @@
 package cli
 
 import (
-	_ "embed"
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
-)
-
-// What is added to the scripts that cobra makes.
-var (
-	//go:embed shell/quoted.bash
-	quotedInBash string
-	//go:embed shell/quoted.zsh
-	quotedInZsh string
 )
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -29,13 +17,11 @@ Make it a link to this one:
 
   ln -s "$(command -v kubectl-dra)" ~/.local/bin/kubectl_complete-dra
 
-In bash and zsh, kubectl's own script does not complete inside quotes, where
-selectors are written. This one does, for kubectl too, if it is loaded after that
-of kubectl. PowerShell gets only the script that cobra generates.`,
-		Example: `  # bash, in ~/.bashrc, after kubectl's own
+PowerShell gets the script that cobra generates, which is not tested.`,
+		Example: `  # bash, in ~/.bashrc
   source <(kubectl dra completion bash)
 
-  # zsh, in ~/.zshrc, after compinit and kubectl's own
+  # zsh, in ~/.zshrc, after compinit
   source <(kubectl dra completion zsh)
 
   # fish, in ~/.config/fish/config.fish
@@ -50,9 +36,9 @@ of kubectl. PowerShell gets only the script that cobra generates.`,
 			root, out := cmd.Root(), streams.Out
 			switch args[0] {
 			case "bash":
-				return withAddition(out, quotedInBash, root.GenBashCompletionV2(out, true))
+				return root.GenBashCompletionV2(out, true)
 			case "zsh":
-				return withAddition(out, quotedInZsh, root.GenZshCompletion(out))
+				return root.GenZshCompletion(out)
 			case "fish":
 				return root.GenFishCompletion(out, true)
 			case "powershell":
@@ -63,12 +49,4 @@ of kubectl. PowerShell gets only the script that cobra generates.`,
 	}
 	completeArguments(cmd, "shells", first(fixed(shells...)))
 	return cmd
-}
-
-// withAddition prints what follows a script that was printed, unless that failed.
-func withAddition(out io.Writer, text string, err error) error {
-	if err == nil {
-		_, err = fmt.Fprint(out, text)
-	}
-	return err
 }

@@ -25,7 +25,7 @@ type deallocateOptions struct {
 var deallocateKinds = []kind{kindClaim}
 
 func newDeallocate(access *writeAccess, completer *completer) *cobra.Command {
-	flags := &writeFlags{}
+	o := &deallocateOptions{writeOptions: writeOptions{writeAccess: access}}
 	cmd := &cobra.Command{
 		Use:   "deallocate claim NAME...",
 		Short: "Clear the allocations of claims that are not reserved",
@@ -37,20 +37,18 @@ It asks before it writes. With --from and --demo nothing is ever written.
 Exit codes: 0 they are not allocated any more, 1 one is reserved, or it failed.`,
 		Example: `  # Free the devices of a claim
   kubectl dra deallocate claim notebook-omar -n dev --yes`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, names, err := splitArguments(args, deallocateKinds)
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if _, o.names, err = splitArguments(args, deallocateKinds); err == nil {
+				err = o.complete(o.names)
+			}
 			if err != nil {
 				return err
 			}
-			options, err := flags.toOptions(access, names)
-			if err != nil {
-				return err
-			}
-			return (&deallocateOptions{options, names}).run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
 	completeArguments(cmd, "`claim`, then names; `claim/NAME`", completer.typed(deallocateKinds))
-	flags.addTo(cmd)
+	o.addTo(cmd)
 	return cmd
 }
 

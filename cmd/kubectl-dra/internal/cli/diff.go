@@ -10,20 +10,19 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// diffOptions are a checked request for a comparison.
+// diffOptions are a request for a comparison.
 type diffOptions struct {
-	streams *streams
-	reader  *reader
-	sides   []string
-	format  output.Format
+	shared
+	sides []string
 }
 
 func newDiff(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	var format, template string
+	o := &diffOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE [AFTER]",
 		Short: "Say which verdicts flipped between two moments, and which changes caused it",
@@ -46,7 +45,7 @@ without any one of them it does not. That was tried.`,
   # For a script
   kubectl dra diff before.pb.gz after.pb.gz -o jsonpath='{.flips[*].subject.name}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := &diffOptions{streams: streams, reader: reader, sides: args}
+			o.sides = args
 			switch {
 			case len(args) == 0:
 				return usagef("name what to compare: diff BEFORE [AFTER]")
@@ -57,15 +56,11 @@ without any one of them it does not. That was tried.`,
 			case args[0] == "-" && args[len(args)-1] == "-" && len(args) == 2:
 				return usagef("standard input (-) can be read only once")
 			}
-			var err error
-			if o.format, err = parseOutput(format, template, output.AnswerFormats); err != nil {
-				return err
-			}
 			return o.run(cmd.Context())
 		},
 	}
-	completeArguments(cmd, "files; behind a log and `@`, its moments", completer.logOrFile)
-	addOutputFlags(cmd, &format, &template, output.AnswerFormats)
+	completeArguments(cmd, "files", files)
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
 	return cmd
 }
 
@@ -88,11 +83,9 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, diffs.NewDiff(d, from, to))
-	}
-	lines := diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: o.streams.width(), All: o.streams.verbosity > 0})
-	return text.Write(o.streams.Out, lines, o.streams.useColor())
+	return o.answer(diffs.NewDiff(d, from, to), inLines(func(opts text.Options) []styled.Line {
+		return diffs.DiffLines(d, from, to, opts)
+	}), exitAnswered)
 }
 
 // side reads a file, a directory, a snapshot or a moment of a log.

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
@@ -93,17 +93,16 @@ const explainExample = `  # What is stuck in the cluster, and what unblocks most
   # On one node only, for a script
   kubectl dra explain pod train-0 -n ml --node gpu-a-01 -o jsonpath='{.verdict}'`
 
-// explainFlags are the flags of kubectl dra explain.
-type explainFlags struct {
-	questionFlags
-
-	narrow       triageFlags
+// explainOptions are what explain is asked.
+type explainOptions struct {
+	*questionOptions
+	narrow       narrowing
 	fix          string
 	since, watch bool
 }
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &explainFlags{}
+	o := &explainOptions{questionOptions: newQuestion(streams, reader, explainKinds)}
 	cmd := &cobra.Command{
 		Use:     "explain [TYPE NAME... | TYPE/NAME... | pods | claims | -f FILE]",
 		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
@@ -114,37 +113,30 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 			if err != nil {
 				return err
 			}
-			if all && len(flags.files) == 0 {
+			if all && len(o.files) == 0 {
 				args = nil
 			}
-			if err := flags.check(args); err != nil {
+			if err := o.check(args); err != nil {
 				return err
 			}
-			if len(args)+len(flags.files) == 0 {
-				options, err := flags.toTriage(streams, reader, &flags.narrow, flags.fix)
-				if err != nil {
-					return err
-				}
-				options.triage.Kind = kind
-				return explainTriage(cmd.Context(), options, cmd.Flags())
+			if len(args)+len(o.files) == 0 {
+				return explainTriage(cmd.Context(), o, kind, cmd.Flags())
 			}
 			if err := refuseNode(args); err != nil {
 				return err
 			}
-			options, err := flags.toOptions(streams, reader, args, explainKinds)
-			if err == nil {
-				err = flags.run(cmd, options)
+			if err = o.complete(args); err == nil {
+				err = o.run(cmd)
 			}
 			return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
 		},
 	}
-	cmd.Flags().StringVar(&flags.fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
-	cmd.Flags().BoolVar(&flags.since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
-	cmd.Flags().BoolVarP(&flags.watch, "watch", "w", false, "decide again whenever something changes, and print each new verdict")
-	flags.narrow.addTo(cmd)
-	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
+	cmd.Flags().StringVar(&o.fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
+	cmd.Flags().BoolVar(&o.since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "decide again whenever something changes, and print each new verdict")
+	o.narrow.addTo(cmd)
+	o.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))
-	completeFlag(cmd, "fix", "the fixes of the answer, with what each is", completer.fixes(&flags.questionFlags))
 	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader, completer)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
 }
@@ -188,29 +180,29 @@ func refuseNode(args []string) error {
 }
 
 // check refuses flags that do not go together.
-func (f *explainFlags) check(args []string) error {
+func (o *explainOptions) check(args []string) error {
 	switch {
-	case f.watch && (len(args) == 0 || f.since):
+	case o.watch && (len(args) == 0 || o.since):
 		return usagef("--watch follows claims, pods and templates of the cluster, by their names")
-	case f.since && len(args) == 0:
+	case o.since && len(args) == 0:
 		return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
-	case len(args)+len(f.files) == 0: // about what is stuck
-	case f.watch && f.fix != "":
+	case len(args)+len(o.files) == 0: // about what is stuck
+	case o.watch && o.fix != "":
 		return usagef("--fix and --watch exclude each other")
-	case f.narrow.given():
+	case o.narrow.given():
 		return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
-	case f.since && f.fix != "":
+	case o.since && o.fix != "":
 		return usagef("--fix and --since exclude each other")
 	}
 	return nil
 }
 
 // run answers a question about named objects, or those of files.
-func (f *explainFlags) run(cmd *cobra.Command, o *questionOptions) error {
+func (o *explainOptions) run(cmd *cobra.Command) error {
 	switch {
-	case f.since:
-		return explainSince(cmd.Context(), o)
-	case f.watch:
+	case o.since:
+		return explainSince(cmd.Context(), o.questionOptions)
+	case o.watch:
 		if err := o.checkWatch(); err != nil {
 			return err
 		}
@@ -220,38 +212,14 @@ func (f *explainFlags) run(cmd *cobra.Command, o *questionOptions) error {
 	if err != nil {
 		return err
 	}
-	choice, err := o.parseFix(f.fix)
+	choice, err := o.parseFix(o.fix)
 	switch {
 	case err != nil:
 		return err
 	case len(volumes) > 0:
-		return explainVolumeClaims(cmd.Context(), o, volumes)
+		return explainVolumeClaims(cmd.Context(), o.questionOptions, volumes)
 	}
-	return explainAll(cmd.Context(), o, cmd.Flags(), choice)
-}
-
-func addOutputFlags(cmd *cobra.Command, format, template *string, formats []string) {
-	addOutputFlagsWith(cmd, format, template, formats, "formats", completeFormats(formats))
-}
-
-// addOutputFlagsWith adds the flags with a completion of the formats.
-func addOutputFlagsWith(cmd *cobra.Command, format, template *string, formats []string, what string, complete completion) {
-	cmd.Flags().StringVarP(format, "output", "o", "", "output format: "+commaList(formats))
-	cmd.Flags().StringVar(template, "template", "", "template or path for -o jsonpath, go-template and the like")
-	completeFlag(cmd, "output", what, complete)
-	leaveAlone(cmd, "a template", "template")
-}
-
-// parseOutput reads -o and --template.
-func parseOutput(text, template string, formats []string) (output.Format, error) {
-	format, err := output.ParseFormat(text, template, formats)
-	if err == nil {
-		err = format.Check()
-	}
-	if err != nil {
-		return output.Format{}, &usageError{err}
-	}
-	return format, nil
+	return explainAll(cmd.Context(), o.questionOptions, cmd.Flags(), choice)
 }
 
 func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, choice *fixChoice) error {
@@ -279,7 +247,7 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 		return nil, nil, err
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
-	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
+	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.nodeName(), Events: events})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -302,19 +270,7 @@ func printExplanations(o *questionOptions, answers []*explain.Explanation) error
 	for _, e := range answers {
 		code = worstExitCode(code, answerCode(e))
 	}
-	var err error
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, explanations.Explanations(answers))
-	} else {
-		err = text.RenderAll(o.streams.Out, answers, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
-	}
-	if err != nil {
-		return err
-	}
-	if code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	return o.answer(explanations.Explanations(answers), func(w io.Writer, opts text.Options) error { return text.RenderAll(w, answers, opts) }, code)
 }
 
 // answerCode is the exit code of an answer: what has its devices and does not run is no yes.

@@ -197,8 +197,8 @@ func printFix(ctx context.Context, o *questionOptions, c *fixChoice, s *inspect.
 		return err
 	}
 	if o.format.Name == "" {
-		opts := text.Options{Width: o.streams.width(), Color: o.streams.useColor()}
-		return text.RenderFix(o.streams.Out, e, i, opts)
+		opts := text.Options{Width: o.width(), Color: o.useColor()}
+		return text.Write(o.Out, text.FixLines(e, i, opts), opts.Color)
 	}
 	return o.printChanged(ctx, s, e, i)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,14 +14,15 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
 const explainLevelLong = `Say why a priority level of API Priority and Fairness has so many seats: how its
 limits follow from the shares of all levels, why it has its current limit, how many
-seats a request may take, when requests are queued or rejected, whose requests they
-are, and which components of DRA depend on the level.
+seats a request may take, when requests are queued or rejected, and which components
+of DRA depend on the level.
 
 Without a name it says which levels the requests of DRA's components go to: those
 of drivers, the claim controller, kube-scheduler and the kubelets.
@@ -42,15 +44,8 @@ const explainLevelExample = `  # Which levels do the requests of drivers and kub
   # Where would requests go with these levels and FlowSchemas?
   kubectl dra explain prioritylevel -f levels.yaml`
 
-// levelFlags are the flags of explain prioritylevel.
-type levelFlags struct {
-	sets, files      []string
-	seats            int
-	output, template string
-}
-
 func newExplainLevel(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &levelFlags{}
+	o := &levelOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "prioritylevel [NAME... | --set LEVEL.FIELD=VALUE,... | -f FILE]",
 		Aliases: []string{"prioritylevels", "prioritylevelconfiguration", "prioritylevelconfigurations", "pl"},
@@ -58,47 +53,30 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 		Long:    explainLevelLong,
 		Example: explainLevelExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(streams, reader, args)
-			if err != nil {
+			if o.names = args; len(args) > 0 && len(o.sets)+len(o.files) > 0 {
+				return usagef("a change has to do with all levels: give either names, or --set and -f")
+			}
+			if err := checkSeats(o.seats); err != nil {
 				return err
 			}
-			return options.run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
 	set := cmd.Flags()
-	set.StringArrayVar(&flags.sets, "set", nil, "assume these settings of a level, such as workload-low.shares=150,lendable=50; may be repeated")
-	set.StringArrayVarP(&flags.files, "filename", "f", nil, "assume the priority levels and FlowSchemas in this file, directory or - (stdin)")
+	set.StringArrayVar(&o.sets, "set", nil, "assume these settings of a level, such as workload-low.shares=150,lendable=50; may be repeated")
+	set.StringArrayVarP(&o.files, "filename", "f", nil, "assume the priority levels and FlowSchemas in this file, directory or - (stdin)")
 	completeArguments(cmd, "priority levels", completer.each(inspect.PriorityLevels))
-	completeFlag(cmd, "set", "priority levels, then `FIELD=`", completer.changes(flowcontrol.Settable()))
 	completeFiles(cmd, "filename")
-	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
-	leaveAlone(cmd, "a number", "server-concurrency")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
+	set.IntVar(&o.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
 	return cmd
 }
 
-// levelOptions are a checked question about priority levels.
+// levelOptions are a question about priority levels.
 type levelOptions struct {
-	streams     *streams
-	reader      *reader
-	names       []string
-	sets, files []string
-	seats       int
-	format      output.Format
-}
-
-func (f *levelFlags) toOptions(streams *streams, reader *reader, names []string) (*levelOptions, error) {
-	supposing := len(f.sets)+len(f.files) > 0
-	if len(names) > 0 && supposing {
-		return nil, usagef("a change has to do with all levels: give either names, or --set and -f")
-	}
-	if err := checkSeats(f.seats); err != nil {
-		return nil, err
-	}
-	o := &levelOptions{streams: streams, reader: reader, names: names, sets: f.sets, files: f.files, seats: f.seats}
-	var err error
-	o.format, err = parseOutput(f.output, f.template, output.AnswerFormats)
-	return o, err
+	shared
+	names, sets, files []string
+	seats              int
 }
 
 // levelResources are what priority levels are explained with: who uses them, too.
@@ -176,32 +154,19 @@ func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats 
 }
 
 func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
-	if o.format.Name != "" {
-		if len(all) == 1 {
-			return o.format.PrintValue(o.streams.Out, all[0])
-		}
-		return o.format.PrintValue(o.streams.Out, fairness.LevelExplanations(all))
+	var value any = fairness.LevelExplanations(all)
+	if len(all) == 1 {
+		value = all[0]
 	}
-	for i, e := range all {
-		if i > 0 {
-			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
-				return err
-			}
-		}
-		if err := fairness.PrintLevel(o.streams.Out, e, o.streams.width()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.answer(value, oneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
+		return fairness.PrintLevel(w, e, o.width())
+	}), exitAnswered)
 }
 
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
 	list := fairness.ActorList(fairness.DRAActors(in.Snapshot, in.Reading))
-	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, list)
-	}
-	return fairness.PrintActors(o.streams.Out, list, o.streams.width())
+	return o.answer(list, func(w io.Writer, opts text.Options) error { return fairness.PrintActors(w, list, opts.Width) }, exitAnswered)
 }
 
 // plan says what the supposed changes would do.
@@ -228,10 +193,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
 	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
-	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, plan)
-	}
-	return fairness.PrintLevelPlan(o.streams.Out, plan, o.streams.width())
+	return o.answer(plan, func(w io.Writer, opts text.Options) error { return fairness.PrintLevelPlan(w, plan, opts.Width) }, exitAnswered)
 }
 
 // set makes the changes of --set.

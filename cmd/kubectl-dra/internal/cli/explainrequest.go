@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -21,9 +23,7 @@ need not name the groups that the server adds. Describe the request by --verb,
 --resource and --namespace, or by its --url.
 
 For a level with queues it says in which of them the requests of this flow may
-wait, whose requests are there now (if you may read the server's dumps), and how
-likely it is that others fill all of them. It also says how many seats the request
-takes.
+wait, and how likely it is that others fill all of them.
 
 --verify asks the server: it impersonates the user, sends a GET that is classified
 in the same way and reads nothing, and compares the server's answer with this one.
@@ -39,7 +39,7 @@ const explainRequestExample = `  # Where do the writes of a driver go?
   kubectl dra explain request --as jane --url '/api/v1/pods?limit=500' --verify`
 
 func newExplainRequest(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &requestFlags{}
+	o := &requestOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "request --as USER (--verb VERB --resource RESOURCE[/SUBRESOURCE] | --url URL)",
 		Short:   "Say which FlowSchema and priority level a request goes to, and why",
@@ -52,62 +52,39 @@ func newExplainRequest(streams *streams, reader *reader, completer *completer) *
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := flags.toOptions(streams, reader)
-			if err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
-			return options.run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
 	set := cmd.Flags()
-	set.StringVar(&flags.user, "as", "", "the user of the request, such as jane or system:serviceaccount:NAMESPACE:NAME")
-	set.StringArrayVar(&flags.groups, "as-group", nil, "a group of the user; may be repeated")
-	set.StringVar(&flags.verb, "verb", "", "what is done: "+commaList(verbs()))
-	set.StringVar(&flags.resource, "resource", "", "the resource, such as pods, pods/eviction or widgets.example.com")
-	set.StringVar(&flags.name, "name", "", "the name of the object")
-	set.StringVar(&flags.url, "url", "", "the URL of the request, such as '/api/v1/pods?limit=500'")
-	set.BoolVar(&flags.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
-	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
-	completeFlag(cmd, "as", askersOffered, completer.askers)
-	completeFlag(cmd, "as-group", groupsOffered, completer.groups)
+	set.StringVar(&o.user, "as", "", "the user of the request, such as jane or system:serviceaccount:NAMESPACE:NAME")
+	set.StringArrayVar(&o.groups, "as-group", nil, "a group of the user; may be repeated")
+	set.StringVar(&o.verb, "verb", "", "what is done: "+commaList(verbs()))
+	set.StringVar(&o.resource, "resource", "", "the resource, such as pods, pods/eviction or widgets.example.com")
+	set.StringVar(&o.name, "name", "", "the name of the object")
+	set.StringVar(&o.url, "url", "", "the URL of the request, such as '/api/v1/pods?limit=500'")
+	set.BoolVar(&o.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
+	set.IntVar(&o.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
+	completeAsker(cmd)
 	completeFlag(cmd, "verb", "verbs", fixed(verbs()...))
-	completeFlag(cmd, "resource", "resources of Kubernetes; `RESOURCE.GROUP`, `RESOURCE/SUBRESOURCE`", apiResources)
-	completeFlag(cmd, "name", "names of objects of `--resource`, for what this program reads", completer.requested(flags))
-	completeFlag(cmd, "url", "beginnings of URLs", urls)
-	leaveAlone(cmd, "a number", "server-concurrency")
 	return cmd
 }
 
-// requestOptions are a checked question about a request.
-type requestOptions struct {
-	streams *streams
-	reader  *reader
-	request *flowcontrol.Request
-	verify  bool
-	seats   int
-	format  output.Format
-}
-
-func (f *requestFlags) toOptions(streams *streams, reader *reader) (*requestOptions, error) {
-	r, err := f.request(reader.connection.namespaceFlag(), reader.namespace)
-	if err != nil {
-		return nil, err
-	}
-	o := &requestOptions{streams: streams, reader: reader, request: r, verify: f.verify, seats: f.seats}
-	if err := checkSeats(f.seats); err != nil {
-		return nil, err
-	}
-	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
-		return nil, err
+// complete checks what is asked about.
+func (o *requestOptions) complete() (err error) {
+	if o.request, err = o.asked(o.reader.connection.namespaceFlag()); err != nil {
+		return err
 	}
 	switch {
-	case f.verify && reader.offline():
-		return nil, usagef("--verify asks a server; --from and --demo have none")
-	case f.verify && !r.Verifiable():
-		return nil, usagef("--verify sends only requests that read: get, list and watch")
+	case o.verify && o.reader.offline():
+		return usagef("--verify asks a server; --from and --demo have none")
+	case o.verify && !o.request.Verifiable():
+		return usagef("--verify sends only requests that read: get, list and watch")
 	}
-	return o, nil
+	return checkSeats(o.seats)
 }
 
 // flowControlResources are what decides where requests go.
@@ -170,8 +147,5 @@ func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *fair
 }
 
 func (o *requestOptions) print(e *fairness.RequestExplanation) error {
-	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, e)
-	}
-	return fairness.PrintRequest(o.streams.Out, e, o.streams.width())
+	return o.answer(e, func(w io.Writer, opts text.Options) error { return fairness.PrintRequest(w, e, opts.Width) }, exitAnswered)
 }

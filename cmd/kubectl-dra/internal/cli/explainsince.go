@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -55,15 +56,7 @@ func explainSince(ctx context.Context, o *questionOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, diffs.NewSince(answer))
-	} else {
-		err = text.Write(o.streams.Out, diffs.SinceLines(answer, o.streams.width()), o.streams.useColor())
-	}
-	if code := verdictCode(answer.Verdict); err == nil && code != exitAnswered {
-		return exitWith(code)
-	}
-	return err
+	return o.answer(diffs.NewSince(answer), inLines(func(opts text.Options) []styled.Line { return diffs.SinceLines(answer, opts.Width) }), verdictCode(answer.Verdict))
 }
 
 func isSinceKind(n named) bool {

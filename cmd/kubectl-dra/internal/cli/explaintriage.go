@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -27,104 +27,83 @@ import (
 // maxStarting is the number of pods that are starting of which Events are read.
 const maxStarting = 30
 
-// triageFlags are those of explain that only narrow what is stuck.
-type triageFlags struct {
+// narrowing says which of all pods and claims are meant.
+type narrowing struct {
 	allNamespaces bool
 	selector      string
+	labels        labels.Selector // that selector means; nil if there is none
 }
 
-func (f *triageFlags) addTo(cmd *cobra.Command) {
+func (n *narrowing) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "without a name: what is stuck in all namespaces, as without -n")
-	flags.StringVarP(&f.selector, "selector", "l", "", "without a name: only what has these labels, as key=value,…")
-	leaveAlone(cmd, "labels, of which nothing is read", "selector")
+	flags.BoolVarP(&n.allNamespaces, "all-namespaces", "A", false, "without a name: what is stuck in all namespaces, as without -n")
+	flags.StringVarP(&n.selector, "selector", "l", "", "without a name: only what has these labels, as key=value,…")
 }
 
 // given reports whether a flag was given that a question about names has no use for.
-func (f *triageFlags) given() bool { return f.allNamespaces || f.selector != "" }
+func (n *narrowing) given() bool { return n.allNamespaces || n.selector != "" }
 
-// triageOptions are a checked question about everything that is stuck.
-type triageOptions struct {
-	streams *streams
-	reader  *reader
-	triage  triage.Options
-	format  output.Format
-}
-
-// toTriage checks the flags of a question without a name.
-func (f *questionFlags) toTriage(streams *streams, reader *reader, narrow *triageFlags, fix string) (*triageOptions, error) {
-	o := &triageOptions{streams: streams, reader: reader}
-	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
-		return nil, err
+// complete reads the selector. The namespace is that of -n, or empty.
+func (n *narrowing) complete(namespace string) (err error) {
+	if n.allNamespaces && namespace != "" {
+		return usagef("--namespace and --all-namespaces exclude each other")
 	}
-	namespace := reader.connection.namespaceFlag()
-	switch {
-	case fix != "" || f.node != "":
-		return nil, usagef("say what to explain: --fix and --node are about a claim, pod or template, as in explain claim NAME")
-	case narrow.allNamespaces && namespace != "":
-		return nil, usagef("--namespace and --all-namespaces exclude each other")
-	}
-	o.triage.Namespace = namespace
-	if narrow.selector != "" {
-		if o.triage.Selector, err = labels.Parse(narrow.selector); err != nil {
-			return nil, usagef("--selector: %w", err)
+	if n.selector != "" {
+		if n.labels, err = labels.Parse(n.selector); err != nil {
+			return usagef("--selector: %w", err)
 		}
 	}
-	return o, nil
+	return nil
 }
 
-// explainTriage answers what is stuck in the cluster, and what frees most of it.
-func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) error {
-	snapshot, err := o.reader.read(ctx, o.triage.Namespace, live.PodResources())
+// explainTriage answers what is stuck in the cluster, of all kinds or of one, and what frees most of it.
+func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *pflag.FlagSet) error {
+	about := triage.Options{Namespace: o.reader.connection.namespaceFlag(), Kind: kind}
+	if o.fix != "" || o.node != "" {
+		return usagef("say what to explain: --fix and --node are about a claim, pod or template, as in explain claim NAME")
+	}
+	if err := o.narrow.complete(about.Namespace); err != nil {
+		return err
+	}
+	about.Selector = o.narrow.labels
+	snapshot, err := o.reader.read(ctx, about.Namespace, live.PodResources())
 	if err != nil {
 		return err
 	}
 	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
 		return err
 	}
-	if err := o.checkAnybody(snapshot); err != nil {
+	if err := o.checkAnybody(snapshot, about); err != nil {
 		return err
 	}
 	starting, left := startingPods(snapshot)
-	if o.triage.Question.Events, err = o.reader.eventsOf(ctx, snapshot, starting); err != nil {
+	if about.Question.Events, err = o.reader.eventsOf(ctx, snapshot, starting); err != nil {
 		return err
 	}
 	var budget timebudget.Budget
-	o.triage.Bound = func(ctx context.Context, ask func(context.Context) error) error {
+	about.Bound = func(ctx context.Context, ask func(context.Context) error) error {
 		err := budget.Ask(ctx, ask)
 		if errors.Is(err, timebudget.ErrTooLong) {
 			return triage.ErrTooLong
 		}
 		return err
 	}
-	o.triage.Explained = func(e *explain.Explanation) { remedy.Add(snapshot, e, o.asked(e.Subject, flags)) }
-	t, err := triage.Of(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), o.triage)
+	about.Explained = func(e *explain.Explanation) { remedy.Add(snapshot, e, o.askedAlone(e.Subject, flags)) }
+	t, err := triage.Of(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), about)
 	if err != nil {
 		return err
 	}
 	if left > 0 && !o.reader.offline() {
 		t.Partial = append(t.Partial, fmt.Sprintf("of %d more pods that are starting no Events were read", left))
 	}
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, explanations.NewTriage(t))
-	} else {
-		err = text.RenderTriage(o.streams.Out, t, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
-	}
-	if err != nil {
-		return err
-	}
-	if code := triageCode(t); code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	return o.answer(explanations.NewTriage(t), inLines(func(opts text.Options) []styled.Line { return text.TriageLines(t, opts) }), triageCode(t))
 }
 
 // checkAnybody says that nobody was asked about. Of labels, which may be mistyped, that is an error.
-func (o *triageOptions) checkAnybody(s *inspect.Snapshot) error {
+func (o *explainOptions) checkAnybody(s *inspect.Snapshot, about triage.Options) error {
 	asked := func(object metav1.Object) bool {
-		return (o.triage.Namespace == "" || object.GetNamespace() == o.triage.Namespace) &&
-			(o.triage.Selector == nil || o.triage.Selector.Matches(labels.Set(object.GetLabels())))
+		return (about.Namespace == "" || object.GetNamespace() == about.Namespace) &&
+			(about.Selector == nil || about.Selector.Matches(labels.Set(object.GetLabels())))
 	}
 	for _, kind := range []inspect.Resource{inspect.Pods, inspect.Claims} {
 		if slices.ContainsFunc(inspect.KindOf(kind).Objects(s.Objects()), asked) {
@@ -132,11 +111,11 @@ func (o *triageOptions) checkAnybody(s *inspect.Snapshot) error {
 		}
 	}
 	where := ""
-	if o.triage.Namespace != "" {
-		where = fmt.Sprintf(" in namespace %q", o.triage.Namespace)
+	if about.Namespace != "" {
+		where = fmt.Sprintf(" in namespace %q", about.Namespace)
 	}
-	if o.triage.Selector != nil {
-		return fmt.Errorf("no pod and no claim was found%s with the labels %s", where, o.triage.Selector)
+	if about.Selector != nil {
+		return fmt.Errorf("no pod and no claim was found%s with the labels %s", where, about.Selector)
 	}
 	if where != "" {
 		o.streams.note("no pod and no claim was found%s", where)
@@ -172,8 +151,8 @@ func startingPods(s *inspect.Snapshot) (pods []metav1.Object, left int) {
 	return pods, left
 }
 
-// asked is how a subject would be asked about by itself.
-func (o *triageOptions) asked(subject explain.Subject, flags *pflag.FlagSet) remedy.Asked {
+// askedAlone is how a subject would be asked about by itself.
+func (o *explainOptions) askedAlone(subject explain.Subject, flags *pflag.FlagSet) remedy.Asked {
 	k := kindPod
 	if subject.Kind != "Pod" {
 		k = kindClaim

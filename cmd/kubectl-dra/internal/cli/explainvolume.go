@@ -35,8 +35,8 @@ func explainVolumeClaims(ctx context.Context, o *questionOptions, names []string
 	if err != nil {
 		return err
 	}
-	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
-		return notFound(snapshot, kindNode, "", string(o.node))
+	if _, ok := snapshot.Node(o.nodeName()); o.node != "" && !ok {
+		return notFound(snapshot, kindNode, "", o.node)
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Explanation
@@ -44,7 +44,7 @@ func explainVolumeClaims(ctx context.Context, o *questionOptions, names []string
 		if !exists(snapshot, kindVolumeClaim, o.namespace, name) {
 			return notFound(snapshot, kindVolumeClaim, o.namespace, name)
 		}
-		answer, err := question.VolumeClaim(ctx, cluster, o.namespace, name, question.Options{Node: o.node})
+		answer, err := question.VolumeClaim(ctx, cluster, o.namespace, name, question.Options{Node: o.nodeName()})
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,10 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/live"
-	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
-	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // watchedKinds are the kinds whose verdicts can be followed.
@@ -40,51 +36,8 @@ func (o *questionOptions) checkWatch() error {
 
 // watchVerdicts prints the answers, and each again when its verdict is another one, until ctx is done.
 func (o *questionOptions) watchVerdicts(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	source, err := o.updates(ctx)
-	if err != nil {
-		return err
-	}
-	stopWaiting := tellWaiting(ctx, o.streams, source)
-	defer stopWaiting()
 	w := &verdictWatch{questionOptions: o, shown: map[explain.Subject]string{}}
-	outage := outageWatch{streams: o.streams, resources: o.resources()}
-	for s := range source.Updates() {
-		if slices.ContainsFunc(o.resources(), func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
-			continue // what is not read yet would tell of free devices that are not
-		}
-		stopWaiting()
-		outage.look(s)
-		began := time.Now()
-		if err := w.look(ctx, s); err != nil {
-			return err
-		}
-		select { // in a large cluster where something always changes, half of the time is for others
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(time.Since(began)):
-		}
-	}
-	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
-		return failed.Err()
-	}
-	return context.Cause(ctx)
-}
-
-func (o *questionOptions) updates(ctx context.Context) (tui.Source, error) {
-	if o.reader.demo {
-		snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
-		if err != nil {
-			return nil, err
-		}
-		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
-	}
-	config, err := o.reader.connection.restConfig()
-	if err != nil {
-		return nil, err
-	}
-	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.reader.applyFeatureFlag})
+	return o.reader.follow(ctx, o.namespace, &outageWatch{streams: o.streams, resources: o.resources()}, nil, w.look)
 }
 
 // verdictWatch prints verdicts as they change.
@@ -116,12 +69,12 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 		}
 		w.shown[subject] = ""
 	}
-	if _, ok := s.Node(w.node); w.node != "" && !ok && !w.begun {
-		return notFound(s, kindNode, "", string(w.node))
+	if _, ok := s.Node(w.nodeName()); w.node != "" && !ok && !w.begun {
+		return notFound(s, kindNode, "", w.node)
 	}
 	w.begun = true
 	for _, subject := range subjects { // each for itself: what another one gets is no news of this one
-		answers, err := question.Objects(ctx, w.cluster, []metav1.Object{subject}, question.Options{Node: w.node})
+		answers, err := question.Objects(ctx, w.cluster, []metav1.Object{subject}, question.Options{Node: w.nodeName()})
 		if err != nil {
 			return err
 		}
@@ -161,6 +114,5 @@ func (w *verdictWatch) print(e *explain.Explanation) error {
 		}
 	}
 	w.printed = true
-	opts := text.Options{Width: w.streams.width(), Verbose: w.streams.verbosity > 0, Color: w.streams.useColor()}
-	return text.Render(w.streams.Out, e, opts)
+	return text.Render(w.Out, e, w.textOptions())
 }

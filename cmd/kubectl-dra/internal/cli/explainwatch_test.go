@@ -18,8 +18,8 @@ func watchExplain(t *testing.T, format string, snapshots ...*inspect.Snapshot) (
 	t.Helper()
 	var out, errOut bytes.Buffer
 	o := &questionOptions{
-		streams:   &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}},
-		namespace: "ml", asked: []named{{kind: kindClaim, name: "c"}}, format: output.Format{Name: format},
+		shared:    shared{streams: &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}, format: output.Format{Name: format}},
+		namespace: "ml", asked: []named{{kind: kindClaim, name: "c"}},
 	}
 	w := &verdictWatch{questionOptions: o, shown: map[explain.Subject]string{}}
 	for _, s := range snapshots {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -18,7 +20,7 @@ import (
 var fitKinds = []kind{kindClaim, kindTemplate}
 
 func newFit(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &questionFlags{}
+	o := newQuestion(streams, reader, fitKinds)
 	cmd := &cobra.Command{
 		Use:   "fit (claim|template NAME... | -f FILE)",
 		Short: "Count how many more copies of a claim fit, and what runs out first",
@@ -41,15 +43,14 @@ with an error (or the question could not be answered).`,
   # For a script
   kubectl dra fit claim train-1 -n ml -o jsonpath='{.total}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(streams, reader, args, fitKinds)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return whichKind(cmd.Context(), reader, fitKinds, "fit", err)
 			}
-			return fitAll(cmd.Context(), options)
+			return fitAll(cmd.Context(), o)
 		},
 	}
 	completeArguments(cmd, "`claim`, `template`, then names; `TYPE/NAME`", completer.typed(fitKinds))
-	flags.addTo(cmd, completer, "ask about the claims and templates in this file, directory or - (stdin)")
+	o.addTo(cmd, completer, "ask about the claims and templates in this file, directory or - (stdin)")
 	return cmd
 }
 
@@ -64,7 +65,7 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Fit
 	for _, subject := range subjects {
-		fit, err := question.FitClaim(ctx, cluster, claimOf(subject), question.Options{Node: o.node})
+		fit, err := question.FitClaim(ctx, cluster, claimOf(subject), question.Options{Node: o.nodeName()})
 		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
 			return fmt.Errorf("%s/%s %s: %w", subject.GetNamespace(), subject.GetName(), abort.Consequence(), abort)
 		}
@@ -80,30 +81,13 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 // printFits prints the answers and turns the worst of them into the exit code.
 func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) error {
 	code := o.leastCode()
-	for i, fit := range answers {
+	for _, fit := range answers {
 		code = worstExitCode(code, fitCode(s, fit))
-		if o.format.Name != "" {
-			continue
-		}
-		if i > 0 {
-			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
-				return err
-			}
-		}
-		opts := explanations.FitOptions{Width: o.streams.tableWidth(), All: o.streams.verbosity > 0}
-		if err := explanations.PrintFit(o.streams.Out, fit, opts); err != nil {
-			return err
-		}
 	}
-	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.streams.Out, explanations.Fits(answers)); err != nil {
-			return err
-		}
-	}
-	if code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	opts := text.Options{Width: o.tableWidth(), Verbose: o.verbosity > 0}
+	return o.answer(explanations.Fits(answers), oneByOne(answers, func(w io.Writer, fit *explain.Fit) error {
+		return explanations.PrintFit(w, fit, opts)
+	}), code)
 }
 
 // fitCode is the exit code of an answer. That nothing fits is no answer when the count was given up, or

@@ -118,37 +118,25 @@ var views = []view{
 	},
 }
 
-// getFlags are the flags of kubectl dra get.
-type getFlags struct {
-	allNamespaces, noHeaders, watch bool
-	selector, sortBy, by, node      string
-	output, template                string
-	allowMissingKeys                bool
-	serverConcurrency               int
-}
-
-// getOptions are a checked request for a table.
+// getOptions are a request for a table.
 type getOptions struct {
-	streams    *streams
-	connection *connection
-	reader     *reader
-
-	view      view
-	names     []string
-	namespace string // empty for all namespaces
-	selector  labels.Selector
-	sortBy    string
-	by        use.By
-	node      string // empty for all nodes
-	noHeaders bool
-	watch     bool
-	format    output.Format
+	shared
+	view             view
+	names            []string
+	allNamespaces    bool
+	namespace        string // empty for all namespaces
+	labels           string
+	selector         labels.Selector
+	sortBy           string
+	groupBy          string
+	by               use.By
+	node             string // empty for all nodes
+	noHeaders, watch bool
+	allowMissingKeys bool
 
 	serverConcurrency int                // 0 if it is unknown
 	levels            flowcontrol.Source // it is nil until reading has made it
 	cluster           *scheduler.Cluster // that extendedResources made last, or nil
-
-	stopWaiting func() // with --watch, is called when there is something to print
 }
 
 const getExample = `  # Claims of all namespaces
@@ -171,8 +159,8 @@ const getExample = `  # Claims of all namespaces
   # Which API priority level is full, and whose requests are rejected?
   kubectl dra get prioritylevels`
 
-func newGet(streams *streams, connection *connection, reader *reader, completer *completer) *cobra.Command {
-	flags := &getFlags{}
+func newGet(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	o := &getOptions{shared: shared{streams: streams, reader: reader}}
 	var names []string
 	for _, v := range views {
 		names = append(names, v.names[0])
@@ -208,90 +196,78 @@ those of the claims that are counted. --sort-by and custom columns take the
 fields of the JSON form, such as .name or .free.`,
 		Example: getExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(streams, connection, reader, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return err
 			}
-			if options.watch {
-				return options.watchCluster(cmd.Context())
+			if o.watch {
+				return o.watchCluster(cmd.Context())
 			}
-			return options.run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
-	flags.bind(cmd, completer)
+	o.bind(cmd, completer)
 	return cmd
 }
 
 // bind adds the flags to the command.
-func (f *getFlags) bind(cmd *cobra.Command, completer *completer) {
+func (o *getOptions) bind(cmd *cobra.Command, completer *completer) {
 	set := cmd.Flags()
-	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
-	set.BoolVar(&f.noHeaders, "no-headers", false, "print no headers")
-	set.BoolVarP(&f.watch, "watch", "w", false, "also print what changes from then on; deleted objects are named on stderr")
-	set.StringVarP(&f.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
-	set.StringVar(&f.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
-	set.BoolVar(&f.allowMissingKeys, "allow-missing-template-keys", true, "ignore missing fields in templates")
-	set.StringVar(&f.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
-	set.StringVar(&f.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
-	addConcurrencyFlag(set, &f.serverConcurrency)
-	addOutputFlagsWith(cmd, &f.output, &f.template, output.TableFormats, "formats; columns behind `custom-columns=`", completer.formatsOf)
+	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
+	set.BoolVar(&o.noHeaders, "no-headers", false, "print no headers")
+	set.BoolVarP(&o.watch, "watch", "w", false, "also print what changes from then on; deleted objects are named on stderr")
+	set.StringVarP(&o.labels, "selector", "l", "", "list only what has these labels, as key=value,…")
+	set.StringVar(&o.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
+	set.BoolVar(&o.allowMissingKeys, "allow-missing-template-keys", true, "ignore missing fields in templates")
+	set.StringVar(&o.groupBy, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
+	set.StringVar(&o.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
+	addConcurrencyFlag(set, &o.serverConcurrency)
+	addOutputFlags(cmd, &o.format, output.TableFormats)
 	completeArguments(cmd, "views, then names of what they list", completer.views)
 	completeFlag(cmd, "by", "ways to count", fixed(usageGroupings()...))
 	completeFlag(cmd, "node", "nodes", completer.nodes)
-	completeFlag(cmd, "sort-by", "the fields of the view that have one value", completer.sortFields)
-	leaveAlone(cmd, "labels, of which nothing is read", "selector")
-	leaveAlone(cmd, "a number", "server-concurrency")
 }
 
-func (f *getFlags) toOptions(streams *streams, connection *connection, reader *reader, args []string) (*getOptions, error) {
-	if f.watch && len(reader.from) > 0 {
-		return nil, usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
+// complete finds out what is wanted, and refuses what does not go together.
+func (o *getOptions) complete(args []string) error {
+	if o.watch && len(o.reader.from) > 0 {
+		return usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
 	}
 	if len(args) == 0 {
-		return nil, usagef("say what to get: %s", viewNames())
+		return usagef("say what to get: %s", viewNames())
 	}
 	word, names, err := splitTypeAndNames(args)
+	if err == nil {
+		o.names = names
+		o.view, err = viewByName(word)
+	}
+	if err == nil {
+		err = checkConcurrency(o.serverConcurrency, o.view)
+	}
+	if err == nil {
+		err = checkNode(o.node, o.view)
+	}
+	if err == nil {
+		o.by, err = groupingOf(o.groupBy, o.view)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	v, err := viewByName(word)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkConcurrency(f.serverConcurrency, v); err != nil {
-		return nil, err
-	}
-	if err := checkNode(f.node, v); err != nil {
-		return nil, err
-	}
-	o := &getOptions{
-		streams: streams, connection: connection, reader: reader,
-		view: v, names: names, sortBy: f.sortBy, node: f.node, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency,
-	}
-	if o.by, err = groupingOf(f.by, v); err != nil {
-		return nil, err
-	}
-	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
-		return nil, err
-	}
-	o.format.AllowMissingKeys = f.allowMissingKeys
-	if o.selector, err = labels.Parse(f.selector); err != nil {
-		return nil, usagef("--selector: %w", err)
-	}
-	if len(o.names) > 0 && f.selector != "" {
-		return nil, usagef("names and --selector exclude each other")
-	}
-	if len(o.names) > 0 && f.allNamespaces && v.namespaced {
-		return nil, usagef("names and --all-namespaces exclude each other")
+	o.format.AllowMissingKeys = o.allowMissingKeys
+	if o.selector, err = labels.Parse(o.labels); err != nil {
+		return usagef("--selector: %w", err)
 	}
 	switch {
-	case f.allNamespaces:
-	case v.namespaced:
-		o.namespace, err = reader.namespace()
-	case v.inAllNamespaces:
-		o.namespace = connection.namespaceFlag()
+	case len(o.names) > 0 && o.labels != "":
+		return usagef("names and --selector exclude each other")
+	case len(o.names) > 0 && o.allNamespaces && o.view.namespaced:
+		return usagef("names and --all-namespaces exclude each other")
+	case o.allNamespaces:
+	case o.view.namespaced:
+		o.namespace, err = o.reader.namespace()
+	case o.view.inAllNamespaces:
+		o.namespace = o.reader.connection.namespaceFlag()
 	}
-	return o, err
+	return err
 }
 
 func viewNames() string {

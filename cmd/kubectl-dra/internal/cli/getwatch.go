@@ -9,9 +9,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/live"
-	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // levelsPause is the time between two looks at what priority levels are doing, which no watch tells.
@@ -19,85 +16,15 @@ const levelsPause = 5 * time.Second
 
 // watchCluster prints the view and then what changes in it, until ctx is done.
 func (o *getOptions) watchCluster(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	source, err := o.updates(ctx)
-	if err != nil {
-		return err
-	}
-	o.stopWaiting = tellWaiting(ctx, o.streams, source)
-	defer o.stopWaiting()
 	var again <-chan time.Time
 	if o.view.names[0] == priorityLevelsView {
 		ticker := time.NewTicker(levelsPause)
 		defer ticker.Stop()
 		again = ticker.C
 	}
-	err = o.follow(ctx, source.Updates(), again)
-	if failed, ok := source.(interface{ Err() error }); ok && err == nil {
-		return failed.Err()
-	}
-	return err
-}
-
-// updates has the snapshots of the cluster, or of the life of the demo cluster, until ctx is done.
-func (o *getOptions) updates(ctx context.Context) (tui.Source, error) {
-	if o.reader.demo {
-		snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
-		if err != nil {
-			return nil, err
-		}
-		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
-	}
-	config, err := o.connection.restConfig()
-	if err != nil {
-		return nil, err
-	}
-	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.reader.applyFeatureFlag})
-}
-
-// follow prints the rows of the first snapshot, and of later ones those that changed; again has the newest
-// snapshot looked at once more. Snapshots that come while one is being printed are passed over.
-func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapshot, again <-chan time.Time) error {
 	o.streams.remarks = &remarks{}
 	shown := &changes{getOptions: o}
-	outage := outageWatch{streams: o.streams, resources: o.resources(), onlyAgain: true}
-	var last *inspect.Snapshot
-	for {
-		select {
-		case s, open := <-updates:
-			if !open {
-				return context.Cause(ctx)
-			}
-			if o.syncing(s) {
-				continue // a list that is not whole yet would tell of free devices that are not
-			}
-			last = s
-			outage.look(s)
-			if o.stopWaiting != nil {
-				o.stopWaiting()
-			}
-		case <-again:
-			if last == nil {
-				continue
-			}
-		}
-		began := time.Now()
-		if err := shown.print(ctx, last); err != nil {
-			return err
-		}
-		// In a large cluster where something always changes, half of the time is for others.
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(time.Since(began)):
-		}
-	}
-}
-
-// syncing reports whether something that the view is made of is still being read for the first time.
-func (o *getOptions) syncing(s *inspect.Snapshot) bool {
-	return slices.ContainsFunc(o.resources(), func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing })
+	return o.reader.follow(ctx, o.namespace, &outageWatch{streams: o.streams, resources: o.resources(), onlyAgain: true}, again, shown.print)
 }
 
 // changes prints items as they change.

@@ -63,10 +63,12 @@ func watchView(t *testing.T, name, namespace string, format output.Format, snaps
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &getOptions{streams: streams, view: v, namespace: namespace, selector: labels.Everything(), format: format}
+	o := &getOptions{shared: shared{streams: streams, reader: &reader{}, format: format}, view: v, namespace: namespace, selector: labels.Everything()}
+	streams.remarks = &remarks{}
 	updates := make(chan *inspect.Snapshot)
 	done := make(chan error, 1)
-	go func() { done <- o.follow(t.Context(), updates, nil) }()
+	w := &outageWatch{streams: streams, resources: o.resources(), onlyAgain: true}
+	go func() { done <- w.follow(t.Context(), updates, nil, (&changes{getOptions: o}).print) }()
 	for _, s := range snapshots {
 		select {
 		case updates <- s:
@@ -182,8 +184,7 @@ func TestGetWatchEnds(t *testing.T) {
 	cancel()
 	updates := make(chan *inspect.Snapshot)
 	close(updates)
-	o := &getOptions{streams: &streams{IOStreams: genericiooptions.NewTestIOStreamsDiscard()}}
-	if err := o.follow(ctx, updates, nil); !errors.Is(err, context.Canceled) {
+	if err := new(outageWatch).follow(ctx, updates, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -223,8 +224,8 @@ func TestGetWatchFollowsTheLifeOfTheDemoCluster(t *testing.T) {
 func watchDemo(ctx context.Context, out io.Writer, watch bool) error {
 	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, time.Now)
 	p.reader.demo = true
-	o, err := (&getFlags{watch: watch}).toOptions(p.streams, p.connection, p.reader, []string{"devices"})
-	if err != nil {
+	o := &getOptions{shared: shared{streams: p.streams, reader: p.reader}, watch: watch}
+	if err := o.complete([]string{"devices"}); err != nil {
 		return err
 	}
 	if watch {

@@ -74,8 +74,6 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", time.Minute, "how long a question may take")
 	cmd.Flags().StringVar(&flags.maxOutput, "max-output", "256Ki", "how long an answer may be, its JSON and its text together")
 	completeArguments(cmd, "nothing: it takes none", nothing)
-	leaveAlone(cmd, "a duration", "timeout")
-	leaveAlone(cmd, "a size", "max-output")
 	return cmd
 }
 

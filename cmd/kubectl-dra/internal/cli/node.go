@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
@@ -51,20 +53,8 @@ const nodeExample = `  # On a node
   # Everything about one piece of hardware
   kubectl dra node device 0000:81:00.0`
 
-// nodeFlags are the flags of kubectl dra node.
-type nodeFlags struct {
-	dir, socket, pods, sys string
-	pod                    string
-	output, template       string
-}
-
-// kubelet is where the kubelet is.
-func (f *nodeFlags) kubelet() node.Options {
-	return node.Options{Dir: f.dir, Socket: f.socket, PodsSocket: f.pods, Sys: f.sys}
-}
-
 func newNode(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &nodeFlags{}
+	o := &nodeOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "node [NAME]",
 		Short:   "Show what the kubelet of a node has handed out, beside what the API server says",
@@ -76,13 +66,8 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			format, err := parseOutput(flags.output, flags.template, output.ObjectFormats)
-			if err != nil {
-				return err
-			}
-			o := &nodeOptions{streams: streams, reader: reader, kubelet: flags.kubelet(), format: format}
-			if o.kubelet.Pod, err = podOf(flags.pod, reader); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.kubelet.Pod, err = podOf(o.pod, reader); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -92,29 +77,28 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 		},
 	}
 	set := cmd.PersistentFlags()
-	set.StringVar(&flags.dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
-	set.StringVar(&flags.socket, "pod-resources-socket", "", "the socket of the PodResources service (default pod-resources/kubelet.sock in the directory of the kubelet)")
-	set.StringVar(&flags.pods, "pods-api-socket", "", "the socket of the kubelet's Pods API (default pods-api/pods-api.sock in the directory of the kubelet)")
-	set.StringVar(&flags.sys, "sys-dir", "", "where Linux says which CPUs are on which NUMA node (default "+node.DefaultSys+")")
-	cmd.Flags().StringVar(&flags.pod, "pod", "", "only this pod, as NAME or NAMESPACE/NAME")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	set.StringVar(&o.kubelet.Dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
+	set.StringVar(&o.kubelet.Socket, "pod-resources-socket", "", "the socket of the PodResources service (default pod-resources/kubelet.sock in the directory of the kubelet)")
+	set.StringVar(&o.kubelet.PodsSocket, "pods-api-socket", "", "the socket of the kubelet's Pods API (default pods-api/pods-api.sock in the directory of the kubelet)")
+	set.StringVar(&o.kubelet.Sys, "sys-dir", "", "where Linux says which CPUs are on which NUMA node (default "+node.DefaultSys+")")
+	cmd.Flags().StringVar(&o.pod, "pod", "", "only this pod, as NAME or NAMESPACE/NAME")
+	addOutputFlags(cmd, &o.format, output.ObjectFormats)
 	completeArguments(cmd, "nodes", first(completer.nodes))
-	completeFlag(cmd, "pod", "pods; `NAMESPACE/NAME`", completer.podPaths)
+	completeFlag(cmd, "pod", "pods", completer.each(inspect.Pods))
 	completeDirectories(cmd, "kubelet-dir", "sys-dir")
 	completeFiles(cmd, "pod-resources-socket", "pods-api-socket")
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
-	cmd.AddCommand(newNodeDevice(streams, reader, completer, flags))
+	cmd.AddCommand(newNodeDevice(o, completer))
 	return cmd
 }
 
-// nodeOptions are a checked question about a node.
+// nodeOptions are a question about a node.
 type nodeOptions struct {
-	streams *streams
-	reader  *reader
+	shared
 	kubelet node.Options
+	pod     string
 	name    inspect.NodeName // empty if it is not given
 	late    bool             // the kubelet, or a plugin, did not answer for as long as they are waited for
-	format  output.Format
 }
 
 // look reads the kubelet, if it is meant, and the API server.
@@ -151,15 +135,13 @@ func (o *nodeOptions) run(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	wire := nodeview.NewNodeView(report, view, o.notes(report), partial)
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, wire)
-	} else {
-		err = nodeview.PrintNodeView(o.streams.Out, wire, o.streams.width(), o.streams.verbosity > 0)
+	code := exitAnswered
+	if len(report.Problems) > 0 {
+		code = exitNo
 	}
-	if err == nil && len(report.Problems) > 0 {
-		return exitWith(exitNo)
-	}
-	return err
+	return o.answer(wire, func(w io.Writer, opts text.Options) error {
+		return nodeview.PrintNodeView(w, wire, opts.Width, opts.Verbose)
+	}, code)
 }
 
 // kubeletPatience is how long a kubelet and its plugins are waited for, unless --request-timeout says otherwise.

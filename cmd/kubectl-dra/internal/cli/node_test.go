@@ -10,7 +10,7 @@ func TestPatience(t *testing.T) {
 	for flag, want := range map[string]time.Duration{"": kubeletPatience, "0": kubeletPatience, "1s": time.Second, "2": 2 * time.Second, "1m": time.Minute} {
 		connection := newConnection(&streams{})
 		connection.overrides.Timeout = flag
-		o := &nodeOptions{reader: newReader(&streams{}, connection, nil, time.Now)}
+		o := &nodeOptions{shared: shared{reader: newReader(&streams{}, connection, nil, time.Now)}}
 		if got := o.patience(); got != want {
 			t.Errorf("--request-timeout=%s: %s, want %s", flag, got, want)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
@@ -23,26 +24,17 @@ var kubeletFlagFiles = []string{"/var/lib/kubelet/kubeadm-flags.env", "/etc/defa
 // maxFlagFile is how much is read of such a file, in bytes.
 const maxFlagFile = 64 << 10
 
-// cniFlags are the flags of kubectl dra node cni.
-type cniFlags struct {
-	dir, runtime, network string
-	bins, kubeletFlags    []string
-	max                   int
-	output, template      string
-}
-
-// cniOptions are a checked request.
+// cniOptions are a request.
 type cniOptions struct {
-	streams      *streams
-	reader       *reader
+	shared
 	node         string
+	runtime      string
 	cni          cni.Options
 	kubeletFlags []string
-	format       output.Format
 }
 
 func newNodeCNI(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &cniFlags{}
+	o := &cniOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "cni [NODE]",
 		Short: "Say which network configuration this node uses, and why it does not use the others",
@@ -66,52 +58,44 @@ read.`,
   # In a pod that has the host's root at /host, with what the API server says
   kubectl dra node cni gpu-01 --cni-conf-dir /host/etc/cni/net.d --cni-bin-dir /host/opt/cni/bin`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(streams, reader, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return err
 			}
-			return options.run(cmd.Context())
+			return o.run(cmd.Context())
 		},
 	}
 	set := cmd.Flags()
-	set.StringVar(&flags.dir, "cni-conf-dir", cni.DefaultDir, "the directory with CNI configurations")
-	set.StringArrayVar(&flags.bins, "cni-bin-dir", []string{cni.DefaultBinDir}, "a directory with CNI plugins; may be repeated")
-	set.StringVar(&flags.runtime, "runtime", "", "the container runtime: containerd or cri-o; by default what the node says, if it is named")
-	set.IntVar(&flags.max, "max-conf-num", 1, "containerd's max_conf_num: how many files it takes, 0 for all")
-	set.StringVar(&flags.network, "cni-default-network", "", "CRI-O's cni_default_network")
-	set.StringArrayVar(&flags.kubeletFlags, "kubelet-flags", kubeletFlagFiles, "a file with arguments of the kubelet; may be repeated")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	set.StringVar(&o.cni.Dir, "cni-conf-dir", cni.DefaultDir, "the directory with CNI configurations")
+	set.StringArrayVar(&o.cni.BinDirs, "cni-bin-dir", []string{cni.DefaultBinDir}, "a directory with CNI plugins; may be repeated")
+	set.StringVar(&o.runtime, "runtime", "", "the container runtime: containerd or cri-o; by default what the node says, if it is named")
+	set.IntVar(&o.cni.MaxNetworks, "max-conf-num", 1, "containerd's max_conf_num: how many files it takes, 0 for all")
+	set.StringVar(&o.cni.DefaultNetwork, "cni-default-network", "", "CRI-O's cni_default_network")
+	set.StringArrayVar(&o.kubeletFlags, "kubelet-flags", kubeletFlagFiles, "a file with arguments of the kubelet; may be repeated")
+	addOutputFlags(cmd, &o.format, output.ObjectFormats)
 	completeArguments(cmd, "nodes", first(completer.nodes))
 	completeFlag(cmd, "runtime", "container runtimes", fixed(string(cni.Containerd), string(cni.CRIO)))
 	completeDirectories(cmd, "cni-conf-dir", "cni-bin-dir")
 	completeFiles(cmd, "kubelet-flags")
-	leaveAlone(cmd, "a number", "max-conf-num")
-	leaveAlone(cmd, "a name that a configuration of CRI-O has", "cni-default-network")
 	return cmd
 }
 
-func (f *cniFlags) toOptions(streams *streams, reader *reader, args []string) (*cniOptions, error) {
-	o := &cniOptions{streams: streams, reader: reader, kubeletFlags: f.kubeletFlags}
-	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
-		return nil, err
-	}
+// complete checks what was asked.
+func (o *cniOptions) complete(args []string) error {
+	o.cni.Runtime = cni.Runtime(o.runtime)
 	switch {
 	case len(args) > 1:
-		return nil, usagef("name one node at most")
-	case f.runtime != "" && f.runtime != string(cni.Containerd) && f.runtime != string(cni.CRIO):
-		return nil, usagef("unknown --runtime %q; there are %s and %s", f.runtime, cni.Containerd, cni.CRIO)
-	case f.max < 0:
-		return nil, usagef("--max-conf-num is %d; it cannot be negative", f.max)
+		return usagef("name one node at most")
+	case o.runtime != "" && o.cni.Runtime != cni.Containerd && o.cni.Runtime != cni.CRIO:
+		return usagef("unknown --runtime %q; there are %s and %s", o.runtime, cni.Containerd, cni.CRIO)
+	case o.cni.MaxNetworks < 0:
+		return usagef("--max-conf-num is %d; it cannot be negative", o.cni.MaxNetworks)
+	case o.cni.MaxNetworks == 0:
+		o.cni.MaxNetworks = -1
 	}
 	if len(args) == 1 {
 		o.node = args[0]
 	}
-	o.cni = cni.Options{Dir: f.dir, BinDirs: f.bins, Runtime: cni.Runtime(f.runtime), MaxNetworks: f.max, DefaultNetwork: f.network}
-	if f.max == 0 {
-		o.cni.MaxNetworks = -1
-	}
-	return o, nil
+	return nil
 }
 
 func (o *cniOptions) run(ctx context.Context) error {
@@ -138,15 +122,11 @@ func (o *cniOptions) run(ctx context.Context) error {
 		needs, interfaces = view.Needs(pods), cni.Interfaces(snapshot, node.Name)
 	}
 	answer := nodeview.NewNodeNetwork(o.node, view, needs, interfaces, o.removedFlags())
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, answer)
-	} else {
-		err = nodeview.PrintNodeNetwork(o.streams.Out, answer, o.streams.tableWidth())
+	code := exitAnswered
+	if view.Error != "" {
+		code = exitNo
 	}
-	if err == nil && view.Error != "" {
-		return exitWith(exitNo)
-	}
-	return err
+	return o.answer(answer, func(w io.Writer, _ text.Options) error { return nodeview.PrintNodeNetwork(w, answer, o.tableWidth()) }, code)
 }
 
 // ask returns what the API server says of the node, or nothing if none is named.

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
@@ -22,8 +24,9 @@ device. Devices of the same vendor that publish neither are shown as possibly th
 same. A PCI address belongs to a node: name it with --node, unless the command runs
 on it. On the node it also shows what Linux says about the device.`
 
-func newNodeDevice(streams *streams, reader *reader, completer *completer, flags *nodeFlags) *cobra.Command {
-	var on, outputText, template string
+func newNodeDevice(of *nodeOptions, completer *completer) *cobra.Command {
+	o := &nodeOptions{shared: shared{streams: of.streams, reader: of.reader}}
+	on := ""
 	cmd := &cobra.Command{
 		Use:   "device PCI-ADDRESS|UUID",
 		Short: "Show what DRA and device plugins say about one piece of hardware",
@@ -40,18 +43,13 @@ func newNodeDevice(streams *streams, reader *reader, completer *completer, flags
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			format, err := parseOutput(outputText, template, output.ObjectFormats)
-			if err != nil {
-				return err
-			}
-			o := &nodeOptions{streams: streams, reader: reader, kubelet: flags.kubelet(), format: format, name: inspect.NodeName(on)}
+			o.kubelet, o.name = of.kubelet, inspect.NodeName(on)
 			return o.device(cmd.Context(), node.HardwareName(args[0]))
 		},
 	}
 	cmd.Flags().StringVar(&on, "node", "", "the node that the hardware is in")
-	completeArguments(cmd, "PCI addresses and UUIDs that devices have as attributes", completer.hardware)
 	completeFlag(cmd, "node", "nodes", completer.nodes)
-	addOutputFlags(cmd, &outputText, &template, output.ObjectFormats)
+	addOutputFlags(cmd, &o.format, output.ObjectFormats)
 	return cmd
 }
 
@@ -84,8 +82,5 @@ func (o *nodeOptions) device(ctx context.Context, name string) error {
 		return fmt.Errorf("no device %s is known by %s", where, name)
 	}
 	wire := nodeview.NewHardware(hardware, o.name, snapshot, partial)
-	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, wire)
-	}
-	return nodeview.PrintHardware(o.streams.Out, wire, o.streams.width())
+	return o.answer(wire, func(w io.Writer, opts text.Options) error { return nodeview.PrintHardware(w, wire, opts.Width) }, exitAnswered)
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // outageWatch tells, for a command that follows a cluster, when it cannot, and when it can again.
@@ -45,3 +49,77 @@ func (w *outageWatch) look(s *inspect.Snapshot) {
 
 // total reports whether nothing can be read, as when the server is gone or refuses the credentials.
 func (w *outageWatch) total() bool { return len(w.lost) > 0 && len(w.readable) == 0 }
+
+// follow looks at the snapshots of a cluster, or of the life of the demo cluster, until ctx is done. again has the newest snapshot
+// looked at once more.
+func (r *reader) follow(ctx context.Context, namespace string, w *outageWatch, again <-chan time.Time, look func(context.Context, *inspect.Snapshot) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	source, err := r.updates(ctx, namespace, w.resources)
+	if err != nil {
+		return err
+	}
+	stopWaiting := tellWaiting(ctx, r.streams, source)
+	defer stopWaiting()
+	err = w.follow(ctx, source.Updates(), again, func(ctx context.Context, s *inspect.Snapshot) error {
+		stopWaiting()
+		return look(ctx, s)
+	})
+	return orElse(err, failureOf(source))
+}
+
+// failureOf is why a source has ended, if it has failed.
+func failureOf(source tui.Source) error {
+	if s, ok := source.(interface{ Err() error }); ok {
+		return s.Err()
+	}
+	return nil
+}
+
+// updates has the snapshots of a cluster, or of the life of the demo cluster, until ctx is done.
+func (r *reader) updates(ctx context.Context, namespace string, resources []inspect.Resource) (tui.Source, error) {
+	if r.demo {
+		snapshot, err := r.readDemo()
+		if err != nil {
+			return nil, err
+		}
+		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
+	}
+	config, err := r.connection.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: resources, Override: r.applyFeatureFlag})
+}
+
+// follow looks at snapshots until there are no more of them. Those that come while one is being looked at are passed over, and so
+// are those of which not all has been read yet: they would tell of free devices that are not.
+func (w *outageWatch) follow(ctx context.Context, updates <-chan *inspect.Snapshot, again <-chan time.Time, look func(context.Context, *inspect.Snapshot) error) error {
+	var last *inspect.Snapshot
+	for {
+		select {
+		case s, open := <-updates:
+			if !open {
+				return context.Cause(ctx)
+			}
+			if slices.ContainsFunc(w.resources, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
+				continue
+			}
+			last = s
+			w.look(s)
+		case <-again:
+			if last == nil {
+				continue
+			}
+		}
+		began := time.Now()
+		if err := look(ctx, last); err != nil {
+			return err
+		}
+		select { // in a large cluster where something always changes, half of the time is for others
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Since(began)):
+		}
+	}
+}

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -52,13 +50,6 @@ const planExample = `  # Will these 32 workers fit?
   # For a queue: can all be placed at all?
   kubectl dra plan -f gang.yaml -o jsonpath='{.joint.verdict}'`
 
-// planFlags are the flags of kubectl dra plan.
-type planFlags struct {
-	question questionFlags
-	narrow   triageFlags
-	copies   copies
-}
-
 // copies is a number of pods. It is 0 if none was given.
 type copies int
 
@@ -87,35 +78,34 @@ func (c *copies) String() string {
 	return strconv.Itoa(int(*c))
 }
 
-// planOptions are a checked question about many pods.
+// planOptions are a question about many pods.
 type planOptions struct {
 	*questionOptions
-	pending  bool
-	selector labels.Selector
+	narrow  narrowing
+	pending bool
 	// only is the namespace that pods are asked about in; "" is all.
 	only   string
-	copies int
+	copies copies
 }
 
 // planArguments are what is offered for the arguments of commands about pods that are to be placed.
 const planArguments = "`pending`; types of objects, then names; `TYPE/NAME`"
 
 func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &planFlags{}
+	o := &planOptions{questionOptions: newQuestion(streams, reader, planKinds)}
 	cmd := &cobra.Command{
 		Use:     "plan (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
 		Short:   "Say what would happen: where many pods go, which are evicted, what makes room",
 		Long:    planLong,
 		Example: planExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(streams, reader, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return whichKind(cmd.Context(), reader, planKinds, "plan", err)
 			}
-			return planPlacement(cmd.Context(), options)
+			return planPlacement(cmd.Context(), o)
 		},
 	}
-	flags.addTo(cmd)
+	o.addTo(cmd)
 	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
 	cmd.AddCommand(
 		newPlanDrain(streams, reader, completer), newPlanTaint(streams, reader),
@@ -126,58 +116,37 @@ func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	return cmd
 }
 
-func (f *planFlags) addTo(cmd *cobra.Command) {
+func (o *planOptions) addTo(cmd *cobra.Command) {
+	o.addFiles(cmd, "place the pods of this file, directory or - (stdin)")
 	set := cmd.Flags()
-	set.StringArrayVarP(&f.question.files, "filename", "f", nil, "place the pods of this file, directory or - (stdin)")
-	set.Var(&f.copies, "copies", "place this many pods of each template or pod; by default as many as a workload asks for")
-	f.narrow.addTo(cmd)
+	set.Var(&o.copies, "copies", "place this many pods of each template or pod; by default as many as a workload asks for")
+	o.narrow.addTo(cmd)
 	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
-	addOutputFlags(cmd, &f.question.output, &f.question.template, output.AnswerFormats)
-	completeFiles(cmd, "filename")
-	leaveAlone(cmd, "a number", "copies")
 }
 
-func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (*planOptions, error) {
-	o := &planOptions{copies: int(f.copies)}
+// complete finds out which pods are meant.
+func (o *planOptions) complete(args []string) (err error) {
+	if err := o.narrow.complete(o.reader.connection.namespaceFlag()); err != nil {
+		return err
+	}
+	labelled := o.narrow.labels != nil && (len(args) == 0 || len(args) == 1 && slices.Contains(kindPod.names, args[0]))
+	o.pending = len(args) == 1 && args[0] == pendingWord || labelled
 	switch {
-	case f.narrow.allNamespaces && reader.connection.namespaceFlag() != "":
-		return nil, usagef("--namespace and --all-namespaces exclude each other")
+	case o.pending && len(o.files) > 0:
+		return usagef("-f and names exclude each other")
+	case o.pending && o.copies > 0:
+		return usagef("--copies is of what is named or in a file; pods that wait are as many as they are")
+	case o.pending:
+		o.only = o.reader.connection.namespaceFlag()
+		o.namespace, err = o.reader.namespace()
+		return err
+	case o.narrow.given():
+		return usagef("--all-namespaces and --selector are about pods that wait: give them with pending, or without names")
+	case len(args)+len(o.files) == 0:
+		return usagef("say what to place: pending, TYPE NAME, -l SELECTOR or -f FILE")
 	}
-	if f.narrow.selector != "" {
-		selector, err := labels.Parse(f.narrow.selector)
-		if err != nil {
-			return nil, usagef("--selector: %w", err)
-		}
-		o.selector = selector
-	}
-	o.pending = len(args) == 1 && args[0] == pendingWord || o.selector != nil && (len(args) == 0 || len(args) == 1 && slices.Contains(kindPod.names, args[0]))
-	if o.pending {
-		switch {
-		case len(f.question.files) > 0:
-			return nil, usagef("-f and names exclude each other")
-		case f.copies > 0:
-			return nil, usagef("--copies is of what is named or in a file; pods that wait are as many as they are")
-		}
-		args = nil
-		o.only = reader.connection.namespaceFlag()
-	} else if f.narrow.given() {
-		return nil, usagef("--all-namespaces and --selector are about pods that wait: give them with pending, or without names")
-	}
-	if !o.pending && len(args)+len(f.question.files) == 0 {
-		return nil, usagef("say what to place: pending, TYPE NAME, -l SELECTOR or -f FILE")
-	}
-	var err error
-	if o.pending {
-		o.questionOptions = &questionOptions{streams: streams, reader: reader, kinds: planKinds}
-		if o.format, err = parseOutput(f.question.output, f.question.template, output.AnswerFormats); err != nil {
-			return nil, err
-		}
-		o.namespace, err = reader.namespace()
-		return o, err
-	}
-	o.questionOptions, err = f.question.toOptions(streams, reader, args, planKinds)
-	return o, err
+	return o.questionOptions.complete(args)
 }
 
 // planPlacement answers where many pods go.
@@ -205,8 +174,8 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 }
 
 func (o *planOptions) print(p *explain.Plan) error {
-	render := func(w io.Writer, opts text.Options) error { return text.RenderPlan(w, p, opts) }
-	return o.streams.answer(o.format, explanations.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
+	render := inLines(func(opts text.Options) []styled.Line { return text.PlanLines(p, opts) })
+	return o.answer(explanations.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
 }
 
 // planCode is the exit code of a plan. Where it is proved that not all can be placed, some are left waiting, whichever these are.
@@ -247,7 +216,7 @@ func (o *planOptions) pods(ctx context.Context) (*askedPods, error) {
 	a := &askedPods{snapshot: snapshot}
 	for _, subject := range subjects {
 		if !o.usedBy(subjects, subject) {
-			a.add(subject, o.copies)
+			a.add(subject, int(o.copies))
 		}
 	}
 	if len(a.pods) > maxPlanned {

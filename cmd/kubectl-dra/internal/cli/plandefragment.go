@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -39,18 +39,11 @@ const defragmentExample = `  # How many more claims for a whole node would fit?
   # The same for a template, with at most 8 moves
   kubectl dra plan defragment gpu.example.com --shape template/eval-gpu -n ml --moves 8`
 
-// defragmentFlags are the flags of kubectl dra plan defragment.
-type defragmentFlags struct {
-	question questionFlags
-	shape    string
-	moves    int
-}
-
 // maxMoves is the number of moves up to which a defragmentation takes seconds.
 const maxMoves = 50
 
 func newPlanDefragment(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &defragmentFlags{}
+	o, shape, moves := newQuestion(streams, reader, shapeKinds), "", 0
 	cmd := &cobra.Command{
 		Use:     "defragment CLASS",
 		Short:   "Say how many more claims fit once a few pods have moved",
@@ -60,37 +53,25 @@ func newPlanDefragment(streams *streams, reader *reader, completer *completer) *
 			switch {
 			case len(args) != 1:
 				return usagef("give one device class")
-			case flags.moves < 0 || flags.moves > maxMoves:
-				return usagef("--moves %d: it can be 0 to %d", flags.moves, maxMoves)
+			case moves < 0 || moves > maxMoves:
+				return usagef("--moves %d: it can be 0 to %d", moves, maxMoves)
 			}
-			options, err := flags.toOptions(streams, reader)
+			var err error
+			if o.namespace, err = reader.namespace(); err == nil && shape != "" {
+				err = o.complete([]string{shape})
+			}
 			if err != nil {
 				return err
 			}
-			return defragment(cmd.Context(), options, args[0], flags.moves)
+			return defragment(cmd.Context(), o, args[0], moves)
 		},
 	}
-	cmd.Flags().StringVar(&flags.shape, "shape", "", "count claims like this one: claim/NAME or template/NAME")
-	cmd.Flags().IntVar(&flags.moves, "moves", 3, "the number of pods that may be moved")
-	addOutputFlags(cmd, &flags.question.output, &flags.question.template, output.AnswerFormats)
+	cmd.Flags().StringVar(&shape, "shape", "", "count claims like this one: claim/NAME or template/NAME")
+	cmd.Flags().IntVar(&moves, "moves", 3, "the number of pods that may be moved")
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
 	completeArguments(cmd, "device classes", first(completer.each(inspect.Classes)))
-	completeFlag(cmd, "shape", "`claim/NAME`, `template/NAME`", completer.typedWithSlash(shapeKinds))
 	completeFlag(cmd, "moves", "`0` to `4`", fixed("0", "1", "2", "3", "4"))
 	return cmd
-}
-
-// toOptions is the question about the shape, or about nothing in particular.
-func (f *defragmentFlags) toOptions(streams *streams, reader *reader) (*questionOptions, error) {
-	if f.shape != "" {
-		return f.question.toOptions(streams, reader, []string{f.shape}, shapeKinds)
-	}
-	o := &questionOptions{streams: streams, reader: reader, kinds: shapeKinds}
-	var err error
-	if o.format, err = parseOutput(f.question.output, f.question.template, output.AnswerFormats); err != nil {
-		return nil, err
-	}
-	o.namespace, err = reader.namespace()
-	return o, err
 }
 
 // defragment answers how many claims fit after a few moves.
@@ -112,8 +93,8 @@ func defragment(ctx context.Context, o *questionOptions, class string, most int)
 	if err != nil {
 		return err
 	}
-	render := func(w io.Writer, opts text.Options) error { return text.RenderDefragmentation(w, d, most, opts) }
-	return o.streams.answer(o.format, explanations.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
+	render := inLines(func(opts text.Options) []styled.Line { return text.DefragmentationLines(d, most, opts) })
+	return o.answer(explanations.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
 }
 
 func defragmentCode(d *explain.Defragmentation) int {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -29,28 +29,17 @@ const eventExit = `
 Exit codes: 0 all recreated pods find a node, 3 some are left waiting, 1 that is
 not known (or the question could not be answered).`
 
-// eventOptions are a checked question about what becomes of pods by an event.
-type eventOptions struct {
-	streams *streams
-	reader  *reader
-	format  output.Format
-}
-
-// newPlanEvent makes a command about an event.
+// newPlanEvent makes a command about what becomes of pods by an event.
 func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func(context.Context, *eventOptions, []string) error) *cobra.Command {
-	var format, template string
+	o := &eventOptions{shared{streams: streams, reader: reader}}
 	cmd.Long += eventExit
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o := &eventOptions{streams: streams, reader: reader}
-		var err error
-		if o.format, err = parseOutput(format, template, output.AnswerFormats); err != nil {
-			return err
-		}
-		return run(cmd.Context(), o, args)
-	}
-	addOutputFlags(cmd, &format, &template, output.AnswerFormats)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), o, args) }
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
 	return streams.onlyReading(cmd)
 }
+
+// eventOptions are a question about an event.
+type eventOptions struct{ shared }
 
 func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	selector := ""
@@ -90,7 +79,6 @@ have * and ?, as in 'gpu-a-*'.`,
 		return o.play(ctx, s, plan.Drain(s, nodes...))
 	})
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "drain the nodes that have these labels, as key=value,…")
-	leaveAlone(cmd, "labels", "selector")
 	completeArguments(cmd, "nodes", completer.nodes)
 	return cmd
 }
@@ -203,8 +191,8 @@ func (o *eventOptions) print(d *explain.Disruption) error {
 	if !o.reader.offline() && slices.ContainsFunc(d.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 }) {
 		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
-	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
-	return o.streams.answer(o.format, explanations.NewDisruption(d), render, code)
+	render := inLines(func(opts text.Options) []styled.Line { return text.DisruptionLines(d, opts) })
+	return o.answer(explanations.NewDisruption(d), render, code)
 }
 
 // disruptionCode is the exit code of what becomes of the pods.

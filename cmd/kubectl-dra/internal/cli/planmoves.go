@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,11 +10,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -48,30 +47,28 @@ const makeRoomExample = `  # Which pods are in the way of this one?
   kubectl dra plan make-room claim/train-0 -n ml -o jsonpath='{range .commands[*]}{@}{"\n"}{end}'`
 
 func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &questionFlags{}
+	o := newQuestion(streams, reader, roomKinds)
 	cmd := &cobra.Command{
 		Use:     "make-room (claim/NAME | pod/NAME | -f FILE)",
 		Short:   "Find the fewest pods to move so that a claim or a pod fits",
 		Long:    makeRoomLong,
 		Example: makeRoomExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args)+len(flags.files) == 0 {
+			if len(args)+len(o.files) == 0 {
 				return usagef("say what needs room: claim/NAME, pod/NAME or -f FILE")
 			}
-			options, err := flags.toOptions(streams, reader, args, roomKinds)
-			if err == nil && len(options.asked) > 1 {
+			err := o.complete(args)
+			if err == nil && len(o.asked) > 1 {
 				err = usagef("room is made for one claim or pod at a time")
 			}
 			if err != nil {
 				return whichKind(cmd.Context(), reader, roomKinds, "plan make-room", err)
 			}
-			return makeRoom(cmd.Context(), options, cmd.Flags())
+			return makeRoom(cmd.Context(), o, cmd.Flags())
 		},
 	}
-	cmd.Flags().StringArrayVarP(&flags.files, "filename", "f", nil, "make room for the claim or the pod in this file, directory or - (stdin)")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
+	o.addFiles(cmd, "make room for the claim or the pod in this file, directory or - (stdin)")
 	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(roomKinds))
-	completeFiles(cmd, "filename")
 	return cmd
 }
 
@@ -92,8 +89,8 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	}
 	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-"), Demo: o.reader.demo}
 	remedy.AddMoves(snapshot, m, asked)
-	render := func(w io.Writer, opts text.Options) error { return text.RenderMoves(w, m, opts) }
-	return o.streams.answer(o.format, explanations.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
+	render := inLines(func(opts text.Options) []styled.Line { return text.MovesLines(m, opts) })
+	return o.answer(explanations.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
 }
 
 // roomFor is the one thing that room is made for: of a file the pod, if there is one.

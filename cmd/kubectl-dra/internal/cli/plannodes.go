@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
@@ -58,46 +58,44 @@ const planNodesExample = `  # What to buy for everything that waits?
   kubectl get machinedeployments -A -o yaml > groups.yaml
   kubectl dra plan nodes pending --shape groups.yaml`
 
-// planNodesFlags are the flags of kubectl dra plan nodes.
-type planNodesFlags struct {
-	planFlags
+// planNodesOptions are a question about nodes to add.
+type planNodesOptions struct {
+	planOptions
 	shapes []string
 	prices string
 	max    int
 }
 
 func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &planNodesFlags{}
+	o := &planNodesOptions{planOptions: planOptions{questionOptions: newQuestion(streams, reader, planKinds)}}
 	cmd := &cobra.Command{
 		Use:     "nodes (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
 		Short:   "Say which nodes to add so that pods fit, the cheapest first",
 		Long:    planNodesLong,
 		Example: planNodesExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if flags.max < 0 {
-				return usagef("--max %d: there cannot be less than one", flags.max)
+			if o.max < 0 {
+				return usagef("--max %d: there cannot be less than one", o.max)
 			}
-			options, err := flags.toOptions(streams, reader, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return whichKind(cmd.Context(), reader, planKinds, "plan nodes", err)
 			}
-			return planNodes(cmd.Context(), options, flags)
+			return planNodes(cmd.Context(), o)
 		},
 	}
-	flags.addTo(cmd)
+	o.addTo(cmd)
 	set := cmd.Flags()
-	set.StringArrayVar(&flags.shapes, "shape", nil, "also try the nodes that this file describes; may be repeated")
-	set.StringVar(&flags.prices, "prices", "", "a file with the prices of nodes per hour")
-	set.IntVar(&flags.max, "max", 0, "add at most this many nodes; by default as many as there are pods")
+	set.StringArrayVar(&o.shapes, "shape", nil, "also try the nodes that this file describes; may be repeated")
+	set.StringVar(&o.prices, "prices", "", "a file with the prices of nodes per hour")
+	set.IntVar(&o.max, "max", 0, "add at most this many nodes; by default as many as there are pods")
 	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
 	completeFiles(cmd, "shape", "prices")
-	leaveAlone(cmd, "a number", "max")
 	return cmd
 }
 
 // planNodes answers which nodes make pods fit.
-func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error {
-	given, prices, err := flags.readFiles(ctx, o.streams)
+func planNodes(ctx context.Context, o *planNodesOptions) error {
+	given, prices, err := o.readFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,7 +115,7 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	kinds = append(kinds, given...)
 	nodeshape.MakeUnique(kinds)
 	p, err := shapes.Find(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, kinds, shapes.Options{
-		Prices: prices, Max: flags.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
+		Prices: prices, Max: o.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	if err != nil {
 		return err
@@ -125,18 +123,18 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
 	code := worstExitCode(o.leastCode(), shapesCode(p, len(untried) > 0))
 	p.Untried = append(untried, p.Untried...)
-	render := func(w io.Writer, opts text.Options) error { return text.RenderShapes(w, p, opts) }
-	return o.streams.answer(o.format, explanations.NewShapePlan(p), render, code)
+	render := inLines(func(opts text.Options) []styled.Line { return text.ShapeLines(p, opts) })
+	return o.answer(explanations.NewShapePlan(p), render, code)
 }
 
 // maxClusterShapes is the number of kinds of nodes of a cluster that are tried.
 const maxClusterShapes = 40
 
 // readFiles reads the files of --shape and --prices.
-func (f *planNodesFlags) readFiles(ctx context.Context, streams *streams) ([]nodeshape.Shape, *nodeshape.Prices, error) {
+func (o *planNodesOptions) readFiles(ctx context.Context) ([]nodeshape.Shape, *nodeshape.Prices, error) {
 	var shapes []nodeshape.Shape
-	for _, path := range f.shapes {
-		data, err := readText(ctx, streams, path)
+	for _, path := range o.shapes {
+		data, err := readText(ctx, o.streams, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -146,14 +144,14 @@ func (f *planNodesFlags) readFiles(ctx context.Context, streams *streams) ([]nod
 		}
 		shapes = append(shapes, more...)
 	}
-	if f.prices == "" {
+	if o.prices == "" {
 		return shapes, nil, nil
 	}
-	data, err := readText(ctx, streams, f.prices)
+	data, err := readText(ctx, o.streams, o.prices)
 	if err != nil {
 		return nil, nil, err
 	}
-	prices, err := nodeshape.ReadPrices(f.prices, data)
+	prices, err := nodeshape.ReadPrices(o.prices, data)
 	return shapes, prices, err
 }
 

@@ -55,7 +55,7 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 		return nil, err
 	}
 	pods, others := plan.Waiting(snapshot, func(pod *corev1.Pod) bool {
-		return (o.only == "" || pod.Namespace == o.only) && (o.selector == nil || o.selector.Matches(labels.Set(pod.Labels)))
+		return (o.only == "" || pod.Namespace == o.only) && (o.narrow.labels == nil || o.narrow.labels.Matches(labels.Set(pod.Labels)))
 	})
 	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 	if others > 0 {
 		o.streams.note("pods that wait for other schedulers were left out: %d", others)
 	}
-	if o.selector != nil && len(pods) == 0 {
-		return nil, fmt.Errorf("no pod that waits has the labels %s", o.selector)
+	if o.narrow.labels != nil && len(pods) == 0 {
+		return nil, fmt.Errorf("no pod that waits has the labels %s", o.narrow.labels)
 	}
 	return &askedPods{snapshot: snapshot, pods: pods}, nil
 }

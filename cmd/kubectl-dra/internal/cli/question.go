@@ -18,23 +18,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// questionFlags are the flags of a command that asks about objects, by name or from files.
-type questionFlags struct {
-	files    []string
-	node     string
-	output   string
-	template string
-}
-
-// questionOptions are a checked question.
+// questionOptions are a question about objects, by name or from files.
 type questionOptions struct {
-	streams   *streams
-	reader    *reader
+	shared
 	kinds     []kind // that can be asked about
 	asked     []named
 	files     []string
-	node      inspect.NodeName
-	format    output.Format
+	node      string
 	namespace string
 	// incomplete: the files of -f may hold more to ask about than could be read; read sets it.
 	incomplete bool
@@ -46,6 +36,10 @@ type questionOptions struct {
 	paths []string
 }
 
+func newQuestion(streams *streams, reader *reader, kinds []kind) *questionOptions {
+	return &questionOptions{shared: shared{streams: streams, reader: reader}, kinds: kinds}
+}
+
 // leastCode is the exit code when every answer is yes.
 func (o *questionOptions) leastCode() int {
 	if o.incomplete {
@@ -55,31 +49,34 @@ func (o *questionOptions) leastCode() int {
 }
 
 // addTo adds the flags to a command; files describes -f.
-func (f *questionFlags) addTo(cmd *cobra.Command, completer *completer, files string) {
-	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, files)
-	cmd.Flags().StringVar(&f.node, "node", "", "look at this node only")
-	addOutputFlags(cmd, &f.output, &f.template, output.AnswerFormats)
+func (o *questionOptions) addTo(cmd *cobra.Command, completer *completer, files string) {
+	o.addFiles(cmd, files)
+	cmd.Flags().StringVar(&o.node, "node", "", "look at this node only")
 	completeFlag(cmd, "node", "nodes", completer.nodes)
-	completeFiles(cmd, "filename")
 }
 
-func (f *questionFlags) toOptions(streams *streams, reader *reader, args []string, kinds []kind) (*questionOptions, error) {
-	o := &questionOptions{streams: streams, reader: reader, kinds: kinds, files: f.files, node: inspect.NodeName(f.node)}
-	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
-		return nil, err
+// addFiles adds -f, which files describes, and -o.
+func (o *questionOptions) addFiles(cmd *cobra.Command, files string) {
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, files)
+	completeFiles(cmd, "filename")
+	addOutputFlags(cmd, &o.format, output.AnswerFormats)
+}
+
+// complete finds out what is asked about.
+func (o *questionOptions) complete(args []string) (err error) {
+	if len(o.files) > 0 && len(args) > 0 {
+		return usagef("-f and names exclude each other")
 	}
-	if len(f.files) > 0 && len(args) > 0 {
-		return nil, usagef("-f and names exclude each other")
-	}
-	if len(f.files) == 0 {
-		if o.asked, err = splitNamed(args, kinds); err != nil {
-			return nil, err
+	if len(args) > 0 || len(o.files) == 0 {
+		if o.asked, err = splitNamed(args, o.kinds); err != nil {
+			return err
 		}
 	}
-	o.namespace, err = reader.namespace()
-	return o, err
+	o.namespace, err = o.reader.namespace()
+	return err
 }
+
+func (o *questionOptions) nodeName() inspect.NodeName { return inspect.NodeName(o.node) }
 
 // read returns the snapshot and the objects that are asked about, in the order of the names, or of the
 // kinds for files.
@@ -104,8 +101,8 @@ func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
-		return nil, nil, notFound(snapshot, kindNode, "", string(o.node))
+	if _, ok := snapshot.Node(o.nodeName()); o.node != "" && !ok {
+		return nil, nil, notFound(snapshot, kindNode, "", o.node)
 	}
 	return snapshot, subjects, nil
 }

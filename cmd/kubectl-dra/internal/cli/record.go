@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
-	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
@@ -29,24 +28,19 @@ const (
 	demoRecorded = time.Hour
 )
 
-// recordFlags are the flags of kubectl dra record.
-type recordFlags struct {
-	output, maxSize string
-	maxAge, length  time.Duration
-}
-
-// recordOptions are a checked request to record.
+// recordOptions are a request to record.
 type recordOptions struct {
-	streams *streams
+	*streams
 	reader  *reader
 	grace   *gracePeriod
 	path    string
+	maxSize string
 	bounds  history.Bounds
 	length  time.Duration // 0 until it is interrupted
 }
 
 func newRecord(streams *streams, reader *reader, grace *gracePeriod) *cobra.Command {
-	flags := &recordFlags{}
+	o := &recordOptions{streams: streams, reader: reader, grace: grace}
 	cmd := &cobra.Command{
 		Use:   "record -o LOG",
 		Short: "Follow the cluster and write its changes into a log, which --from and --at read",
@@ -72,18 +66,17 @@ every ten seconds; a part that is incomplete after a crash is ignored.`,
   kubectl dra get claims -A --from cluster.log --at 09:00`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := flags.toOptions(streams, reader, grace)
-			if err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.output, "output", "o", "", "the log: a new file, or an earlier log to continue")
-	f.StringVar(&flags.maxSize, "max-size", "500Mi", "how large the log may become; 0 means no limit")
-	f.DurationVar(&flags.maxAge, "max-age", 0, "how far back the log must go; what is older may be dropped (default all)")
-	f.DurationVar(&flags.length, "for", 0, "stop after this time (default when interrupted)")
+	f.StringVarP(&o.path, "output", "o", "", "the log: a new file, or an earlier log to continue")
+	f.StringVar(&o.maxSize, "max-size", "500Mi", "how large the log may become; 0 means no limit")
+	f.DurationVar(&o.bounds.Age, "max-age", 0, "how far back the log must go; what is older may be dropped (default all)")
+	f.DurationVar(&o.length, "for", 0, "stop after this time (default when interrupted)")
 	completeFiles(cmd, "output")
 	completeFlag(cmd, "max-size", "a few sizes", fixed("0", "100Mi", "500Mi", "2Gi"))
 	for _, flag := range []string{"max-age", "for"} {
@@ -92,28 +85,28 @@ every ten seconds; a part that is incomplete after a crash is ignored.`,
 	return cmd
 }
 
-func (f *recordFlags) toOptions(streams *streams, reader *reader, grace *gracePeriod) (*recordOptions, error) {
-	o := &recordOptions{streams: streams, reader: reader, grace: grace, path: f.output, length: f.length}
+// complete checks what was asked.
+func (o *recordOptions) complete() error {
 	switch {
-	case f.output == "":
-		return nil, usagef("name the log to write: -o LOG")
-	case f.output == "-":
-		return nil, usagef("a log is a file: -o LOG")
-	case len(reader.from) > 0:
-		return nil, usagef("record follows a cluster, or the living one of --demo; --from shows what was recorded")
-	case f.maxAge < 0:
-		return nil, usagef("--max-age is %s; it can be 0 and more", f.maxAge)
-	case f.length < 0:
-		return nil, usagef("--for is %s; it can be 0 and more", f.length)
+	case o.path == "":
+		return usagef("name the log to write: -o LOG")
+	case o.path == "-":
+		return usagef("a log is a file: -o LOG")
+	case len(o.reader.from) > 0:
+		return usagef("record follows a cluster, or the living one of --demo; --from shows what was recorded")
+	case o.bounds.Age < 0:
+		return usagef("--max-age is %s; it can be 0 and more", o.bounds.Age)
+	case o.length < 0:
+		return usagef("--for is %s; it can be 0 and more", o.length)
 	}
-	size, err := quantity.Parse(f.maxSize)
+	size, err := quantity.Parse(o.maxSize)
 	if err != nil {
-		return nil, usagef("--max-size is %q: %w", f.maxSize, err)
+		return usagef("--max-size is %q: %w", o.maxSize, err)
 	}
-	if o.bounds = (history.Bounds{Size: size.Value(), Age: f.maxAge}); o.bounds.Size < 0 {
-		return nil, usagef("--max-size is %q; it can be 0 and more", f.maxSize)
+	if o.bounds.Size = size.Value(); o.bounds.Size < 0 {
+		return usagef("--max-size is %q; it can be 0 and more", o.maxSize)
 	}
-	return o, nil
+	return nil
 }
 
 func (o *recordOptions) run(ctx context.Context) error {
@@ -229,15 +222,11 @@ func (r *recording) flush(until time.Time) error {
 func (r *recording) cluster(ctx context.Context) error {
 	following, cancel := context.WithCancel(ctx)
 	defer cancel()
-	config, err := r.reader.connection.restConfig()
-	if err != nil {
-		return err
-	}
 	namespace, err := r.reader.namespace() // where the user may at least look, when not everywhere
 	if err != nil {
 		return err
 	}
-	source, err := live.Watch(following, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: r.reader.applyFeatureFlag})
+	source, err := r.reader.updates(following, namespace, inspect.Resources())
 	if err != nil {
 		return err
 	}
@@ -250,7 +239,7 @@ func (r *recording) cluster(ctx context.Context) error {
 		select {
 		case s, open := <-source.Updates():
 			if !open {
-				return orElse(source.Err(), context.Cause(ctx))
+				return orElse(failureOf(source), context.Cause(ctx))
 			}
 			if err := r.take(s); err != nil {
 				return err

@@ -18,46 +18,44 @@ var methods = map[string]string{
 	"post": http.MethodPost, "put": http.MethodPut, "head": http.MethodHead, "options": http.MethodOptions,
 }
 
-// requestFlags say which request is asked about.
-type requestFlags struct {
-	user           string
-	groups         []string
-	verb, resource string
-	name, url      string
-	verify         bool
-	output         string
-	template       string
-	seats          int
+// requestOptions are a question about a request.
+type requestOptions struct {
+	shared
+	user                      string
+	groups                    []string
+	verb, resource, name, url string
+	verify                    bool
+	seats                     int
+	request                   *flowcontrol.Request
 }
 
 // placeholder stands for the name of an object where it does not matter.
 const placeholder = "NAME"
 
-// request returns the request that the flags describe. The namespace is that of -n, or empty; usual is the one that
-// is meant without it.
-func (f *requestFlags) request(namespace string, usual func() (string, error)) (*flowcontrol.Request, error) {
-	if f.user == "" {
+// asked returns the request that the flags describe. The namespace is that of -n, or empty.
+func (o *requestOptions) asked(namespace string) (*flowcontrol.Request, error) {
+	if o.user == "" {
 		return nil, usagef("name the user of the request: --as USER, and --as-group GROUP for each group")
 	}
-	if (f.resource == "") == (f.url == "") {
+	if (o.resource == "") == (o.url == "") {
 		return nil, usagef("name what is requested: either --resource RESOURCE or --url URL")
 	}
-	f.verb = strings.ToLower(f.verb)
-	method, known := methods[f.verb]
-	if f.verb != "" && !known {
-		return nil, usagef("unknown verb %q%s; there are %s", f.verb, didYouMean(f.verb, verbs()), commaList(verbs()))
+	o.verb = strings.ToLower(o.verb)
+	method, known := methods[o.verb]
+	if o.verb != "" && !known {
+		return nil, usagef("unknown verb %q%s; there are %s", o.verb, didYouMean(o.verb, verbs()), commaList(verbs()))
 	}
-	if f.url != "" {
-		return f.ofURL(namespace, cmp.Or(method, http.MethodGet))
+	if o.url != "" {
+		return o.ofURL(namespace, cmp.Or(method, http.MethodGet))
 	}
-	if !slices.Contains(verbs(), f.verb) {
+	if !slices.Contains(verbs(), o.verb) {
 		return nil, usagef("name the verb: --verb %s", strings.Join(verbs(), "|"))
 	}
-	at, err := f.path(namespace, usual)
+	at, err := o.path(namespace)
 	if err != nil {
 		return nil, err
 	}
-	return newRequest(f, method, at)
+	return newRequest(o, method, at)
 }
 
 func verbs() []string {
@@ -66,29 +64,29 @@ func verbs() []string {
 	})
 }
 
-func (f *requestFlags) ofURL(namespace, method string) (*flowcontrol.Request, error) {
-	if f.name != "" || namespace != "" {
+func (o *requestOptions) ofURL(namespace, method string) (*flowcontrol.Request, error) {
+	if o.name != "" || namespace != "" {
 		return nil, usagef("--url says everything: --name and --namespace are for --resource")
 	}
-	at, err := url.Parse(f.url)
+	at, err := url.Parse(o.url)
 	if err != nil {
 		return nil, usagef("--url: %w", err)
 	}
 	if !strings.HasPrefix(at.Path, "/") {
-		return nil, usagef("--url is %q; it needs a path, such as /api/v1/pods", f.url)
+		return nil, usagef("--url is %q; it needs a path, such as /api/v1/pods", o.url)
 	}
-	r, err := newRequest(f, method, at)
+	r, err := newRequest(o, method, at)
 	if err != nil {
 		return nil, err
 	}
-	if f.verb != "" && f.verb != r.Info.Verb && f.verb != strings.ToLower(method) {
-		return nil, usagef("the server takes %s %s for the verb %s, not %s", method, f.url, r.Info.Verb, f.verb)
+	if o.verb != "" && o.verb != r.Info.Verb && o.verb != strings.ToLower(method) {
+		return nil, usagef("the server takes %s %s for the verb %s, not %s", method, o.url, r.Info.Verb, o.verb)
 	}
 	return r, nil
 }
 
-func newRequest(f *requestFlags, method string, at *url.URL) (*flowcontrol.Request, error) {
-	r, err := flowcontrol.NewRequest(f.user, f.groups, method, at)
+func newRequest(o *requestOptions, method string, at *url.URL) (*flowcontrol.Request, error) {
+	r, err := flowcontrol.NewRequest(o.user, o.groups, method, at)
 	if err != nil {
 		return nil, usagef("no server would take this request: %w", err)
 	}
@@ -96,23 +94,23 @@ func newRequest(f *requestFlags, method string, at *url.URL) (*flowcontrol.Reque
 }
 
 // path is the path of a request for a resource.
-func (f *requestFlags) path(namespace string, usual func() (string, error)) (*url.URL, error) {
-	text, sub, _ := strings.Cut(f.resource, "/")
+func (o *requestOptions) path(namespace string) (*url.URL, error) {
+	text, sub, _ := strings.Cut(o.resource, "/")
 	resource, err := resourceNamed(text, namespace != "")
 	if err != nil {
 		return nil, err
 	}
 	if resource.name == "namespaces" && namespace == "" {
-		namespace = f.name
+		namespace = o.name
 	}
-	collection := slices.Contains([]string{"list", "watch", "deletecollection"}, f.verb)
-	named := sub != "" || !collection && f.verb != "create"
+	collection := slices.Contains([]string{"list", "watch", "deletecollection"}, o.verb)
+	named := sub != "" || !collection && o.verb != "create"
 	query := url.Values{}
-	if f.verb == "watch" {
+	if o.verb == "watch" {
 		query.Set("watch", "true")
 	}
-	if f.name != "" && collection {
-		query.Set("fieldSelector", "metadata.name="+f.name)
+	if o.name != "" && collection {
+		query.Set("fieldSelector", "metadata.name="+o.name)
 	}
 	path := "/api/v1"
 	if resource.group != "" {
@@ -120,7 +118,7 @@ func (f *requestFlags) path(namespace string, usual func() (string, error)) (*ur
 	}
 	if !resource.cluster {
 		if namespace == "" && !collection {
-			if namespace, err = usual(); err != nil {
+			if namespace, err = o.reader.namespace(); err != nil {
 				return nil, err
 			}
 		}
@@ -131,9 +129,9 @@ func (f *requestFlags) path(namespace string, usual func() (string, error)) (*ur
 	path += "/" + resource.name
 	if named {
 		if collection {
-			return nil, usagef("%s is for whole resources, and %s belongs to one object", f.verb, f.resource)
+			return nil, usagef("%s is for whole resources, and %s belongs to one object", o.verb, o.resource)
 		}
-		path += "/" + url.PathEscape(cmp.Or(f.name, placeholder))
+		path += "/" + url.PathEscape(cmp.Or(o.name, placeholder))
 	}
 	if sub != "" {
 		path += "/" + sub

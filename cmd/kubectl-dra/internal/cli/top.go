@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,18 +29,12 @@ type terminalUI struct {
 	grace      *gracePeriod
 }
 
-// topFlags are the flags of kubectl dra top.
-type topFlags struct {
-	once, allNamespaces bool
-	seats               int
-}
-
 // topOptions are a checked request for the terminal UI.
 type topOptions struct {
 	*terminalUI
 	view      string
 	namespace string // empty for all namespaces
-	once      bool
+	once, all bool
 	asked     remedy.Asked
 	typing    bool  // the view takes text from the beginning
 	seats     int   // 0 asks the server, or takes its default
@@ -47,7 +42,7 @@ type topOptions struct {
 }
 
 func newTop(ui *terminalUI) *cobra.Command {
-	flags := &topFlags{}
+	o := &topOptions{terminalUI: ui}
 	views := tui.Views()
 	cmd := &cobra.Command{
 		Use:   "top [" + strings.Join(views, "|") + "]",
@@ -73,44 +68,39 @@ as plain text, and the command ends.`,
   # What happened, step by step: ← and → go through a log of kubectl dra record
   kubectl dra top --from cluster.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(ui, args)
-			if err != nil {
+			if err := o.complete(args); err != nil {
 				return err
 			}
-			options.asked = ui.asked(cmd.Flags())
-			return options.run(cmd.Context())
+			o.asked = ui.asked(cmd.Flags())
+			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&flags.once, "once", false, "print the view as plain text and exit")
-	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show all namespaces, which is the default")
-	addConcurrencyFlag(f, &flags.seats)
+	f.BoolVar(&o.once, "once", false, "print the view as plain text and exit")
+	f.BoolVarP(&o.all, "all-namespaces", "A", false, "show all namespaces, which is the default")
+	addConcurrencyFlag(f, &o.seats)
 	completeArguments(cmd, "views", first(fixed(views...)))
-	leaveAlone(cmd, "a number", "server-concurrency")
 	return cmd
 }
 
-func (f *topFlags) toOptions(ui *terminalUI, args []string) (*topOptions, error) {
-	o := &topOptions{terminalUI: ui, once: f.once, seats: f.seats}
-	if err := checkSeats(f.seats); err != nil {
-		return nil, err
+// complete checks what is to be shown.
+func (o *topOptions) complete(args []string) error {
+	if err := checkSeats(o.seats); err != nil {
+		return err
 	}
 	if len(args) > 1 {
-		return nil, usagef("one view at a time, not %s", commaList(args))
+		return usagef("one view at a time, not %s", commaList(args))
 	}
 	if len(args) == 1 {
 		o.view = args[0]
 		if known := tui.Views(); !slices.Contains(known, o.view) {
-			if hint := didYouMean(o.view, known); hint != "" {
-				return nil, usagef("unknown view %q%s", o.view, hint)
-			}
-			return nil, usagef("unknown view %q; there are %s", o.view, commaList(known))
+			return usagef("unknown view %q%s", o.view, cmp.Or(didYouMean(o.view, known), "; there are "+commaList(known)))
 		}
 	}
-	if !f.allNamespaces { // -A wins, as in kubectl
-		o.namespace = ui.connection.namespaceFlag()
+	if !o.all { // -A wins, as in kubectl
+		o.namespace = o.connection.namespaceFlag()
 	}
-	return o, nil
+	return nil
 }
 
 func (o *topOptions) run(ctx context.Context) error {

@@ -26,21 +26,9 @@ type demoWriter struct {
 }
 
 // demoPlan is a change of the demo cluster that was not made yet.
-type demoPlan struct {
-	text  string
-	write func(context.Context) (string, error)
+func demoPlan(text string, write func(context.Context) (string, error)) *writePlan {
+	return &writePlan{"This is the demo cluster: it is written in memory, and nowhere else.\n\n" + text, write}
 }
-
-// Text implements tui.Plan.
-func (p *demoPlan) Text() string {
-	return "This is the demo cluster: it is written in memory, and nowhere else.\n\n" + p.text
-}
-
-// Execute implements tui.Plan.
-func (p *demoPlan) Execute(ctx context.Context) (string, error) { return p.write(ctx) }
-
-// errDemoMoved says that the demo has gone on so that something else would be written than what was shown.
-var errDemoMoved = errors.New("the cluster has changed in the meantime: nothing was written, look again")
 
 // Plan implements tui.Writer.
 func (d *demoWriter) Plan(ctx context.Context, action tui.Action, subject screen.Ref) (tui.Plan, error) {
@@ -74,7 +62,7 @@ func (d *demoWriter) planAllocation(ctx context.Context, subject screen.Ref) (tu
 	if err != nil {
 		return nil, err
 	}
-	return &demoPlan{text, func(ctx context.Context) (string, error) { // not that of the planning, which has ended
+	return demoPlan(text, func(ctx context.Context) (string, error) { // not that of the planning, which has ended
 		var done *commit.Decision
 		err := d.life.Write(func(l *demo.Life) error {
 			now, err := o.decide(ctx, l.Snapshot())
@@ -82,7 +70,7 @@ func (d *demoWriter) planAllocation(ctx context.Context, subject screen.Ref) (tu
 				return err
 			}
 			if len(now.Refusal) > 0 || !now.Same(shown) {
-				return errDemoMoved
+				return errMoved
 			}
 			done = now
 			return l.Allocate(now.Written(o.reader.now(l.Snapshot()))[0])
@@ -91,7 +79,7 @@ func (d *demoWriter) planAllocation(ctx context.Context, subject screen.Ref) (tu
 			return "", err
 		}
 		return "allocated: " + summary(done), nil
-	}}, nil
+	}), nil
 }
 
 func (d *demoWriter) planDeallocation(subject screen.Ref) (tui.Plan, error) {
@@ -100,14 +88,14 @@ func (d *demoWriter) planDeallocation(subject screen.Ref) (tui.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &demoPlan{text, func(context.Context) (string, error) {
+	return demoPlan(text, func(context.Context) (string, error) {
 		return "deallocated: " + subject.String(), d.life.Write(func(l *demo.Life) error {
 			if !sameStatus(l.Snapshot(), shown) {
-				return errDemoMoved
+				return errMoved
 			}
 			return l.Deallocate(inspect.RefOf(shown))
 		})
-	}}, nil
+	}), nil
 }
 
 // sameStatus reports whether a claim still is as it was.
@@ -146,14 +134,14 @@ func (d *demoWriter) planRelease(subject screen.Ref) (tui.Plan, error) {
 	for _, pod := range s.PodsOf(ref) {
 		text += fmt.Sprintf("Its pod %s ends.\n", pod.Name)
 	}
-	return &demoPlan{text, func(context.Context) (string, error) {
+	return demoPlan(text, func(context.Context) (string, error) {
 		return "released: " + ref.String(), d.life.Write(func(l *demo.Life) error {
 			if !sameStatus(l.Snapshot(), claim) {
-				return errDemoMoved
+				return errMoved
 			}
 			return l.Release(ref)
 		})
-	}}, nil
+	}), nil
 }
 
 // tainted is the device, or with no name of one the pool, that is meant.
@@ -182,14 +170,14 @@ func (d *demoWriter) planTaint(subject screen.Ref) (tui.Plan, error) {
 	if taken {
 		text, said = "The DeviceTaintRule "+rule.Name+" is deleted.\n", "no longer tainted by you: "+subject.Name
 	}
-	return &demoPlan{text, func(context.Context) (string, error) {
+	return demoPlan(text, func(context.Context) (string, error) {
 		return said, d.life.Write(func(l *demo.Life) error {
 			if l.Tainted(id) != taken {
-				return errDemoMoved
+				return errMoved
 			}
 			return l.Taint(id)
 		})
-	}}, nil
+	}), nil
 }
 
 // Refuses implements tui.Player.

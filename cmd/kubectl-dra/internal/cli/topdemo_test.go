@@ -107,11 +107,11 @@ func TestTheDemoMovesOn(t *testing.T) {
 	first, second := d.plan(t, tui.Allocate, claimNamed("ml", "train-1")), d.plan(t, tui.Allocate, claimNamed("ml", "sweep-3"))
 	idle := d.plan(t, tui.Deallocate, claimNamed("dev", "notebook-omar"))
 	carryOut(t, first)
-	if _, err := second.Execute(t.Context()); !errors.Is(err, errDemoMoved) {
+	if _, err := second.Execute(t.Context()); !errors.Is(err, errMoved) {
 		t.Errorf("the devices of the plan are taken: %v", err)
 	}
 	carryOut(t, d.plan(t, tui.Deallocate, claimNamed("dev", "notebook-omar")))
-	if _, err := idle.Execute(t.Context()); !errors.Is(err, errDemoMoved) {
+	if _, err := idle.Execute(t.Context()); !errors.Is(err, errMoved) {
 		t.Errorf("the claim is not as it was shown: %v", err)
 	}
 	if _, err := d.Plan(t.Context(), tui.Deallocate, claimNamed("ml", "pretrain-1")); err == nil || !strings.Contains(err.Error(), "reserved") {

@@ -92,15 +92,58 @@ func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.
 		return t.planDeallocation(ctx, &deallocateOptions{write, []string{subject.Name}})
 	}
 	o := &allocateOptions{writeOptions: write, kind: kindClaim, names: []string{subject.Name}, settle: commit.DefaultSettle}
-	snapshot, err := o.reader.read(ctx, o.namespace, nil)
+	read := func(ctx context.Context) (*inspect.Snapshot, error) { return o.reader.read(ctx, o.namespace, nil) }
+	snapshot, err := read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d, text, err := o.planned(ctx, snapshot, notes)
+	decided, text, err := o.planned(ctx, snapshot, notes)
 	if err != nil {
 		return nil, err
 	}
-	return &allocationPlan{t, o, snapshot, d, text}, nil
+	return t.plan(text, func(ctx context.Context) (string, error) {
+		committer, err := o.committer(ctx, snapshot, decided)
+		if err != nil {
+			return "", err
+		}
+		committer.Read = read // time has gone by while the user was reading
+		// If the cluster has changed so that something else would be written than what was confirmed, nothing is.
+		committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return d.Same(decided), nil }
+		done, claims, err := committer.Allocate(ctx, o.decide)
+		switch {
+		case errors.Is(err, commit.ErrDeclined):
+			return "", errMoved
+		case err != nil && len(claims) > 0:
+			return "", fmt.Errorf("allocated all the same: %s: %w", summary(done), err)
+		case err != nil:
+			return "", err
+		case len(done.Refusal) > 0:
+			return "", refusalOf(done)
+		}
+		return "allocated: " + summary(done), nil
+	}), nil
+}
+
+// errMoved says that the cluster has gone on so that something else would be written than what was shown.
+var errMoved = errors.New("the cluster has changed in the meantime: nothing was written, look again")
+
+// writePlan is a change that was not made yet.
+type writePlan struct {
+	text  string
+	write func(context.Context) (string, error)
+}
+
+// Text implements tui.Plan.
+func (p *writePlan) Text() string { return p.text }
+
+// Execute implements tui.Plan.
+func (p *writePlan) Execute(ctx context.Context) (string, error) { return p.write(ctx) }
+
+// plan is a change of the cluster that was not made yet.
+func (t *topWriter) plan(text string, write func(context.Context) (string, error)) tui.Plan {
+	return &writePlan{text, func(ctx context.Context) (string, error) {
+		return t.execute(func() (string, error) { return write(ctx) })
+	}}
 }
 
 // planned decides on a snapshot, and says what would be written. The notes are what the streams of the options write to.
@@ -138,45 +181,6 @@ func statusText(claims []*resourcev1.ResourceClaim) (string, error) {
 	return b.String(), nil
 }
 
-// allocationPlan is an allocation that was decided on and not written.
-type allocationPlan struct {
-	writer   *topWriter
-	options  *allocateOptions
-	snapshot *inspect.Snapshot
-	decision *commit.Decision
-	text     string
-}
-
-// Text implements tui.Plan.
-func (p *allocationPlan) Text() string { return p.text }
-
-// Execute implements tui.Plan. If the cluster has changed so that something else would be written than what
-// was confirmed, nothing is.
-func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
-	return p.writer.execute(func() (string, error) {
-		committer, err := p.options.committer(ctx, p.snapshot, p.decision)
-		if err != nil {
-			return "", err
-		}
-		committer.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
-			return p.options.reader.read(ctx, p.options.namespace, nil) // time has gone by while the user was reading
-		}
-		committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return d.Same(p.decision), nil }
-		done, claims, err := committer.Allocate(ctx, p.options.decide)
-		switch {
-		case errors.Is(err, commit.ErrDeclined):
-			return "", errors.New("the cluster has changed in the meantime: nothing was written, look again")
-		case err != nil && len(claims) > 0:
-			return "", fmt.Errorf("allocated all the same: %s: %w", summary(done), err)
-		case err != nil:
-			return "", err
-		case len(done.Refusal) > 0:
-			return "", refusalOf(done)
-		}
-		return "allocated: " + summary(done), nil
-	})
-}
-
 func summary(d *commit.Decision) string {
 	var parts []string
 	for _, claim := range d.Claims {
@@ -198,7 +202,17 @@ func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) 
 	if err != nil {
 		return nil, err
 	}
-	return &deallocationPlan{t, o, snapshot, claim, text}, nil
+	return t.plan(text, func(ctx context.Context) (string, error) {
+		c, err := o.committer(ctx, snapshot)
+		if err != nil {
+			return "", err
+		}
+		shown := []*resourcev1.ResourceClaim{claim}
+		if err := o.clear(ctx, c, shown, shown); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("deallocated: %s/%s", claim.Namespace, claim.Name), nil
+	}), nil
 }
 
 // planned finds the claim that would be cleared, and says what of it.
@@ -214,31 +228,4 @@ func (o *deallocateOptions) planned(snapshot *inspect.Snapshot) (*resourcev1.Res
 	text, err := statusText([]*resourcev1.ResourceClaim{commit.Cleared(claim)})
 	head := fmt.Sprintf("To be cleared:\n  %s/%s holds %s\n\nThen it is:\n", claim.Namespace, claim.Name, devicesText(devicesOf(claim.Status.Allocation)))
 	return claim, head + text, err
-}
-
-// deallocationPlan is the clearing of an allocation that was not done yet.
-type deallocationPlan struct {
-	writer   *topWriter
-	options  *deallocateOptions
-	snapshot *inspect.Snapshot
-	claim    *resourcev1.ResourceClaim
-	text     string
-}
-
-// Text implements tui.Plan.
-func (p *deallocationPlan) Text() string { return p.text }
-
-// Execute implements tui.Plan. Unless the claim is as it was shown, nothing is written.
-func (p *deallocationPlan) Execute(ctx context.Context) (string, error) {
-	return p.writer.execute(func() (string, error) {
-		c, err := p.options.committer(ctx, p.snapshot)
-		if err != nil {
-			return "", err
-		}
-		shown := []*resourcev1.ResourceClaim{p.claim}
-		if err := p.options.clear(ctx, c, shown, shown); err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("deallocated: %s/%s", p.claim.Namespace, p.claim.Name), nil
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	goruntime "runtime"
 	"runtime/debug"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	liveconnection "github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
@@ -25,48 +27,33 @@ import (
 // version is set when a release is built.
 var version string
 
-// versionOptions are the flags of kubectl dra version.
+// versionOptions are what version is asked.
 type versionOptions struct {
-	streams    *streams
-	connection *connection
-	reader     *reader
-	client     bool
-	output     string
-	template   string
+	shared
+	client bool
 }
 
-func newVersion(streams *streams, connection *connection, reader *reader) *cobra.Command {
-	o := &versionOptions{streams: streams, connection: connection, reader: reader}
+func newVersion(streams *streams, reader *reader) *cobra.Command {
+	o := &versionOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the plugin and of the server",
 		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			format, err := parseOutput(o.output, o.template, output.ObjectFormats)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), format)
-		},
+		RunE:  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&o.client, "client", false, "do not ask the server")
-	addOutputFlags(cmd, &o.output, &o.template, output.ObjectFormats)
+	addOutputFlags(cmd, &o.format, output.ObjectFormats)
 	return cmd
 }
 
 // run prints the plugin's version even when the server's cannot be read; that is then the error.
-func (o *versionOptions) run(ctx context.Context, format output.Format) error {
+func (o *versionOptions) run(ctx context.Context) error {
 	v := pluginVersion()
 	var failed error
 	if !o.client && !o.reader.offline() {
-		v.ServerVersion, failed = serverVersion(ctx, o.connection)
+		v.ServerVersion, failed = serverVersion(ctx, o.reader.connection)
 	}
-	var err error
-	if format.Name != "" {
-		err = format.PrintValue(o.streams.Out, v)
-	} else {
-		err = output.PrintVersion(o.streams.Out, v)
-	}
+	err := o.answer(v, func(w io.Writer, _ text.Options) error { return output.PrintVersion(w, v) }, exitAnswered)
 	return errors.Join(err, failed)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -107,7 +108,7 @@ func TestFit(t *testing.T) {
 	shared := testFit(3)
 	shared.Total, shared.AtLeast, shared.Partial = 1, false, nil
 	for _, f := range []*explain.Fit{testFit(12), testFit(20), shared} {
-		if err := explanations.PrintFit(&b, f, explanations.FitOptions{Width: 80}); err != nil {
+		if err := explanations.PrintFit(&b, f, text.Options{Width: 80}); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("---\n")

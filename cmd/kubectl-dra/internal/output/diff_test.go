@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -76,7 +77,7 @@ func TestDiff(t *testing.T) {
 	}
 	output.Golden(t, "diff.json", append(data, '\n'))
 	var b strings.Builder
-	for _, line := range diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: 80}) {
+	for _, line := range diffs.DiffLines(d, from, to, text.Options{Width: 80}) {
 		b.WriteString(line.String() + "\n")
 	}
 	output.Golden(t, "diff.txt", []byte(b.String()))
@@ -102,11 +103,11 @@ func TestDiffFlips(t *testing.T) {
 func TestPartialDiff(t *testing.T) {
 	d, from, to := testDiff(t)
 	d.Flips, d.Partial = nil, []string{"cannot list resourceclaims"}
-	text := ""
-	for _, line := range diffs.DiffLines(d, from, to, diffs.DiffOptions{Width: 100}) {
-		text += line.String() + "\n"
+	lines := ""
+	for _, line := range diffs.DiffLines(d, from, to, text.Options{Width: 100}) {
+		lines += line.String() + "\n"
 	}
-	if !strings.Contains(text, "No verdict is known to have flipped\n") {
-		t.Errorf("a partial view:\n%s", text)
+	if !strings.Contains(lines, "No verdict is known to have flipped\n") {
+		t.Errorf("a partial view:\n%s", lines)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 )
 
 // MarkdownFormat is the format for tickets and chats.

@@ -1,13 +1,11 @@
 package output
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
 // Subject is what was asked about.
@@ -41,12 +39,12 @@ type Basis struct {
 	AsOf    *time.Time `json:"asOf,omitempty"`
 	Remarks []string   `json:"remarks,omitempty"`
 
-	read time.Time // when the objects were read
+	of explain.Basis
 }
 
 // NewBasis is a basis on the wire.
 func NewBasis(b explain.Basis) Basis {
-	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, read: b.Read}
+	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, of: b}
 	if !b.AsOf.IsZero() {
 		asOf := b.AsOf.UTC()
 		out.AsOf = &asOf
@@ -56,22 +54,7 @@ func NewBasis(b explain.Basis) Basis {
 
 // MarkdownWith says at the end what the answer is based on: what could not be read, and which scheduler it is about.
 func (b Basis) MarkdownWith(p *markdown.Document, partial []string) {
-	p.List("Partial view:", markdown.Texts(partial))
-	if b.Version == "" {
-		return
-	}
-	sentence := markdown.Text(fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s)", b.Version, strings.ToLower(b.Variant), b.Features))
-	if when := cmp.Or(timeOf(b.AsOf), b.read); !when.IsZero() {
-		sentence = markdown.Join(sentence, markdown.Text("from what was there at"), markdown.Code(when.UTC().Format("2006-01-02 15:04:05 UTC")))
-	}
-	p.List("Basis:", append([]markdown.Inline{sentence}, markdown.Texts(b.Remarks)...))
-}
-
-func timeOf(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
+	text.MarkdownBasis(p, b.of, partial)
 }
 
 // TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are known.

@@ -126,7 +126,7 @@ func table(f *explain.Fit) string {
 	many.Nodes = slices.Repeat(f.Nodes, 13)
 	var b bytes.Buffer
 	for _, f := range []*explain.Fit{f, &many} {
-		if err := explanations.PrintFit(&b, f, explanations.FitOptions{}); err != nil {
+		if err := explanations.PrintFit(&b, f, text.Options{}); err != nil {
 			panic(err)
 		}
 	}

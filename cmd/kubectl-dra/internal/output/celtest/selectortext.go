@@ -9,8 +9,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -28,12 +28,12 @@ type SelectorOptions struct {
 // PrintSelectorTest prints a test for people: what is wrong with the expression, how many devices match,
 // and the devices grouped by what becomes of them and why.
 func PrintSelectorTest(w io.Writer, s *SelectorTest, opts SelectorOptions) error {
-	p := &selectorPrinter{test: s, opts: opts}
+	p := &selectorPrinter{output.NewPage(opts.Width), s, opts}
 	p.header()
 	p.findings()
 	p.summary()
 	p.terms()
-	if _, err := io.WriteString(w, p.text.String()); err != nil {
+	if _, err := io.WriteString(w, p.String()); err != nil {
 		return err
 	}
 	if err := p.table(w); err != nil {
@@ -44,21 +44,13 @@ func PrintSelectorTest(w io.Writer, s *SelectorTest, opts SelectorOptions) error
 }
 
 type selectorPrinter struct {
+	*output.Page
 	test *SelectorTest
 	opts SelectorOptions
-	text strings.Builder
 }
 
 func (p *selectorPrinter) line(format string, args ...any) {
-	p.text.WriteString(inspect.Sanitize(fmt.Sprintf(format, args...)) + "\n")
-}
-
-// paragraph writes text in lines that fit, the first after first, the others after rest.
-func (p *selectorPrinter) paragraph(first, rest, text string) {
-	words := styled.Text(styled.Plain, strings.Join(strings.Fields(inspect.Sanitize(text)), " "))
-	for _, line := range styled.Wrap(words, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest}) {
-		p.text.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
+	p.WriteString(inspect.Sanitize(fmt.Sprintf(format, args...)) + "\n")
 }
 
 func (p *selectorPrinter) header() {
@@ -78,7 +70,7 @@ func (p *selectorPrinter) header() {
 // findings writes what is wrong, each with a caret under the place.
 func (p *selectorPrinter) findings() {
 	for _, f := range p.test.Findings {
-		p.paragraph(f.Severity+": ", "  ", f.Message)
+		p.Paragraph(f.Severity+": ", "  ", f.Message)
 		p.caret(f.Line, f.Column)
 		for _, s := range f.Suggestions {
 			p.line("  Instead (%s; matches %s):", s.Effect, ofDevices(s.Matched, p.test.Total))
@@ -112,8 +104,8 @@ func (p *selectorPrinter) caret(line, column int) {
 		text = window(text, start, start+room)
 		at -= start
 	}
-	p.text.WriteString("    " + strings.TrimRight(text, " ") + "\n")
-	p.text.WriteString("    " + strings.Repeat(" ", at) + "^\n")
+	p.WriteString("    " + strings.TrimRight(text, " ") + "\n")
+	p.WriteString("    " + strings.Repeat(" ", at) + "^\n")
 }
 
 // window returns what stands between two columns of a text, with a mark at each end where something is missing.
@@ -133,13 +125,13 @@ func (p *selectorPrinter) summary() {
 	s := p.test
 	switch {
 	case !s.Valid:
-		p.paragraph("", "", "It does not compile, so it was not tested. A claim or class that uses it makes the scheduler give up with an error.")
+		p.Paragraph("", "", "It does not compile, so it was not tested. A claim or class that uses it makes the scheduler give up with an error.")
 	case s.Total == 0:
-		p.paragraph("", "", fmt.Sprintf("There are no devices%s to test it on.", inScope(s.Scope)))
+		p.Paragraph("", "", fmt.Sprintf("There are no devices%s to test it on.", inScope(s.Scope)))
 	case s.Failed > 0:
-		p.paragraph("", "", fmt.Sprintf("It matches %s%s, and fails on %d.", ofTotal(s.Matched, s.Total), inScope(s.Scope), s.Failed))
+		p.Paragraph("", "", fmt.Sprintf("It matches %s%s, and fails on %d.", ofTotal(s.Matched, s.Total), inScope(s.Scope), s.Failed))
 	default:
-		p.paragraph("", "", fmt.Sprintf("It matches %s%s.", ofTotal(s.Matched, s.Total), inScope(s.Scope)))
+		p.Paragraph("", "", fmt.Sprintf("It matches %s%s.", ofTotal(s.Matched, s.Total), inScope(s.Scope)))
 	}
 }
 
@@ -347,19 +339,19 @@ func (p *selectorPrinter) footer() string {
 	if !s.Valid {
 		return ""
 	}
-	p.text.Reset()
+	p.Reset()
 	p.line("")
 	text := fmt.Sprintf("Cost: at most %s of %s", thousands(s.Cost.Worst), thousands(s.Cost.Limit))
 	if s.Cost.Device != "" {
 		text += fmt.Sprintf("; here at most %s (%s)", thousands(s.Cost.Highest), s.Cost.Device)
 	}
-	p.paragraph("", "  ", text+fmt.Sprintf(". Length: %s of %s bytes.", thousands(int64(s.Length.Bytes)), thousands(int64(s.Length.Limit))))
+	p.Paragraph("", "  ", text+fmt.Sprintf(". Length: %s of %s bytes.", thousands(int64(s.Length.Bytes)), thousands(int64(s.Length.Limit))))
 	if s.APIServer.Accepted {
 		p.line("The API server accepts it in a new object.")
 	} else {
 		p.line("The API server does not accept it in a new object.")
 	}
-	return p.text.String()
+	return p.String()
 }
 
 // thousands writes a number with commas.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
@@ -18,13 +19,13 @@ func TestCaretUnderWideText(t *testing.T) {
 		`"` + strings.Repeat("装", 10) + `" == X && "` + strings.Repeat("置", 60) + `"`,
 	} {
 		const width = 50
-		p := &selectorPrinter{test: &SelectorTest{Expression: expression}, opts: SelectorOptions{Width: width}}
+		p := &selectorPrinter{output.NewPage(width), &SelectorTest{Expression: expression}, SelectorOptions{Width: width}}
 		head, _, _ := strings.Cut(expression, "X")
 		p.caret(1, utf8.RuneCountInString(head)+1)
-		lines := strings.Split(p.text.String(), "\n")
+		lines := strings.Split(p.String(), "\n")
 		before, _, ok := strings.Cut(lines[0], "X")
 		if !ok || styled.Width(before) != strings.Index(lines[1], "^") {
-			t.Errorf("the caret is not under X:\n%s", p.text.String())
+			t.Errorf("the caret is not under X:\n%s", p.String())
 		}
 		if n := styled.Width(lines[0]); n > width {
 			t.Errorf("%d columns, not %d: %s", n, width, lines[0])

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -21,27 +22,21 @@ const (
 	shownFields = 3
 )
 
-// DiffOptions say how a comparison is laid out.
-type DiffOptions struct {
-	Width int // columns
-	All   bool
-}
-
 // diffPage is a comparison that is being laid out.
 type diffPage struct {
 	lines []styled.Line
-	opts  DiffOptions
+	opts  text.Options
 }
 
 // DiffLines lays out what changed between two moments. It is safe to print.
-func DiffLines(d *flip.Diff, from, to Moment, opts DiffOptions) []styled.Line {
+func DiffLines(d *flip.Diff, from, to Moment, opts text.Options) []styled.Line {
 	p := &diffPage{opts: opts}
 	p.sentence(styled.Dim, "from  "+momentLine(from))
 	p.sentence(styled.Dim, "to    "+momentLine(to))
 	p.blank()
 	p.sentence(styled.Strong, diffHeadline(len(d.Flips), len(d.Step.Changes), len(d.Partial)+len(d.Undecided) == 0))
 	shown := d.Flips
-	if !opts.All {
+	if !opts.Verbose {
 		shown = shown[:min(len(shown), maxFlips)]
 	}
 	for i := range shown {

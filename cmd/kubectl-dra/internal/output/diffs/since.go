@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
 // SinceAnswer says since when a claim or pod does not fit.
@@ -100,7 +101,7 @@ func sinceMessage(a *SinceAnswer) string {
 
 // SinceLines lays out an answer. It is safe to print.
 func SinceLines(a *SinceAnswer, width int) []styled.Line {
-	p := &diffPage{opts: DiffOptions{Width: width}}
+	p := &diffPage{opts: text.Options{Width: width}}
 	role, mark := styled.Bad, "✗ "
 	if flip.Fits(a.Verdict) {
 		role, mark = styled.Good, "✓ "

@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -67,19 +68,11 @@ func newFit(f *explain.Fit) *Fit {
 	}
 }
 
-// FitOptions say how an answer is printed.
-type FitOptions struct {
-	// Width is the number of columns that the table should fit; 0 is any.
-	Width int
-	// All shows every node in a row of its own.
-	All bool
-}
-
 // maxFitRows is the number of nodes from which on those with the same answer share a row.
 const maxFitRows = 12
 
-// PrintFit prints the number of copies, then a table by node.
-func PrintFit(w io.Writer, f *explain.Fit, opts FitOptions) error {
+// PrintFit prints the number of copies, then a table by node, in as many columns as are given, or any number for 0.
+func PrintFit(w io.Writer, f *explain.Fit, opts text.Options) error {
 	name := f.Subject.Namespace + "/" + f.Subject.Name
 	lines := []string{fitHeadline(f, name), ""}
 	for i, line := range lines {
@@ -90,7 +83,7 @@ func PrintFit(w io.Writer, f *explain.Fit, opts FitOptions) error {
 	}
 	columns := []output.Column{{Header: "NODE"}, {Header: "COPIES"}, {Header: "LIMIT", Cut: output.CutText}}
 	var rows [][]string
-	if len(f.Nodes) > maxFitRows && !opts.All {
+	if len(f.Nodes) > maxFitRows && !opts.Verbose {
 		columns[0].Header = "NODES"
 		rows = fitGroups(f.Nodes)
 	} else {

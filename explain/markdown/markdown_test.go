@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown/markdowntest"
+	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
+	"github.com/kubectl-dra/kubectl-dra/explain/markdown/markdowntest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
