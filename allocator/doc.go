@@ -37,6 +37,12 @@
 // that provably hold neither a solution nor an error (see prune.go and bounds.go). The step limit stays;
 // a search that reaches it is Undecided, never guessed.
 //
+// # Nodes that look alike
+//
+// [Cluster.Sweep] asks about many nodes. Those that look alike to a question (signature.go) are decided once,
+// and are sorted once for all questions that read the same of devices (nodegroups.go). A selector is
+// evaluated once for what it reads of a device.
+//
 // # Releases, variants and features
 //
 // The scheduler has three implementations and takes the first that supports all features that are on
@@ -52,4 +58,13 @@
 //
 // An [Observer] is told of every check that fails. [Cluster.Examine] looks at each device by itself,
 // with all checks that do not depend on what else is picked.
+//
+// # How to add a check
+//
+// A check has a code in code.go, whose comment says when it is given, and a place in checks.go or verdict.go
+// in the scheduler's order; it is also made by walk.examineDevice and, if it depends only on the device, by
+// walk.fitnessOf. Whatever of a device or pool it looks at is written down in signature.go and in
+// table.signature. TestDifferential finds what was forgotten. A file in testdata/scenarios shows the case,
+// and reasonExamples (package documents) has a question whose answer gives the code. What differs between
+// releases is a field of rules (rules.go) with a case in testdata/rules.
 package allocator

@@ -7,6 +7,12 @@
 // an error, and every answer can say what it did not see.
 //
 // The package does no IO, reads no clock and starts no goroutine. The packages below it fill
-// Snapshots: inspect/manifest from files, inspect/live from an API server, inspect/demo from the
+// Snapshots: inspect/manifest from files, inspect/live from an API server; internal/demo is the
 // embedded demo cluster.
+//
+// Devices that are used, blocked and free are counted in one place, [DeviceCount], whatever view shows them,
+// and an [Inventory] has the counts by device, node, pool and driver. When no Node is known, the nodes that
+// slices name stand in for them ([Snapshot.NodesAssumed]), and answers say so. A feature gate is a constant
+// and a line of gateHistory (features.go), and belongs into [FeaturesUsedBy] if objects can show that they
+// use it.
 package inspect

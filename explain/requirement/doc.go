@@ -2,7 +2,20 @@
 // of them can be relaxed.
 //
 // Begin with [Kinds], the table of kinds, and [Relaxable], what each type has to say of itself; [Lists.On] lists the
-// requirements of a node. ARCHITECTURE.md says how to add a kind, and cpu_test.go is a whole one.
+// requirements of a node. resource.go is a whole kind: what the pod asks of a resource of the node.
+//
+// # How to add a kind
+//
+// A kind is one file and a line in [Kinds], whose order is what is given up first. The file has a [Kind] with
+// the function that lists the requirements of the kind on a node, and a type that is [Relaxable]: Describe is
+// for the reader, Relaxing is the edit that gives it up, Effort and Price are what that costs, Propose makes
+// smaller changes, and Combine is its part in a fix of several changes. [Clarifier], [Prober] and
+// [Inseparable] are for kinds that need them.
+//
+// If nothing in package whatif makes the change, the file also has an edit: a type with Key and Apply, and
+// PatchPod if it changes the pod. What changes nodes or other pods does so by Draft.ChangeAround, so that
+// filters see it also where devices are asked in a sandbox. The name of the kind goes to
+// explain/requirement.go, and who can give it up to explain/actor.go.
 //
 // The package serves the others below explain, and may change.
 package requirement

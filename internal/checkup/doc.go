@@ -10,5 +10,7 @@
 // A finding is a fact of the snapshot. What may well be, but is not certain (a class that matches nothing may be
 // there before its driver), is a Warning or a Note and is worded so.
 //
-// The rules are in files by what they look at, and all of them in the table of rules.go.
+// The rules are in files by what they look at, and all of them in the table of rule.go. A rule has a fault in
+// testdata/faults, which it must find in a cluster in which nothing else is wrong; the tests ask for it, and
+// go test ./internal/checkup -update writes docs/check.md from the table.
 package checkup

@@ -11,5 +11,12 @@
 // The rules are those of Kubernetes 1.37 (pkg/scheduler/framework/plugins), and by feature gate and release those of 1.34
 // to 1.36.
 //
+// # How to add a plugin
+//
+// It is a file here and a line in plugins, with codes in outcome.go and in allocator/code.go. What it reads
+// of a pod must survive [inspect.ReducePod]; inspect/testdata/reducedpod.golden has the fields. Its refusals
+// become requirements in explain/requirement (see site.refusals) and words in explain/headline/pod.go.
+// e2e/filters compares it with kube-scheduler's own, and scenarios in testdata/pods show it.
+//
 // [allocator]: https://pkg.go.dev/github.com/kubectl-dra/kubectl-dra/allocator
 package filters

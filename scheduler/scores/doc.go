@@ -19,4 +19,8 @@
 //
 // The rules are those of Kubernetes 1.37 (pkg/scheduler/framework/plugins and schedule_one.go), and by feature gate and release
 // those of 1.34 to 1.36.
+//
+// A plugin is added by its file and its line in plugins, in the scheduler's order. What it reads of a pod
+// must survive [inspect.ReducePod], or be a doubt where it did not. TestScores in e2e/filters compares its
+// points, and the choice.
 package scores

@@ -10,6 +10,11 @@
 // objects) is done in a [Job], which runs in the background and hands its result to Update as a message.
 // A Job drops results that are no longer wanted and cancels what was superseded.
 //
+// # Links
+//
+// A name on a page that leads somewhere is a span made by [LinkTo]. widget.Page moves the cursor over links,
+// package reading says what is under it, and the root opens the page about that.
+//
 // # How to add a screen
 //
 // A package with a type that implements Screen, and one line in the root's table of views. Most views are
