@@ -37,7 +37,7 @@ func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing
 				return Explore(ctx, queue)
 			}
 			result.Outcomes[e][m], result.Groups[e] = scored.Outcomes[at[0]][at[1]], scored.Groups[at[0]]
-			result.Outcomes[e][m].Scored = true
+			result.Outcomes[e][m].Scored = by.complete()
 		}
 		noteTwins(members, result.Outcomes[e])
 	}

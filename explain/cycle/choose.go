@@ -23,6 +23,9 @@ type Choosing struct {
 	Pods map[inspect.PodRef]*corev1.Pod
 }
 
+// complete reports whether all is known.
+func (c *Choosing) complete() bool { return c.Images != nil && c.Workloads != nil }
+
 // chooser says which of the nodes that fit kube-scheduler may choose.
 type chooser struct {
 	Choosing
@@ -74,8 +77,11 @@ func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasi
 }
 
 // Choose is what the pod of a question has on the node that kube-scheduler chooses, or on the first of several that are as good.
-// It is nil if kube-scheduler fails to choose one.
+// It is nil if kube-scheduler fails to choose one, or has nothing to choose.
 func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Reservation, error) {
+	if q.Pod == nil { // it is on its node
+		return nil, nil
+	}
 	found := &Feasible{Member: PodMember(q.Cluster, q.Pod, Options{})}
 	at := map[string]int{} // the answers of nodes
 	for i := range q.Answers {

@@ -31,7 +31,7 @@ type Outcome struct {
 	Placed, Waits Run
 	// Proven says that nothing else becomes of it in runs that were not looked at.
 	Proven bool
-	// Scored says that only runs were looked at in which pods are on nodes that kube-scheduler may choose.
+	// Scored says that it is known which nodes kube-scheduler may choose, and only runs with these were looked at.
 	Scored bool
 }
 

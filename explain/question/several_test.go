@@ -45,6 +45,12 @@ func created(pod *corev1.Pod, second int64) *corev1.Pod {
 	return pod
 }
 
+// onNode is a pod that is on a node.
+func onNode(node string, pod *corev1.Pod) *corev1.Pod {
+	pod.Spec.NodeName = node
+	return pod
+}
+
 // answersInShort are the answers, each as: verdict, devices, after whom, and the verdict alone.
 func answersInShort(answers []*explain.Explanation) []string {
 	var out []string
@@ -102,6 +108,8 @@ func TestObjectsGivesEachDeviceOnce(t *testing.T) {
 			[]string{"Unsatisfiable after two, alone Allocatable on 1", "Allocatable n0/d00"}},
 		{"of equal priority the earlier first", []int{1}, nil, []metav1.Object{podOf("new", 0, "one"), created(podOf("later", 0, "two"), 2), created(podOf("sooner", 0, "three"), 1)},
 			[]string{"Unsatisfiable after sooner, alone Allocatable on 1", "Unsatisfiable after sooner, alone Allocatable on 1", "Allocatable n0/d00"}},
+		{"a pod that is on its node without devices", []int{1, 1}, nil, []metav1.Object{onNode("n1", podOf("a", 0, "one")), podOf("b", 0, "two")},
+			[]string{"Allocatable n1/d00", "Allocatable n0/d00 after a"}},
 		{"which of one second comes first is not known", []int{1}, nil, []metav1.Object{created(podOf("a", 0, "one"), 1), created(podOf("b", 0, "two"), 1)},
 			[]string{"Unknown", "Unknown after a, alone Allocatable on 1"}},
 		{"pods that share a claim", []int{1, 1}, nil, []metav1.Object{podOf("p", 0, "one"), podOf("q", 0, "one")},

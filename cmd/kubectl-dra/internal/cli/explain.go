@@ -247,14 +247,19 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 		return nil, nil, err
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
-	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.nodeName(), Events: events})
+	ask := func(by cycle.Choosing) ([]*explain.Explanation, error) {
+		answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.nodeName(), Events: events, Choosing: by})
+		if err == nil && len(o.files) == 0 && o.node == "" {
+			err = plan.Queue(ctx, cluster, answers, by)
+		}
+		return answers, err
+	}
+	answers, err := ask(cycle.Choosing{})
+	if err == nil && o.node == "" && dependsOnChoice(answers) {
+		answers, err = o.askByScores(ctx, snapshot, subjects, answers, ask)
+	}
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(o.files) == 0 && o.node == "" {
-		if err := plan.Queue(ctx, cluster, answers, cycle.Choosing{}); err != nil {
-			return nil, nil, err
-		}
 	}
 	o.fitPatches(answers)
 	asked := o.again(flags, answers)

@@ -155,9 +155,12 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	choosing, err := o.choosing(ctx, a.snapshot, a.pods)
+	choosing, unread, err := o.choosing(ctx, a.snapshot, append(slices.Clip(a.pods), a.others()...))
 	if err != nil {
 		return err
+	}
+	for _, text := range unread {
+		o.streams.note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
 	}
 	p, err := plan.Place(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
 		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
+)
+
+// maxChosen is the number of nodes up to which their images are read, which are by far the largest part of a node.
+const maxChosen = 1000
+
+// hasChoice reports whether kube-scheduler may choose among several nodes for a pod.
+func hasChoice(p *explain.Plan) bool {
+	return slices.ContainsFunc(p.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 })
+}
+
+// choosing reads what kube-scheduler chooses nodes by, of a server, and says what could not be read, which leaves several
+// nodes to choose from.
+func (o *questionOptions) choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (by cycle.Choosing, unread []string, err error) {
+	if o.reader.offline() || len(s.Nodes()) > maxChosen {
+		return cycle.Choosing{}, nil, nil
+	}
+	finder := &owners{reader: o.reader}
+	if err := finder.connect(); err != nil {
+		return cycle.Choosing{}, nil, err
+	}
+	var namespaces []string
+	for _, pod := range pods {
+		namespaces = append(namespaces, pod.Namespace)
+	}
+	read, err := finder.finder.Choosing(ctx, namespaces)
+	if err != nil {
+		return cycle.Choosing{}, nil, fmt.Errorf("reading what nodes are chosen by: %w", err)
+	}
+	return choosingOf(read, pods), read.Unread, nil
+}
+
+// dependsOnChoice reports whether it may be known of some pods what becomes of them once it is what nodes are chosen by.
+func dependsOnChoice(answers []*explain.Explanation) bool {
+	return slices.ContainsFunc(answers, func(e *explain.Explanation) bool {
+		return e.Subject.Kind == "Pod" && (e.Verdict == explain.Unknown || e.Queue != nil && e.Queue.Verdict == explain.Unknown)
+	})
+}
+
+// askByScores asks again with what kube-scheduler chooses nodes by, if that can be read.
+func (o *questionOptions) askByScores(
+	ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object, known []*explain.Explanation,
+	ask func(cycle.Choosing) ([]*explain.Explanation, error),
+) ([]*explain.Explanation, error) {
+	pods, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true }) // also those before them in the queue
+	for _, subject := range subjects {
+		if pod, ok := subject.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
+	}
+	by, _, err := o.choosing(ctx, s, pods)
+	if err != nil || by.Images == nil && by.Workloads == nil {
+		return known, ctx.Err() //nolint:wrapcheck // what cannot be read leaves the answers as they are
+	}
+	return ask(by)
+}
+
+// choosingOf is what was read, and the pods of files.
+func choosingOf(read *live.Choosing, pods []*corev1.Pod) cycle.Choosing {
+	out := cycle.Choosing{Pods: map[inspect.PodRef]*corev1.Pod{}}
+	if read.Nodes != nil {
+		out.Images = scores.ImagesOf(read.Nodes)
+	}
+	if read.Selectors {
+		out.Workloads = &scores.Workloads{
+			Services: read.Services, ReplicationControllers: read.ReplicationControllers,
+			ReplicaSets: read.ReplicaSets, StatefulSets: read.StatefulSets,
+		}
+	}
+	for _, pod := range pods { // of files, with their images, which those of a snapshot have not
+		if slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Image == "" }) {
+			continue
+		}
+		out.Pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = pod
+	}
+	for _, pod := range read.Pods {
+		out.Pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = pod
+	}
+	return out
+}
