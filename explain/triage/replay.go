@@ -99,8 +99,9 @@ func claimsOf(ctx context.Context, c *scheduler.Cluster, queue []queued, opts *O
 	return out, err
 }
 
-// unclear marks the pods of which a plan does not know what becomes of them.
-func (r *run) unclear(of *explain.Replay, played *cycle.Replay) {
+// unclear marks the pods of which a plan does not know what becomes of them because of others. Of those that something may
+// refuse anyhow, that is what is told.
+func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Replay, played *cycle.Replay, opts *Options) error {
 	tied := map[explain.Subject]bool{} // as many of them wait in any case
 	for _, tie := range of.Ties {
 		for _, subject := range tie.Pods {
@@ -113,11 +114,23 @@ func (r *run) unclear(of *explain.Replay, played *cycle.Replay) {
 		known := w.Verdict()
 		open[p.Subject] = !tied[p.Subject] && (w.Failure != "" || known == explain.Unsatisfiable && p.Verdict == explain.Unknown)
 	}
+	unknown := map[*shape]bool{}
 	for i, q := range r.queue {
-		if open[cycle.SubjectOf(q.subject)] {
+		if !open[cycle.SubjectOf(q.subject)] {
+			continue
+		}
+		if _, asked := unknown[q.shape]; !asked && played.Doubtful {
+			d, err := question.Decide(ctx, c, q.subject, opts.Question)
+			if err != nil {
+				return fmt.Errorf("deciding about %s: %w", cycle.SubjectOf(q.subject).FullName(), err)
+			}
+			unknown[q.shape] = d.Verdict == explain.Unknown
+		}
+		if !unknown[q.shape] {
 			r.outcomes[i] = depends
 		}
 	}
+	return nil
 }
 
 // after is the cluster once all that can be placed is.

@@ -83,7 +83,9 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	if err != nil {
 		return nil, err
 	}
-	before.unclear(known, played)
+	if err := before.unclear(ctx, c, known, played, &opts); err != nil {
+		return nil, err
+	}
 	causes := newCollection(s)
 	shapes := before.stuckShapes()
 	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(s.Nodes()))))
