@@ -64,12 +64,3 @@ func (n *NodeStatus) addGone(gone []GoneDevice) {
 		}
 	}
 }
-
-// noteGone notes the nodes that devices are gone from.
-func noteGone(nodes map[NodeName]bool, gone []GoneDevice) {
-	for at := range gone {
-		if name := gone[at].Node; name != "" {
-			nodes[name] = true
-		}
-	}
-}

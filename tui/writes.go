@@ -20,8 +20,8 @@ type writes struct {
 	commit screen.Job[string]
 }
 
-// off says why an action cannot be done to an object, or "".
-func (m *writes) off(action Action, ref screen.Ref) string {
+// locked says why nothing can be written now, or "".
+func (m *writes) locked() string {
 	switch {
 	case m.options.Writer == nil:
 		return m.options.NoWriter
@@ -33,6 +33,14 @@ func (m *writes) off(action Action, ref screen.Ref) string {
 		return "not on a page about what would be: Esc leaves it"
 	case len(m.state().Marked) > 0:
 		return "writes are for one claim at a time: Esc clears the marks"
+	}
+	return ""
+}
+
+// off says why an action cannot be done to an object, or "".
+func (m *writes) off(action Action, ref screen.Ref) string {
+	if why := m.locked(); why != "" {
+		return why
 	}
 	if player, ok := m.options.Writer.(Player); ok && (action == Release || action == Taint) {
 		if ref.Kind == screen.None {

@@ -26,8 +26,8 @@ func (f *Finder) Access(ctx context.Context, namespace string) (*inspect.Access,
 
 // accessKinds are those of RBAC, in the order in which they are read.
 var accessKinds = []kind{
-	at(rbacv1.GroupName, "v1", "clusterroles", "ClusterRole", false, bare),
-	at(rbacv1.GroupName, "v1", "clusterrolebindings", "ClusterRoleBinding", false, bare),
-	at(rbacv1.GroupName, "v1", "roles", "Role", true, bare),
-	at(rbacv1.GroupName, "v1", "rolebindings", "RoleBinding", true, bare),
+	besideOf(rbacv1.GroupName, "clusterroles", "ClusterRole", false, bare),
+	besideOf(rbacv1.GroupName, "clusterrolebindings", "ClusterRoleBinding", false, bare),
+	besideOf(rbacv1.GroupName, "roles", "Role", true, bare),
+	besideOf(rbacv1.GroupName, "rolebindings", "RoleBinding", true, bare),
 }

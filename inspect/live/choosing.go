@@ -135,8 +135,8 @@ func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([
 
 // imagesOfNodes is how nodes are read for their images, and imagesOfPods how pods are.
 var (
-	imagesOfNodes = at(corev1.GroupName, "v1", inspect.Nodes, "Node", false, onlyImages)
-	imagesOfPods  = at(corev1.GroupName, "v1", inspect.Pods, "Pod", true, onlyImages)
+	imagesOfNodes = besideOf(corev1.GroupName, inspect.Nodes, "Node", false, onlyImages)
+	imagesOfPods  = besideOf(corev1.GroupName, inspect.Pods, "Pod", true, onlyImages)
 )
 
 // onlyImages drops all of nodes and pods but names and images.
@@ -166,10 +166,10 @@ func onlyImages(o object) {
 
 // selecting are the kinds whose objects select pods that are spread.
 var selecting = []kind{
-	at(corev1.GroupName, "v1", "services", "Service", true, onlySelectors),
-	at(corev1.GroupName, "v1", "replicationcontrollers", "ReplicationController", true, onlySelectors),
-	at(appsv1.GroupName, "v1", "replicasets", "ReplicaSet", true, onlySelectors),
-	at(appsv1.GroupName, "v1", "statefulsets", "StatefulSet", true, onlySelectors),
+	besideOf(corev1.GroupName, "services", "Service", true, onlySelectors),
+	besideOf(corev1.GroupName, "replicationcontrollers", "ReplicationController", true, onlySelectors),
+	besideOf(appsv1.GroupName, "replicasets", "ReplicaSet", true, onlySelectors),
+	besideOf(appsv1.GroupName, "statefulsets", "StatefulSet", true, onlySelectors),
 }
 
 // onlySelectors drops what services and controllers say of anything but what they select.

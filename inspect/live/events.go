@@ -70,7 +70,7 @@ func eventReader(config *rest.Config) (*reader, error) {
 }
 
 // eventKind is how Events are read. They are no kind of a Snapshot.
-var eventKind = at(corev1.GroupName, "v1", "events", "Event", true, nil)
+var eventKind = besideOf(corev1.GroupName, "events", "Event", true, nil)
 
 // eventsOf reads the Events of one object.
 func (r *reader) eventsOf(ctx context.Context, o *inspect.ObjectRef) ([]inspect.Event, error) {

@@ -115,10 +115,10 @@ func kindOf(resource inspect.Resource) (kind, bool) {
 	return kind{k, append([]apiVersion{apiVersion(k.Version)}, older[resource]...), reduceObject}, k.Name != ""
 }
 
-// at returns a kind that is in no snapshot, and served at one version.
-func at(group, version string, resource inspect.Resource, name string, namespaced bool, reduced func(object)) kind {
+// besideOf returns a kind of a group that is in no snapshot, and served at v1.
+func besideOf(group string, resource inspect.Resource, name string, namespaced bool, reduced func(object)) kind {
 	return kind{
-		inspect.Kind{Group: group, Resource: resource, Name: name, Namespaced: namespaced}, []apiVersion{apiVersion(version)}, reduced,
+		inspect.Kind{Group: group, Resource: resource, Name: name, Namespaced: namespaced}, []apiVersion{"v1"}, reduced,
 	}
 }
 

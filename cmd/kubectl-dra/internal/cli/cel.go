@@ -123,8 +123,8 @@ func (o *celOptions) subject(args []string) (err error) {
 		if o.file == "-" && slices.Contains(o.reader.from, "-") {
 			return usagef("-f and --from cannot both read stdin")
 		}
-		o.expression, err = readExpression(o.streams.In, o.file)
-	case len(args) == 0 && o.streams.interactive() && o.filter == (deviceFilter{}) && o.class == "" && o.format.Name == "":
+		o.expression, err = readExpression(o.In, o.file)
+	case len(args) == 0 && o.interactive() && o.filter == (deviceFilter{}) && o.class == "" && o.format.Name == "":
 		o.lab = true
 	case len(args) == 0:
 		return usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
@@ -192,9 +192,9 @@ func (o *celOptions) run(ctx context.Context) error {
 	if h := snapshot.Health(inspect.Slices); h.State == inspect.Forbidden || h.State == inspect.Broken {
 		return errors.New(healthText(inspect.Slices, h))
 	}
-	o.streams.noteHealth(snapshot, needs)
+	o.noteHealth(snapshot, needs)
 	if minor := snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor {
-		o.streams.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
+		o.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
 	}
 	devices, err := o.filter.devices(snapshot)
 	if err != nil {

@@ -38,7 +38,7 @@ func (t *selectorTester) testObjects(ctx context.Context) error {
 			return err
 		}
 		if len(t.tests) == before {
-			t.options.streams.note("%s %s has no CEL selectors", t.options.kind.singular, name)
+			t.options.note("%s %s has no CEL selectors", t.options.kind.singular, name)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (t *selectorTester) testChain(ctx context.Context, subject output.Subject, 
 	for i, s := range selectors {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if s.CEL == nil {
-			t.options.streams.note("warning: %s %s: %s has no CEL expression: the scheduler gives up with an error", subject.Kind, subject.Name, at)
+			t.options.note("warning: %s %s: %s has no CEL expression: the scheduler gives up with an error", subject.Kind, subject.Name, at)
 			t.code = exitFailed
 			return nil
 		}
@@ -136,7 +136,7 @@ func (t *selectorTester) ofClass(ctx context.Context, name string, devices []ins
 		}
 		if trial.Failed > 0 {
 			t.code = exitFailed
-			t.options.streams.note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
+			t.options.note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
 		}
 		var matched []inspect.DeviceStatus
 		for d := range devices {

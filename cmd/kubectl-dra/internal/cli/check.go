@@ -287,7 +287,7 @@ func (o *checkOptions) noteUnread(s *inspect.Snapshot) error {
 	if h := s.Health(inspect.Claims); h.State == inspect.NotServed && s.Health(inspect.Slices).State == inspect.NotServed {
 		return errors.New(healthText(inspect.Claims, h))
 	}
-	o.streams.noteHealth(s, inspect.Resources())
+	o.noteHealth(s, inspect.Resources())
 	return nil
 }
 
@@ -342,17 +342,17 @@ func (o *checkOptions) place(f *checkup.Finding) string {
 func (o *checkOptions) print(r *checkup.Report) error {
 	switch o.format.Name {
 	case sarifFormat:
-		return output.Format{Name: "json"}.PrintValue(o.streams.Out, checks.NewSARIF(r, clientVersion().GitVersion, o.place))
+		return output.Format{Name: "json"}.PrintValue(o.Out, checks.NewSARIF(r, clientVersion().GitVersion, o.place))
 	case "":
 	default:
-		return o.format.PrintValue(o.streams.Out, checks.NewCheck(r))
+		return o.format.PrintValue(o.Out, checks.NewCheck(r))
 	}
-	lines := r.Lines(checkup.Layout{Width: o.streams.width(), All: o.streams.verbosity > 0})
+	lines := r.Lines(checkup.Layout{Width: o.width(), All: o.verbosity > 0})
 	if len(r.Findings) > 0 {
-		return text.Write(o.streams.Out, lines, o.streams.useColor())
+		return text.Write(o.Out, lines, o.useColor())
 	}
 	for _, line := range lines {
-		o.streams.note("%s", line)
+		o.note("%s", line)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (o *checkOptions) noteStrange(s *inspect.Snapshot) {
 	}
 	slices.Sort(drivers)
 	if !slices.Contains(drivers, o.driver) {
-		o.streams.note("driver %s publishes nothing yet%s", o.driver, whatExists(o.driver, "", drivers, nil))
+		o.note("driver %s publishes nothing yet%s", o.driver, whatExists(o.driver, "", drivers, nil))
 	}
 }
 
@@ -51,7 +51,7 @@ func (o *checkOptions) printNotices(notices []checkup.Notice) error {
 			continue
 		}
 		if o.format.Name != "" {
-			if err := output.PrintJSONLine(o.streams.Out, checks.NewNotice(n)); err != nil {
+			if err := output.PrintJSONLine(o.Out, checks.NewNotice(n)); err != nil {
 				return err
 			}
 			continue
@@ -60,7 +60,7 @@ func (o *checkOptions) printNotices(notices []checkup.Notice) error {
 			{Text: n.At.Local().Format("15:04:05 "), Role: styled.Dim}, {Text: fmt.Sprintf("%-8s", n.Severity), Role: noticeRoles[n.Severity]},
 			{Text: inspect.Sanitize(n.Subject), Role: styled.Name}, {Text: ": " + inspect.Sanitize(n.Detail)},
 		}
-		if err := text.Write(o.streams.Out, []styled.Line{line}, o.streams.useColor()); err != nil {
+		if err := text.Write(o.Out, []styled.Line{line}, o.useColor()); err != nil {
 			return err
 		}
 	}

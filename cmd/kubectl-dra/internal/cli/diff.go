@@ -21,7 +21,7 @@ type diffOptions struct {
 	sides []string
 }
 
-func newDiff(streams *streams, reader *reader, completer *completer) *cobra.Command {
+func newDiff(streams *streams, reader *reader) *cobra.Command {
 	o := &diffOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE [AFTER]",
@@ -116,7 +116,7 @@ func (o *diffOptions) now(ctx context.Context) (*inspect.Snapshot, diffs.Moment,
 	if err != nil {
 		return nil, diffs.Moment{}, err
 	}
-	o.streams.noteHealth(snapshot, inspect.Resources())
+	o.noteHealth(snapshot, inspect.Resources())
 	source := "the cluster"
 	switch {
 	case o.reader.demo:

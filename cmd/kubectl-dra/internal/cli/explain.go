@@ -137,7 +137,7 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	o.narrow.addTo(cmd)
 	o.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))
-	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader, completer)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
+	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
 }
 

@@ -23,7 +23,7 @@ const stdinPath = "-"
 func (o *questionOptions) keepInput() {
 	if slices.Contains(o.files, stdinPath) {
 		o.input = &bytes.Buffer{}
-		o.streams.In = io.TeeReader(o.streams.In, o.input)
+		o.In = io.TeeReader(o.In, o.input)
 	}
 }
 
@@ -41,9 +41,9 @@ func (o *questionOptions) printChangedFiles(ctx context.Context, s *inspect.Snap
 		return err
 	}
 	for _, file := range changed {
-		o.streams.note("%s is printed with the change", file.path)
+		o.note("%s is printed with the change", file.path)
 		if file.Rewritten {
-			o.streams.note("warning: the layout of %s could not be kept", file.path)
+			o.note("warning: the layout of %s could not be kept", file.path)
 		}
 	}
 	rest := explain.Fix{Changes: missing}
@@ -57,7 +57,7 @@ func (o *questionOptions) printChangedFiles(ctx context.Context, s *inspect.Snap
 		out.Write(file.Text)
 	}
 	for _, object := range objects {
-		o.streams.note("%s %s is in none of the files, and follows them", object["kind"], nameIn(object))
+		o.note("%s %s is in none of the files, and follows them", object["kind"], nameIn(object))
 		separate(&out)
 		if err := o.format.PrintValue(&out, object); err != nil {
 			return err
@@ -84,10 +84,10 @@ func nameIn(object remedy.Object) string {
 
 // printText prints the text of files: as it is, or on a terminal without what could steer it.
 func (o *questionOptions) printText(text []byte) error {
-	if _, terminal := terminalWidth(o.streams.Out); terminal {
+	if _, terminal := terminalWidth(o.Out); terminal {
 		text = []byte(safeLines(string(text)))
 	}
-	_, err := o.streams.Out.Write(text)
+	_, err := o.Out.Write(text)
 	return err
 }
 

@@ -90,7 +90,7 @@ func (o *levelOptions) run(ctx context.Context) error {
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
-	o.streams.noteHealth(snapshot, []inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes})
+	o.noteHealth(snapshot, []inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes})
 	in, err := o.input(ctx, snapshot)
 	switch {
 	case err != nil:
@@ -128,10 +128,10 @@ func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness
 		return in, err
 	}
 	if asked {
-		o.streams.noteReading(in.Reading)
+		o.noteReading(in.Reading)
 	}
 	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.format.Name == "" && len(o.names)+len(o.sets)+len(o.files) > 0 {
-		o.streams.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
+		o.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
 	}
 	return in, nil
 }

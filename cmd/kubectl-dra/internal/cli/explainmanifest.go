@@ -35,12 +35,12 @@ func (o *questionOptions) printChanged(ctx context.Context, s *inspect.Snapshot,
 	}
 	o.noteFix(e, i)
 	if o.format.Name == "yaml" {
-		return printDocuments(o.streams.Out, objects, func(w io.Writer, object any) error { return o.format.PrintValue(w, object) })
+		return printDocuments(o.Out, objects, func(w io.Writer, object any) error { return o.format.PrintValue(w, object) })
 	}
 	if len(objects) == 1 {
-		return o.format.PrintValue(o.streams.Out, objects[0])
+		return o.format.PrintValue(o.Out, objects[0])
 	}
-	return o.format.PrintValue(o.streams.Out, remedy.Object{"apiVersion": "v1", "kind": "List", "items": objects})
+	return o.format.PrintValue(o.Out, remedy.Object{"apiVersion": "v1", "kind": "List", "items": objects})
 }
 
 // printDocuments prints objects as documents of YAML.
@@ -101,8 +101,8 @@ func noManifest(f *explain.Fix, i int, why string) error {
 // noteFix says to stderr which fix is printed, and what it takes besides.
 func (o *questionOptions) noteFix(e *explain.Explanation, i int) {
 	f := &e.Fixes[i]
-	o.streams.note("fix %d of %d for %s: %s", i+1, len(e.Fixes), e.Subject.FullName(), f.Message)
+	o.note("fix %d of %d for %s: %s", i+1, len(e.Fixes), e.Subject.FullName(), f.Message)
 	for _, ref := range f.Claims {
-		o.streams.note("besides, %s has to be released; --fix %d without -o shows how", ref.Claim, i+1)
+		o.note("besides, %s has to be released; --fix %d without -o shows how", ref.Claim, i+1)
 	}
 }

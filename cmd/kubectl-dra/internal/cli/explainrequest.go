@@ -38,7 +38,7 @@ const explainRequestExample = `  # Where do the writes of a driver go?
   # Why is a list of all pods slow?
   kubectl dra explain request --as jane --url '/api/v1/pods?limit=500' --verify`
 
-func newExplainRequest(streams *streams, reader *reader, completer *completer) *cobra.Command {
+func newExplainRequest(streams *streams, reader *reader) *cobra.Command {
 	o := &requestOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "request --as USER (--verb VERB --resource RESOURCE[/SUBRESOURCE] | --url URL)",

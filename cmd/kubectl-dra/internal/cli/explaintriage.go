@@ -118,7 +118,7 @@ func (o *explainOptions) checkAnybody(s *inspect.Snapshot, about triage.Options)
 		return fmt.Errorf("no pod and no claim was found%s with the labels %s", where, about.Selector)
 	}
 	if where != "" {
-		o.streams.note("no pod and no claim was found%s", where)
+		o.note("no pod and no claim was found%s", where)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 		}
 		subject := explain.Subject{Kind: n.kind.kind, Namespace: w.namespace, Name: n.name}
 		if w.shown[subject] != "" {
-			w.streams.note("%s %s is gone", n.kind.names[0], subject.FullName())
+			w.note("%s %s is gone", n.kind.names[0], subject.FullName())
 		}
 		w.shown[subject] = ""
 	}
@@ -106,10 +106,10 @@ func (w *verdictWatch) print(e *explain.Explanation) error {
 	}
 	w.shown[e.Subject] = said
 	if w.format.Name != "" {
-		return output.PrintJSONLine(w.streams.Out, explanations.NewExplanation(e))
+		return output.PrintJSONLine(w.Out, explanations.NewExplanation(e))
 	}
 	if w.printed {
-		if _, err := fmt.Fprintln(w.streams.Out); err != nil {
+		if _, err := fmt.Fprintln(w.Out); err != nil {
 			return err
 		}
 	}

@@ -373,12 +373,12 @@ func (o *getOptions) noteFences(list *output.List) {
 		}
 		for _, advice := range d.Fences {
 			if said++; said <= maxWarnings {
-				o.streams.note("%s is %s", d.Meta().Name, advice)
+				o.note("%s is %s", d.Meta().Name, advice)
 			}
 		}
 	}
 	if said > maxWarnings {
-		o.streams.note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-maxWarnings, inspect.FenceKey)
+		o.note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-maxWarnings, inspect.FenceKey)
 	}
 }
 
@@ -398,18 +398,18 @@ func (o *getOptions) checkRequired(s *inspect.Snapshot) error {
 // rows returns the items that were asked for, complete and sorted, and an error for each name that is not
 // there. It says on stderr what is missing besides.
 func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *output.List, missing []error, err error) {
-	o.streams.noteHealth(s, o.resources())
+	o.noteHealth(s, o.resources())
 	if s.NodesAssumed() && slices.Contains(o.resources(), inspect.Nodes) {
-		o.streams.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
+		o.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
 	}
 	if o.view.countsPods && s.Health(inspect.Pods).State == inspect.NotRead {
-		o.streams.note("no pods were read: what a device plugin offers is counted as free")
+		o.note("no pods were read: what a device plugin offers is counted as free")
 	}
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
 	}
 	if len(list.Partial) > 0 {
-		o.streams.note("warning: devices may be held by claims that are not seen here: what is shown as free is so at most")
+		o.note("warning: devices may be held by claims that are not seen here: what is shown as free is so at most")
 	}
 	if err := o.keepOnNode(s, list); err != nil {
 		missing = append(missing, err)
@@ -496,8 +496,8 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 		}
 		return nil
 	}
-	return o.format.PrintList(o.streams.Out, list, output.TableOptions{
-		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.streams.tableWidth(),
+	return o.format.PrintList(o.Out, list, output.TableOptions{
+		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.tableWidth(),
 	})
 }
 
@@ -505,11 +505,11 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 	noun := cmp.Or(o.view.noun, o.view.names[0])
 	if o.node != "" {
-		o.streams.note("No %s found of node %q.", noun, o.node)
+		o.note("No %s found of node %q.", noun, o.node)
 		return
 	}
 	if o.namespace == "" {
-		o.streams.note("No %s found.", noun)
+		o.note("No %s found.", noun)
 		return
 	}
 	text := fmt.Sprintf("No %s found in namespace %q", noun, o.namespace)
@@ -521,5 +521,5 @@ func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 	if n > 0 && o.selector.Empty() {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}
-	o.streams.note("%s.", text)
+	o.note("%s.", text)
 }

@@ -40,13 +40,13 @@ func (o *getOptions) noteTotals(list *output.List) {
 		return
 	}
 	if list.Usage != nil && len(list.Items) > 0 {
-		o.streams.note("%s", list.Usage.Message)
+		o.note("%s", list.Usage.Message)
 	}
 	for i, total := range list.Totals {
 		if i == maxWarnings {
-			o.streams.note("%d more totals; -o json has them all", len(list.Totals)-maxWarnings)
+			o.note("%d more totals; -o json has them all", len(list.Totals)-maxWarnings)
 			return
 		}
-		o.streams.note("%s: %s", total.Name, total.Message)
+		o.note("%s: %s", total.Name, total.Message)
 	}
 }

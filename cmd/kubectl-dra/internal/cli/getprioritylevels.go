@@ -65,11 +65,11 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	}
 	limits, source := o.limits(s, reading.Metrics)
 	for _, ignored := range limits.Ignored {
-		o.streams.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
+		o.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
 	}
 	list := fairness.PriorityLevels(s, limits, source, reading)
 	for _, d := range list.DanglingFlowSchemas {
-		o.streams.note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
+		o.note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
 	}
 	return list, nil
 }
@@ -86,7 +86,7 @@ func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	if ctx.Err() != nil {
 		return reading, context.Cause(ctx)
 	}
-	o.streams.noteReading(reading)
+	o.noteReading(reading)
 	return reading, nil
 }
 
@@ -112,16 +112,16 @@ func computedLevels(s *inspect.Snapshot) *output.List {
 func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, flowcontrol.ConcurrencySource) {
 	r := flowcontrol.Resolve(s.PriorityLevels(), o.serverConcurrency, metrics)
 	if r.Source == flowcontrol.ConcurrencyDefault && o.forPeople() { // the other formats say where the number is from
-		o.streams.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
+		o.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
 	}
 	if r.Source != flowcontrol.ConcurrencyFromServer {
 		return r.Limits, r.Source
 	}
 	if !r.Exact {
-		o.streams.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
+		o.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
 	}
 	if names := metrics.Disagreements(r.Limits); len(names) > 0 {
-		o.streams.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
+		o.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
 	}
 	return r.Limits, r.Source
 }

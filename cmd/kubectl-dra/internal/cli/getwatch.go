@@ -22,7 +22,7 @@ func (o *getOptions) watchCluster(ctx context.Context) error {
 		defer ticker.Stop()
 		again = ticker.C
 	}
-	o.streams.remarks = &remarks{}
+	o.remarks = &remarks{}
 	shown := &changes{getOptions: o}
 	return o.reader.follow(ctx, o.namespace, &outageWatch{streams: o.streams, resources: o.resources(), onlyAgain: true}, again, shown.print)
 }
@@ -38,13 +38,13 @@ type changes struct {
 // print prints what differs from the last time. The error of the first time says that there is nothing to
 // watch; later, what cannot be read stays as it was and a remark tells.
 func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
-	c.streams.remarks.nextRound()
+	c.remarks.nextRound()
 	first := c.items == nil
 	if err := c.checkRequired(s); err != nil {
 		if first {
 			return err
 		}
-		c.streams.note("warning: %v; what is shown may be old", err)
+		c.note("warning: %v; what is shown may be old", err)
 		return nil
 	}
 	list, missing, err := c.rows(ctx, s)
@@ -62,8 +62,8 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 		}
 		return nil
 	}
-	return c.format.PrintStream(c.streams.Out, list, output.TableOptions{
-		NoHeaders: c.noHeaders, Namespace: c.namespace == "", Width: c.streams.tableWidth(), Layout: &c.layout,
+	return c.format.PrintStream(c.Out, list, output.TableOptions{
+		NoHeaders: c.noHeaders, Namespace: c.namespace == "", Width: c.tableWidth(), Layout: &c.layout,
 	})
 }
 
@@ -85,9 +85,9 @@ func (c *changes) noteGone(s *inspect.Snapshot, list *output.List) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if c.selector.Empty() {
-			c.streams.note("%s %s is gone", c.view.singular, key)
+			c.note("%s %s is gone", c.view.singular, key)
 		} else {
-			c.streams.note("%s %s is gone, or has other labels", c.view.singular, key)
+			c.note("%s %s is gone, or has other labels", c.view.singular, key)
 		}
 	}
 }

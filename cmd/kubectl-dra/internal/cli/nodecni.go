@@ -152,7 +152,7 @@ func (o *cniOptions) removedFlags() []cni.RemovedFlag {
 		data, err := readSome(path)
 		if err != nil {
 			if !os.IsNotExist(err) || !slices.Equal(o.kubeletFlags, kubeletFlagFiles) {
-				o.streams.note("warning: %v", fmt.Errorf("reading arguments of the kubelet: %w", err))
+				o.note("warning: %v", fmt.Errorf("reading arguments of the kubelet: %w", err))
 			}
 			continue
 		}

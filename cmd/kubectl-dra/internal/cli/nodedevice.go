@@ -77,7 +77,7 @@ func (o *nodeOptions) device(ctx context.Context, name string) error {
 			where = "on node " + inspect.Sanitize(string(o.name))
 		}
 		for _, p := range partial {
-			o.streams.note("! %s", p)
+			o.note("! %s", p)
 		}
 		return fmt.Errorf("no device %s is known by %s", where, name)
 	}

@@ -160,7 +160,7 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 		return err
 	}
 	for _, text := range unread {
-		o.streams.note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
+		o.note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
 	}
 	p, err := plan.Place(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
 		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,

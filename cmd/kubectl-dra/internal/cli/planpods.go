@@ -64,7 +64,7 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 		return nil, errNoPods
 	}
 	if others > 0 {
-		o.streams.note("pods that wait for other schedulers were left out: %d", others)
+		o.note("pods that wait for other schedulers were left out: %d", others)
 	}
 	if o.narrow.labels != nil && len(pods) == 0 {
 		return nil, fmt.Errorf("no pod that waits has the labels %s", o.narrow.labels)

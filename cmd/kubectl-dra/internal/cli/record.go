@@ -130,7 +130,7 @@ func (o *recordOptions) run(ctx context.Context) error {
 		err = fmt.Errorf("recording to %s: %w", o.path, err)
 	}
 	if record.began {
-		o.streams.note("recorded %s in %s, which has %s", words.Count(record.moments, "change"), o.path, bytesText(log.size))
+		o.note("recorded %s in %s, which has %s", words.Count(record.moments, "change"), o.path, bytesText(log.size))
 	}
 	return err
 }
@@ -174,8 +174,8 @@ func (r *recording) take(s *inspect.Snapshot) error {
 	}
 	if !r.began {
 		r.began = true
-		r.streams.noteHealth(s, inspect.Resources())
-		r.streams.note("recording to %s", r.path)
+		r.noteHealth(s, inspect.Resources())
+		r.note("recording to %s", r.path)
 		return r.write(s.Time())
 	}
 	return nil

@@ -107,7 +107,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.onlyReading(newNode(streams, reader, completer)),
 		newSnapshot(streams, connection, reader, p.memory),
 		newRecord(streams, reader, p.grace),
-		streams.onlyReading(newDiff(streams, reader, completer)),
+		streams.onlyReading(newDiff(streams, reader)),
 		streams.onlyReading(newVersion(streams, reader)),
 		newCompletion(streams),
 		newSchema(streams),
