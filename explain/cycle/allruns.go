@@ -20,7 +20,7 @@ const MaxRuns, maxRunPods = 256, 4096
 // it looks at the nodes that kube-scheduler chooses, where pods are the members in the order of the queue.
 func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing) (*Result, error) {
 	result, err := Explore(ctx, queue)
-	if err != nil || result.clear() || len(pods) == 0 {
+	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(queue.Entities, ordersDiffer) {
 		return result, err
 	}
 	runs := maxRunNodes / max(1, len(pods)*len(queue.Base.Snapshot().Nodes()))
@@ -73,13 +73,9 @@ func ordersDiffer(e Entity) bool {
 
 // ByScores plays every choice that kube-scheduler has with pods, and says what becomes of them, by the entities of
 // [Entities]. Of pods that differ in nothing but their names and have the same turn, the first goes first. by is as for
-// [NewReplay]. The result is nil if there are more runs than that, if the pods
-// of a group may come in orders that differ, or if something is not known.
+// [NewReplay]. The result is nil if there are more runs than that, or if something is not known.
 func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
 	entities := Entities(base, objectsOf(pods), Options{})
-	if slices.ContainsFunc(entities, ordersDiffer) {
-		return nil, nil
-	}
 	out := &Result{Groups: make([]Outcome, len(entities)), at: Index(entities)}
 	for i := range entities {
 		out.Outcomes = append(out.Outcomes, make([]Outcome, len(entities[i].Members)))

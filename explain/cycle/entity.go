@@ -70,7 +70,6 @@ func Index(entities []Entity) map[explain.Subject][2]int {
 func (queue *Queue) InAnyOrder() (tied bool) {
 	var all Entity
 	class := 0
-	tied = slices.ContainsFunc(queue.Entities, ordersDiffer)
 	for i := range queue.Entities {
 		for _, m := range queue.Entities[i].Members {
 			n := len(all.Members)

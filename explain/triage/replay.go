@@ -25,7 +25,7 @@ const (
 	placed
 	// stuck is also what is not known of the subject itself.
 	stuck
-	// grouped is a pod of a group of which a plan is not certain: its group is explained by all that may become of it.
+	// grouped is a pod of a group that is placed, or may be: its group is explained by all that may become of it.
 	grouped
 	// depends is on what kube-scheduler chooses for others, or on what only a plan looks at.
 	depends
@@ -116,15 +116,11 @@ func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Rep
 		known := w.Verdict()
 		open[p.Subject] = !tied[p.Subject] && (w.Failure != "" || known == explain.Unsatisfiable && p.Verdict == explain.Unknown)
 	}
-	partly := map[string]bool{} // groups of which pods wait
-	for i := range played.Waiting {
-		partly[groupOf(played.Waiting[i].Pod)] = true
-	}
 	unknown := map[*shape]bool{}
 	for i, q := range r.queue {
 		subject := cycle.SubjectOf(q.subject)
 		if pod, ok := q.subject.(*corev1.Pod); ok && inspect.PodGroupOf(pod) != "" {
-			if open[subject] || r.outcomes[i] == placed && (!of.Certain || partly[groupOf(pod)]) {
+			if open[subject] || r.outcomes[i] == placed {
 				r.outcomes[i] = grouped
 			}
 			continue
@@ -145,9 +141,6 @@ func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Rep
 	}
 	return nil
 }
-
-// groupOf is the pod group of a pod, with its namespace.
-func groupOf(pod *corev1.Pod) string { return pod.Namespace + "/" + inspect.PodGroupOf(pod) }
 
 // after is the cluster once all that can be placed is.
 func (r *run) after(c *scheduler.Cluster) *scheduler.Cluster { return cycle.With(c, r.reservations...) }
