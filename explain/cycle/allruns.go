@@ -20,7 +20,7 @@ const MaxRuns, maxRunPods = 256, 4096
 // it looks at the nodes that kube-scheduler chooses, where pods are the members in the order of the queue.
 func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing) (*Result, error) {
 	result, err := Explore(ctx, queue)
-	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(queue.Entities, ordersDiffer) {
+	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(queue.Entities, ordersDiffer(sameClass)) {
 		return result, err
 	}
 	runs := maxRunNodes / max(1, len(pods)*len(queue.Base.Snapshot().Nodes()))
@@ -28,19 +28,19 @@ func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing
 	if err != nil || scored == nil {
 		return result, err
 	}
-	result.Open = false
 	for e := range queue.Entities {
 		members := queue.Entities[e].Members
 		for m := range members {
-			at, ok := scored.at[members[m].Subject]
-			if !ok {
-				return Explore(ctx, queue)
-			}
-			result.Outcomes[e][m], result.Groups[e] = scored.Outcomes[at[0]][at[1]], scored.Groups[at[0]]
+			at := scored.at[members[m].Subject]
+			result.Outcomes[e][m] = scored.Outcomes[at[0]][at[1]]
 			result.Outcomes[e][m].Scored = by.complete()
+			if queue.Entities[e].Need > 1 {
+				result.Groups[e] = scored.Groups[at[0]]
+			}
 		}
 		noteTwins(members, result.Outcomes[e])
 	}
+	result.Open = false
 	return result, nil
 }
 
@@ -61,21 +61,32 @@ func (r *Result) clear() bool {
 	return true
 }
 
-// ordersDiffer reports whether the pods of a group may come in orders that differ.
-func ordersDiffer(e Entity) bool {
-	for i, m := range e.Members {
-		if e.Need > 1 && i > 0 && m.Class == e.Members[i-1].Class && (m.Shape == "" || m.Shape != e.Members[i-1].Shape) {
-			return true
+// ordersDiffer reports whether pods of a group that differ may come in any order, since they are the same to the scheduler's
+// queue. A replay takes them in one order.
+func ordersDiffer(same func(a, b *Member) bool) func(Entity) bool {
+	return func(e Entity) bool {
+		for i, m := range e.Members {
+			if e.Need > 1 && i > 0 && same(e.Members[i-1], m) && (m.Shape == "" || m.Shape != e.Members[i-1].Shape) {
+				return true
+			}
 		}
+		return false
 	}
-	return false
 }
+
+func sameClass(a, b *Member) bool { return a.Class == b.Class }
+
+func sameTurn(a, b *Member) bool { return SameTurn(a.Pod, b.Pod) }
 
 // ByScores plays every choice that kube-scheduler has with pods, and says what becomes of them, by the entities of
 // [Entities]. Of pods that differ in nothing but their names and have the same turn, the first goes first. by is as for
-// [NewReplay]. The result is nil if there are more runs than that, or if something is not known.
+// [NewReplay]. The result is nil if there are more runs than that, if pods of a
+// group that differ were created in the same second, or if something is not known.
 func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
 	entities := Entities(base, objectsOf(pods), Options{})
+	if slices.ContainsFunc(entities, ordersDiffer(sameTurn)) {
+		return nil, nil
+	}
 	out := &Result{Groups: make([]Outcome, len(entities)), at: Index(entities)}
 	for i := range entities {
 		out.Outcomes = append(out.Outcomes, make([]Outcome, len(entities[i].Members)))

@@ -13,8 +13,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // ofVolcano is a pod that another scheduler places.
@@ -246,5 +249,32 @@ func TestShortOfQuota(t *testing.T) {
 				t.Errorf("certain %t, %v, %v", p.Replay.Certain, p.Replay.Remarks, err)
 			}
 		})
+	}
+}
+
+// TestGroupOfOneSecond: pods of a group that differ and were created in the same second come in any order, so it is not certain
+// that they are placed as they were played.
+func TestGroupOfOneSecond(t *testing.T) {
+	s, err := scenario.LoadPods("../../testdata/several/gang-of-leader-and-workers.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, certain := range []bool{false, true} {
+		snapshot := s.Snapshot.With(func(o *inspect.Objects) {
+			for n, pod := range o.Pods {
+				pod = pod.DeepCopy()
+				pod.CreationTimestamp = metav1.Unix(int64(1+i*n), 0)
+				o.Pods[n] = pod
+			}
+		})
+		pods, _ := Waiting(snapshot, func(*corev1.Pod) bool { return true })
+		by := cycle.Choosing{Images: scores.ImagesOf(snapshot.Nodes()), Workloads: &scores.Workloads{}}
+		p, err := Place(t.Context(), scheduler.NewCluster(snapshot, scheduler.Options{}), pods, Options{NoJoint: true, Choosing: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Replay.Certain != certain {
+			t.Errorf("%d: certain %t, %v", i, p.Replay.Certain, p.Replay.Remarks)
+		}
 	}
 }

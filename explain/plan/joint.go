@@ -125,7 +125,7 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 	case all != nil:
 		r.sayDepends(all)
 		return nil
-	case tied && len(queue.Entities) > 1:
+	case tied && slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return len(queue.Entities) > 1 || e.Need > 1 }):
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
 		return nil
 	case slices.ContainsFunc(queue.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails }):
@@ -535,4 +535,21 @@ func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*cor
 		members += len(queue.Entities[i].Members)
 	}
 	return cycle.Solve(ctx, queue, members)
+}
+
+// Certain reports whether the same pods as in a replay, where pods may be put on any node that fits, are placed whichever
+// nodes kube-scheduler chooses, and if not, whether it is known that others may be left waiting. It is asked once.
+func Certain(ctx context.Context, played *cycle.Replay) (certain, depends bool, err error) {
+	r := &replay{Replay: played}
+	r.settle()
+	err = r.certain(ctx, r.Base())
+	return r.out.Certain, r.depends, err
+}
+
+// Best looks for a placement of all pods of a replay.
+func Best(ctx context.Context, played *cycle.Replay) (*explain.JointPlan, error) {
+	r := &replay{Replay: played}
+	r.settle()
+	best, _, err := r.best(ctx, r.Base())
+	return best, err
 }

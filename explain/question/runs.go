@@ -110,13 +110,16 @@ func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*cycle
 			return outcome, certainty, nil
 		}
 	}
-	before := r.upTo(subject)
+	before := append(r.upTo(subject), r.sameTurn(subject)...)
 	queue := cycle.QueueOf(ctx, r.base, cycle.Entities(r.base, before, r.opts.cycle()))
 	own, ok := cycle.Index(queue.Entities)[cycle.SubjectOf(subject)]
 	if !ok || len(queue.Entities) < 2 && len(queue.Entities[0].Members) < 2 {
 		return nil, cycle.Unclear, nil
 	}
-	queue.Entities, queue.MaxAsks = queue.Entities[:own[0]+1], prefixAsks
+	queue.MaxAsks = prefixAsks
+	if queue.InAnyOrder(); len(queue.Entities) > 1 {
+		queue.Entities = queue.Entities[:own[0]+1]
+	}
 	upTo, err := r.play(ctx, queue, onlyPods(before))
 	if err != nil {
 		return nil, cycle.Unclear, err
@@ -179,6 +182,22 @@ func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
 		}
 	}
 	return append(out, subject)
+}
+
+// sameTurn are the pods after a subject that may be taken before it, since they have the same turn.
+func (r *sequence) sameTurn(subject metav1.Object) []metav1.Object {
+	pod, ok := subject.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	at := slices.Index(r.all, subject)
+	var out []metav1.Object
+	for _, other := range r.all[at+1:] {
+		if other, ok := other.(*corev1.Pod); ok && cycle.SameTurn(pod, other) {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 // dependsOn makes an answer Unknown that depends on what the scheduler chooses for others.

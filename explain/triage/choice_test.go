@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -57,5 +58,21 @@ func TestChoiceOfNodes(t *testing.T) {
 				t.Errorf("stuck %d, depends %v, unsure %t (%v):\n%s", got.Stuck(), got.Depends, got.Unsure, got.Partial, strings.Join(outline(got), "\n"))
 			}
 		})
+	}
+}
+
+// TestGroupInSomeRuns: kube-scheduler may put the leader where a worker needs the room. So it is not known whether the group
+// fits, though the run that is played places it.
+func TestGroupInSomeRuns(t *testing.T) {
+	s, err := scenario.LoadPods("../../testdata/several/gang-of-leader-and-workers.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := triage.Of(t.Context(), scheduler.NewCluster(s.Snapshot, scheduler.Options{}), triage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Undecided() != 3 || len(got.Ready)+len(got.Depends) > 0 {
+		t.Errorf("ready %v, depends %v, %d not known", got.Ready, got.Depends, got.Undecided())
 	}
 }

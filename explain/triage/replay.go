@@ -25,8 +25,6 @@ const (
 	placed
 	// stuck is also what is not known of the subject itself.
 	stuck
-	// grouped is a pod of a group that is placed, or may be: its group is explained by all that may become of it.
-	grouped
 	// depends is on what kube-scheduler chooses for others, or on what only a plan looks at.
 	depends
 )
@@ -64,7 +62,32 @@ func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *cy
 			r.outcomes[i] = claims[q.shape]
 		}
 	}
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, r.confirmGroups(ctx, c, opts)
+}
+
+// confirmGroups takes back that pods of a group are placed where that is not so in all that may become of their group.
+func (r *run) confirmGroups(ctx context.Context, c *scheduler.Cluster, opts *Options) error {
+	known := map[*shape]bool{}
+	for i, q := range r.queue {
+		pod, ok := q.subject.(*corev1.Pod)
+		if !ok || r.outcomes[i] != placed || inspect.PodGroupOf(pod) == "" {
+			continue
+		}
+		if _, asked := known[q.shape]; !asked {
+			d, err := question.Decide(ctx, c, pod, opts.Question)
+			if err != nil {
+				return fmt.Errorf("deciding about pod %s/%s: %w", pod.Namespace, pod.Name, err)
+			}
+			known[q.shape] = d.Verdict == explain.Allocatable || d.Verdict == explain.Allocated
+		}
+		if !known[q.shape] {
+			r.outcomes[i] = stuck
+		}
+	}
+	return nil
 }
 
 // claimsOf says whether claims that no pod uses could have devices, by their shapes.
@@ -119,14 +142,8 @@ func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Rep
 	unknown := map[*shape]bool{}
 	for i, q := range r.queue {
 		subject := cycle.SubjectOf(q.subject)
-		if pod, ok := q.subject.(*corev1.Pod); ok && inspect.PodGroupOf(pod) != "" {
-			if open[subject] || r.outcomes[i] == placed {
-				r.outcomes[i] = grouped
-			}
-			continue
-		}
-		if !open[subject] {
-			continue
+		if pod, ok := q.subject.(*corev1.Pod); !open[subject] || ok && inspect.PodGroupOf(pod) != "" {
+			continue // what may become of a group says more
 		}
 		if _, asked := unknown[q.shape]; !asked && played.Doubtful {
 			d, err := question.Decide(ctx, c, q.subject, opts.Question)

@@ -122,12 +122,10 @@ func (c *collection) addQueue(t *explain.Triage, r *run, answers map[*shape]*ans
 		}
 		switch {
 		case o == placed && c.binding(t, q.subject, opts):
-		case o == grouped && a != nil && a.e != nil && fits(a.e) && r.nodes[cycle.SubjectOf(q.subject)] != "":
+		case o == placed:
 			t.Ready = append(t.Ready, cycle.SubjectOf(q.subject))
 		case o == depends, a != nil && a.fits:
 			t.Depends = append(t.Depends, cycle.SubjectOf(q.subject))
-		case o == placed:
-			t.Ready = append(t.Ready, cycle.SubjectOf(q.subject))
 		case o == notTried || a == nil || a.e == nil:
 			t.NotLookedInto = append(t.NotLookedInto, cycle.SubjectOf(q.subject))
 		default:
@@ -160,7 +158,7 @@ func (r *run) stuckShapes() []*shape {
 	count := map[*shape]int{}
 	var out []*shape
 	for i, q := range r.queue {
-		if o := r.outcomes[i]; o != stuck && o != grouped || !q.asked {
+		if r.outcomes[i] != stuck || !q.asked {
 			continue
 		}
 		if count[q.shape] == 0 {
@@ -193,7 +191,7 @@ func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*sh
 		out[s] = &answer{number: i}
 	}
 	for i, q := range r.queue {
-		if a, ok := out[q.shape]; ok && (r.outcomes[i] == stuck || r.outcomes[i] == grouped) {
+		if a, ok := out[q.shape]; ok && r.outcomes[i] == stuck {
 			a.members = append(a.members, i)
 		}
 	}
@@ -204,10 +202,6 @@ func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*sh
 		err := opts.bound(ctx, func(ctx context.Context) (err error) {
 			if a.e, err = question.Object(ctx, c, subject, opts.Question); err != nil || !fits(a.e) {
 				return err
-			}
-			if r.outcomes[a.members[0]] == grouped {
-				a.fits = true
-				return nil
 			}
 			a.behind = true
 			a.e, err = question.Object(ctx, after(), subject, opts.Question.Supposing(r.reservations))

@@ -94,7 +94,7 @@ func TestApplyToRandomTexts(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d texts were written anew", rewritten, done)
-	if done < 500 || rewritten == done {
+	if done < 500 || 3*rewritten > 2*done {
 		t.Errorf("%d of %d texts were written anew", rewritten, done)
 	}
 }
