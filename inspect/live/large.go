@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync/atomic"
 )
@@ -46,6 +47,23 @@ func (m largeMemory) readAll(ctx context.Context, body io.Reader, into *bytes.Bu
 	}
 	large.Reset()
 	large.Write(into.Bytes())
-	_, err = large.ReadFrom(body)
-	return large.Bytes(), release, err //nolint:wrapcheck // as above
+	err = appendAll(large, body)
+	return large.Bytes(), release, err
+}
+
+// appendAll reads to the end. A buffer that doubles again and again touches six times the memory, which takes longer than to decode
+// what is in it; io.ReadAll, in pieces, touches twice.
+func appendAll(b *bytes.Buffer, body io.Reader) error {
+	room := b.AvailableBuffer()[:b.Available()]
+	n, err := io.ReadFull(body, room)
+	b.Write(room[:n])
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what was read
+	}
+	all, err := io.ReadAll(io.MultiReader(bytes.NewReader(b.Bytes()), body))
+	*b = *bytes.NewBuffer(all)
+	return err //nolint:wrapcheck // as above
 }

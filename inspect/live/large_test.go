@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"io"
 	"reflect"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +55,30 @@ func TestLargeMemory(t *testing.T) {
 	release()
 	if n := <-came; n != 2*ownBytes {
 		t.Errorf("after the first it has %d bytes", n)
+	}
+}
+
+// TestAppendAll: a body is whole wherever the buffer ends, and what came before an error is kept.
+func TestAppendAll(t *testing.T) {
+	body := make([]byte, 5000)
+	for i := range body {
+		body[i] = byte(i % 251)
+	}
+	for _, room := range []int{0, 1, 4999, 5000, 5001, 9000} {
+		for _, failing := range []bool{false, true} {
+			var b bytes.Buffer
+			b.Grow(room)
+			from := io.Reader(bytes.NewReader(body))
+			if failing {
+				from = io.MultiReader(from, iotest.ErrReader(io.ErrClosedPipe))
+			}
+			if err := appendAll(&b, from); errors.Is(err, io.ErrClosedPipe) != failing || !failing && err != nil {
+				t.Errorf("with room for %d bytes: %v", room, err)
+			}
+			if !bytes.Equal(b.Bytes(), body) {
+				t.Errorf("with room for %d bytes: there are %d bytes, or others", room, b.Len())
+			}
+		}
 	}
 }
 
