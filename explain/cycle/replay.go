@@ -50,6 +50,10 @@ type Replay struct {
 	assumed
 	base     *scheduler.Cluster
 	choosing *chooser
+	settled  map[inspect.PodRef]*settled
+	// repeats is what is done as another run did it, but for pods that are unlike those there. It may be nil.
+	repeats *repeating
+	unlike  map[inspect.PodRef]bool
 }
 
 // assumed is a cluster with the pods that kube-scheduler has assumed to be on nodes, and what its nodes say.
@@ -152,6 +156,9 @@ func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 		}
 		waiting = append(waiting, pod)
 	}
+	if r.repeats != nil && !r.repeatable(waiting) {
+		r.repeats = nil
+	}
 	had := map[inspect.PodRef]bool{}
 	for _, pod := range InQueueOrder(r.cluster.Snapshot(), waiting) {
 		if !had[refOf(pod)] { // else it is there with its group
@@ -161,6 +168,8 @@ func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 			return err
 		}
 	}
+	r.catchUp()
+	r.repeats = nil
 	return r.again(ctx)
 }
 
@@ -200,6 +209,10 @@ func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodR
 		r.Untried = append(r.Untried, pod)
 		return nil
 	}
+	if done, err := r.repeat(ctx, pod); done || err != nil {
+		return err
+	}
+	r.catchUp()
 	if gang, ok := Gang(r.cluster, pod, Options{}); ok {
 		return r.takeGang(ctx, pod, gang, had)
 	}
@@ -210,6 +223,7 @@ func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodR
 	if !placed {
 		r.Waiting = append(r.Waiting, w)
 	}
+	r.diverge(w.Member)
 	return nil
 }
 
@@ -225,6 +239,8 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 		r.InDoubt = cmp.Or(r.InDoubt, pod)
 	}
 	w = Waiting{Pod: pod, After: len(r.Placed), Feasible: found}
+	s := &settled{local: ofNodes(found.Member) && !unsure && !found.Fails && inspect.PodGroupOf(pod) == "", waiting: w}
+	r.settle(pod, s)
 	if len(found.Nodes) == 0 || found.Fails {
 		if r.Left != nil {
 			r.Left(r.cluster, &w)
@@ -237,7 +253,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 			return false, Waiting{}, fmt.Errorf("choosing a node for pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 		if found.Fails = failure != ""; found.Fails {
-			w.Failure = failure
+			w.Failure, s.local = failure, false
 			return false, w, nil
 		}
 	}
@@ -253,12 +269,19 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	if err != nil {
 		return false, Waiting{}, fmt.Errorf("placing pod %s/%s on node %s: %w", pod.Namespace, pod.Name, node.Name, err)
 	}
-	r.assume(ctx, found.Member, reservation)
-	r.Placed, r.Reservations = append(r.Placed, PlacedPod(pod, len(found.Nodes), reservation)), append(r.Reservations, reservation)
+	r.place(ctx, found.Member, reservation, s, len(found.Nodes))
 	if unsure {
 		r.Unsure[SubjectOf(pod)] = true
 	}
 	return true, w, nil
+}
+
+// place puts a pod on its node, one of several that may be chosen, and notes that.
+func (r *Replay) place(ctx context.Context, m *Member, reservation *Reservation, s *settled, anyOf int) {
+	s.placed, s.reservation = PlacedPod(m.Pod, anyOf, reservation), reservation
+	s.onlyNode = r.assume(ctx, m, reservation)
+	r.settle(m.Pod, s)
+	r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, reservation)
 }
 
 // PlacedPod is a pod with what it takes on one of several nodes that may be chosen.
@@ -317,22 +340,24 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 	found := len(r.Placed) - start
 	if found >= gang.Need {
 		r.Waiting = append(r.Waiting, left...)
+		r.diverge(gang.Members...)
 		return nil
 	}
 	r.Placed, r.Reservations, r.assumed = r.Placed[:start], r.Reservations[:start], before
 	for _, m := range gang.Members {
+		r.settle(m.Pod, &settled{})
 		r.Waiting = append(r.Waiting, Waiting{
 			Pod: m.Pod, After: start, Feasible: &Feasible{Member: m}, Group: inspect.PodGroupOf(pod), Short: gang.Need - found, Attempt: attempt,
 		})
 	}
+	r.diverge(gang.Members...)
 	return nil
 }
 
 // Ask says where a pod can be placed now.
 func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
 	m := PodMember(r.cluster, pod, Options{})
-	// A pod for which room was made is put nowhere else as long as that node fits.
-	cached := m.Shape != "" && !m.NonLocal && !m.Unseen && pod.Status.NominatedNodeName == ""
+	cached := ofNodes(m)
 	if known, ok := r.answers[m.Shape]; ok && cached {
 		now, err := r.update(ctx, m, known)
 		if err != nil {
@@ -358,6 +383,12 @@ func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
 		r.answers[m.Shape] = &answer{fits, len(r.changed)}
 	}
 	return &Feasible{Member: m, Nodes: r.fitting(fits), MayWait: t.MayWait, Open: t.Open, Fails: t.Fails}, nil
+}
+
+// ofNodes reports whether what nodes say to a pod is a matter of what is left of each. A pod for which room was made is put
+// nowhere else as long as that node fits.
+func ofNodes(m *Member) bool {
+	return m.Shape != "" && !m.NonLocal && !m.Unseen && m.Pod.Status.NominatedNodeName == ""
 }
 
 // fitting are the nodes that fit.
@@ -407,21 +438,22 @@ func (m *Member) reserveOn(ctx context.Context, c *scheduler.Cluster, node *core
 	return t.Options[0].Reserve(ctx)
 }
 
-// assume puts a pod on its node.
-func (r *Replay) assume(ctx context.Context, m *Member, reservation *Reservation) {
+// assume puts a pod on its node. It reports whether that changes nothing but what is left there.
+func (r *Replay) assume(ctx context.Context, m *Member, reservation *Reservation) (onlyNode bool) {
 	r.cluster = With(r.cluster, reservation)
 	node := inspect.NodeName(reservation.Pod.Spec.NodeName)
 	if _, known := r.local[m.Shape]; !known || m.Shape == "" {
 		r.local[m.Shape] = Local(ctx, r.cluster, m)
 	}
-	onlyNode := r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(reservation.Claims, func(claim *resourcev1.ResourceClaim) bool {
+	onlyNode = r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(reservation.Claims, func(claim *resourcev1.ResourceClaim) bool {
 		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node
 	})
-	if !onlyNode {
+	if onlyNode {
+		r.changed = append(r.changed, node)
+	} else {
 		r.answers = map[string]*answer{}
-		return
 	}
-	r.changed = append(r.changed, node)
+	return onlyNode
 }
 
 func refOf(pod *corev1.Pod) inspect.PodRef {

@@ -91,13 +91,17 @@ func keyOf(f *explain.Fix) string {
 	return strings.Join(keys, "\n")
 }
 
-// ofSubject reports whether a fix changes what the subject asks for, and not the cluster.
-func ofSubject(f *explain.Fix) bool {
-	return slices.ContainsFunc(f.Edits, func(e explain.Edit) bool {
-		_, claim := e.(whatif.SpecEdit)
-		_, pod := e.(whatif.PodEdit)
-		return claim || pod
-	})
+// ofSubject reports whether a fix changes what the subject asks for, and onlySubject whether it changes nothing else.
+func ofSubject(f *explain.Fix) bool { return slices.ContainsFunc(f.Edits, editsSubject) }
+
+func onlySubject(f *explain.Fix) bool {
+	return !slices.ContainsFunc(f.Edits, func(e explain.Edit) bool { return !editsSubject(e) })
+}
+
+func editsSubject(e explain.Edit) bool {
+	_, claim := e.(whatif.SpecEdit)
+	_, pod := e.(whatif.PodEdit)
+	return claim || pod
 }
 
 // try makes each change by itself, schedules all that waits again, and notes who is placed then and was not before.
@@ -136,18 +140,22 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	}
 	queue := r.queue
 	snapshot := carried.Snapshot
+	var unlike []*corev1.Pod
 	if carried.ChangesSubject {
-		queue, snapshot = changeAll(c.Snapshot(), r.queue, t.shape, carried)
+		queue, snapshot, unlike = changeAll(c.Snapshot(), r.queue, t.shape, carried)
+	}
+	if !onlySubject(&t.fix) {
+		unlike = nil
 	}
 	limit := len(r.reservations) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
 	if opts.maxFreed > 0 {
 		limit = len(r.reservations) + opts.maxFreed
 	}
-	return r.again(ctx, scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), queue, limit, opts)
+	return r.again(ctx, scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), queue, unlike, limit, opts)
 }
 
-// changeAll changes the subjects of a shape as one of them was changed.
-func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.Carried) ([]queued, *inspect.Snapshot) {
+// changeAll changes the subjects of a shape as one of them was changed. unlike are the pods that are changed, or use a claim that is.
+func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.Carried) (now []queued, changedTo *inspect.Snapshot, unlike []*corev1.Pod) {
 	specs := make([]resourcev1.ResourceClaimSpec, len(carried.Claims))
 	for i, claim := range carried.Claims {
 		specs[i] = claim.Spec
@@ -168,6 +176,16 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 			claims[inspect.RefOf(claim)] = claim
 		}
 	}
+	for _, pod := range pods {
+		unlike = append(unlike, pod)
+	}
+	for ref := range claims {
+		for _, user := range s.PodsOf(ref) {
+			if pod, ok := s.Pod(user); ok && pods[user] == nil {
+				unlike = append(unlike, pod)
+			}
+		}
+	}
 	return queue, carried.Snapshot.With(func(o *inspect.Objects) {
 		for i, claim := range o.Claims {
 			if other, ok := claims[inspect.RefOf(claim)]; ok {
@@ -179,7 +197,7 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 				o.Pods[i] = other
 			}
 		}
-	})
+	}), unlike
 }
 
 // addFixes adds the changes that free anything, and no less than they cost others, to the causes of what they free most of.

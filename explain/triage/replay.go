@@ -37,12 +37,13 @@ type run struct {
 	// reservations are what those have that were placed.
 	reservations []*cycle.Reservation
 	// nodes are those on which pods were placed.
-	nodes map[explain.Subject]inspect.NodeName
+	nodes  map[explain.Subject]inspect.NodeName
+	played *cycle.Replay
 }
 
 // runOf is a run of the pods of a queue, and what becomes of its claims. For these the cluster is as it was before.
 func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *cycle.Replay, opts *Options) (*run, error) {
-	r := &run{queue: queue, outcomes: make([]outcome, len(queue)), reservations: played.Reservations, nodes: map[explain.Subject]inspect.NodeName{}}
+	r := &run{queue: queue, outcomes: make([]outcome, len(queue)), reservations: played.Reservations, nodes: map[explain.Subject]inspect.NodeName{}, played: played}
 	pods := map[explain.Subject]outcome{}
 	for i := range played.Placed {
 		p := &played.Placed[i]
@@ -162,8 +163,9 @@ func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Rep
 // after is the cluster once all that can be placed is.
 func (r *run) after(c *scheduler.Cluster) *scheduler.Cluster { return cycle.With(c, r.reservations...) }
 
-// again plays the queue in a cluster that was changed, up to a number of pods that are placed.
-func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, limit int, opts *Options) (*run, error) {
+// again plays the queue in a cluster that was changed, up to a number of pods that are placed. unlike are the pods that were
+// changed, or nil if something else was.
+func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, unlike []*corev1.Pod, limit int, opts *Options) (*run, error) {
 	var pods []*corev1.Pod
 	for _, q := range queue {
 		if pod, ok := q.subject.(*corev1.Pod); ok {
@@ -178,6 +180,9 @@ func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, l
 	played.Limit = limit
 	if by == nil {
 		played.Choose = r.asBefore
+		if unlike != nil {
+			played.Repeat(r.played, unlike)
+		}
 	}
 	if err := played.Run(ctx, pods); err != nil {
 		return nil, fmt.Errorf("placing what waits after a change: %w", err)

@@ -1,0 +1,162 @@
+package cycle
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// settled is what became of a pod by itself.
+type settled struct {
+	placed      explain.PlacedPod
+	reservation *Reservation // nil if it was left waiting
+	waiting     Waiting
+	// local says that nothing mattered for it but what is left of nodes, and that it is known; onlyNode that what it takes is of its
+	// node alone.
+	local, onlyNode bool
+}
+
+// settle notes what became of a pod. It is not called for what was not known.
+func (r *Replay) settle(pod *corev1.Pod, s *settled) {
+	if r.settled == nil {
+		r.settled = map[inspect.PodRef]*settled{}
+	}
+	r.settled[refOf(pod)] = s
+}
+
+// repeating is what a replay does again as another one did it.
+type repeating struct {
+	of *Replay
+	// differs are the nodes of which other things are left than there were at the same moment, and more says that of some of
+	// them more may be left.
+	differs map[inspect.NodeName]bool
+	more    bool
+	// put are the pods that were placed as they were there, which are not in the cluster yet.
+	put []*Reservation
+}
+
+// Repeat makes a replay that has not begun place pods and leave them waiting as another one did, and ask about them only where
+// that may have changed. The clusters of both differ in nothing but the pods that are unlike those there, which wait in both, and
+// in the claims of these alone. Nodes may be chosen by [Replay.Choose] only, which has to prefer the nodes of that run.
+// Where an answer has to be that of all nodes, AnyOf is the number there.
+func (r *Replay) Repeat(of *Replay, unlike []*corev1.Pod) {
+	p := &repeating{of: of, differs: map[inspect.NodeName]bool{}}
+	for _, pod := range unlike {
+		if s := of.settled[refOf(pod)]; s != nil && s.reservation != nil {
+			if !s.onlyNode {
+				return
+			}
+			p.differs[s.placed.Node], p.more = true, true
+		}
+	}
+	r.unlike = map[inspect.PodRef]bool{}
+	for _, pod := range unlike {
+		r.unlike[refOf(pod)] = true
+	}
+	r.repeats = p
+}
+
+// repeatable reports whether the other run took no pods but these.
+func (r *Replay) repeatable(pods []*corev1.Pod) bool {
+	these := make(map[inspect.PodRef]bool, len(pods))
+	for _, pod := range pods {
+		these[refOf(pod)] = true
+	}
+	return !slices.ContainsFunc(r.repeats.of.Tried, func(pod *corev1.Pod) bool { return !these[refOf(pod)] })
+}
+
+// repeat does with a pod what the other run did, if that is known to be the same.
+func (r *Replay) repeat(ctx context.Context, pod *corev1.Pod) (done bool, err error) {
+	p := r.repeats
+	if p == nil || r.unlike[refOf(pod)] {
+		return false, nil
+	}
+	s := p.of.settled[refOf(pod)]
+	switch {
+	case s == nil || !s.local:
+		return false, nil
+	case s.reservation == nil:
+		if p.more {
+			return false, nil
+		}
+		w := s.waiting
+		w.After = len(r.Placed)
+		r.Waiting = append(r.Waiting, w)
+	case !s.onlyNode:
+		return false, nil
+	case p.differs[s.placed.Node]:
+		return r.onSameNode(ctx, pod, s)
+	default:
+		r.Chosen = r.Chosen || s.placed.AnyOf > 1
+		r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, s.reservation)
+		p.put = append(p.put, s.reservation)
+	}
+	r.settle(pod, s)
+	return true, nil
+}
+
+// onSameNode places a pod on the node that it had in the other run, if it still fits there.
+func (r *Replay) onSameNode(ctx context.Context, pod *corev1.Pod, then *settled) (done bool, err error) {
+	node, ok := r.cluster.Snapshot().Node(then.placed.Node)
+	if !ok {
+		return false, nil
+	}
+	r.catchUp()
+	m := PodMember(r.cluster, pod, Options{})
+	t, err := m.Ask(ctx, r.cluster, []*corev1.Node{node})
+	if err != nil || len(t.Options) != 1 || t.MayWait || t.Open || t.Fails {
+		return false, err
+	}
+	reservation, err := t.Options[0].Reserve(ctx)
+	if err != nil {
+		return false, err
+	}
+	r.place(ctx, m, reservation, &settled{local: true}, then.placed.AnyOf)
+	r.diverge(m)
+	return true, nil
+}
+
+// catchUp puts the pods into the cluster that were placed as they were in the other run.
+func (r *Replay) catchUp() {
+	if r.repeats == nil || len(r.repeats.put) == 0 {
+		return
+	}
+	r.cluster = With(r.cluster, r.repeats.put...)
+	for _, reservation := range r.repeats.put {
+		r.changed = append(r.changed, inspect.NodeName(reservation.Pod.Spec.NodeName))
+	}
+	r.repeats.put = nil
+}
+
+// diverge compares what became of pods with what became of them in the other run.
+func (r *Replay) diverge(members ...*Member) {
+	for _, m := range members {
+		p := r.repeats
+		if p == nil {
+			return
+		}
+		now, then := r.settled[refOf(m.Pod)], p.of.settled[refOf(m.Pod)]
+		if now == nil || then == nil { // something was not known
+			r.repeats = nil
+			return
+		}
+		if now.placed.Node == then.placed.Node && now.onlyNode == then.onlyNode && !r.unlike[refOf(m.Pod)] &&
+			slices.EqualFunc(now.placed.Devices, then.placed.Devices, func(a, b explain.Device) bool { return a.ID == b.ID }) {
+			continue
+		}
+		for _, s := range []*settled{now, then} {
+			if s.reservation != nil {
+				if !s.onlyNode {
+					r.repeats = nil
+					return
+				}
+				p.differs[s.placed.Node] = true
+			}
+		}
+		p.more = p.more || then.reservation != nil
+	}
+}
