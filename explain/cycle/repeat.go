@@ -31,12 +31,14 @@ func (r *Replay) settle(pod *corev1.Pod, s *settled) {
 // repeating is what a replay does again as another one did it.
 type repeating struct {
 	of *Replay
-	// differs are the nodes of which other things are left than there were at the same moment, and more says that of some of
-	// them more may be left.
-	differs map[inspect.NodeName]bool
-	more    bool
-	// put are the pods that were placed as they were there, which are not in the cluster yet.
+	// differs are the nodes of which other things are left than there were at the same moment, and freed those of which more may
+	// be left.
+	differs, freed map[inspect.NodeName]bool
+	// refused are the shapes that fit nowhere, which stays so.
+	refused map[string]bool
+	// put are pods that were placed, on their nodes, and are not in the cluster yet.
 	put []*Reservation
+	on  map[inspect.NodeName]bool
 }
 
 // Repeat makes a replay that has not begun place pods and leave them waiting as another one did, and ask about them only where
@@ -44,13 +46,16 @@ type repeating struct {
 // in the claims of these alone. Nodes may be chosen by [Replay.Choose] only, which has to prefer the nodes of that run.
 // Where an answer has to be that of all nodes, AnyOf is the number there.
 func (r *Replay) Repeat(of *Replay, unlike []*corev1.Pod) {
-	p := &repeating{of: of, differs: map[inspect.NodeName]bool{}}
+	p := &repeating{
+		of: of, differs: map[inspect.NodeName]bool{}, freed: map[inspect.NodeName]bool{}, refused: map[string]bool{},
+		on: map[inspect.NodeName]bool{},
+	}
 	for _, pod := range unlike {
 		if s := of.settled[refOf(pod)]; s != nil && s.reservation != nil {
 			if !s.onlyNode {
 				return
 			}
-			p.differs[s.placed.Node], p.more = true, true
+			p.differs[s.placed.Node], p.freed[s.placed.Node] = true, true
 		}
 	}
 	r.unlike = map[inspect.PodRef]bool{}
@@ -80,8 +85,8 @@ func (r *Replay) repeat(ctx context.Context, pod *corev1.Pod) (done bool, err er
 	case s == nil || !s.local:
 		return false, nil
 	case s.reservation == nil:
-		if p.more {
-			return false, nil
+		if refused, err := r.refused(ctx, pod, s.waiting.Member.Shape); !refused || err != nil {
+			return false, err
 		}
 		w := s.waiting
 		w.After = len(r.Placed)
@@ -91,36 +96,69 @@ func (r *Replay) repeat(ctx context.Context, pod *corev1.Pod) (done bool, err er
 	case p.differs[s.placed.Node]:
 		return r.onSameNode(ctx, pod, s)
 	default:
-		r.Chosen = r.Chosen || s.placed.AnyOf > 1
-		r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, s.reservation)
-		p.put = append(p.put, s.reservation)
+		r.put(s)
 	}
 	r.settle(pod, s)
 	return true, nil
 }
 
-// onSameNode places a pod on the node that it had in the other run, if it still fits there.
+// refused reports whether a pod that found no room finds none where more is left now.
+func (r *Replay) refused(ctx context.Context, pod *corev1.Pod, shape string) (bool, error) {
+	p := r.repeats
+	if !p.refused[shape] && len(p.freed) > 0 {
+		var nodes []*corev1.Node
+		for name := range p.freed {
+			node, ok := r.cluster.Snapshot().Node(name)
+			if !ok {
+				return false, nil
+			}
+			nodes = append(nodes, node)
+		}
+		// Pods that are not in the cluster yet leave less, and so none is refused that fits.
+		t, err := PodMember(r.cluster, pod, Options{}).Ask(ctx, r.cluster, nodes)
+		if err != nil || len(t.Options) > 0 || t.MayWait || t.Open || t.Fails {
+			return false, err
+		}
+	}
+	p.refused[shape] = true
+	return true, nil
+}
+
+// put notes that a pod was placed which takes what is of its node alone.
+func (r *Replay) put(s *settled) {
+	p := r.repeats
+	r.Chosen = r.Chosen || s.placed.AnyOf > 1
+	r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, s.reservation)
+	p.put, p.on[s.placed.Node] = append(p.put, s.reservation), true
+}
+
+// onSameNode places a pod on the node that it had in the other run, if it still fits there. What is on other nodes by now is no
+// matter for that.
 func (r *Replay) onSameNode(ctx context.Context, pod *corev1.Pod, then *settled) (done bool, err error) {
+	if r.repeats.on[then.placed.Node] {
+		r.catchUp()
+	}
 	node, ok := r.cluster.Snapshot().Node(then.placed.Node)
 	if !ok {
 		return false, nil
 	}
-	r.catchUp()
 	m := PodMember(r.cluster, pod, Options{})
 	t, err := m.Ask(ctx, r.cluster, []*corev1.Node{node})
 	if err != nil || len(t.Options) != 1 || t.MayWait || t.Open || t.Fails {
 		return false, err
 	}
 	reservation, err := t.Options[0].Reserve(ctx)
-	if err != nil {
+	if err != nil || !r.onlyNode(ctx, m, reservation) {
 		return false, err
 	}
-	r.place(ctx, m, reservation, &settled{local: true}, then.placed.AnyOf)
+	s := &settled{placed: PlacedPod(pod, then.placed.AnyOf, reservation), reservation: reservation, local: true, onlyNode: true}
+	r.put(s)
+	r.settle(pod, s)
 	r.diverge(m)
 	return true, nil
 }
 
-// catchUp puts the pods into the cluster that were placed as they were in the other run.
+// catchUp puts into the cluster the pods that are not in it yet.
 func (r *Replay) catchUp() {
 	if r.repeats == nil || len(r.repeats.put) == 0 {
 		return
@@ -129,7 +167,7 @@ func (r *Replay) catchUp() {
 	for _, reservation := range r.repeats.put {
 		r.changed = append(r.changed, inspect.NodeName(reservation.Pod.Spec.NodeName))
 	}
-	r.repeats.put = nil
+	r.repeats.put, r.repeats.on = nil, map[inspect.NodeName]bool{}
 }
 
 // diverge compares what became of pods with what became of them in the other run.
@@ -141,6 +179,7 @@ func (r *Replay) diverge(members ...*Member) {
 		}
 		now, then := r.settled[refOf(m.Pod)], p.of.settled[refOf(m.Pod)]
 		if now == nil || then == nil { // something was not known
+			r.catchUp()
 			r.repeats = nil
 			return
 		}
@@ -151,12 +190,15 @@ func (r *Replay) diverge(members ...*Member) {
 		for _, s := range []*settled{now, then} {
 			if s.reservation != nil {
 				if !s.onlyNode {
+					r.catchUp()
 					r.repeats = nil
 					return
 				}
 				p.differs[s.placed.Node] = true
 			}
 		}
-		p.more = p.more || then.reservation != nil
+		if then.reservation != nil {
+			p.freed[then.placed.Node] = true
+		}
 	}
 }

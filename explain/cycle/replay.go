@@ -269,19 +269,13 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	if err != nil {
 		return false, Waiting{}, fmt.Errorf("placing pod %s/%s on node %s: %w", pod.Namespace, pod.Name, node.Name, err)
 	}
-	r.place(ctx, found.Member, reservation, s, len(found.Nodes))
+	s.placed, s.reservation = PlacedPod(pod, len(found.Nodes), reservation), reservation
+	s.onlyNode = r.assume(ctx, found.Member, reservation)
+	r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, reservation)
 	if unsure {
 		r.Unsure[SubjectOf(pod)] = true
 	}
 	return true, w, nil
-}
-
-// place puts a pod on its node, one of several that may be chosen, and notes that.
-func (r *Replay) place(ctx context.Context, m *Member, reservation *Reservation, s *settled, anyOf int) {
-	s.placed, s.reservation = PlacedPod(m.Pod, anyOf, reservation), reservation
-	s.onlyNode = r.assume(ctx, m, reservation)
-	r.settle(m.Pod, s)
-	r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, reservation)
 }
 
 // PlacedPod is a pod with what it takes on one of several nodes that may be chosen.
@@ -441,19 +435,23 @@ func (m *Member) reserveOn(ctx context.Context, c *scheduler.Cluster, node *core
 // assume puts a pod on its node. It reports whether that changes nothing but what is left there.
 func (r *Replay) assume(ctx context.Context, m *Member, reservation *Reservation) (onlyNode bool) {
 	r.cluster = With(r.cluster, reservation)
-	node := inspect.NodeName(reservation.Pod.Spec.NodeName)
-	if _, known := r.local[m.Shape]; !known || m.Shape == "" {
-		r.local[m.Shape] = Local(ctx, r.cluster, m)
-	}
-	onlyNode = r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(reservation.Claims, func(claim *resourcev1.ResourceClaim) bool {
-		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node
-	})
-	if onlyNode {
-		r.changed = append(r.changed, node)
+	if onlyNode = r.onlyNode(ctx, m, reservation); onlyNode {
+		r.changed = append(r.changed, inspect.NodeName(reservation.Pod.Spec.NodeName))
 	} else {
 		r.answers = map[string]*answer{}
 	}
 	return onlyNode
+}
+
+// onlyNode reports whether a pod changes nothing on its node but what is left there.
+func (r *Replay) onlyNode(ctx context.Context, m *Member, reservation *Reservation) bool {
+	if _, known := r.local[m.Shape]; !known || m.Shape == "" {
+		r.local[m.Shape] = Local(ctx, r.cluster, m)
+	}
+	node := inspect.NodeName(reservation.Pod.Spec.NodeName)
+	return r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(reservation.Claims, func(claim *resourcev1.ResourceClaim) bool {
+		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node
+	})
 }
 
 func refOf(pod *corev1.Pod) inspect.PodRef {
