@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	only   = flag.String("faults", "", "run the faults that match this regular expression, or all of them; without it a sample")
+	only   = flag.String("faults", "", "run the faults that match this regular expression, all of them, or some commands under each; without it a few")
 	binary = flag.String("binary", "", "the program to try, instead of the one that is compiled into the test")
 	update = flag.Bool("update", false, "with -faults=all, write docs/reliability.md anew; read the differences before committing it")
 )
