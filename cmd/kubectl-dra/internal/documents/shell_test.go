@@ -33,7 +33,7 @@ type shell struct {
 	terminal bytes.Buffer // stdout and stderr
 }
 
-// followed is how long a command that follows the cluster is let run once it has said anything.
+// followed is how long a command that follows the cluster is let run once it has said anything, or follows it.
 const followed = 2 * time.Second
 
 // firstWrite closes began when anything is written.
@@ -188,14 +188,19 @@ func (sh *shell) follow(of interp.HandlerContext, args []string, errOut io.Write
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	interrupt := make(chan struct{})
+	interrupt, before := make(chan struct{}), sh.watches()
 	go func() {
-		select {
-		case <-began: // a busy machine may take seconds to begin
-		case <-time.After(time.Minute):
+		defer close(interrupt)
+		for begun := false; !begun && sh.watches() == before; { // a busy machine may take seconds to begin
+			select {
+			case <-began:
+				begun = true
+			case <-sh.t.Context().Done():
+				return
+			case <-time.After(followed / 20): //nolint:mnd // often
+			}
 		}
 		time.Sleep(followed)
-		close(interrupt)
 	}()
 	select {
 	case err = <-ended:
@@ -213,6 +218,17 @@ func (sh *shell) follow(of interp.HandlerContext, args []string, errOut io.Write
 		return exit.ExitCode()
 	}
 	return 1
+}
+
+// watches is how many watches the server was asked for.
+func (sh *shell) watches() int {
+	n := 0
+	for _, request := range sh.server.Requests() {
+		if request.Watch {
+			n++
+		}
+	}
+	return n
 }
 
 // statement is a command line of a block, and what the page shows below it.
