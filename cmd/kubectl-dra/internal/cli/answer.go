@@ -7,16 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
-
-// shared is what commands that answer have in common.
-type shared struct {
-	*streams
-	reader *reader
-	format output.Format // of -o; without a name it is text
-}
 
 // addOutputFlags adds -o and --template, which are read into format before the command runs.
 func addOutputFlags(cmd *cobra.Command, format *output.Format, formats []string) {
@@ -30,7 +24,7 @@ func addOutputFlags(cmd *cobra.Command, format *output.Format, formats []string)
 			err = format.Check()
 		}
 		if err != nil {
-			return &usageError{err}
+			return usagef("%w", err)
 		}
 		return nil
 	}
@@ -39,20 +33,6 @@ func addOutputFlags(cmd *cobra.Command, format *output.Format, formats []string)
 // textOptions say how text is laid out.
 func (s *streams) textOptions() text.Options {
 	return text.Options{Width: s.width(), Verbose: s.verbosity > 0, Color: s.useColor()}
-}
-
-// answer prints a value in the format that was asked for, or as text, and ends with an exit code.
-func (s *shared) answer(value any, render func(io.Writer, text.Options) error, code int) error {
-	var err error
-	if s.format.Name != "" {
-		err = s.format.PrintValue(s.Out, value)
-	} else {
-		err = render(s.Out, s.textOptions())
-	}
-	if err == nil && code != exitAnswered {
-		err = exitWith(code)
-	}
-	return err
 }
 
 // inLines renders what was laid out.
@@ -75,4 +55,15 @@ func oneByOne[T any](answers []T, render func(io.Writer, T) error) func(io.Write
 		}
 		return nil
 	}
+}
+
+// verdictCode is the exit code of a verdict.
+func verdictCode(v explain.Verdict) int {
+	switch v {
+	case explain.Unsatisfiable:
+		return exitNo
+	case explain.Invalid, explain.Unknown:
+		return exitFailed
+	}
+	return exitAnswered
 }

@@ -10,18 +10,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/celtest"
-	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}, nil}
 
 // celKinds are the objects whose selectors can be tested.
 var celKinds = []kind{kindClaim, kindTemplate, kindClass}
@@ -29,8 +27,6 @@ var celKinds = []kind{kindClaim, kindTemplate, kindClass}
 // celOptions are a request to test selectors: an expression, or the selectors of objects.
 type celOptions struct {
 	shared
-	asked       remedy.Asked // for the lab
-	ui          *terminalUI
 	file, class string
 	expression  string
 	kind        kind
@@ -53,8 +49,11 @@ const celExample = `  # Which devices are these?
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`
 
-func newCel(streams *streams, reader *reader, completer *completer, ui *terminalUI) *cobra.Command {
-	o := &celOptions{shared: shared{streams: streams, reader: reader}, ui: ui}
+// Lab opens the selector lab of the terminal UI, and returns when it is closed. The flags are those of the command.
+type Lab func(ctx context.Context, flags *pflag.FlagSet) error
+
+func newCel(streams *streams, reader *reader, completer *completer, lab Lab) *cobra.Command {
+	o := &celOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME...]",
 		Short: "Test a device selector on real devices",
@@ -76,7 +75,9 @@ on a device: the scheduler then gives up with an error.`,
 			if err := o.complete(args); err != nil {
 				return err
 			}
-			o.asked = ui.asked(cmd.Flags())
+			if o.lab {
+				return lab(cmd.Context(), cmd.Flags())
+			}
 			return o.run(cmd.Context())
 		},
 	}
@@ -177,10 +178,6 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 }
 
 func (o *celOptions) run(ctx context.Context) error {
-	if o.lab {
-		top := &topOptions{terminalUI: o.ui, view: "cel", typing: true, namespace: o.ui.connection.namespaceFlag(), asked: o.asked}
-		return top.run(ctx)
-	}
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}
 	if len(o.names) > 0 && o.kind.resource != inspect.Classes {
 		needs = append(needs, o.kind.resource)

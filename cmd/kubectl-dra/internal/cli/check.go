@@ -81,6 +81,7 @@ const checkExample = `  # What is wrong in this cluster?
 // checkOptions are a request to look for what is wrong.
 type checkOptions struct {
 	shared
+	version                            string // of this program
 	files, rules, only, ignore         []string
 	severity, baseline, target, driver string
 	allNamespaces, list                bool
@@ -88,8 +89,8 @@ type checkOptions struct {
 	given                              *manifest.Result // what the files of -f hold
 }
 
-func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &checkOptions{shared: shared{streams: streams, reader: reader}}
+func newCheck(streams *streams, reader *reader, completer *completer, version string) *cobra.Command {
+	o := &checkOptions{shared: shared{streams: streams, reader: reader}, version: version}
 	cmd := &cobra.Command{
 		Use:     "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
 		Short:   "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
@@ -297,7 +298,7 @@ func (o *checkOptions) events(ctx context.Context, s *inspect.Snapshot) (inspect
 		return o.reader.givenEvents(), nil
 	}
 	starting, _ := startingPods(s)
-	return o.reader.eventsOf(ctx, s, starting)
+	return eventsOf(ctx, o.reader, s, starting)
 }
 
 // access returns who may do what, if something is looked for that needs it. No snapshot has that: it is read from the server, or was
@@ -342,7 +343,7 @@ func (o *checkOptions) place(f *checkup.Finding) string {
 func (o *checkOptions) print(r *checkup.Report) error {
 	switch o.format.Name {
 	case sarifFormat:
-		return output.Format{Name: "json"}.PrintValue(o.Out, checks.NewSARIF(r, clientVersion().GitVersion, o.place))
+		return output.Format{Name: "json"}.PrintValue(o.Out, checks.NewSARIF(r, o.version, o.place))
 	case "":
 	default:
 		return o.format.PrintValue(o.Out, checks.NewCheck(r))

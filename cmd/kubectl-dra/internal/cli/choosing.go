@@ -6,11 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -18,11 +15,6 @@ import (
 
 // maxChosen is the number of nodes up to which their images are read, which are by far the largest part of a node.
 const maxChosen = 1000
-
-// hasChoice reports whether kube-scheduler may choose among several nodes for a pod.
-func hasChoice(p *explain.Plan) bool {
-	return slices.ContainsFunc(p.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 })
-}
 
 // choosing reads what kube-scheduler chooses nodes by, of a server, and says what could not be read, which leaves several
 // nodes to choose from.
@@ -43,31 +35,6 @@ func (o *questionOptions) choosing(ctx context.Context, s *inspect.Snapshot, pod
 		return cycle.Choosing{}, nil, fmt.Errorf("reading what nodes are chosen by: %w", err)
 	}
 	return choosingOf(read, pods), read.Unread, nil
-}
-
-// dependsOnChoice reports whether it may be known of some pods what becomes of them once it is what nodes are chosen by.
-func dependsOnChoice(answers []*explain.Explanation) bool {
-	return slices.ContainsFunc(answers, func(e *explain.Explanation) bool {
-		return e.Subject.Kind == "Pod" && (e.Verdict == explain.Unknown || e.Queue != nil && e.Queue.Verdict == explain.Unknown)
-	})
-}
-
-// askByScores asks again with what kube-scheduler chooses nodes by, if that can be read.
-func (o *questionOptions) askByScores(
-	ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object, known []*explain.Explanation,
-	ask func(cycle.Choosing) ([]*explain.Explanation, error),
-) ([]*explain.Explanation, error) {
-	pods, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true }) // also those before them in the queue
-	for _, subject := range subjects {
-		if pod, ok := subject.(*corev1.Pod); ok {
-			pods = append(pods, pod)
-		}
-	}
-	by, _, err := o.choosing(ctx, s, pods)
-	if err != nil || by.Images == nil && by.Workloads == nil {
-		return known, ctx.Err() //nolint:wrapcheck // what cannot be read leaves the answers as they are
-	}
-	return ask(by)
 }
 
 // choosingOf is what was read, and the pods of files.

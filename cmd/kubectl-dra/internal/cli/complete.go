@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
@@ -26,9 +24,6 @@ const (
 	hintTimeout = 3 * time.Second
 )
 
-// completion is what cobra wants of a function that completes.
-type completion = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
-
 // completer completes what is typed in a shell, from what the flags say to read.
 type completer struct {
 	streams *streams
@@ -38,108 +33,9 @@ type completer struct {
 	noPrompt bool
 }
 
-// completes is the key of an annotation of commands and flags: what is offered for an argument or a value, in words for the
-// documentation.
-const completes = "kubectl-dra.dev/completes"
-
-// completeFlag completes the values of a flag of the command. what says what is offered.
-func completeFlag(cmd *cobra.Command, flag, what string, complete completion) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the command has no such flag, which every run would tell
-	}
-	f := cmd.Flag(flag)
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[completes] = []string{what}
-}
-
-// completeArguments completes the arguments of the command. what says what is offered, in their order.
-func completeArguments(cmd *cobra.Command, what string, complete completion) {
-	cmd.ValidArgsFunction = complete
-	if cmd.Annotations == nil {
-		cmd.Annotations = map[string]string{}
-	}
-	cmd.Annotations[completes] = what
-}
-
-// completeFiles has the shell complete the names of files.
-func completeFiles(cmd *cobra.Command, flags ...string) {
-	for _, flag := range flags {
-		completeFlag(cmd, flag, "files", files)
-	}
-}
-
-// completeDirectories has the shell complete the names of directories.
-func completeDirectories(cmd *cobra.Command, flags ...string) {
-	for _, flag := range flags {
-		completeFlag(cmd, flag, "directories", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		})
-	}
-}
-
-// files has the shell complete the names of files.
-func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-// nothing offers nothing.
-func nothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveNoFileComp
-}
-
-// offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.
-func offerNothingElse(cmd *cobra.Command) {
-	if cmd.ValidArgsFunction == nil {
-		cmd.ValidArgsFunction = nothing
-	}
-	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
-		flags.VisitAll(func(f *pflag.Flag) {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, nothing) // fails for those that complete something
-		})
-	}
-	for _, sub := range cmd.Commands() {
-		offerNothingElse(sub)
-	}
-}
-
-// completeFormats completes -o. What wants an argument is followed by "=" and no blank.
-func completeFormats(names []string) completion {
-	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		var words []string
-		for _, name := range names {
-			if output.NeedsArgument(name) {
-				name += "="
-			}
-			if strings.HasSuffix(name, "-file=") && strings.HasPrefix(prefix, name) {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			words = append(words, name)
-		}
-		found, directive := withPrefix(words, nil, prefix)
-		if len(found) > 0 && !slices.ContainsFunc(found, func(word string) bool { return !strings.HasSuffix(word, "=") }) {
-			directive |= cobra.ShellCompDirectiveNoSpace
-		}
-		return found, directive
-	}
-}
-
-// fixed completes one of a few words.
-func fixed(words ...string) completion {
-	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix(words, nil, prefix)
-	}
-}
-
-// first completes the first argument alone.
-func first(complete completion) completion {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return complete(cmd, args, prefix)
-	}
+// newCompleter returns what completes for a shell.
+func newCompleter(streams *streams, reader *reader) *completer {
+	return &completer{streams: streams, reader: reader, timeout: completionTimeout, noPrompt: true}
 }
 
 // each completes the names of objects of a resource. As an argument, those that are given already are left out.
@@ -311,7 +207,7 @@ func (c *completer) beQuiet() bool {
 	c.reader.from = once(c.reader.from)
 	c.streams.ErrOut = io.Discard
 	c.reader.connection.keyboardTaken = c.reader.connection.keyboardTaken || c.noPrompt
-	return configureLog(io.Discard, 0) == nil && validate(c.reader, c.streams) == nil
+	return configureLog(io.Discard, 0) == nil && c.reader.validate() == nil
 }
 
 // once returns each path once: cobra reads flags twice when it completes, so that those that may be repeated have everything twice.
@@ -336,32 +232,4 @@ func (c *completer) readOf(ctx context.Context, namespace string, resources []in
 		return nil
 	}
 	return snapshot
-}
-
-// withPrefix returns the names that begin with the prefix and are not given yet, each once. What a shell would not take as a plain
-// word is left out.
-func withPrefix(names, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	var out []string
-	seen := map[string]bool{}
-	for _, name := range names {
-		if strings.HasPrefix(name, prefix) && !seen[name] && !slices.Contains(given, name) && plainWord(name) {
-			seen[name] = true
-			out = append(out, name)
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-// plainWord reports whether a shell takes a text as it is: as one word that is no flag, without quotes. Where several names have a
-// beginning in common, shells put it on the line unquoted, and the line is evaluated when the next word is completed. All names of
-// Kubernetes are plain; what files, labels and attributes say need not be.
-func plainWord(text string) bool {
-	if text == "" || text[0] == '-' || text[0] == '=' {
-		return false
-	}
-	return !strings.ContainsFunc(text, func(r rune) bool { return !plainRune(r) })
-}
-
-func plainRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,", r)
 }

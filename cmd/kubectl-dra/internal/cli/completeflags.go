@@ -2,7 +2,6 @@ package cli
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,17 +12,6 @@ import (
 )
 
 // Completion of the values of flags that every command has.
-
-// completeProgram is the name under which kubectl asks a plugin called dra to complete.
-const completeProgram = "kubectl_complete-dra"
-
-// Arguments returns the arguments of a process. One that is called kubectl_complete-dra, by a link to this program, completes.
-func Arguments(process []string) []string {
-	if strings.TrimSuffix(filepath.Base(process[0]), ".exe") == completeProgram {
-		return append([]string{cobra.ShellCompRequestCmd}, process[1:]...)
-	}
-	return process[1:]
-}
 
 // commonFlags completes the values of flags that every command has.
 func (c *completer) commonFlags(root *cobra.Command) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 
 	"k8s.io/client-go/rest"
@@ -94,4 +95,29 @@ func kubeconfigError(err error) error {
 // is told of one by the variable that kubectl knows.
 func inCluster() bool {
 	return os.Getenv("KUBERNETES_SERVICE_HOST") != "" || os.Getenv("KUBERNETES_MASTER") != ""
+}
+
+// readingTransport refuses requests that could change something.
+type readingTransport struct{ http.RoundTripper }
+
+func (t readingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet {
+		return nil, fmt.Errorf("a %s request was refused: here the cluster is only read", r.Method)
+	}
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// hideUserinfo moves a user and a password from the address of the server to where they are not printed: package
+// http would send them all the same, but logs and errors show the address.
+func hideUserinfo(config *rest.Config) {
+	address, err := url.Parse(config.Host)
+	if err != nil || address.User == nil {
+		return
+	}
+	if config.Username == "" && config.BearerToken == "" && config.BearerTokenFile == "" && config.ExecProvider == nil && config.AuthProvider == nil {
+		config.Username = address.User.Username()
+		config.Password, _ = address.User.Password()
+	}
+	address.User = nil
+	config.Host = address.String()
 }

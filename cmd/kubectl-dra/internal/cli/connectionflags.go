@@ -91,8 +91,40 @@ func userExtraOf(pairs []string) map[string][]string {
 // namespaceFlag is the value of -n; it is empty when the flag is not given.
 func (f *connectionFlags) namespaceFlag() string { return f.overrides.Context.Namespace }
 
+// timeoutFlag is the value of --request-timeout; it is "0" or empty when there is no limit.
+func (f *connectionFlags) timeoutFlag() string { return f.overrides.Timeout }
+
 // contextFlag is the value of --context; it is empty when the flag is not given.
 func (f *connectionFlags) contextFlag() string { return f.overrides.CurrentContext }
 
 // serverFlag is the value of --server; it is empty when the flag is not given.
 func (f *connectionFlags) serverFlag() string { return f.overrides.ClusterInfo.Server }
+
+// clusterFlags are the flags of kubectl that say which cluster it is and who asks. A token is not repeated.
+var clusterFlags = []string{
+	"kubeconfig", "context", "cluster", "user", "server", "as", "as-uid", "as-group", "as-user-extra",
+	"certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name", "proxy-url",
+}
+
+// givenFlags are those of some flags that were given, as they would be given again.
+func givenFlags(flags *pflag.FlagSet, names []string) []string {
+	var out []string
+	for _, name := range names {
+		flag := flags.Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if flag.NoOptDefVal != "" { // a switch
+				out = append(out, "--"+name+strings.TrimPrefix("="+value, "="+flag.NoOptDefVal))
+				continue
+			}
+			out = append(out, "--"+name, value)
+		}
+	}
+	return out
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
@@ -13,7 +15,7 @@ import (
 
 // eventsOf returns the Events that belong to the answers about some objects. Those in files that were read are all there
 // are without a cluster; of a cluster those of the objects are read, and no others.
-func (r *reader) eventsOf(ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object) (inspect.Events, error) {
+func eventsOf(ctx context.Context, r *reader, s *inspect.Snapshot, subjects []metav1.Object) (inspect.Events, error) {
 	given := r.givenEvents()
 	if r.offline() {
 		return given, nil
@@ -27,17 +29,8 @@ func (r *reader) eventsOf(ctx context.Context, s *inspect.Snapshot, subjects []m
 		return inspect.Events{}, err
 	}
 	events, err := live.Events(ctx, config, involved)
-	events.List = append(events.List, r.events...)
+	events.List = append(events.List, given.List...)
 	return events, err
-}
-
-// givenEvents are the Events of files.
-func (r *reader) givenEvents() inspect.Events {
-	given := inspect.Events{List: r.events}
-	if len(r.events) > 0 {
-		given.Health.State = inspect.Synced
-	}
-	return given
 }
 
 // involvedIn are the objects of the cluster whose Events belong to the answers about some objects, each once. An object of
@@ -63,3 +56,33 @@ func involvedIn(s *inspect.Snapshot, subjects []metav1.Object) []inspect.ObjectR
 func known(objects []inspect.ObjectRef) []inspect.ObjectRef {
 	return slices.DeleteFunc(objects, func(o inspect.ObjectRef) bool { return o.UID == "" })
 }
+
+// kindName is the kind of an object that can be asked about.
+func kindName(object metav1.Object) string {
+	switch object.(type) {
+	case *corev1.Pod, *inspect.Workload:
+		return kindPod.kind
+	case *resourcev1.ResourceClaimTemplate:
+		return kindTemplate.kind
+	}
+	return kindClaim.kind
+}
+
+// startingPods are pods that are on a node and have no running container yet, of which Events tell what is in the way. left is
+// how many more there are.
+func startingPods(s *inspect.Snapshot) (pods []metav1.Object, left int) {
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if len(pods) == maxStarting {
+			left++
+			continue
+		}
+		pods = append(pods, pod)
+	}
+	return pods, left
+}
+
+// maxStarting is the number of pods that are starting of which Events are read.
+const maxStarting = 30

@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -201,7 +204,7 @@ func (o *explainOptions) check(args []string) error {
 func (o *explainOptions) run(cmd *cobra.Command) error {
 	switch {
 	case o.since:
-		return explainSince(cmd.Context(), o.questionOptions)
+		return explainSince(cmd.Context(), o)
 	case o.watch:
 		if err := o.checkWatch(); err != nil {
 			return err
@@ -217,12 +220,12 @@ func (o *explainOptions) run(cmd *cobra.Command) error {
 	case err != nil:
 		return err
 	case len(volumes) > 0:
-		return explainVolumeClaims(cmd.Context(), o.questionOptions, volumes)
+		return explainVolumeClaims(cmd.Context(), o, volumes)
 	}
-	return explainAll(cmd.Context(), o.questionOptions, cmd.Flags(), choice)
+	return explainAll(cmd.Context(), o, cmd.Flags(), choice)
 }
 
-func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, choice *fixChoice) error {
+func explainAll(ctx context.Context, o *explainOptions, flags *pflag.FlagSet, choice *fixChoice) error {
 	if o.format.Name != "" {
 		o.keepInput()
 	}
@@ -237,12 +240,12 @@ func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, c
 }
 
 // explain answers the question.
-func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*inspect.Snapshot, []*explain.Explanation, error) {
+func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*inspect.Snapshot, []*explain.Explanation, error) {
 	snapshot, subjects, err := o.read(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	events, err := o.reader.eventsOf(ctx, snapshot, subjects)
+	events, err := eventsOf(ctx, o.reader, snapshot, subjects)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -270,7 +273,7 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 }
 
 // printExplanations prints the answers and turns the worst of them into the exit code.
-func printExplanations(o *questionOptions, answers []*explain.Explanation) error {
+func printExplanations(o *explainOptions, answers []*explain.Explanation) error {
 	code := o.leastCode()
 	for _, e := range answers {
 		code = worstExitCode(code, answerCode(e))
@@ -290,13 +293,27 @@ func answerCode(e *explain.Explanation) int {
 	return code
 }
 
-// verdictCode is the exit code of a verdict.
-func verdictCode(v explain.Verdict) int {
-	switch v {
-	case explain.Unsatisfiable:
-		return exitNo
-	case explain.Invalid, explain.Unknown:
-		return exitFailed
+// dependsOnChoice reports whether it may be known of some pods what becomes of them once it is what nodes are chosen by.
+func dependsOnChoice(answers []*explain.Explanation) bool {
+	return slices.ContainsFunc(answers, func(e *explain.Explanation) bool {
+		return e.Subject.Kind == "Pod" && (e.Verdict == explain.Unknown || e.Queue != nil && e.Queue.Verdict == explain.Unknown)
+	})
+}
+
+// askByScores asks again with what kube-scheduler chooses nodes by, if that can be read.
+func (o *explainOptions) askByScores(
+	ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object, known []*explain.Explanation,
+	ask func(cycle.Choosing) ([]*explain.Explanation, error),
+) ([]*explain.Explanation, error) {
+	pods, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true }) // also those before them in the queue
+	for _, subject := range subjects {
+		if pod, ok := subject.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
 	}
-	return exitAnswered
+	by, _, err := o.choosing(ctx, s, pods)
+	if err != nil || by.Images == nil && by.Workloads == nil {
+		return known, ctx.Err() //nolint:wrapcheck // what cannot be read leaves the answers as they are
+	}
+	return ask(by)
 }

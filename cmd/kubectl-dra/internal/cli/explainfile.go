@@ -16,11 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/yamlpatch"
 )
 
-// stdinPath is the path that stands for standard input.
-const stdinPath = "-"
-
 // keepInput keeps what will be read of standard input, so that it can be printed with a change.
-func (o *questionOptions) keepInput() {
+func (o *explainOptions) keepInput() {
 	if slices.Contains(o.files, stdinPath) {
 		o.input = &bytes.Buffer{}
 		o.In = io.TeeReader(o.In, o.input)
@@ -35,7 +32,7 @@ type changedFile struct {
 
 // printChangedFiles prints the files of -f that a fix changes, with everything else in them as it is. Objects that the fix
 // changes and that are in none of the files follow.
-func (o *questionOptions) printChangedFiles(ctx context.Context, s *inspect.Snapshot, f *explain.Fix) error {
+func (o *explainOptions) printChangedFiles(ctx context.Context, s *inspect.Snapshot, f *explain.Fix) error {
 	changed, missing, err := o.changeFiles(f.Changes)
 	if err != nil {
 		return err
@@ -83,7 +80,7 @@ func nameIn(object remedy.Object) string {
 }
 
 // printText prints the text of files: as it is, or on a terminal without what could steer it.
-func (o *questionOptions) printText(text []byte) error {
+func (o *explainOptions) printText(text []byte) error {
 	if _, terminal := terminalWidth(o.Out); terminal {
 		text = []byte(safeLines(string(text)))
 	}
@@ -92,7 +89,7 @@ func (o *questionOptions) printText(text []byte) error {
 }
 
 // changeFiles applies changes to the files of -f. missing are those whose objects are in none of them.
-func (o *questionOptions) changeFiles(changes []explain.ObjectChange) (changed []changedFile, missing []explain.ObjectChange, err error) {
+func (o *explainOptions) changeFiles(changes []explain.ObjectChange) (changed []changedFile, missing []explain.ObjectChange, err error) {
 	found := make([]bool, len(changes))
 	for _, path := range o.paths {
 		text, err := o.textOf(path)
@@ -123,7 +120,7 @@ func (o *questionOptions) changeFiles(changes []explain.ObjectChange) (changed [
 }
 
 // isAbout reports whether a change is about an object of a file.
-func (o *questionOptions) isAbout(c explain.ObjectChange, object yamlpatch.Object) bool {
+func (o *explainOptions) isAbout(c explain.ObjectChange, object yamlpatch.Object) bool {
 	if object.Namespace == "" && c.Namespace != "" {
 		object.Namespace = o.namespace
 	}
@@ -151,7 +148,7 @@ func operationsFor(apiVersion string, patch []explain.PatchOperation) []yamlpatc
 }
 
 // textOf is the text of a file of -f, or of standard input, which was read already.
-func (o *questionOptions) textOf(path string) ([]byte, error) {
+func (o *explainOptions) textOf(path string) ([]byte, error) {
 	if path == stdinPath {
 		return o.input.Bytes(), nil
 	}

@@ -9,7 +9,7 @@ import (
 
 // fitPatches makes the patches of fixes for objects of -f ones for what stands in the files, which lacks what an API server
 // fills in. It does so where patches are shown.
-func (o *questionOptions) fitPatches(answers []*explain.Explanation) {
+func (o *explainOptions) fitPatches(answers []*explain.Explanation) {
 	if o.format.Name == "" {
 		return
 	}
@@ -29,7 +29,7 @@ func (o *questionOptions) fitPatches(answers []*explain.Explanation) {
 }
 
 // fitFix makes what a fix changes in an object of a file fit the file.
-func (o *questionOptions) fitFix(f *explain.Fix, subject explain.Subject, object yamlpatch.Object, value any) {
+func (o *explainOptions) fitFix(f *explain.Fix, subject explain.Subject, object yamlpatch.Object, value any) {
 	for i := range f.Changes {
 		c := &f.Changes[i]
 		if !o.isAbout(*c, object) || slices.Contains(withoutExactly, object.APIVersion) {

@@ -16,14 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// clusterFlags are the flags of kubectl that say which cluster it is and who asks. A token is not repeated.
-var clusterFlags = []string{
-	"kubeconfig", "context", "cluster", "user", "server", "as", "as-uid", "as-group", "as-user-extra",
-	"certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name", "proxy-url",
-}
-
 // again is how the question was asked, for commands that ask it again.
-func (o *questionOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
+func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
 	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Demo: o.reader.demo}
 	fixable := 0
 	for _, e := range answers {
@@ -47,7 +41,7 @@ func (o *questionOptions) again(flags *pflag.FlagSet, answers []*explain.Explana
 }
 
 // names are the types and names that were asked about: the type once if there is only one.
-func (o *questionOptions) names() []string {
+func (o *explainOptions) names() []string {
 	var out []string
 	first := o.asked[0].word()
 	same := !slices.ContainsFunc(o.asked, func(n named) bool { return n.word() != first })
@@ -64,29 +58,6 @@ func (o *questionOptions) names() []string {
 	return out
 }
 
-// givenFlags are those of some flags that were given, as they would be given again.
-func givenFlags(flags *pflag.FlagSet, names []string) []string {
-	var out []string
-	for _, name := range names {
-		flag := flags.Lookup(name)
-		if flag == nil || !flag.Changed {
-			continue
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			if flag.NoOptDefVal != "" { // a switch
-				out = append(out, "--"+name+strings.TrimPrefix("="+value, "="+flag.NoOptDefVal))
-				continue
-			}
-			out = append(out, "--"+name, value)
-		}
-	}
-	return out
-}
-
 // fixChoice is the value of --fix: [KIND/NAME:]N.
 type fixChoice struct {
 	kind, name string // of the subject; empty if it was not given
@@ -94,7 +65,7 @@ type fixChoice struct {
 }
 
 // parseFix reads the value of --fix. It is nil if none was given.
-func (o *questionOptions) parseFix(value string) (*fixChoice, error) {
+func (o *explainOptions) parseFix(value string) (*fixChoice, error) {
 	c, err := parseFixChoice(value)
 	if err == nil && c != nil && o.format.Name != "" && !slices.Contains(manifestFormats, o.format.Name) {
 		return nil, usagef("with --fix, -o can be %s", orList(manifestFormats))
@@ -191,7 +162,7 @@ func (c *fixChoice) ambiguous(answers []*explain.Explanation, found int) error {
 }
 
 // printFix prints the chosen fix: as text, or the objects that it changes as they become.
-func printFix(ctx context.Context, o *questionOptions, c *fixChoice, s *inspect.Snapshot, answers []*explain.Explanation) error {
+func printFix(ctx context.Context, o *explainOptions, c *fixChoice, s *inspect.Snapshot, answers []*explain.Explanation) error {
 	e, i, err := c.choose(answers)
 	if err != nil {
 		return err

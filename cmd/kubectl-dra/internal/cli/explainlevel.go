@@ -139,7 +139,7 @@ func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness
 // readLevels asks the server, or the demo, for its load. asked is false for files, which have none.
 func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int) (in fairness.LevelInput, asked bool, err error) {
 	in.Snapshot = s
-	source, err := newLevelSource(reader)
+	source, err := reader.levelSource()
 	if err != nil {
 		return in, false, err
 	}
@@ -214,7 +214,7 @@ func (o *levelOptions) set(objects *inspect.Objects, levels []flowcontrol.Level)
 		}
 		changed, err := flowcontrol.Set(objects.PriorityLevels[at], changes)
 		if err != nil {
-			return &usageError{err}
+			return usagef("%w", err)
 		}
 		objects.PriorityLevels[at] = changed
 		if err := refused(&inspect.Objects{PriorityLevels: []*flowcontrolv1.PriorityLevelConfiguration{changed}}); err != nil {

@@ -17,7 +17,7 @@ import (
 var manifestFormats = []string{"json", "yaml"}
 
 // printChanged prints the objects that a fix changes, ready to be applied.
-func (o *questionOptions) printChanged(ctx context.Context, s *inspect.Snapshot, e *explain.Explanation, i int) error {
+func (o *explainOptions) printChanged(ctx context.Context, s *inspect.Snapshot, e *explain.Explanation, i int) error {
 	f := &e.Fixes[i]
 	if len(f.Changes) == 0 {
 		return noManifest(f, i, "changes no object that could be printed")
@@ -59,17 +59,17 @@ func printDocuments(w io.Writer, objects []remedy.Object, printValue func(io.Wri
 }
 
 // whole returns an object with all that it has: what a snapshot keeps of a pod of a cluster is not enough to write it down.
-func (o *questionOptions) whole(ctx context.Context, s *inspect.Snapshot, c explain.ObjectChange) (remedy.Object, error) {
+func (o *explainOptions) whole(ctx context.Context, s *inspect.Snapshot, c explain.ObjectChange) (remedy.Object, error) {
 	object, err := remedy.Find(s, c)
 	if !errors.Is(err, remedy.ErrPartOnly) || c.Kind != "Pod" || o.reader.offline() || len(o.files) > 0 {
 		return object, err
 	}
-	return o.reader.pod(ctx, inspect.PodRef{Namespace: c.Namespace, Name: c.Name})
+	return o.wholePod(ctx, inspect.PodRef{Namespace: c.Namespace, Name: c.Name})
 }
 
-// pod reads a whole pod from the cluster.
-func (r *reader) pod(ctx context.Context, ref inspect.PodRef) (remedy.Object, error) {
-	config, err := r.connection.restConfig()
+// wholePod reads a whole pod from the cluster.
+func (o *explainOptions) wholePod(ctx context.Context, ref inspect.PodRef) (remedy.Object, error) {
+	config, err := o.reader.connection.restConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func noManifest(f *explain.Fix, i int, why string) error {
 }
 
 // noteFix says to stderr which fix is printed, and what it takes besides.
-func (o *questionOptions) noteFix(e *explain.Explanation, i int) {
+func (o *explainOptions) noteFix(e *explain.Explanation, i int) {
 	f := &e.Fixes[i]
 	o.note("fix %d of %d for %s: %s", i+1, len(e.Fixes), e.Subject.FullName(), f.Message)
 	for _, ref := range f.Claims {

@@ -87,9 +87,6 @@ func (o *requestOptions) complete() (err error) {
 	return checkSeats(o.seats)
 }
 
-// flowControlResources are what decides where requests go.
-var flowControlResources = []inspect.Resource{inspect.PriorityLevels, inspect.FlowSchemas}
-
 func (o *requestOptions) run(ctx context.Context) error {
 	snapshot, err := o.reader.read(ctx, "", flowControlResources)
 	if err != nil {

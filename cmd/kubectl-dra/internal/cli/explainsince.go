@@ -27,13 +27,13 @@ var sinceKinds = []kind{kindClaim, kindPod}
 
 // sinceSearch is a search for the moment at which a claim or pod stopped fitting.
 type sinceSearch struct {
-	*questionOptions
+	*explainOptions
 	log  *openedLog
 	more *inspect.Objects // of files besides the log; may be nil
 }
 
 // explainSince says when something stopped fitting, and by which change.
-func explainSince(ctx context.Context, o *questionOptions) error {
+func explainSince(ctx context.Context, o *explainOptions) error {
 	if len(o.asked) != 1 || len(o.files) > 0 || !isSinceKind(o.asked[0]) || o.node != "" {
 		return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
 	}
@@ -44,11 +44,11 @@ func explainSince(ctx context.Context, o *questionOptions) error {
 	if path == "" {
 		return usagef("--since looks into a log of kubectl dra record: give it with --from")
 	}
-	search := &sinceSearch{questionOptions: o}
+	search := &sinceSearch{explainOptions: o}
 	if search.log, err = o.reader.openLog(path); err != nil {
 		return err
 	}
-	defer search.log.file.Close() //nolint:errcheck // nothing was written
+	defer search.log.close() //nolint:errcheck // nothing was written
 	if search.more, err = o.reader.readMore(ctx, rest); err != nil {
 		return err
 	}

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -23,38 +21,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-// maxStarting is the number of pods that are starting of which Events are read.
-const maxStarting = 30
-
-// narrowing says which of all pods and claims are meant.
-type narrowing struct {
-	allNamespaces bool
-	selector      string
-	labels        labels.Selector // that selector means; nil if there is none
-}
-
-func (n *narrowing) addTo(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.BoolVarP(&n.allNamespaces, "all-namespaces", "A", false, "without a name: what is stuck in all namespaces, as without -n")
-	flags.StringVarP(&n.selector, "selector", "l", "", "without a name: only what has these labels, as key=value,…")
-}
-
-// given reports whether a flag was given that a question about names has no use for.
-func (n *narrowing) given() bool { return n.allNamespaces || n.selector != "" }
-
-// complete reads the selector. The namespace is that of -n, or empty.
-func (n *narrowing) complete(namespace string) (err error) {
-	if n.allNamespaces && namespace != "" {
-		return usagef("--namespace and --all-namespaces exclude each other")
-	}
-	if n.selector != "" {
-		if n.labels, err = labels.Parse(n.selector); err != nil {
-			return usagef("--selector: %w", err)
-		}
-	}
-	return nil
-}
 
 // explainTriage answers what is stuck in the cluster, of all kinds or of one, and what frees most of it.
 func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *pflag.FlagSet) error {
@@ -77,7 +43,7 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 		return err
 	}
 	starting, left := startingPods(snapshot)
-	if about.Question.Events, err = o.reader.eventsOf(ctx, snapshot, starting); err != nil {
+	if about.Question.Events, err = eventsOf(ctx, o.reader, snapshot, starting); err != nil {
 		return err
 	}
 	var budget timebudget.Budget
@@ -133,22 +99,6 @@ func triageCode(t *explain.Triage) int {
 		return exitFailed
 	}
 	return exitAnswered
-}
-
-// startingPods are pods that are on a node and have no running container yet, of which Events tell what is in the way. left is
-// how many more there are.
-func startingPods(s *inspect.Snapshot) (pods []metav1.Object, left int) {
-	for _, pod := range s.Objects().Pods {
-		if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp != nil {
-			continue
-		}
-		if len(pods) == maxStarting {
-			left++
-			continue
-		}
-		pods = append(pods, pod)
-	}
-	return pods, left
 }
 
 // askedAlone is how a subject would be asked about by itself.

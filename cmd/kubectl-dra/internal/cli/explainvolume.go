@@ -16,7 +16,7 @@ var volumeResources = []inspect.Resource{
 }
 
 // volumeClaims are the names of the claims for volumes that are asked about. They are a question of their own.
-func (o *questionOptions) volumeClaims() ([]string, error) {
+func (o *explainOptions) volumeClaims() ([]string, error) {
 	var names []string
 	for _, n := range o.asked {
 		if n.kind.resource == inspect.VolumeClaims {
@@ -30,7 +30,7 @@ func (o *questionOptions) volumeClaims() ([]string, error) {
 }
 
 // explainVolumeClaims answers where the volumes of claims can be.
-func explainVolumeClaims(ctx context.Context, o *questionOptions, names []string) error {
+func explainVolumeClaims(ctx context.Context, o *explainOptions, names []string) error {
 	snapshot, err := o.reader.read(ctx, o.namespace, volumeResources)
 	if err != nil {
 		return err

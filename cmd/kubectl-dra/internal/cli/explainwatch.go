@@ -22,7 +22,7 @@ import (
 var watchedKinds = []string{kindClaim.kind, kindPod.kind, kindTemplate.kind}
 
 // checkWatch refuses what cannot be followed.
-func (o *questionOptions) checkWatch() error {
+func (o *explainOptions) checkWatch() error {
 	switch {
 	case len(o.reader.from) > 0:
 		return usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
@@ -35,14 +35,14 @@ func (o *questionOptions) checkWatch() error {
 }
 
 // watchVerdicts prints the answers, and each again when its verdict is another one, until ctx is done.
-func (o *questionOptions) watchVerdicts(ctx context.Context) error {
-	w := &verdictWatch{questionOptions: o, shown: map[explain.Subject]string{}}
+func (o *explainOptions) watchVerdicts(ctx context.Context) error {
+	w := &verdictWatch{explainOptions: o, shown: map[explain.Subject]string{}}
 	return o.reader.follow(ctx, o.namespace, &outageWatch{streams: o.streams, resources: o.resources()}, nil, w.look)
 }
 
 // verdictWatch prints verdicts as they change.
 type verdictWatch struct {
-	*questionOptions
+	*explainOptions
 	cluster *scheduler.Cluster
 	// shown is what was last said of each subject, in short; "" that it is gone.
 	shown map[explain.Subject]string

@@ -17,11 +17,11 @@ import (
 func watchExplain(t *testing.T, format string, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	o := &questionOptions{
+	o := &explainOptions{questionOptions: &questionOptions{
 		shared:    shared{streams: &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}, format: output.Format{Name: format}},
 		namespace: "ml", asked: []named{{kind: kindClaim, name: "c"}},
-	}
-	w := &verdictWatch{questionOptions: o, shown: map[explain.Subject]string{}}
+	}}
+	w := &verdictWatch{explainOptions: o, shown: map[explain.Subject]string{}}
 	for _, s := range snapshots {
 		if err := w.look(t.Context(), s); err != nil {
 			return out.String(), errOut.String(), err

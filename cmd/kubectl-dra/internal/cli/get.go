@@ -222,7 +222,9 @@ func (o *getOptions) bind(cmd *cobra.Command, completer *completer) {
 	set.StringVar(&o.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
 	addConcurrencyFlag(set, &o.serverConcurrency)
 	addOutputFlags(cmd, &o.format, output.TableFormats)
-	completeArguments(cmd, "views, then names of what they list", completer.views)
+	completeArguments(cmd, "views, then names of what they list", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return completeViews(completer, cmd, args, prefix)
+	})
 	completeFlag(cmd, "by", "ways to count", fixed(usageGroupings()...))
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 }
@@ -426,7 +428,7 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	}
 	if o.sortBy != "" {
 		if err := list.Sort(o.sortBy); err != nil {
-			return nil, nil, &usageError{err}
+			return nil, nil, usagef("%w", err)
 		}
 	}
 	return list, missing, nil

@@ -4,13 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
-	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
 const (
@@ -18,40 +15,11 @@ const (
 	flowSchemasView    = "flowschemas"
 )
 
-// addConcurrencyFlag adds the flag that only the priority levels have.
-func addConcurrencyFlag(flags *pflag.FlagSet, to *int) {
-	flags.IntVar(to, "server-concurrency", 0, "compute the limits of prioritylevels for this server concurrency limit, which is the sum of the API server's "+
-		"--max-requests-inflight and --max-mutating-requests-inflight; 0 asks the server, or takes its default, 600")
-}
-
 func checkConcurrency(seats int, v view) error {
 	if seats > 0 && v.names[0] != priorityLevelsView {
 		return usagef("--server-concurrency is for %s only", priorityLevelsView)
 	}
 	return checkSeats(seats)
-}
-
-func checkSeats(seats int) error {
-	if seats < 0 || seats > flowcontrol.MaxServerConcurrency {
-		return usagef("--server-concurrency is %d; it can be 1 to %d", seats, flowcontrol.MaxServerConcurrency)
-	}
-	return nil
-}
-
-// newLevelSource returns the source of the cluster, or of the demo, which plays on with each reading. It is nil for files, which say
-// nothing of it.
-func newLevelSource(reader *reader) (flowcontrol.Source, error) {
-	switch {
-	case len(reader.from) > 0:
-		return nil, nil //nolint:nilnil // no source is an answer: there is nothing to read
-	case reader.demo:
-		return demo.NewLoad()
-	}
-	config, err := reader.connection.restConfig()
-	if err != nil {
-		return nil, err
-	}
-	return flowcontrol.NewReader(config)
 }
 
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
@@ -78,7 +46,7 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	if o.levels == nil { // it is made once: the demo plays on with each reading
 		var err error
-		if o.levels, err = newLevelSource(o.reader); err != nil || o.levels == nil {
+		if o.levels, err = o.reader.levelSource(); err != nil || o.levels == nil {
 			return flowcontrol.Reading{}, err
 		}
 	}
@@ -88,13 +56,6 @@ func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	}
 	o.noteReading(reading)
 	return reading, nil
-}
-
-// noteReading says that live figures are missing, and why.
-func (s *streams) noteReading(r flowcontrol.Reading) {
-	if r.Metrics == nil {
-		s.note("warning: %s; live figures are missing, limits are computed", r.Health.Message)
-	}
 }
 
 // computedLevels lists the priority levels for the default server concurrency limit. Without objects

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -21,33 +20,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-var watchStart = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-
-// watched is what a watch of the claims in ml is shown: moment counts minutes.
-func watched(moment int, state inspect.HealthState, claims ...*resourcev1.ResourceClaim) *inspect.Snapshot {
-	objects := inspect.Objects{Claims: claims, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}
-	health := map[inspect.Resource]inspect.Health{}
-	for _, r := range inspect.Resources() {
-		health[r] = inspect.Health{State: inspect.Synced}
-	}
-	health[inspect.Claims] = inspect.Health{State: state, Message: "claims are " + string(state)}
-	return inspect.New(objects, inspect.Config{
-		Revision: int64(moment + 1), Time: watchStart.Add(time.Duration(moment) * time.Minute),
-		Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health,
-	})
-}
-
-// watchedClaim is a claim without requests, allocated to a node unless that is "".
-func watchedClaim(name, node string) *resourcev1.ResourceClaim {
-	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, CreationTimestamp: metav1.NewTime(watchStart)}}
-	if node != "" {
-		c.Status.Allocation = &resourcev1.AllocationResult{NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
-		}}}}
-	}
-	return c
-}
 
 // watchClaims shows the snapshots to a watch of the claims in ml, one after the other, and returns what it prints.
 func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
@@ -189,21 +161,6 @@ func TestGetWatchEnds(t *testing.T) {
 	}
 }
 
-// stopAfter ends a command once it has printed so many lines.
-type stopAfter struct {
-	text  strings.Builder
-	lines int
-	stop  func()
-}
-
-func (s *stopAfter) Write(p []byte) (int, error) {
-	s.text.Write(p)
-	if strings.Count(s.text.String(), "\n") >= s.lines {
-		s.stop()
-	}
-	return len(p), nil
-}
-
 func TestGetWatchFollowsTheLifeOfTheDemoCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // time passes at once
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -222,9 +179,9 @@ func TestGetWatchFollowsTheLifeOfTheDemoCluster(t *testing.T) {
 
 // watchDemo gets the devices of the demo cluster, once or again and again.
 func watchDemo(ctx context.Context, out io.Writer, watch bool) error {
-	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, time.Now)
-	p.reader.demo = true
-	o := &getOptions{shared: shared{streams: p.streams, reader: p.reader}, watch: watch}
+	r := newReading(out, time.Now)
+	r.demo = true
+	o := &getOptions{shared: shared{streams: r.streams, reader: r}, watch: watch}
 	if err := o.complete([]string{"devices"}); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (r *reader) readLog(ctx context.Context, path string, archives, manifests [
 	if err != nil {
 		return nil, err
 	}
-	defer log.file.Close() //nolint:errcheck // nothing was written
+	defer log.close() //nolint:errcheck // nothing was written
 	s, err := r.snapshotOf(ctx, log, r.at)
 	if err != nil {
 		return nil, err
@@ -104,6 +104,9 @@ func (r *reader) openLog(path string) (*openedLog, error) {
 	}
 	return &openedLog{log, path, file, r.memory}, nil
 }
+
+// close closes the file.
+func (l *openedLog) close() error { return l.file.Close() }
 
 // Snapshot reads a moment of the log.
 func (l *openedLog) Snapshot(ctx context.Context, moment int) (*inspect.Snapshot, error) {

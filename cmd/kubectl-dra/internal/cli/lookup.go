@@ -31,6 +31,9 @@ var (
 	kindNode        = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}, nil}
 )
 
+// kindClass is a sort of object of which only selectors can be tested.
+var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}, nil}
+
 func (k kind) hasName(name string) bool {
 	if k.owner != nil {
 		return k.owner.Called(name)
@@ -92,32 +95,6 @@ func notFound(s *inspect.Snapshot, k kind, namespace, name string) error {
 	return errors.New(text + whatExists(name, namespace, here, elsewhere))
 }
 
-// maxNamesListed is how many names are listed in place of one that does not exist.
-const maxNamesListed = 5
-
-// whatExists says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
-// or what there is here.
-func whatExists(name, namespace string, here, elsewhere []string) string {
-	of, plain, both := strings.Cut(name, "/")
-	switch hint := didYouMean(name, here); {
-	case both && namespace != "" && of != "" && plain != "" && inspect.Sanitize(name) == name:
-		return fmt.Sprintf("; the namespace is given apart: %s -n %s", plain, of)
-	case len(elsewhere) > 0:
-		return fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
-	case hint != "":
-		return hint
-	case len(here) == 0 && namespace != "":
-		return "; there is none at all in that namespace"
-	case len(here) == 0:
-		return "; there is none at all"
-	case len(here) == 1:
-		return "; there is only " + here[0]
-	case len(here) <= maxNamesListed:
-		return "; there are " + commaList(here)
-	}
-	return fmt.Sprintf("; there are %s and %d more", commaList(here[:maxNamesListed]), len(here)-maxNamesListed)
-}
-
 // typeNames are what the kinds are called in usage.
 func typeNames(kinds []kind) []string {
 	var names []string
@@ -143,7 +120,7 @@ func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) })
 	if i < 0 {
-		return kind{}, nil, &unknownTypeError{usageError{fmt.Errorf("unknown type %q%s", word, whatExists(word, "", known, nil))}, word}
+		return kind{}, nil, &unknownTypeError{usagef("unknown type %q%s", word, whatExists(word, "", known, nil)), word}
 	}
 	if len(names) == 0 || slices.Contains(names, "") {
 		return kind{}, nil, usagef("%s needs a name", word)

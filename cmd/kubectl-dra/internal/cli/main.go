@@ -5,15 +5,15 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
-
-// Clock tells the time.
-type Clock func() time.Time
 
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
 // usage, 3 the answer is no, 130 interrupted (143 by SIGTERM).
@@ -95,4 +95,15 @@ func execute(ctx context.Context, run func(context.Context) error, grace func() 
 	case <-time.After(grace()):
 	}
 	return errInterrupted
+}
+
+// completeProgram is the name under which kubectl asks a plugin called dra to complete.
+const completeProgram = "kubectl_complete-dra"
+
+// Arguments returns the arguments of a process. One that is called kubectl_complete-dra, by a link to this program, completes.
+func Arguments(process []string) []string {
+	if strings.TrimSuffix(filepath.Base(process[0]), ".exe") == completeProgram {
+		return append([]string{cobra.ShellCompRequestCmd}, process[1:]...)
+	}
+	return process[1:]
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -154,14 +153,4 @@ func safeNotes(text string) string {
 		lines[i] = inspect.Sanitize(lines[i])
 	}
 	return strings.Join(lines, "\n")
-}
-
-// readingTransport refuses requests that could change something.
-type readingTransport struct{ http.RoundTripper }
-
-func (t readingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
-		return nil, fmt.Errorf("a %s request was refused: here the cluster is only read", r.Method)
-	}
-	return t.RoundTripper.RoundTrip(r)
 }

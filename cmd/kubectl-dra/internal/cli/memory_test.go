@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
+	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 )
 
 func TestMemoryAllowed(t *testing.T) {
@@ -87,24 +91,53 @@ func TestMemoryWatch(t *testing.T) {
 	}
 }
 
+// archived is a snapshot of the demo cluster, as kubectl dra snapshot writes it.
+func archived(t *testing.T) []byte {
+	t.Helper()
+	s, err := (&reader{}).readDemo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := archive.Write(&b, s, archive.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// logged is a log of the demo cluster, as kubectl dra record writes it.
+func logged(t *testing.T) []byte {
+	t.Helper()
+	s, err := (&reader{}).readDemo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := history.NewRecorder(history.Bounds{}, time.Time{})
+	if err := recorder.Take(s); err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := recorder.Flush(s.Time())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for i := range blocks {
+		out = append(out, blocks[i].Data...)
+	}
+	return out
+}
+
 // TestMemoryGuardsReading: once files have been read, nothing watches what the answer takes, whatever they are.
 func TestMemoryGuardsReading(t *testing.T) {
 	dir := t.TempDir()
 	paths := map[string]string{}
-	for source, command := range map[string][]string{
-		"snapshot": {"snapshot", "--demo", "-o"},
-		"log":      {"record", "--demo", "--for", "1m", "-o"},
+	for source, data := range map[string][]byte{
+		"snapshot": archived(t), "log": logged(t), "manifest": []byte("{apiVersion: v1, kind: Node, metadata: {name: n1}}"),
 	} {
-		paths[source] = filepath.Join(dir, source)
-		root := newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now).root()
-		root.SetArgs(append(command, paths[source]))
-		if err := root.ExecuteContext(t.Context()); err != nil {
+		paths[source] = filepath.Join(dir, source+".yaml")
+		if err := os.WriteFile(paths[source], data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	paths["manifest"] = filepath.Join(dir, "node.yaml")
-	if err := os.WriteFile(paths["manifest"], []byte("{apiVersion: v1, kind: Node, metadata: {name: n1}}"), 0o600); err != nil {
-		t.Fatal(err)
 	}
 	for source, path := range paths {
 		t.Run(source, func(t *testing.T) {
@@ -164,4 +197,16 @@ func TestMaxInput(t *testing.T) {
 			t.Errorf("%q gives %d", text, got)
 		}
 	}
+}
+
+// FuzzMaxInput: what is taken for a size is one.
+func FuzzMaxInput(f *testing.F) {
+	for _, seed := range []string{"512Mi", "1e-2000000000", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if bytes, err := parseMaxInput(text); err == nil && (bytes < 0 || bytes > maxMaxInput || bytes == 0 && text != "") {
+			t.Errorf("--max-input %q is %d", text, bytes)
+		}
+	})
 }

@@ -149,7 +149,7 @@ const kubeletPatience = 5 * time.Second
 
 // patience bounds a reading of the kubelet.
 func (o *nodeOptions) patience() time.Duration {
-	if timeout, err := clientcmd.ParseTimeout(o.reader.connection.overrides.Timeout); err == nil && timeout > 0 {
+	if timeout, err := clientcmd.ParseTimeout(o.reader.connection.timeoutFlag()); err == nil && timeout > 0 {
 		return timeout
 	}
 	return kubeletPatience

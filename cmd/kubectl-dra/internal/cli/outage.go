@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -65,7 +66,7 @@ func (r *reader) follow(ctx context.Context, namespace string, w *outageWatch, a
 		stopWaiting()
 		return look(ctx, s)
 	})
-	return orElse(err, failureOf(source))
+	return cmp.Or(err, failureOf(source))
 }
 
 // failureOf is why a source has ended, if it has failed.
@@ -123,3 +124,6 @@ func (w *outageWatch) follow(ctx context.Context, updates <-chan *inspect.Snapsh
 		}
 	}
 }
+
+// demoSeed makes the demo cluster live the same life for everybody.
+const demoSeed = 1

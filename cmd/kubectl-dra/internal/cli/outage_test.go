@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
 // outages are snapshots, a second after the other, of a cluster where some resources cannot be read at times.
@@ -30,6 +31,15 @@ func (o *outages) next(broken ...inspect.Resource) *inspect.Snapshot {
 	return inspect.New(*o.from.Objects(), inspect.Config{Revision: 1, Time: o.now, Features: o.from.Features(), Health: health})
 }
 
+func theDemo(t *testing.T) *inspect.Snapshot {
+	t.Helper()
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.New(objects, inspect.Config{Revision: 1, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+}
+
 // TestRecordOutage: while the server cannot be read nothing is recorded, which is said, and is a gap of the log. What fails alone
 // is recorded as such, after a while.
 func TestRecordOutage(t *testing.T) {
@@ -38,9 +48,9 @@ func TestRecordOutage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &outages{t: t, from: snapshotOf(t, usedDevice), now: at}
+	o := &outages{t: t, from: theDemo(t), now: at}
 	path := t.TempDir() + "/cluster.log"
-	said := &said{}
+	said := &buffer{}
 	file, err := openLogFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -107,12 +117,12 @@ func TestRecordOutage(t *testing.T) {
 
 // TestIdleLog: a log in which nothing happens goes on without becoming longer.
 func TestIdleLog(t *testing.T) {
-	o := &outages{t: t, from: snapshotOf(t, usedDevice), now: time.Unix(1_000_000, 0)}
+	o := &outages{t: t, from: theDemo(t), now: time.Unix(1_000_000, 0)}
 	file, err := openLogFile(t.TempDir() + "/cluster.log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{recordOptions: &recordOptions{streams: &streams{IOStreams: genericiooptions.IOStreams{ErrOut: &said{}}}}, log: file, recorder: history.NewRecorder(history.Bounds{}, time.Time{})}
+	r := &recording{recordOptions: &recordOptions{streams: &streams{IOStreams: genericiooptions.IOStreams{ErrOut: &buffer{}}}}, log: file, recorder: history.NewRecorder(history.Bounds{}, time.Time{})}
 	if err := r.take(o.next()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package cli
 
-import (
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-)
+import "github.com/kubectl-dra/kubectl-dra/inspect"
 
 // overlay puts the objects of over on top of those of base: an object of the same name is replaced.
 func overlay(base, over *inspect.Objects) {

@@ -230,3 +230,8 @@ func (o *planOptions) pods(ctx context.Context) (*askedPods, error) {
 
 // maxPlanned is the number of pods up to which a plan takes seconds.
 const maxPlanned = 20_000
+
+// hasChoice reports whether kube-scheduler may choose among several nodes for a pod.
+func hasChoice(p *explain.Plan) bool {
+	return slices.ContainsFunc(p.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 })
+}

@@ -11,8 +11,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 const (
@@ -125,15 +123,6 @@ func wholeCharacters(data []byte) (whole, rest []byte) {
 		}
 	}
 	return data, nil
-}
-
-// safeLines is inspect.Sanitize for text of several lines.
-func safeLines(text string) string {
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = inspect.Sanitize(strings.ReplaceAll(line, "\t", "    "))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // needsKeyboard reports whether a credential plugin cannot do without the keyboard.

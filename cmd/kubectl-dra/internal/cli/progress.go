@@ -41,6 +41,9 @@ func startProgress(w io.Writer) *progress {
 	return p
 }
 
+// visible reports whether there is a terminal to show progress on.
+func (p *progress) visible() bool { return p.w != nil }
+
 // show replaces the text.
 func (p *progress) show(text string) {
 	p.mu.Lock()

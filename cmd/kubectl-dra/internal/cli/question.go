@@ -289,14 +289,3 @@ func claimOf(object metav1.Object) *resourcev1.ResourceClaim {
 	}
 	return inspect.ClaimFromTemplate(template, template.Name)
 }
-
-// kindName is the kind of an object that can be asked about.
-func kindName(object metav1.Object) string {
-	switch object.(type) {
-	case *corev1.Pod, *inspect.Workload:
-		return kindPod.kind
-	case *resourcev1.ResourceClaimTemplate:
-		return kindTemplate.kind
-	}
-	return kindClaim.kind
-}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,7 +77,7 @@ func (r *reader) sourceFlags() string {
 	return out
 }
 
-// validate checks the flags.
+// validate checks the flags, and those of the streams.
 func (r *reader) validate() error {
 	if r.demo && len(r.from) > 0 {
 		return usagef("--demo and --from exclude each other")
@@ -96,7 +97,7 @@ func (r *reader) validate() error {
 		return usagef("--features: %w", err)
 	}
 	r.gates = gates
-	return nil
+	return r.streams.validate()
 }
 
 // namespace returns the namespace that a question without one is about: -n, else that of the kubeconfig
@@ -334,3 +335,18 @@ func (r *reader) now(snapshot *inspect.Snapshot) metav1.Time {
 	}
 	return metav1.NewTime(r.clock()).Rfc3339Copy()
 }
+
+// givenEvents are the Events of files.
+func (r *reader) givenEvents() inspect.Events {
+	given := inspect.Events{List: r.events}
+	if len(r.events) > 0 {
+		given.Health.State = inspect.Synced
+	}
+	return given
+}
+
+// stdinPath is the path that stands for standard input.
+const stdinPath = "-"
+
+// Clock tells the time.
+type Clock func() time.Time

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -239,7 +240,7 @@ func (r *recording) cluster(ctx context.Context) error {
 		select {
 		case s, open := <-source.Updates():
 			if !open {
-				return orElse(failureOf(source), context.Cause(ctx))
+				return cmp.Or(failureOf(source), context.Cause(ctx))
 			}
 			if err := r.take(s); err != nil {
 				return err
@@ -255,7 +256,7 @@ func (r *recording) cluster(ctx context.Context) error {
 		case <-over:
 			return r.write(r.reader.clock())
 		case <-ctx.Done():
-			return orElse(r.write(r.reader.clock()), context.Cause(ctx))
+			return cmp.Or(r.write(r.reader.clock()), context.Cause(ctx))
 		}
 	}
 }
@@ -266,14 +267,6 @@ func after(length time.Duration) <-chan time.Time {
 		return make(chan time.Time)
 	}
 	return time.After(length)
-}
-
-// orElse is the first error that there is.
-func orElse(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 // demo records a life of the demo cluster, whose time does not have to be waited for.
@@ -306,7 +299,7 @@ func (r *recording) demo(ctx context.Context) error {
 			}
 		}
 	}
-	return orElse(r.write(end), context.Cause(ctx))
+	return cmp.Or(r.write(end), context.Cause(ctx))
 }
 
 // logFile is the file of a log that is being written.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -46,7 +47,7 @@ func newProgram(io genericiooptions.IOStreams, clock Clock) *program {
 	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}, clock: clock}
 	p.connection = newConnection(p.streams)
 	p.reader = newReader(p.streams, p.connection, p.memory, clock)
-	p.completer = &completer{streams: p.streams, reader: p.reader, timeout: completionTimeout, noPrompt: true}
+	p.completer = newCompleter(p.streams, p.reader)
 	return p
 }
 
@@ -66,7 +67,7 @@ func (p *program) root() *cobra.Command {
 			if err := configureLog(p.streams.ErrOut, p.streams.verbosity); err != nil {
 				return err
 			}
-			if err := validate(p.reader, p.streams); err != nil {
+			if err := p.reader.validate(); err != nil {
 				return err
 			}
 			return refuseEmptyFlags(cmd)
@@ -92,36 +93,28 @@ func (p *program) root() *cobra.Command {
 
 func (p *program) commands() []*cobra.Command {
 	streams, connection, reader, completer := p.streams, p.connection, p.reader, p.completer
-	access := &writeAccess{streams, connection, reader, p.grace}
-	ui := &terminalUI{streams, connection, reader, p.memory, p.grace}
+	access := &writeAccess{streams: streams, connection: connection, reader: reader, grace: p.grace}
+	ui := &terminalUI{streams: streams, connection: connection, reader: reader, memory: p.memory, writers: access}
 	return []*cobra.Command{
 		newTop(ui),
 		streams.onlyReading(newExplain(streams, reader, completer)),
 		newAllocate(access, completer),
 		newDeallocate(access, completer),
 		streams.onlyReading(newFit(streams, reader, completer)),
-		newCel(streams, reader, completer, ui),
+		newCel(streams, reader, completer, ui.Lab),
 		streams.onlyReading(newGet(streams, reader, completer)),
-		streams.onlyReading(newCheck(streams, reader, completer)),
+		streams.onlyReading(newCheck(streams, reader, completer, clientVersion().GitVersion)),
 		streams.onlyReading(newPlan(streams, reader, completer)),
 		streams.onlyReading(newNode(streams, reader, completer)),
 		newSnapshot(streams, connection, reader, p.memory),
 		newRecord(streams, reader, p.grace),
 		streams.onlyReading(newDiff(streams, reader)),
-		streams.onlyReading(newVersion(streams, reader)),
+		streams.onlyReading(newVersion(streams, reader, pluginVersion())),
 		newCompletion(streams),
 		newSchema(streams),
 		newMCP(streams, reader, p.clock),
 		newOptions(streams),
 	}
-}
-
-// validate checks the flags that every command has.
-func validate(reader *reader, streams *streams) error {
-	if err := reader.validate(); err != nil {
-		return err
-	}
-	return streams.validate()
 }
 
 // runRoot is what happens without a command.
@@ -147,4 +140,19 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return usagef("unknown command %q%s", args[0], hint)
 	}
 	return usagef("unknown command %q; there are %s", args[0], commaList(names))
+}
+
+// offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.
+func offerNothingElse(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = nothing
+	}
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, nothing) // fails for those that complete something
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		offerNothingElse(sub)
+	}
 }

@@ -4,28 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net/url"
 	"regexp"
-
-	"k8s.io/client-go/rest"
+	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// hideUserinfo moves a user and a password from the address of the server to where they are not printed: package
-// http would send them all the same, but logs and errors show the address.
-func hideUserinfo(config *rest.Config) {
-	address, err := url.Parse(config.Host)
-	if err != nil || address.User == nil {
-		return
-	}
-	if config.Username == "" && config.BearerToken == "" && config.BearerTokenFile == "" && config.ExecProvider == nil && config.AuthProvider == nil {
-		config.Username = address.User.Username()
-		config.Password, _ = address.User.Password()
-	}
-	address.User = nil
-	config.Host = address.String()
-}
 
 // userinfo is what stands before the last @ of an address, also of one that cannot be parsed.
 var userinfo = regexp.MustCompile(`(://)[^\s"'<>]*@`)
@@ -45,4 +28,13 @@ func (l *logWriter) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// safeLines is inspect.Sanitize for text of several lines.
+func safeLines(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = inspect.Sanitize(strings.ReplaceAll(line, "\t", "    "))
+	}
+	return strings.Join(lines, "\n")
 }

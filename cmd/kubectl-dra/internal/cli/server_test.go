@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,30 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
-
-// buffer is an output that several goroutines write to.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 // command runs a command line, as Main does, until ctx is done.
 func command(ctx context.Context, args ...string) (code int, stdout, stderr string) {
@@ -101,20 +81,6 @@ func TestInterruptedCommandsPrintNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswersAfterAnInterruptAreNotPrinted: the work ended at the moment of the interrupt.
-func TestAnswersAfterAnInterruptAreNotPrinted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var out bytes.Buffer
-	a := &uninterruptedOutput{ctx: ctx, w: &out}
-	if _, err := a.Write([]byte("before")); err != nil {
-		t.Error(err)
-	}
-	cancel()
-	if _, err := a.Write([]byte("after")); err == nil || out.String() != "before" {
-		t.Errorf("%v, printed %q", err, out.String())
-	}
-}
-
 // TestAnswersThatAreNoListsFail: a server that answers {} has no claims to show, and nothing to say about them.
 func TestAnswersThatAreNoListsFail(t *testing.T) {
 	for name, body := range map[string]string{"empty object": `{}`, "another kind": `{"kind":"ConfigMapList","apiVersion":"v1","items":[]}`} {
@@ -172,19 +138,6 @@ func TestPasswordsInAddresses(t *testing.T) {
 	}
 }
 
-func TestMaskUserinfo(t *testing.T) {
-	for text, want := range map[string]string{
-		"https://a:b@c/x":              "https://…@c/x",
-		`parse "https://a:b@d@c:1": x`: `parse "https://…@c:1": x`,
-		"https://c/x and a@b":          "https://c/x and a@b",
-		"https://c:1":                  "https://c:1",
-	} {
-		if got := maskUserinfo(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}
-
 // kubeconfigWith writes a kubeconfig whose user is a credential plugin: a script.
 func kubeconfigWith(t *testing.T, server, script string) {
 	t.Helper()
@@ -224,18 +177,5 @@ func TestPluginsThatNeverReturn(t *testing.T) {
 		if took := time.Since(begin); code != exitInterrupted || stdout != "" || took > 15*time.Second {
 			t.Errorf("%s: code %d after %v, stdout %q", args, code, took, stdout)
 		}
-	}
-}
-
-func TestPluginOutputIsKeptForTheScreen(t *testing.T) {
-	p := &pluginOutput{}
-	for i := range 20 {
-		_, _ = fmt.Fprintf(p, "line %d\x1b\n", i)
-	}
-	_, _ = p.Write([]byte("enter co\xc3"))
-	_, _ = p.Write([]byte("\xb6de"))
-	got := p.lastLines()
-	if len(got) != maxPluginLines+1 || got[0] != `line 14\x1b` || got[maxPluginLines] != "enter coöde" {
-		t.Errorf("%q", got)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -43,10 +42,9 @@ func readArchived(t *testing.T, s *inspect.Snapshot, opts archive.Options) *insp
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard},
-		func() time.Time { return s.Time().AddDate(1, 0, 0) })
-	p.reader.from = []string{path}
-	back, err := p.reader.read(context.Background(), "", nil)
+	r := newReading(io.Discard, func() time.Time { return s.Time().AddDate(1, 0, 0) })
+	r.from = []string{path}
+	back, err := r.read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +53,10 @@ func readArchived(t *testing.T, s *inspect.Snapshot, opts archive.Options) *insp
 
 // subjectsOf are all claims, templates and pods; one of each name, as by name no other can be asked about.
 func subjectsOf(s *inspect.Snapshot) []metav1.Object {
-	subjects := appendObjects(nil, s.Objects().Claims)
-	subjects = appendObjects(subjects, s.Objects().Templates)
-	subjects = appendObjects(subjects, s.Objects().Pods)
+	var subjects []metav1.Object
+	for _, resource := range []inspect.Resource{inspect.Claims, inspect.Templates, inspect.Pods} {
+		subjects = append(subjects, inspect.KindOf(resource).Objects(s.Objects())...)
+	}
 	return slices.CompactFunc(subjects, func(a, b metav1.Object) bool {
 		return kindName(a) == kindName(b) && a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
 	})
@@ -90,9 +89,9 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 
 // TestSnapshotAnswersAsItsSource: the demo cluster and its archive give the same answers, byte for byte.
 func TestSnapshotAnswersAsItsSource(t *testing.T) {
-	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
-	p.reader.demo = true
-	s, err := p.reader.read(context.Background(), "", nil)
+	r := newReading(io.Discard, time.Now)
+	r.demo = true
+	s, err := r.read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,9 +178,9 @@ func asRead(s *inspect.Snapshot) *inspect.Snapshot {
 
 // TestAnonymizedSnapshotAnswersAlike: other names, but the same verdicts, counts, reasons and devices.
 func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
-	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
-	p.reader.demo = true
-	s, err := p.reader.read(context.Background(), "", nil)
+	r := newReading(io.Discard, time.Now)
+	r.demo = true
+	s, err := r.read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
@@ -40,3 +41,29 @@ func beginningWith(word string, candidates []string) []string {
 	}
 	return slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 }
+
+// whatExists says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
+// or what there is here.
+func whatExists(name, namespace string, here, elsewhere []string) string {
+	of, plain, both := strings.Cut(name, "/")
+	switch hint := didYouMean(name, here); {
+	case both && namespace != "" && of != "" && plain != "" && inspect.Sanitize(name) == name:
+		return fmt.Sprintf("; the namespace is given apart: %s -n %s", plain, of)
+	case len(elsewhere) > 0:
+		return fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
+	case hint != "":
+		return hint
+	case len(here) == 0 && namespace != "":
+		return "; there is none at all in that namespace"
+	case len(here) == 0:
+		return "; there is none at all"
+	case len(here) == 1:
+		return "; there is only " + here[0]
+	case len(here) <= maxNamesListed:
+		return "; there are " + commaList(here)
+	}
+	return fmt.Sprintf("; there are %s and %d more", commaList(here[:maxNamesListed]), len(here)-maxNamesListed)
+}
+
+// maxNamesListed is how many names are listed in place of one that does not exist.
+const maxNamesListed = 5

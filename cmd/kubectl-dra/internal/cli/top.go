@@ -20,13 +20,21 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
+// Writers make what the terminal UI writes with.
+type Writers interface {
+	// Cluster is for the cluster of the connection. wait returns when nothing is being written any more, or after a while.
+	Cluster() (writer tui.Writer, wait func())
+	// Demo is for the demo cluster, which is only in memory.
+	Demo(life *demo.Alive) tui.Writer
+}
+
 // terminalUI is what the terminal UI works with.
 type terminalUI struct {
 	streams    *streams
 	connection *connection
 	reader     *reader
 	memory     *memory
-	grace      *gracePeriod
+	writers    Writers
 }
 
 // topOptions are a checked request for the terminal UI.
@@ -124,8 +132,8 @@ func (o *topOptions) run(ctx context.Context) error {
 	}
 	collectSooner()
 	if !o.reader.offline() {
-		writer := &topWriter{access: &writeAccess{o.streams, o.connection, o.reader, o.grace}}
-		defer writer.wait()
+		writer, wait := o.writers.Cluster()
+		defer wait()
 		options.Writer = writer
 	}
 	o.memory.onScreen.Store(true)
@@ -146,7 +154,7 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		}
 		options.Remarks = o.connection.plugin.lastLines
 	}
-	if options.Levels, err = newLevelSource(o.reader); err != nil {
+	if options.Levels, err = o.reader.levelSource(); err != nil {
 		return err
 	}
 	if err := o.connectEvents(options); err != nil {
@@ -181,7 +189,7 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 			return err
 		}
 		options.Source = life
-		options.Writer = &demoWriter{access: &writeAccess{o.streams, o.connection, o.reader, o.grace}, life: life}
+		options.Writer = o.writers.Demo(life)
 		return nil
 	}
 	config, err := o.connection.restConfig()
@@ -305,7 +313,7 @@ func (o *topOptions) logIn(ctx context.Context) error {
 		return err
 	}
 	if needsKeyboard(config) {
-		if _, err := serverVersion(ctx, o.connection); err != nil {
+		if _, err := o.connection.serverVersion(ctx); err != nil {
 			return err
 		}
 	}
@@ -317,15 +325,18 @@ func (o *topOptions) logIn(ctx context.Context) error {
 // demoCluster stands where other clusters have their name.
 const demoCluster = "demo, only in memory"
 
-// demoSeed makes the demo cluster live the same life for everybody.
-const demoSeed = 1
-
 // asked is how the cluster is asked about.
 func (u *terminalUI) asked(flags *pflag.FlagSet) remedy.Asked {
 	return remedy.Asked{
 		Args:  givenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, clusterFlags...)),
 		Flags: givenFlags(flags, clusterFlags), Demo: u.reader.demo, Once: slices.Contains(u.reader.from, "-"),
 	}
+}
+
+// Lab opens the editor of selectors, on what the flags say to read.
+func (u *terminalUI) Lab(ctx context.Context, flags *pflag.FlagSet) error {
+	o := &topOptions{terminalUI: u, view: "cel", typing: true, namespace: u.connection.namespaceFlag(), asked: u.asked(flags)}
+	return o.run(ctx)
 }
 
 // screenOptions are those that follow from where the data comes from.

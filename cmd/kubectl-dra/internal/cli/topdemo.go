@@ -25,6 +25,9 @@ type demoWriter struct {
 	life   *demo.Alive
 }
 
+// Demo returns what the terminal UI writes to the demo cluster with.
+func (a *writeAccess) Demo(life *demo.Alive) tui.Writer { return &demoWriter{access: a, life: life} }
+
 // demoPlan is a change of the demo cluster that was not made yet.
 func demoPlan(text string, write func(context.Context) (string, error)) *writePlan {
 	return &writePlan{"This is the demo cluster: it is written in memory, and nowhere else.\n\n" + text, write}

@@ -27,6 +27,13 @@ type topWriter struct {
 	writing sync.WaitGroup // added to only under mu and before ended, so never while it is waited for
 }
 
+// Cluster returns what the terminal UI writes to the cluster with. wait returns when nothing is being written any more,
+// or after a while.
+func (a *writeAccess) Cluster() (writer tui.Writer, wait func()) {
+	t := &topWriter{access: a}
+	return t, t.wait
+}
+
 // begin tells that something is being written until the function that it returns is called.
 func (t *topWriter) begin() (done func(), err error) {
 	t.mu.Lock()

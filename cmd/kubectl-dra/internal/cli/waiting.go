@@ -45,7 +45,7 @@ func showWaiting(ctx context.Context, streams *streams, waiter tui.Waiter, shown
 		server, since, what := waiter.Waiting()
 		text := waitingText(server, since, what)
 		shown.show(text)
-		if shown.w == nil && !said && time.Since(since) >= waitingRemark {
+		if !shown.visible() && !said && time.Since(since) >= waitingRemark {
 			said = true
 			streams.note("still %s", text)
 		}

@@ -12,11 +12,11 @@ import (
 
 // unknownTypeError is a word where a type is expected.
 type unknownTypeError struct {
-	usageError
-	word string
+	error // of the command line
+	word  string
 }
 
-func (e *unknownTypeError) Unwrap() error { return &e.usageError }
+func (e *unknownTypeError) Unwrap() error { return e.error }
 
 // whichKind completes the error about an unknown type: where the word is the name of an object, it says how to ask about
 // that. Other errors are returned as they are.

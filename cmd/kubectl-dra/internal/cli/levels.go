@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+)
+
+// addConcurrencyFlag adds the flag that only the priority levels have.
+func addConcurrencyFlag(flags *pflag.FlagSet, to *int) {
+	flags.IntVar(to, "server-concurrency", 0, "compute the limits of prioritylevels for this server concurrency limit, which is the sum of the API server's "+
+		"--max-requests-inflight and --max-mutating-requests-inflight; 0 asks the server, or takes its default, 600")
+}
+
+func checkSeats(seats int) error {
+	if seats < 0 || seats > flowcontrol.MaxServerConcurrency {
+		return usagef("--server-concurrency is %d; it can be 1 to %d", seats, flowcontrol.MaxServerConcurrency)
+	}
+	return nil
+}
+
+// levelSource returns the source of the cluster, or of the demo, which plays on with each reading. It is nil for files, which say
+// nothing of it.
+func (r *reader) levelSource() (flowcontrol.Source, error) {
+	switch {
+	case len(r.from) > 0:
+		return nil, nil //nolint:nilnil // no source is an answer: there is nothing to read
+	case r.demo:
+		return demo.NewLoad()
+	}
+	config, err := r.connection.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	return flowcontrol.NewReader(config)
+}
+
+// noteReading says that live figures are missing, and why.
+func (o *shared) noteReading(r flowcontrol.Reading) {
+	if r.Metrics == nil {
+		o.note("warning: %s; live figures are missing, limits are computed", r.Health.Message)
+	}
+}
+
+// flowControlResources are what decides where requests go.
+var flowControlResources = []inspect.Resource{inspect.PriorityLevels, inspect.FlowSchemas}

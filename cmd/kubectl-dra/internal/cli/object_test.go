@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzIsObject: arguments that name an object begin with the word of a type.
+func FuzzIsObject(f *testing.F) {
+	for _, seed := range []string{"claim\x00a", "claims/a\x00claims/b", "pod", "class", "rc.resource.k8s.io/x", "/", "a/b/c", "", "\x00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, joined string) {
+		args := strings.Split(joined, "\x00")
+		word, _, _ := strings.Cut(args[0], "/")
+		if isObject(args) && !kindClaim.hasName(word) && !kindTemplate.hasName(word) && !kindClass.hasName(word) {
+			t.Errorf("%q are no object", args)
+		}
+	})
+}
