@@ -28,6 +28,7 @@ type allocateOptions struct {
 
 var allocateKinds = []kind{kindClaim, kindPod}
 
+// newAllocate returns the command allocate.
 func newAllocate(access *writeAccess, completer *completer) *cobra.Command {
 	o := &allocateOptions{writeOptions: writeOptions{writeAccess: access}}
 	cmd := &cobra.Command{

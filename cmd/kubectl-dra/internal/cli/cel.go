@@ -52,6 +52,7 @@ const celExample = `  # Which devices are these?
 // Lab opens the selector lab of the terminal UI, and returns when it is closed. The flags are those of the command.
 type Lab func(ctx context.Context, flags *pflag.FlagSet) error
 
+// newCel returns the command cel. With nothing to test, on a terminal, it opens the lab.
 func newCel(streams *streams, reader *reader, completer *completer, lab Lab) *cobra.Command {
 	o := &celOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{

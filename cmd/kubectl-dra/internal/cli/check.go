@@ -89,6 +89,7 @@ type checkOptions struct {
 	given                              *manifest.Result // what the files of -f hold
 }
 
+// newCheck returns the command check, of a program of some version.
 func newCheck(streams *streams, reader *reader, completer *completer, version string) *cobra.Command {
 	o := &checkOptions{shared: shared{streams: streams, reader: reader}, version: version}
 	cmd := &cobra.Command{

@@ -4,6 +4,7 @@ import "github.com/spf13/cobra"
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
+// newCompletion returns the command completion, which prints a script for a shell.
 func newCompletion(streams *streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion (bash|zsh|fish|powershell)",

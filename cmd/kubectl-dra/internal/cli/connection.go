@@ -22,6 +22,7 @@ type connection struct {
 	readOnly bool
 }
 
+// newConnection returns a connection of which no flag was given yet.
 func newConnection(streams *streams) *connection {
 	return &connection{connectionFlags: newConnectionFlags(), streams: streams, plugin: &pluginOutput{}}
 }

@@ -24,6 +24,7 @@ type deallocateOptions struct {
 
 var deallocateKinds = []kind{kindClaim}
 
+// newDeallocate returns the command deallocate.
 func newDeallocate(access *writeAccess, completer *completer) *cobra.Command {
 	o := &deallocateOptions{writeOptions: writeOptions{writeAccess: access}}
 	cmd := &cobra.Command{

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +20,7 @@ type diffOptions struct {
 	sides []string
 }
 
+// newDiff returns the command diff.
 func newDiff(streams *streams, reader *reader) *cobra.Command {
 	o := &diffOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{
@@ -90,16 +90,10 @@ func (o *diffOptions) run(ctx context.Context) error {
 
 // side reads a file, a directory, a snapshot or a moment of a log.
 func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot, diffs.Moment, error) {
-	side := *o.reader
-	side.from, side.demo, side.at, side.warned, side.events = []string{name}, false, "", nil, nil
-	if at := strings.LastIndexByte(name, '@'); at > 0 && isLog(name[:at]) {
-		side.from, side.at = []string{name[:at]}, name[at+1:]
-	}
-	snapshot, err := side.read(ctx, "", inspect.Resources())
+	snapshot, err := o.reader.readOther(ctx, name)
 	if err != nil {
 		return nil, diffs.Moment{}, err
 	}
-	o.reader.stdinRead = side.stdinRead
 	if h := snapshot.Health(inspect.Pods); h.State == inspect.NotRead && snapshot.Health(inspect.Claims).State == inspect.NotRead {
 		return nil, diffs.Moment{}, fmt.Errorf("no pods and no resourceclaims were read from %s: whether a verdict flipped is not known", inspect.Sanitize(name))
 	}

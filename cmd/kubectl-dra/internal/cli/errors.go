@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The exit codes.
+// The exit codes: the question was answered, it could not be, the command line is wrong, the answer is no, the command was
+// interrupted.
 const (
 	exitAnswered    = 0
 	exitFailed      = 1
@@ -33,6 +34,7 @@ type exitWith int
 
 func (a exitWith) Error() string { return fmt.Sprintf("answered with exit code %d", int(a)) }
 
+// errInterrupted is the error of a command that was interrupted; its exit code is 130.
 var errInterrupted = errors.New("interrupted")
 
 // report prints an error in one line and returns the exit code. It is the only place that does either.

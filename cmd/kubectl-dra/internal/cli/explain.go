@@ -104,6 +104,7 @@ type explainOptions struct {
 	since, watch bool
 }
 
+// newExplain returns the command explain with its subcommands.
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	o := &explainOptions{questionOptions: newQuestion(streams, reader, explainKinds)}
 	cmd := &cobra.Command{

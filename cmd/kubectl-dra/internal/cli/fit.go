@@ -19,6 +19,7 @@ import (
 
 var fitKinds = []kind{kindClaim, kindTemplate}
 
+// newFit returns the command fit.
 func newFit(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	o := newQuestion(streams, reader, fitKinds)
 	cmd := &cobra.Command{

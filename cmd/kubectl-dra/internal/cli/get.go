@@ -159,6 +159,7 @@ const getExample = `  # Claims of all namespaces
   # Which API priority level is full, and whose requests are rejected?
   kubectl dra get prioritylevels`
 
+// newGet returns the command get.
 func newGet(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	o := &getOptions{shared: shared{streams: streams, reader: reader}}
 	var names []string

@@ -14,6 +14,7 @@ func addConcurrencyFlag(flags *pflag.FlagSet, to *int) {
 		"--max-requests-inflight and --max-mutating-requests-inflight; 0 asks the server, or takes its default, 600")
 }
 
+// checkSeats refuses a server concurrency limit that no server can have; 0 is none.
 func checkSeats(seats int) error {
 	if seats < 0 || seats > flowcontrol.MaxServerConcurrency {
 		return usagef("--server-concurrency is %d; it can be 1 to %d", seats, flowcontrol.MaxServerConcurrency)

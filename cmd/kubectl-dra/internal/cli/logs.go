@@ -62,6 +62,19 @@ func (r *reader) readLog(ctx context.Context, path string, archives, manifests [
 	return r.onTop(s, more), nil
 }
 
+// readOther reads something else than the flags say: a file, a directory, a snapshot or, as LOG@TIME, a moment of a log. What was
+// said of other files does not count.
+func (r *reader) readOther(ctx context.Context, name string) (*inspect.Snapshot, error) {
+	other := *r
+	other.from, other.demo, other.at, other.warned, other.events = []string{name}, false, "", nil, nil
+	if at := strings.LastIndexByte(name, '@'); at > 0 && isLog(name[:at]) {
+		other.from, other.at = []string{name[:at]}, name[at+1:]
+	}
+	s, err := other.read(ctx, "", inspect.Resources())
+	r.stdinRead = other.stdinRead
+	return s, err
+}
+
 // onTop returns what was recorded with what is given besides, which may be nil, and the features of --features.
 func (r *reader) onTop(s *inspect.Snapshot, more *inspect.Objects) *inspect.Snapshot {
 	features := s.Features()

@@ -23,6 +23,7 @@ type kind struct {
 	owner *inspect.OwnerKind
 }
 
+// The kinds that commands can name.
 var (
 	kindClaim       = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims"}, nil}
 	kindPod         = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}, nil}
@@ -34,6 +35,7 @@ var (
 // kindClass is a sort of object of which only selectors can be tested.
 var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}, nil}
 
+// hasName reports whether a user may call the kind so, with or without its API group.
 func (k kind) hasName(name string) bool {
 	if k.owner != nil {
 		return k.owner.Called(name)

@@ -12,6 +12,7 @@ type narrowing struct {
 	labels        labels.Selector // that selector means; nil if there is none
 }
 
+// addTo adds the flags to a command.
 func (n *narrowing) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&n.allNamespaces, "all-namespaces", "A", false, "without a name: what is stuck in all namespaces, as without -n")

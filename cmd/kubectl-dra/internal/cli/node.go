@@ -53,6 +53,7 @@ const nodeExample = `  # On a node
   # Everything about one piece of hardware
   kubectl dra node device 0000:81:00.0`
 
+// newNode returns the command node with its subcommands.
 func newNode(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	o := &nodeOptions{shared: shared{streams: streams, reader: reader}}
 	cmd := &cobra.Command{

@@ -90,7 +90,7 @@ func TestRecordOutage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.file.Close() //nolint:errcheck // nothing was written
+	defer log.close() //nolint:errcheck // nothing was written
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	if gaps := log.Gaps(); len(gaps) != 1 || !gaps[0].From.Equal(second(3)) || !gaps[0].To.Equal(second(68)) {
 		t.Errorf("the gaps are %v", gaps)

@@ -132,6 +132,7 @@ func kindOfWorkload(w *inspect.Workload) inspect.OwnerKind {
 	return inspect.OwnerKind{Group: version.Group, Version: version.Version, Resource: singular + "s", Name: w.Type.Kind, Singular: singular}
 }
 
+// connect makes the finder, unless there is one. It is for a reader that asks a server.
 func (o *owners) connect() error {
 	if o.finder != nil {
 		return nil

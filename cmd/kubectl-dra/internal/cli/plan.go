@@ -91,6 +91,7 @@ type planOptions struct {
 // planArguments are what is offered for the arguments of commands about pods that are to be placed.
 const planArguments = "`pending`; types of objects, then names; `TYPE/NAME`"
 
+// newPlan returns the command plan with its subcommands.
 func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	o := &planOptions{questionOptions: newQuestion(streams, reader, planKinds)}
 	cmd := &cobra.Command{

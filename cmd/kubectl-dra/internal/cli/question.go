@@ -36,6 +36,7 @@ type questionOptions struct {
 	paths []string
 }
 
+// newQuestion returns a question about objects of some kinds.
 func newQuestion(streams *streams, reader *reader, kinds []kind) *questionOptions {
 	return &questionOptions{shared: shared{streams: streams, reader: reader}, kinds: kinds}
 }
@@ -76,6 +77,7 @@ func (o *questionOptions) complete(args []string) (err error) {
 	return err
 }
 
+// nodeName is the node of --node; it is empty for all nodes.
 func (o *questionOptions) nodeName() inspect.NodeName { return inspect.NodeName(o.node) }
 
 // read returns the snapshot and the objects that are asked about, in the order of the names, or of the

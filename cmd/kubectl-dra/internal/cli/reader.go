@@ -47,6 +47,7 @@ type reader struct {
 	maxInput      string                // --max-input; validate hands it to memory
 }
 
+// newReader returns a reader of which no flag was given yet. What files take is kept within the bounds of memory.
 func newReader(streams *streams, connection *connection, memory *memory, clock Clock) *reader {
 	return &reader{streams: streams, connection: connection, memory: memory, clock: clock}
 }
@@ -127,6 +128,7 @@ func (r *reader) read(ctx context.Context, namespace string, resources []inspect
 	return snapshot, err
 }
 
+// readDemo returns the demo cluster, at its own time.
 func (r *reader) readDemo() (*inspect.Snapshot, error) {
 	objects, err := demo.Objects()
 	if err != nil {

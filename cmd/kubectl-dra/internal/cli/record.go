@@ -40,6 +40,7 @@ type recordOptions struct {
 	length  time.Duration // 0 until it is interrupted
 }
 
+// newRecord returns the command record.
 func newRecord(streams *streams, reader *reader, grace *gracePeriod) *cobra.Command {
 	o := &recordOptions{streams: streams, reader: reader, grace: grace}
 	cmd := &cobra.Command{

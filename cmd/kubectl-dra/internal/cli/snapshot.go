@@ -32,6 +32,7 @@ type snapshotOptions struct {
 	anonymize, force bool
 }
 
+// newSnapshot returns the command snapshot.
 func newSnapshot(streams *streams, connection *connection, reader *reader, memory *memory) *cobra.Command {
 	o := &snapshotOptions{streams: streams, connection: connection, reader: reader, memory: memory}
 	cmd := &cobra.Command{

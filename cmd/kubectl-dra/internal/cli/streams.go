@@ -94,6 +94,7 @@ func (s *streams) noteHealth(snapshot *inspect.Snapshot, resources []inspect.Res
 	}
 }
 
+// healthText says in one line why a resource could not be read, or not completely.
 func healthText(resource inspect.Resource, h inspect.Health) string {
 	if h.Message != "" {
 		return h.Message

@@ -49,6 +49,7 @@ type topOptions struct {
 	unread    error // says what the view lacks, with --once
 }
 
+// newTop returns the command top.
 func newTop(ui *terminalUI) *cobra.Command {
 	o := &topOptions{terminalUI: ui}
 	views := tui.Views()

@@ -18,6 +18,7 @@ type versionOptions struct {
 	client bool
 }
 
+// newVersion returns the command version, of a plugin of which this is known.
 func newVersion(streams *streams, reader *reader, plugin *output.Version) *cobra.Command {
 	o := &versionOptions{shared: shared{streams: streams, reader: reader}, plugin: plugin}
 	cmd := &cobra.Command{

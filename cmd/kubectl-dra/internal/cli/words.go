@@ -14,6 +14,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// commaList joins words as "a, b, c".
 func commaList(words []string) string { return strings.Join(words, ", ") }
 
 // orList joins words as "a, b or c".
