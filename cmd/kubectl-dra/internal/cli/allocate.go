@@ -9,6 +9,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/allocations"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -18,7 +20,7 @@ import (
 // allocateOptions are a request to allocate.
 type allocateOptions struct {
 	writeOptions
-	kind        kind
+	kind        inquiry.Kind
 	names       []string
 	node        string
 	reserve     bool
@@ -26,10 +28,10 @@ type allocateOptions struct {
 	askedBefore bool // the user was asked already
 }
 
-var allocateKinds = []kind{kindClaim, kindPod}
+var allocateKinds = []inquiry.Kind{inquiry.Claim, inquiry.Pod}
 
 // newAllocate returns the command allocate.
-func newAllocate(access *writeAccess, completer *completer) *cobra.Command {
+func newAllocate(access *writeAccess, completer *inquiry.Completer) *cobra.Command {
 	o := &allocateOptions{writeOptions: writeOptions{writeAccess: access}}
 	cmd := &cobra.Command{
 		Use:   "allocate (claim NAME... | pod NAME)",
@@ -73,22 +75,22 @@ what was written.`,
 	f.BoolVar(&o.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
 	f.DurationVar(&o.settle, "settle", commit.DefaultSettle, "how long to watch, after writing, whether anybody else takes the same devices")
 	o.addTo(cmd)
-	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(allocateKinds))
-	completeFlag(cmd, "node", "nodes", completer.nodes)
-	completeFlag(cmd, "settle", "a few lengths of time", fixed("0s", "1s", "3s", "10s"))
+	console.CompleteArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.Typed(allocateKinds))
+	console.CompleteFlag(cmd, "node", "nodes", completer.Nodes)
+	console.CompleteFlag(cmd, "settle", "a few lengths of time", console.CompleteWords("0s", "1s", "3s", "10s"))
 	return cmd
 }
 
 // complete finds out what is to be allocated.
 func (o *allocateOptions) complete(args []string) (err error) {
-	if o.kind, o.names, err = splitArguments(args, allocateKinds); err != nil {
+	if o.kind, o.names, err = inquiry.SplitArguments(args, allocateKinds); err != nil {
 		return err
 	}
-	if o.kind.resource == inspect.Pods && len(o.names) > 1 {
-		return usagef("allocate takes one pod at a time")
+	if o.kind.Resource == inspect.Pods && len(o.names) > 1 {
+		return console.Usagef("allocate takes one pod at a time")
 	}
 	if o.settle < 0 {
-		return usagef("--settle is %s; it cannot be negative", o.settle)
+		return console.Usagef("--settle is %s; it cannot be negative", o.settle)
 	}
 	return o.writeOptions.complete(o.names)
 }
@@ -104,21 +106,21 @@ func firstDuplicate(names []string) string {
 
 // resources are those that the decision needs.
 func (o *allocateOptions) resources() []inspect.Resource {
-	if o.kind.resource == inspect.Pods {
+	if o.kind.Resource == inspect.Pods {
 		return live.PodResources()
 	}
 	return live.DefaultResources()
 }
 
 func (o *allocateOptions) run(ctx context.Context) error {
-	snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
+	snapshot, err := o.reader.Read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return err
 	}
 	if o.dryRun == dryRunNone {
 		return o.write(ctx, snapshot)
 	}
-	o.streams.noteHealth(snapshot, inspect.Resources())
+	o.streams.NoteHealth(snapshot, inspect.Resources())
 	d, err := o.decide(ctx, snapshot)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (o *allocateOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.noteDecision(d)
-	claims := d.Written(o.reader.now(snapshot))
+	claims := d.Written(o.reader.Now(snapshot))
 	if o.dryRun == dryRunServer {
 		committer, err := o.committer(ctx, snapshot, d)
 		if err != nil {
@@ -137,7 +139,7 @@ func (o *allocateOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	o.streams.note("dry run: nothing is written")
+	o.streams.Note("dry run: nothing is written")
 	return o.print(claims)
 }
 
@@ -147,20 +149,20 @@ func (o *allocateOptions) refuse(d *commit.Decision) error {
 		return nil
 	}
 	for _, line := range d.Refusal {
-		o.streams.note("%s", line)
+		o.streams.Note("%s", line)
 	}
-	return exitWith(exitNo)
+	return console.ExitWith(console.ExitNo)
 }
 
 // noteDecision says what is noteworthy about a decision.
 func (o *allocateOptions) noteDecision(d *commit.Decision) {
 	for _, claim := range d.Claims {
 		if claim.Status.Allocation != nil {
-			o.streams.note("%s/%s is allocated already: left as it is", claim.Namespace, claim.Name)
+			o.streams.Note("%s/%s is allocated already: left as it is", claim.Namespace, claim.Name)
 		}
 	}
 	if d.Node != "" && o.node == "" && len(d.Snapshot.Nodes()) > 1 {
-		o.streams.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", d.Node)
+		o.streams.Note("node %s is the first by name on which it fits; the scheduler would choose by its scores", d.Node)
 	}
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
@@ -180,9 +182,9 @@ func (o *allocateOptions) noteConditions(claim *resourcev1.ResourceClaim, alloca
 		device := inspect.DeviceOf(r)
 		switch {
 		case len(failed) > 0:
-			o.streams.note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, commaList(failed))
+			o.streams.Note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, console.CommaList(failed))
 		case len(waits) > 0:
-			o.streams.note("%s/%s: a pod that uses it waits until driver %s reports %s for %s", claim.Namespace, claim.Name, r.Driver, commaList(waits), device)
+			o.streams.Note("%s/%s: a pod that uses it waits until driver %s reports %s for %s", claim.Namespace, claim.Name, r.Driver, console.CommaList(waits), device)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -26,7 +28,7 @@ type allocationTarget struct {
 // decide is the commit.Decider of the command.
 func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*commit.Decision, error) {
 	if _, ok := s.Node(inspect.NodeName(o.node)); o.node != "" && !ok {
-		return nil, notFound(s, kindNode, "", o.node)
+		return nil, inquiry.NotFound(s, inquiry.Node, "", o.node)
 	}
 	w, err := o.find(s)
 	if err != nil {
@@ -48,10 +50,10 @@ func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*com
 func (o *allocateOptions) find(s *inspect.Snapshot) (*allocationTarget, error) {
 	w := &allocationTarget{}
 	names := o.names
-	if o.kind.resource == inspect.Pods {
+	if o.kind.Resource == inspect.Pods {
 		pod, ok := s.Pod(inspect.PodRef{Namespace: o.namespace, Name: o.names[0]})
 		if !ok {
-			return nil, notFound(s, kindPod, o.namespace, o.names[0])
+			return nil, inquiry.NotFound(s, inquiry.Pod, o.namespace, o.names[0])
 		}
 		w.pod = pod
 		var err error
@@ -62,7 +64,7 @@ func (o *allocateOptions) find(s *inspect.Snapshot) (*allocationTarget, error) {
 	for _, name := range names {
 		claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
 		if !ok {
-			return nil, notFound(s, kindClaim, o.namespace, name)
+			return nil, inquiry.NotFound(s, inquiry.Claim, o.namespace, name)
 		}
 		if err := checkAllocatable(claim, w.pod); err != nil {
 			return nil, err
@@ -99,7 +101,7 @@ func claimsOfPod(s *inspect.Snapshot, pod *corev1.Pod) ([]string, error) {
 	}
 	if resources := extendedResources(s, pod); len(names) == 0 && len(resources) > 0 {
 		return nil, fmt.Errorf("pod %s/%s uses no resource claims yet: kube-scheduler makes the one for %s when it schedules the pod; \"kubectl dra explain pod %s\" works without it",
-			pod.Namespace, pod.Name, commaList(resources), pod.Name)
+			pod.Namespace, pod.Name, console.CommaList(resources), pod.Name)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("pod %s/%s uses no resource claims", pod.Namespace, pod.Name)
@@ -173,7 +175,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Clust
 		return nil, err
 	}
 	if d.Node == "" {
-		d.Refusal = []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.nodePhrase())}
+		d.Refusal = []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(claimNames(w.claims)), o.nodePhrase())}
 	}
 	return d, nil
 }
@@ -231,14 +233,14 @@ func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler
 			return o.refusalLines(e, "claim")
 		}
 	}
-	return []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.nodePhrase())}, nil
+	return []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(claimNames(w.claims)), o.nodePhrase())}, nil
 }
 
 // refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.
 func (o *allocateOptions) refusalLines(e *explain.Explanation, kind string) ([]string, error) {
 	switch e.Verdict {
 	case explain.Unsatisfiable:
-		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s%s\" says why", kind, e.Subject.Name, e.Subject.Namespace, o.reader.sourceFlags())}, nil
+		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s%s\" says why", kind, e.Subject.Name, e.Subject.Namespace, o.reader.SourceFlags())}, nil
 	case explain.Invalid:
 		return nil, errors.New(e.Message)
 	}
@@ -267,7 +269,7 @@ func consumerOf(s *inspect.Snapshot, w *allocationTarget, claim *resourcev1.Reso
 	if pod == nil {
 		users := s.PodsOf(inspect.RefOf(claim))
 		if len(users) != 1 {
-			return nil, usagef("--reserve: %d pods use %s/%s; say which with \"kubectl dra allocate pod NAME --reserve\"", len(users), claim.Namespace, claim.Name)
+			return nil, console.Usagef("--reserve: %d pods use %s/%s; say which with \"kubectl dra allocate pod NAME --reserve\"", len(users), claim.Namespace, claim.Name)
 		}
 		pod, _ = s.Pod(users[0])
 	}

@@ -16,6 +16,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
@@ -30,10 +32,10 @@ const (
 
 // writeAccess is what the commands that write to the cluster work with.
 type writeAccess struct {
-	streams    *streams
-	connection *connection
-	reader     *reader
-	grace      *gracePeriod
+	streams    *console.Streams
+	connection *sources.Connection
+	reader     *sources.Reader
+	grace      *console.GracePeriod
 }
 
 // writeOptions are what the commands that write are asked.
@@ -49,28 +51,28 @@ func (o *writeOptions) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.dryRun, "dry-run", "", "none, server: have the server check the writes, or client: show what would be written")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	completeFlag(cmd, "dry-run", "`none`, `server`, `client`", fixed(dryRunNone, dryRunServer, dryRunClient))
+	console.CompleteFlag(cmd, "dry-run", "`none`, `server`, `client`", console.CompleteWords(dryRunNone, dryRunServer, dryRunClient))
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask before writing")
-	addOutputFlags(cmd, &o.format, output.NamedFormats)
+	console.AddOutputFlags(cmd, &o.format, output.NamedFormats)
 }
 
 // complete checks what was asked about claims of some names.
 func (o *writeOptions) complete(names []string) (err error) {
 	if twice := firstDuplicate(names); twice != "" {
-		return usagef("claim %q is named twice", twice)
+		return console.Usagef("claim %q is named twice", twice)
 	}
 	switch {
 	case !slices.Contains([]string{"", dryRunNone, dryRunClient, dryRunServer}, o.dryRun):
-		return usagef("--dry-run is %q; it can be none, client or server", o.dryRun)
-	case o.reader.offline():
+		return console.Usagef("--dry-run is %q; it can be none, client or server", o.dryRun)
+	case o.reader.Offline():
 		o.dryRun = dryRunClient
 	case o.dryRun == "":
 		o.dryRun = dryRunNone
 	}
 	if o.dryRun == dryRunNone && !o.yes && !isTerminal(o.streams.In) {
-		return usagef("there is no terminal to ask on: --yes writes without asking, --dry-run=client shows what would be written")
+		return console.Usagef("there is no terminal to ask on: --yes writes without asking, --dry-run=client shows what would be written")
 	}
-	o.namespace, err = o.reader.namespace()
+	o.namespace, err = o.reader.Namespace()
 	return err
 }
 
@@ -92,7 +94,7 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 	if err != nil {
 		return err
 	}
-	o.grace.extend()
+	o.grace.Extend()
 	done, claims, err := committer.Allocate(ctx, o.decide)
 	if err != nil {
 		o.noteAllocated(done, claims)
@@ -117,7 +119,7 @@ func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1
 		if d.Allocations[ref] == nil {
 			text = fmt.Sprintf("%s is allocated, as it was before", ref)
 		}
-		o.streams.note("%s", text)
+		o.streams.Note("%s", text)
 	}
 }
 
@@ -140,7 +142,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	}
 	c := o.newCommitter(ctx, api, snapshot)
 	if missing := (*commit.MissingError)(nil); errors.As(c.NoRules, &missing) {
-		o.streams.note("optional: %s; without it kube-scheduler may give the same device to another claim that it allocates in the same moment", missing)
+		o.streams.Note("optional: %s; without it kube-scheduler may give the same device to another claim that it allocates in the same moment", missing)
 	}
 	c.Settle, c.Needs = o.settle, o.needs()
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
@@ -148,7 +150,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 			snapshot = nil
 			return s, nil
 		}
-		return o.reader.read(ctx, o.namespace, o.resources())
+		return o.reader.Read(ctx, o.namespace, o.resources())
 	}
 	if !o.yes {
 		c.Confirm = o.confirm
@@ -158,7 +160,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 
 // needs are the resources that matter to this decision beside those that matter to every one.
 func (o *allocateOptions) needs() []inspect.Resource {
-	if o.reserve || o.kind.resource == inspect.Pods {
+	if o.reserve || o.kind.Resource == inspect.Pods {
 		return []inspect.Resource{inspect.Pods}
 	}
 	return nil
@@ -168,7 +170,7 @@ func (o *allocateOptions) needs() []inspect.Resource {
 // do not hold does not count: they hold all that there is.
 func (o *allocateOptions) checkComplete(snapshot *inspect.Snapshot) error {
 	err := commit.Complete(snapshot, o.needs()...)
-	if missing := (*commit.PartialError)(nil); o.reader.offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {
+	if missing := (*commit.PartialError)(nil); o.reader.Offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {
 		return nil
 	}
 	return err
@@ -176,13 +178,13 @@ func (o *allocateOptions) checkComplete(snapshot *inspect.Snapshot) error {
 
 // api returns a client that may do what is needed.
 func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, needed []commit.Permission) (*commit.API, error) {
-	config, err := o.connection.restConfig()
+	config, err := o.connection.RESTConfig()
 	if err != nil {
 		return nil, err
 	}
 	_, version, _ := strings.Cut(snapshot.Health(inspect.Claims).Version, "/")
 	if version == "" {
-		return nil, fmt.Errorf("writing to the cluster: %s", healthText(inspect.Claims, snapshot.Health(inspect.Claims)))
+		return nil, fmt.Errorf("writing to the cluster: %s", console.HealthText(inspect.Claims, snapshot.Health(inspect.Claims)))
 	}
 	api, err := commit.NewAPI(config, version, o.dryRun == dryRunServer)
 	if err != nil {
@@ -200,7 +202,7 @@ func (o *writeOptions) newCommitter(ctx context.Context, api *commit.API, snapsh
 	case !features.Enabled(inspect.GateDeviceTaints) || !features.Enabled(inspect.GateDeviceTaintRules):
 		c.NoRules = errors.New("a DeviceTaintRule has no effect, because the feature gate DRADeviceTaintRules is off")
 	case version == "":
-		c.NoRules = errors.New(healthText(inspect.TaintRules, snapshot.Health(inspect.TaintRules)))
+		c.NoRules = errors.New(console.HealthText(inspect.TaintRules, snapshot.Health(inspect.TaintRules)))
 	default:
 		if c.NoRules = api.Check(ctx, commit.NeededForFences()); c.NoRules == nil {
 			c.Rules = api.Rules(version)
@@ -225,38 +227,38 @@ func whoami() string {
 var routineSteps = []commit.Step{commit.Announced, commit.Allocated, commit.Reserved, commit.Done, commit.Deallocated}
 
 func (o *writeOptions) observe(e commit.Event) {
-	if o.streams.verbosity > 0 || !slices.Contains(routineSteps, e.Step) {
-		o.streams.note("%s", e)
+	if o.streams.Verbosity > 0 || !slices.Contains(routineSteps, e.Step) {
+		o.streams.Note("%s", e)
 	}
 }
 
 // confirm asks whether a decision is to be written.
 func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool, error) {
 	if o.askedBefore {
-		o.streams.note("The cluster has changed since. What would be written now is something else.")
+		o.streams.Note("The cluster has changed since. What would be written now is something else.")
 	}
 	o.askedBefore = true
 	if err := o.announce(ctx, d); err != nil {
 		return false, err
 	}
-	o.streams.note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
+	o.streams.Note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
 	return o.ask(ctx, "Allocate?")
 }
 
 // announce says what is to be written.
 func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) error {
-	o.streams.note("To be written:")
+	o.streams.Note("To be written:")
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
-			o.streams.note("  %s gets %s", ref, devicesText(devicesOf(allocation)))
+			o.streams.Note("  %s gets %s", ref, devicesText(devicesOf(allocation)))
 		}
 		if consumer, ok := d.Consumers[ref]; ok {
-			o.streams.note("  %s is reserved for pod %s", ref, consumer.Name)
+			o.streams.Note("  %s is reserved for pod %s", ref, consumer.Name)
 		}
 	}
 	if d.Node != "" {
-		o.streams.note("  on node %s", d.Node)
+		o.streams.Note("  on node %s", d.Node)
 	}
 	return o.noteContenders(ctx, d)
 }
@@ -267,21 +269,21 @@ func (o *allocateOptions) noteContenders(ctx context.Context, d *commit.Decision
 		return err
 	}
 	for i, contender := range contenders {
-		if i == maxWarnings {
-			o.streams.note("  and %d more claims", len(contenders)-i)
+		if i == sources.MaxWarnings {
+			o.streams.Note("  and %d more claims", len(contenders)-i)
 			break
 		}
 		text := contender.Claim.String()
 		if len(contender.Pods) > 0 {
 			text += " (pod " + contender.Pods[0].Name + ")"
 		}
-		o.streams.note("  %s waits too and could take %s", text, commaList(deviceNames(contender.Devices)))
+		o.streams.Note("  %s waits too and could take %s", text, console.CommaList(deviceNames(contender.Devices)))
 	}
 	switch {
 	case !complete:
-		o.streams.note("  there are more waiting claims, which were not looked at")
+		o.streams.Note("  there are more waiting claims, which were not looked at")
 	case len(contenders) == 0:
-		o.streams.note("  no other waiting claim could take these devices")
+		o.streams.Note("  no other waiting claim could take these devices")
 	}
 	return nil
 }
@@ -298,7 +300,7 @@ func devicesText(devices []inspect.DeviceID) string {
 	if len(devices) == 0 {
 		return "no device"
 	}
-	return commaList(deviceNames(devices))
+	return console.CommaList(deviceNames(devices))
 }
 
 var errNoAnswer = errors.New("no answer: nothing was written")

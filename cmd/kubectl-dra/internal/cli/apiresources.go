@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // apiResource is a resource of Kubernetes, as requests name it.
@@ -54,8 +56,8 @@ func resourceNamed(text string, namespaced bool) (apiResource, error) {
 		return apiResource{name, group, !namespaced}, nil
 	}
 	slices.Sort(known)
-	if hint := didYouMean(name, known); hint != "" {
-		return apiResource{}, usagef("unknown resource %q%s", name, hint)
+	if hint := console.DidYouMean(name, known); hint != "" {
+		return apiResource{}, console.Usagef("unknown resource %q%s", name, hint)
 	}
-	return apiResource{}, usagef("unknown resource %q; one that Kubernetes does not have itself needs its API group, as NAME.GROUP", name)
+	return apiResource{}, console.Usagef("unknown resource %q; one that Kubernetes does not have itself needs its API group, as NAME.GROUP", name)
 }

@@ -14,6 +14,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/celtest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -22,14 +25,14 @@ import (
 )
 
 // celKinds are the objects whose selectors can be tested.
-var celKinds = []kind{kindClaim, kindTemplate, kindClass}
+var celKinds = []inquiry.Kind{inquiry.Claim, inquiry.Template, inquiry.Class}
 
 // celOptions are a request to test selectors: an expression, or the selectors of objects.
 type celOptions struct {
-	shared
+	sources.Options
 	file, class string
 	expression  string
-	kind        kind
+	kind        inquiry.Kind
 	names       []string // if there are none, the expression is tested
 	filter      deviceFilter
 	namespace   string
@@ -53,8 +56,8 @@ const celExample = `  # Which devices are these?
 type Lab func(ctx context.Context, flags *pflag.FlagSet) error
 
 // newCel returns the command cel. With nothing to test, on a terminal, it opens the lab.
-func newCel(streams *streams, reader *reader, completer *completer, lab Lab) *cobra.Command {
-	o := &celOptions{shared: shared{streams: streams, reader: reader}}
+func newCel(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer, lab Lab) *cobra.Command {
+	o := &celOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME...]",
 		Short: "Test a device selector on real devices",
@@ -89,14 +92,14 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringVar(&o.filter.pool, "pool", "", "test on the devices of this pool only: POOL or DRIVER/POOL")
 	f.StringVar(&o.filter.node, "node", "", "test on the devices that this node can use only")
 	f.StringVar(&o.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
-	addOutputFlags(cmd, &o.format, output.AnswerFormats)
-	completeArguments(cmd, "`claim`, `template`, `class`, then names", completer.typed(celKinds))
-	completeFiles(cmd, "filename")
-	completeFlag(cmd, "node", "nodes", completer.nodes)
-	completeFlag(cmd, "class", "device classes", completer.each(inspect.Classes))
-	completeFlag(cmd, "driver", "drivers", completer.drivers)
-	completeFlag(cmd, "pool", poolsOffered, completer.pools)
-	completeFlag(cmd, "device", devicesOffered, completer.deviceNames)
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
+	console.CompleteArguments(cmd, "`claim`, `template`, `class`, then names", completer.Typed(celKinds))
+	console.CompleteFiles(cmd, "filename")
+	console.CompleteFlag(cmd, "node", "nodes", completer.Nodes)
+	console.CompleteFlag(cmd, "class", "device classes", completer.Each(inspect.Classes))
+	console.CompleteFlag(cmd, "driver", "drivers", completer.Drivers)
+	console.CompleteFlag(cmd, "pool", inquiry.PoolsOffered, completer.Pools)
+	console.CompleteFlag(cmd, "device", inquiry.DevicesOffered, completer.DeviceNames)
 	return cmd
 }
 
@@ -106,13 +109,13 @@ func (o *celOptions) complete(args []string) error {
 		return err
 	}
 	if !o.lab && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
-		return usagef("the expression is empty")
+		return console.Usagef("the expression is empty")
 	}
-	if o.class != "" && o.kind.resource == inspect.Claims {
-		return usagef("--class and claim exclude each other: the requests name their classes")
+	if o.class != "" && o.kind.Resource == inspect.Claims {
+		return console.Usagef("--class and claim exclude each other: the requests name their classes")
 	}
 	var err error
-	o.namespace, err = o.reader.namespace()
+	o.namespace, err = o.Reader.Namespace()
 	return err
 }
 
@@ -120,20 +123,20 @@ func (o *celOptions) complete(args []string) error {
 func (o *celOptions) subject(args []string) (err error) {
 	switch {
 	case o.file != "" && len(args) > 0:
-		return usagef("-f and an expression exclude each other")
+		return console.Usagef("-f and an expression exclude each other")
 	case o.file != "":
-		if o.file == "-" && slices.Contains(o.reader.from, "-") {
-			return usagef("-f and --from cannot both read stdin")
+		if o.file == "-" && slices.Contains(o.Reader.From, "-") {
+			return console.Usagef("-f and --from cannot both read stdin")
 		}
 		o.expression, err = readExpression(o.In, o.file)
-	case len(args) == 0 && o.interactive() && o.filter == (deviceFilter{}) && o.class == "" && o.format.Name == "":
+	case len(args) == 0 && o.Interactive() && o.filter == (deviceFilter{}) && o.class == "" && o.Format.Name == "":
 		o.lab = true
 	case len(args) == 0:
-		return usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
+		return console.Usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
 	case isObject(args):
-		o.kind, o.names, err = splitArguments(args, celKinds)
+		o.kind, o.names, err = inquiry.SplitArguments(args, celKinds)
 	case len(args) > 1:
-		return usagef("give one expression, in quotes for the shell: these are %d arguments", len(args))
+		return console.Usagef("give one expression, in quotes for the shell: these are %d arguments", len(args))
 	default:
 		o.expression = args[0]
 	}
@@ -148,10 +151,10 @@ func isObject(args []string) bool {
 	word := args[0]
 	if m := typeAndName.FindStringSubmatch(word); m != nil {
 		word = m[1]
-	} else if len(args) == 1 && !slices.ContainsFunc(celKinds, func(k kind) bool { return k.hasName(word) }) {
+	} else if len(args) == 1 && !slices.ContainsFunc(celKinds, func(k inquiry.Kind) bool { return k.HasName(word) }) {
 		return false
 	}
-	return slices.ContainsFunc(celKinds, func(k kind) bool { return k.hasName(word) })
+	return slices.ContainsFunc(celKinds, func(k inquiry.Kind) bool { return k.HasName(word) })
 }
 
 // maxExpressionFile is far above what the API server accepts, so that one that is too long is still
@@ -180,19 +183,19 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 
 func (o *celOptions) run(ctx context.Context) error {
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}
-	if len(o.names) > 0 && o.kind.resource != inspect.Classes {
-		needs = append(needs, o.kind.resource)
+	if len(o.names) > 0 && o.kind.Resource != inspect.Classes {
+		needs = append(needs, o.kind.Resource)
 	}
-	snapshot, err := o.reader.read(ctx, o.namespace, needs)
+	snapshot, err := o.Reader.Read(ctx, o.namespace, needs)
 	if err != nil {
 		return err
 	}
 	if h := snapshot.Health(inspect.Slices); h.State == inspect.Forbidden || h.State == inspect.Broken {
-		return errors.New(healthText(inspect.Slices, h))
+		return errors.New(console.HealthText(inspect.Slices, h))
 	}
-	o.noteHealth(snapshot, needs)
+	o.NoteHealth(snapshot, needs)
 	if minor := snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor {
-		o.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
+		o.Note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
 	}
 	devices, err := o.filter.devices(snapshot)
 	if err != nil {
@@ -209,10 +212,10 @@ func (o *celOptions) run(ctx context.Context) error {
 func (o *celOptions) print(t *selectorTester) error {
 	code := t.code
 	for _, test := range t.tests {
-		code = worstExitCode(code, testCode(test))
+		code = console.WorstExitCode(code, testCode(test))
 	}
-	opts := celtest.SelectorOptions{Width: o.width(), TableWidth: o.tableWidth(), All: o.verbosity > 0}
-	return o.answer(celtest.SelectorTests(t.tests), oneByOne(t.tests, func(w io.Writer, test *celtest.SelectorTest) error {
+	opts := celtest.SelectorOptions{Width: o.Width(), TableWidth: o.TableWidth(), All: o.Verbosity > 0}
+	return o.Answer(celtest.SelectorTests(t.tests), console.OneByOne(t.tests, func(w io.Writer, test *celtest.SelectorTest) error {
 		return celtest.PrintSelectorTest(w, test, opts)
 	}), code)
 }
@@ -221,11 +224,11 @@ func (o *celOptions) print(t *selectorTester) error {
 func testCode(s *celtest.SelectorTest) int {
 	switch {
 	case !s.Valid || s.Failed > 0:
-		return exitFailed
+		return console.ExitFailed
 	case s.Matched == 0:
-		return exitNo
+		return console.ExitNo
 	}
-	return exitAnswered
+	return console.ExitAnswered
 }
 
 // selectorTester tests selectors one after the other.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -62,7 +64,7 @@ func (f *deviceFilter) devicesOfNode(s *inspect.Snapshot) (map[inspect.DeviceID]
 	}
 	node, ok := s.Node(inspect.NodeName(f.node))
 	if !ok {
-		return nil, notFound(s, kindNode, "", f.node)
+		return nil, inquiry.NotFound(s, inquiry.Node, "", f.node)
 	}
 	pools, err := s.PoolsOn(node)
 	if err != nil {
@@ -97,5 +99,5 @@ func (f *deviceFilter) scope(class string) string {
 
 // notAmong says that a name does not exist, and what exists instead.
 func notAmong(what, name string, names []string) error {
-	return fmt.Errorf("%s %q not found%s", what, name, whatExists(name, "", names, nil))
+	return fmt.Errorf("%s %q not found%s", what, name, console.WhatExists(name, "", names, nil))
 }

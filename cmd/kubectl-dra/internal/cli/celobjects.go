@@ -7,6 +7,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -16,21 +18,21 @@ func (t *selectorTester) testObjects(ctx context.Context) error {
 	for _, name := range t.options.names {
 		before := len(t.tests)
 		var err error
-		subject := output.Subject{Kind: t.options.kind.kind, Namespace: t.options.namespace, Name: name}
-		switch t.options.kind.resource {
+		subject := output.Subject{Kind: t.options.kind.Kind, Namespace: t.options.namespace, Name: name}
+		switch t.options.kind.Resource {
 		case inspect.Classes:
 			subject.Namespace = ""
 			err = t.testClass(ctx, subject)
 		case inspect.Templates:
 			template, ok := t.snapshot.Template(t.options.namespace, name)
 			if !ok {
-				return notFound(t.snapshot, kindTemplate, t.options.namespace, name)
+				return inquiry.NotFound(t.snapshot, inquiry.Template, t.options.namespace, name)
 			}
 			err = t.testClaim(ctx, subject, "spec.spec.devices", &template.Spec.Spec)
 		default:
 			claim, ok := t.snapshot.Claim(inspect.ClaimRef{Namespace: t.options.namespace, Name: name})
 			if !ok {
-				return notFound(t.snapshot, kindClaim, t.options.namespace, name)
+				return inquiry.NotFound(t.snapshot, inquiry.Claim, t.options.namespace, name)
 			}
 			err = t.testClaim(ctx, subject, "spec.devices", &claim.Spec)
 		}
@@ -38,7 +40,7 @@ func (t *selectorTester) testObjects(ctx context.Context) error {
 			return err
 		}
 		if len(t.tests) == before {
-			t.options.note("%s %s has no CEL selectors", t.options.kind.singular, name)
+			t.options.Note("%s %s has no CEL selectors", t.options.kind.Singular, name)
 		}
 	}
 	return nil
@@ -88,8 +90,8 @@ func (t *selectorTester) testChain(ctx context.Context, subject output.Subject, 
 	for i, s := range selectors {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if s.CEL == nil {
-			t.options.note("warning: %s %s: %s has no CEL expression: the scheduler gives up with an error", subject.Kind, subject.Name, at)
-			t.code = exitFailed
+			t.options.Note("warning: %s %s: %s has no CEL expression: the scheduler gives up with an error", subject.Kind, subject.Name, at)
+			t.code = console.ExitFailed
 			return nil
 		}
 		test, matched, err := t.testOne(ctx, s.CEL.Expression, devices)
@@ -135,8 +137,8 @@ func (t *selectorTester) ofClass(ctx context.Context, name string, devices []ins
 			return nil, fmt.Errorf("deviceclass %s: selector %d does not compile: %w", name, i, trial.Check.Scheduler)
 		}
 		if trial.Failed > 0 {
-			t.code = exitFailed
-			t.options.note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
+			t.code = console.ExitFailed
+			t.options.Note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
 		}
 		var matched []inspect.DeviceStatus
 		for d := range devices {

@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -80,7 +83,7 @@ const checkExample = `  # What is wrong in this cluster?
 
 // checkOptions are a request to look for what is wrong.
 type checkOptions struct {
-	shared
+	sources.Options
 	version                            string // of this program
 	files, rules, only, ignore         []string
 	severity, baseline, target, driver string
@@ -90,8 +93,8 @@ type checkOptions struct {
 }
 
 // newCheck returns the command check, of a program of some version.
-func newCheck(streams *streams, reader *reader, completer *completer, version string) *cobra.Command {
-	o := &checkOptions{shared: shared{streams: streams, reader: reader}, version: version}
+func newCheck(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer, version string) *cobra.Command {
+	o := &checkOptions{Options: sources.Options{Streams: streams, Reader: reader}, version: version}
 	cmd := &cobra.Command{
 		Use:     "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
 		Short:   "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
@@ -99,7 +102,7 @@ func newCheck(streams *streams, reader *reader, completer *completer, version st
 		Example: checkExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("check takes no names; --only and -n narrow what is looked for")
+				return console.Usagef("check takes no names; --only and -n narrow what is looked for")
 			}
 			if err := o.complete(); err != nil {
 				return err
@@ -116,31 +119,31 @@ func newCheck(streams *streams, reader *reader, completer *completer, version st
 		},
 	}
 	o.bind(cmd, completer)
-	completeArguments(cmd, "nothing: it takes none", nothing)
+	console.CompleteArguments(cmd, "nothing: it takes none", console.CompleteNothing)
 	return cmd
 }
 
 // bind adds the flags to the command.
-func (o *checkOptions) bind(cmd *cobra.Command, completer *completer) {
+func (o *checkOptions) bind(cmd *cobra.Command, completer *inquiry.Completer) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&o.files, "filename", "f", nil, "check only this file, directory or - (stdin)")
 	set.StringArrayVar(&o.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
 	set.StringVar(&o.driver, "watch", "", "follow what this driver publishes, until it is interrupted")
 	set.StringSliceVar(&o.only, "only", nil, "make only these checks, by code")
 	set.StringSliceVar(&o.ignore, "ignore", nil, "leave out these checks, by code")
-	set.StringVar(&o.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+commaList(severityNames()))
+	set.StringVar(&o.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+console.CommaList(severityNames()))
 	set.StringVar(&o.baseline, "baseline", "", "leave out the findings in this file, which -o json printed")
 	set.StringVar(&o.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38; by default the next one")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
 	set.BoolVar(&o.list, "list", false, "list all checks")
-	addOutputFlags(cmd, &o.format, append([]string{sarifFormat}, output.AnswerFormats...))
-	completeFiles(cmd, "filename", "taint-rule", "baseline")
+	console.AddOutputFlags(cmd, &o.Format, append([]string{sarifFormat}, output.AnswerFormats...))
+	console.CompleteFiles(cmd, "filename", "taint-rule", "baseline")
 	for _, flag := range []string{"only", "ignore"} {
-		completeFlag(cmd, flag, "codes of findings; several after commas", several(codeNames()))
+		console.CompleteFlag(cmd, flag, "codes of findings; several after commas", inquiry.Several(codeNames()))
 	}
-	completeFlag(cmd, "watch", "drivers", completer.drivers)
-	completeFlag(cmd, "severity", "severities", fixed(severityNames()...))
-	completeFlag(cmd, "target", "the next releases of Kubernetes", fixed(nextReleases()...))
+	console.CompleteFlag(cmd, "watch", "drivers", completer.Drivers)
+	console.CompleteFlag(cmd, "severity", "severities", console.CompleteWords(severityNames()...))
+	console.CompleteFlag(cmd, "target", "the next releases of Kubernetes", console.CompleteWords(nextReleases()...))
 }
 
 // nextReleases are those that a cluster may be about to get.
@@ -170,20 +173,20 @@ func codeNames() []string {
 
 // complete refuses what does not go together.
 func (o *checkOptions) complete() (err error) {
-	namespace := o.reader.connection.namespaceFlag()
+	namespace := o.Reader.Connection.NamespaceFlag()
 	switch {
-	case len(o.files) > 0 && o.reader.offline():
-		return usagef("-f looks at files alone; --from and --demo stand for a cluster")
-	case len(o.rules) > 0 && (len(o.files) > 0 || o.format.Name == sarifFormat):
-		return usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
-	case o.driver != "" && (len(o.files) > 0 || len(o.rules) > 0 || len(o.reader.from) > 0):
-		return usagef("--watch follows a cluster, or the living one of --demo, without -f, --taint-rule and --from")
-	case o.driver != "" && o.format.Name != "" && o.format.Name != "json":
-		return usagef("--watch prints lines: for people, or of JSON with -o json")
+	case len(o.files) > 0 && o.Reader.Offline():
+		return console.Usagef("-f looks at files alone; --from and --demo stand for a cluster")
+	case len(o.rules) > 0 && (len(o.files) > 0 || o.Format.Name == sarifFormat):
+		return console.Usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
+	case o.driver != "" && (len(o.files) > 0 || len(o.rules) > 0 || len(o.Reader.From) > 0):
+		return console.Usagef("--watch follows a cluster, or the living one of --demo, without -f, --taint-rule and --from")
+	case o.driver != "" && o.Format.Name != "" && o.Format.Name != "json":
+		return console.Usagef("--watch prints lines: for people, or of JSON with -o json")
 	case o.allNamespaces && namespace != "":
-		return usagef("--namespace and --all-namespaces exclude each other")
+		return console.Usagef("--namespace and --all-namespaces exclude each other")
 	case !slices.Contains(severityNames(), o.severity):
-		return usagef("unknown --severity %q%s; there are %s", o.severity, didYouMean(o.severity, severityNames()), commaList(severityNames()))
+		return console.Usagef("unknown --severity %q%s; there are %s", o.severity, console.DidYouMean(o.severity, severityNames()), console.CommaList(severityNames()))
 	}
 	o.checkup = checkup.Options{Severity: checkup.Severity(o.severity), Namespace: namespace, Files: len(o.files) > 0}
 	if o.checkup.Only, err = codesOf("only", o.only); err != nil {
@@ -200,7 +203,7 @@ func codesOf(flag string, names []string) ([]checkup.Code, error) {
 	var out []checkup.Code
 	for _, name := range names {
 		if !slices.Contains(codeNames(), name) {
-			return nil, usagef("--%s: there is no check %q%s (--list names all)", flag, name, didYouMean(name, codeNames()))
+			return nil, console.Usagef("--%s: there is no check %q%s (--list names all)", flag, name, console.DidYouMean(name, codeNames()))
 		}
 		out = append(out, checkup.Code(name))
 	}
@@ -218,7 +221,7 @@ func minorOf(text string) (int, error) {
 			return minor, nil
 		}
 	}
-	return 0, usagef("--target is %q; it is a release such as 1.38", text)
+	return 0, console.Usagef("--target is %q; it is a release such as 1.38", text)
 }
 
 // run looks, and prints what was found.
@@ -234,7 +237,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err := o.noteUnread(snapshot); err != nil {
 		return err
 	}
-	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+	if err := o.Reader.CheckNamespace(ctx, snapshot); err != nil {
 		return err
 	}
 	if o.checkup.Events, err = o.events(ctx, snapshot); err != nil {
@@ -253,9 +256,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	}
 	switch {
 	case len(report.Findings) > 0:
-		return exitWith(exitNo)
+		return console.ExitWith(console.ExitNo)
 	case len(report.Skipped) > 0, report.Asked == 0:
-		return exitWith(exitFailed)
+		return console.ExitWith(console.ExitFailed)
 	}
 	return nil
 }
@@ -263,21 +266,21 @@ func (o *checkOptions) run(ctx context.Context) error {
 // read returns what is looked at: the files of -f alone, or the cluster.
 func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(o.files) == 0 {
-		return o.reader.read(ctx, o.checkup.Namespace, inspect.Resources())
+		return o.Reader.Read(ctx, o.checkup.Namespace, inspect.Resources())
 	}
-	given, err := o.reader.readManifests(ctx, o.files, "default", false)
+	given, err := o.Reader.ReadManifests(ctx, o.files, "default", false)
 	if err != nil {
 		return nil, err
 	}
 	o.given = given
 	if len(given.Health) == 0 && len(given.Gone) == 0 { // that nothing is wrong with nothing must not turn a CI green
-		return nil, nothingIn("check", o.files)
+		return nil, sources.NothingIn("check", o.files)
 	}
 	for _, gone := range given.Gone {
 		o.checkup.Gone = append(o.checkup.Gone, checkup.Gone{Object: gone.Object, Why: gone.Why})
 	}
 	return inspect.New(given.Objects, inspect.Config{
-		Revision: 1, Time: o.reader.clock(), Features: o.reader.offlineFeatures(given.Objects), Health: given.Health,
+		Revision: 1, Time: o.Reader.Clock(), Features: o.Reader.OfflineFeatures(given.Objects), Health: given.Health,
 	}), nil
 }
 
@@ -287,19 +290,19 @@ func (o *checkOptions) noteUnread(s *inspect.Snapshot) error {
 		return nil
 	}
 	if h := s.Health(inspect.Claims); h.State == inspect.NotServed && s.Health(inspect.Slices).State == inspect.NotServed {
-		return errors.New(healthText(inspect.Claims, h))
+		return errors.New(console.HealthText(inspect.Claims, h))
 	}
-	o.noteHealth(s, inspect.Resources())
+	o.NoteHealth(s, inspect.Resources())
 	return nil
 }
 
 // events returns the Events of pods that are starting, which tell what is in the way.
 func (o *checkOptions) events(ctx context.Context, s *inspect.Snapshot) (inspect.Events, error) {
 	if o.given != nil {
-		return o.reader.givenEvents(), nil
+		return o.Reader.GivenEvents(), nil
 	}
-	starting, _ := startingPods(s)
-	return eventsOf(ctx, o.reader, s, starting)
+	starting, _ := inquiry.StartingPods(s)
+	return inquiry.EventsOf(ctx, o.Reader, s, starting)
 }
 
 // access returns who may do what, if something is looked for that needs it. No snapshot has that: it is read from the server, or was
@@ -308,14 +311,14 @@ func (o *checkOptions) access(ctx context.Context) (*inspect.Access, error) {
 	switch {
 	case !o.checkup.WantsAccess():
 		return nil, nil
-	case o.reader.offline():
-		return o.reader.access, nil
+	case o.Reader.Offline():
+		return o.Reader.Access, nil
 	}
-	server := &owners{reader: o.reader}
-	if err := server.connect(); err != nil {
+	server := &inquiry.Owners{Reader: o.Reader}
+	if err := server.Connect(); err != nil {
 		return nil, err
 	}
-	access, err := server.finder.Access(ctx, o.checkup.Namespace)
+	access, err := server.Finder.Access(ctx, o.checkup.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("reading who may do what: %w", err)
 	}
@@ -342,33 +345,33 @@ func (o *checkOptions) place(f *checkup.Finding) string {
 }
 
 func (o *checkOptions) print(r *checkup.Report) error {
-	switch o.format.Name {
+	switch o.Format.Name {
 	case sarifFormat:
 		return output.Format{Name: "json"}.PrintValue(o.Out, checks.NewSARIF(r, o.version, o.place))
 	case "":
 	default:
-		return o.format.PrintValue(o.Out, checks.NewCheck(r))
+		return o.Format.PrintValue(o.Out, checks.NewCheck(r))
 	}
-	lines := r.Lines(checkup.Layout{Width: o.width(), All: o.verbosity > 0})
+	lines := r.Lines(checkup.Layout{Width: o.Width(), All: o.Verbosity > 0})
 	if len(r.Findings) > 0 {
-		return text.Write(o.Out, lines, o.useColor())
+		return text.Write(o.Out, lines, o.UseColor())
 	}
 	for _, line := range lines {
-		o.note("%s", line)
+		o.Note("%s", line)
 	}
 	return nil
 }
 
 // previewRules says what the rules of files would do.
 func (o *checkOptions) previewRules(ctx context.Context) error {
-	given, err := o.reader.readManifests(ctx, o.rules, "default", false)
+	given, err := o.Reader.ReadManifests(ctx, o.rules, "default", false)
 	if err != nil {
 		return err
 	}
 	if len(given.Objects.TaintRules) == 0 {
-		return fmt.Errorf("there is no DeviceTaintRule in %s", commaList(o.rules))
+		return fmt.Errorf("there is no DeviceTaintRule in %s", console.CommaList(o.rules))
 	}
-	snapshot, err := o.reader.read(ctx, "", inspect.Resources())
+	snapshot, err := o.Reader.Read(ctx, "", inspect.Resources())
 	if err != nil {
 		return err
 	}
@@ -376,12 +379,12 @@ func (o *checkOptions) previewRules(ctx context.Context) error {
 	for _, rule := range given.Objects.TaintRules {
 		previews = append(previews, checkup.PreviewRule(snapshot, rule))
 	}
-	if o.format.Name == "" {
+	if o.Format.Name == "" {
 		for _, remark := range question.Limits(snapshot) {
-			o.note("! %s", remark)
+			o.Note("! %s", remark)
 		}
 	}
-	return o.answer(checks.RulePreviews(previews), inLines(func(opts text.Options) []styled.Line {
+	return o.Answer(checks.RulePreviews(previews), console.InLines(func(opts text.Options) []styled.Line {
 		var lines []styled.Line
 		for i, preview := range previews {
 			if i > 0 {
@@ -390,7 +393,7 @@ func (o *checkOptions) previewRules(ctx context.Context) error {
 			lines = append(lines, preview.Lines(checkup.Layout{Width: opts.Width, All: opts.Verbose})...)
 		}
 		return lines
-	}), exitAnswered)
+	}), console.ExitAnswered)
 }
 
 // readBaseline returns the keys of the findings that are known.
@@ -414,7 +417,7 @@ func (o *checkOptions) readBaseline() (map[string]bool, error) {
 }
 
 // listChecks names everything that is looked for.
-func listChecks(streams *streams) error {
+func listChecks(streams *console.Streams) error {
 	for _, rule := range checkup.Rules() {
 		if _, err := fmt.Fprintf(streams.Out, "%-8s %-26s %s\n", rule.Severity, rule.Code, rule.About); err != nil {
 			return err

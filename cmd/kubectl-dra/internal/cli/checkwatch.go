@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -22,7 +24,7 @@ var noticeRoles = map[checkup.Severity]styled.Role{checkup.Error: styled.Bad, ch
 // watchDriver prints what a driver does to what it publishes, until ctx is done.
 func (o *checkOptions) watchDriver(ctx context.Context) error {
 	watch, first := checkup.NewWatch(o.driver), true
-	return o.reader.follow(ctx, "", &outageWatch{streams: o.streams, resources: publishing}, nil, func(_ context.Context, s *inspect.Snapshot) error {
+	return o.Reader.Follow(ctx, "", &sources.OutageWatch{Streams: o.Streams, Resources: publishing}, nil, func(_ context.Context, s *inspect.Snapshot) error {
 		if first {
 			o.noteStrange(s)
 			first = false
@@ -41,7 +43,7 @@ func (o *checkOptions) noteStrange(s *inspect.Snapshot) {
 	}
 	slices.Sort(drivers)
 	if !slices.Contains(drivers, o.driver) {
-		o.note("driver %s publishes nothing yet%s", o.driver, whatExists(o.driver, "", drivers, nil))
+		o.Note("driver %s publishes nothing yet%s", o.driver, console.WhatExists(o.driver, "", drivers, nil))
 	}
 }
 
@@ -50,7 +52,7 @@ func (o *checkOptions) printNotices(notices []checkup.Notice) error {
 		if !n.Severity.AtLeast(o.checkup.Severity) {
 			continue
 		}
-		if o.format.Name != "" {
+		if o.Format.Name != "" {
 			if err := output.PrintJSONLine(o.Out, checks.NewNotice(n)); err != nil {
 				return err
 			}
@@ -60,7 +62,7 @@ func (o *checkOptions) printNotices(notices []checkup.Notice) error {
 			{Text: n.At.Local().Format("15:04:05 "), Role: styled.Dim}, {Text: fmt.Sprintf("%-8s", n.Severity), Role: noticeRoles[n.Severity]},
 			{Text: inspect.Sanitize(n.Subject), Role: styled.Name}, {Text: ": " + inspect.Sanitize(n.Detail)},
 		}
-		if err := text.Write(o.Out, []styled.Line{line}, o.useColor()); err != nil {
+		if err := text.Write(o.Out, []styled.Line{line}, o.UseColor()); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // completed returns what is offered for the last word of a command line.
@@ -18,7 +20,7 @@ func completed(t *testing.T, args ...string) []string {
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	last := lines[len(lines)-1]
 	// The line on stderr is cobra's, and scripts of shells do away with it.
-	if code != exitAnswered || !strings.HasPrefix(last, ":") || strings.Count(stderr, "\n") > 1 || !strings.HasPrefix(stderr, "Completion ended with directive") {
+	if code != console.ExitAnswered || !strings.HasPrefix(last, ":") || strings.Count(stderr, "\n") > 1 || !strings.HasPrefix(stderr, "Completion ended with directive") {
 		t.Errorf("%q: code %d, stdout %q, stderr %q", args, code, stdout, stderr)
 	}
 	return lines[:len(lines)-1]

@@ -1,11 +1,15 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+)
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // newCompletion returns the command completion, which prints a script for a shell.
-func newCompletion(streams *streams) *cobra.Command {
+func newCompletion(streams *console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion (bash|zsh|fish|powershell)",
 		Short: "Print a script that completes commands in a shell",
@@ -27,7 +31,7 @@ PowerShell gets the script that cobra generates, which is not tested.`,
   kubectl dra completion fish | source`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("name one shell: %s", commaList(shells))
+				return console.Usagef("name one shell: %s", console.CommaList(shells))
 			}
 			return nil
 		},
@@ -43,9 +47,9 @@ PowerShell gets the script that cobra generates, which is not tested.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			return usagef("unknown shell %q; there are %s", args[0], commaList(shells))
+			return console.Usagef("unknown shell %q; there are %s", args[0], console.CommaList(shells))
 		},
 	}
-	completeArguments(cmd, "shells", first(fixed(shells...)))
+	console.CompleteArguments(cmd, "shells", console.CompleteFirst(console.CompleteWords(shells...)))
 	return cmd
 }

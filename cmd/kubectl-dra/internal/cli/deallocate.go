@@ -10,6 +10,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/allocations"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -22,10 +24,10 @@ type deallocateOptions struct {
 	names []string
 }
 
-var deallocateKinds = []kind{kindClaim}
+var deallocateKinds = []inquiry.Kind{inquiry.Claim}
 
 // newDeallocate returns the command deallocate.
-func newDeallocate(access *writeAccess, completer *completer) *cobra.Command {
+func newDeallocate(access *writeAccess, completer *inquiry.Completer) *cobra.Command {
 	o := &deallocateOptions{writeOptions: writeOptions{writeAccess: access}}
 	cmd := &cobra.Command{
 		Use:   "deallocate claim NAME...",
@@ -39,7 +41,7 @@ Exit codes: 0 they are not allocated any more, 1 one is reserved, or it failed.`
 		Example: `  # Free the devices of a claim
   kubectl dra deallocate claim notebook-omar -n dev --yes`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if _, o.names, err = splitArguments(args, deallocateKinds); err == nil {
+			if _, o.names, err = inquiry.SplitArguments(args, deallocateKinds); err == nil {
 				err = o.complete(o.names)
 			}
 			if err != nil {
@@ -48,13 +50,13 @@ Exit codes: 0 they are not allocated any more, 1 one is reserved, or it failed.`
 			return o.run(cmd.Context())
 		},
 	}
-	completeArguments(cmd, "`claim`, then names; `claim/NAME`", completer.typed(deallocateKinds))
+	console.CompleteArguments(cmd, "`claim`, then names; `claim/NAME`", completer.Typed(deallocateKinds))
 	o.addTo(cmd)
 	return cmd
 }
 
 func (o *deallocateOptions) run(ctx context.Context) error {
-	snapshot, err := o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
+	snapshot, err := o.reader.Read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	}
 	for _, claim := range claims {
 		if claim.Status.Allocation == nil {
-			o.streams.note("%s/%s is not allocated", claim.Namespace, claim.Name)
+			o.streams.Note("%s/%s is not allocated", claim.Namespace, claim.Name)
 		}
 	}
 	if o.dryRun == dryRunClient {
@@ -75,7 +77,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		for i, claim := range claims {
 			cleared[i] = commit.Cleared(claim)
 		}
-		o.streams.note("dry run: nothing is written")
+		o.streams.Note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
 	c, err := o.committer(ctx, snapshot)
@@ -87,7 +89,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.streams.note("dry run: nothing is written")
+		o.streams.Note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
 	var shown []*resourcev1.ResourceClaim
@@ -109,7 +111,7 @@ func (o *deallocateOptions) committer(ctx context.Context, snapshot *inspect.Sna
 	c := o.newCommitter(ctx, api, snapshot)
 	c.Settle = commit.DefaultSettle
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
-		return o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
+		return o.reader.Read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
 	}
 	return c, nil
 }
@@ -120,7 +122,7 @@ func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, clai
 	for i, claim := range claims {
 		refs[i] = inspect.RefOf(claim)
 	}
-	o.grace.extend()
+	o.grace.Extend()
 	written, err := c.Deallocate(ctx, refs, shown...)
 	if err == nil {
 		return o.print(withSpecs(written, claims), claims)
@@ -130,9 +132,9 @@ func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, clai
 		done := slices.ContainsFunc(written, func(w *resourcev1.ResourceClaim) bool { return w.Name == claim.Name && w.Namespace == claim.Namespace })
 		switch {
 		case was && done:
-			o.streams.note("%s is deallocated all the same", refs[i])
+			o.streams.Note("%s is deallocated all the same", refs[i])
 		case was && len(written) > 0:
-			o.streams.note("%s is left as it was", refs[i])
+			o.streams.Note("%s is left as it was", refs[i])
 		}
 	}
 	return err
@@ -144,7 +146,7 @@ func (o *deallocateOptions) find(s *inspect.Snapshot) ([]*resourcev1.ResourceCla
 	for _, name := range o.names {
 		claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
 		if !ok {
-			return nil, notFound(s, kindClaim, o.namespace, name)
+			return nil, inquiry.NotFound(s, inquiry.Claim, o.namespace, name)
 		}
 		if len(claim.Status.ReservedFor) > 0 {
 			return nil, &commit.ReservedError{
@@ -158,7 +160,7 @@ func (o *deallocateOptions) find(s *inspect.Snapshot) ([]*resourcev1.ResourceCla
 
 // andGone says of a claim that is reserved which of the pods that it is reserved for are gone.
 func (o *deallocateOptions) andGone(ctx context.Context, reserved *commit.ReservedError) error {
-	s, err := o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Pods})
+	s, err := o.reader.Read(ctx, o.namespace, []inspect.Resource{inspect.Pods})
 	if err != nil {
 		return reserved
 	}
@@ -188,16 +190,16 @@ func withSpecs(written, read []*resourcev1.ResourceClaim) []*resourcev1.Resource
 
 // confirm asks whether the allocations are to be cleared.
 func (o *deallocateOptions) confirm(ctx context.Context, snapshot *inspect.Snapshot, claims []*resourcev1.ResourceClaim) error {
-	o.streams.note("To be cleared:")
+	o.streams.Note("To be cleared:")
 	for _, claim := range claims {
 		if claim.Status.Allocation != nil {
-			o.streams.note("  %s/%s holds %s", claim.Namespace, claim.Name, devicesText(devicesOf(claim.Status.Allocation)))
+			o.streams.Note("  %s/%s holds %s", claim.Namespace, claim.Name, devicesText(devicesOf(claim.Status.Allocation)))
 		}
 	}
 	if h := snapshot.Health(inspect.Claims); h.Partial() {
-		o.streams.note("  whether other claims hold these devices, too, is not known: %s", healthText(inspect.Claims, h))
+		o.streams.Note("  whether other claims hold these devices, too, is not known: %s", console.HealthText(inspect.Claims, h))
 	}
-	o.streams.note("kube-controller-manager normally does this, when the last pod that uses a claim is gone.")
+	o.streams.Note("kube-controller-manager normally does this, when the last pod that uses a claim is gone.")
 	yes, err := o.ask(ctx, "Deallocate?")
 	if err == nil && !yes {
 		err = commit.ErrDeclined

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
@@ -16,13 +18,13 @@ import (
 
 // diffOptions are a request for a comparison.
 type diffOptions struct {
-	shared
+	sources.Options
 	sides []string
 }
 
 // newDiff returns the command diff.
-func newDiff(streams *streams, reader *reader) *cobra.Command {
-	o := &diffOptions{shared: shared{streams: streams, reader: reader}}
+func newDiff(streams *console.Streams, reader *sources.Reader) *cobra.Command {
+	o := &diffOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE [AFTER]",
 		Short: "Say which verdicts flipped between two moments, and which changes caused it",
@@ -48,19 +50,19 @@ without any one of them it does not. That was tried.`,
 			o.sides = args
 			switch {
 			case len(args) == 0:
-				return usagef("name what to compare: diff BEFORE [AFTER]")
+				return console.Usagef("name what to compare: diff BEFORE [AFTER]")
 			case len(args) > 2:
-				return usagef("diff compares two moments, not %s", commaList(args))
-			case len(args) == 2 && reader.offline():
-				return usagef("--from and --demo are for what comes after; give either that or AFTER")
+				return console.Usagef("diff compares two moments, not %s", console.CommaList(args))
+			case len(args) == 2 && reader.Offline():
+				return console.Usagef("--from and --demo are for what comes after; give either that or AFTER")
 			case args[0] == "-" && args[len(args)-1] == "-" && len(args) == 2:
-				return usagef("standard input (-) can be read only once")
+				return console.Usagef("standard input (-) can be read only once")
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	completeArguments(cmd, "files", files)
-	addOutputFlags(cmd, &o.format, output.AnswerFormats)
+	console.CompleteArguments(cmd, "files", console.CompletePaths)
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
 	return cmd
 }
 
@@ -83,14 +85,14 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.answer(diffs.NewDiff(d, from, to), inLines(func(opts text.Options) []styled.Line {
+	return o.Answer(diffs.NewDiff(d, from, to), console.InLines(func(opts text.Options) []styled.Line {
 		return diffs.DiffLines(d, from, to, opts)
-	}), exitAnswered)
+	}), console.ExitAnswered)
 }
 
 // side reads a file, a directory, a snapshot or a moment of a log.
 func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot, diffs.Moment, error) {
-	snapshot, err := o.reader.readOther(ctx, name)
+	snapshot, err := o.Reader.ReadOther(ctx, name)
 	if err != nil {
 		return nil, diffs.Moment{}, err
 	}
@@ -102,21 +104,21 @@ func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot,
 
 // now reads what the flags say: the cluster, unless they say otherwise.
 func (o *diffOptions) now(ctx context.Context) (*inspect.Snapshot, diffs.Moment, error) {
-	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
+	namespace, err := o.Reader.Namespace() // where the user may at least look, when not everywhere
 	if err != nil {
 		return nil, diffs.Moment{}, err
 	}
-	snapshot, err := o.reader.read(ctx, namespace, inspect.Resources())
+	snapshot, err := o.Reader.Read(ctx, namespace, inspect.Resources())
 	if err != nil {
 		return nil, diffs.Moment{}, err
 	}
-	o.noteHealth(snapshot, inspect.Resources())
+	o.NoteHealth(snapshot, inspect.Resources())
 	source := "the cluster"
 	switch {
-	case o.reader.demo:
+	case o.Reader.Demo:
 		source = "the demo cluster"
-	case len(o.reader.from) > 0:
-		source = commaList(o.reader.from)
+	case len(o.Reader.From) > 0:
+		source = console.CommaList(o.Reader.From)
 	}
 	return snapshot, diffs.Moment{Source: source, Time: snapshot.Time()}, nil
 }

@@ -11,6 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
@@ -22,7 +25,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}, ownerKinds()...)
+var explainKinds = append([]inquiry.Kind{inquiry.Claim, inquiry.Pod, inquiry.Template, inquiry.VolumeClaim}, inquiry.OwnerKinds()...)
 
 // explainLong is the help of explain.
 const explainLong = `Say why a claim is, can be or cannot be allocated, or why a pod is, can be or
@@ -98,15 +101,15 @@ const explainExample = `  # What is stuck in the cluster, and what unblocks most
 
 // explainOptions are what explain is asked.
 type explainOptions struct {
-	*questionOptions
-	narrow       narrowing
+	*inquiry.Options
+	narrow       inquiry.Narrowing
 	fix          string
 	since, watch bool
 }
 
 // newExplain returns the command explain with its subcommands.
-func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &explainOptions{questionOptions: newQuestion(streams, reader, explainKinds)}
+func newExplain(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &explainOptions{Options: inquiry.New(streams, reader, explainKinds)}
 	cmd := &cobra.Command{
 		Use:     "explain [TYPE NAME... | TYPE/NAME... | pods | claims | -f FILE]",
 		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
@@ -117,31 +120,31 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 			if err != nil {
 				return err
 			}
-			if all && len(o.files) == 0 {
+			if all && len(o.Files) == 0 {
 				args = nil
 			}
 			if err := o.check(args); err != nil {
 				return err
 			}
-			if len(args)+len(o.files) == 0 {
+			if len(args)+len(o.Files) == 0 {
 				return explainTriage(cmd.Context(), o, kind, cmd.Flags())
 			}
 			if err := refuseNode(args); err != nil {
 				return err
 			}
-			if err = o.complete(args); err == nil {
+			if err = o.Complete(args); err == nil {
 				err = o.run(cmd)
 			}
-			return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
+			return inquiry.WhichKind(cmd.Context(), reader, explainKinds, "explain", err)
 		},
 	}
 	cmd.Flags().StringVar(&o.fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	cmd.Flags().BoolVar(&o.since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "decide again whenever something changes, and print each new verdict")
-	o.narrow.addTo(cmd)
-	o.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
-	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))
-	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
+	o.narrow.AddTo(cmd)
+	o.AddTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
+	console.CompleteArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.Typed(explainKinds))
+	cmd.AddCommand(streams.OnlyReading(newExplainRequest(streams, reader)), streams.OnlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
 }
 
@@ -151,13 +154,13 @@ func stuckKind(args []string) (string, bool, error) {
 	if len(args) != 1 || strings.Contains(args[0], "/") {
 		return "", false, nil
 	}
-	for _, k := range []kind{kindPod, kindClaim} {
+	for _, k := range []inquiry.Kind{inquiry.Pod, inquiry.Claim} {
 		switch {
-		case !k.hasName(args[0]):
-		case strings.HasSuffix(plainType(args[0]), "s"):
-			return k.kind, true, nil
+		case !k.HasName(args[0]):
+		case strings.HasSuffix(inquiry.PlainType(args[0]), "s"):
+			return k.Kind, true, nil
 		default:
-			return "", false, usagef("%s needs a name; pods and claims alone tell of all that are stuck", args[0])
+			return "", false, console.Usagef("%s needs a name; pods and claims alone tell of all that are stuck", args[0])
 		}
 	}
 	return "", false, nil
@@ -169,7 +172,7 @@ func refuseNode(args []string) error {
 		return nil
 	}
 	word, name, _ := strings.Cut(args[0], "/")
-	if !kindNode.hasName(word) {
+	if !inquiry.Node.HasName(word) {
 		return nil
 	}
 	if name == "" && len(args) > 1 {
@@ -179,7 +182,7 @@ func refuseNode(args []string) error {
 		name = "NAME"
 	}
 	name = inspect.Sanitize(name)
-	return usagef("a node is not scheduled; kubectl dra node %s shows who holds its devices, explain pod NAME --node %s why a pod does not fit there, and plan drain %s what would go",
+	return console.Usagef("a node is not scheduled; kubectl dra node %s shows who holds its devices, explain pod NAME --node %s why a pod does not fit there, and plan drain %s what would go",
 		name, name, name)
 }
 
@@ -187,16 +190,16 @@ func refuseNode(args []string) error {
 func (o *explainOptions) check(args []string) error {
 	switch {
 	case o.watch && (len(args) == 0 || o.since):
-		return usagef("--watch follows claims, pods and templates of the cluster, by their names")
+		return console.Usagef("--watch follows claims, pods and templates of the cluster, by their names")
 	case o.since && len(args) == 0:
-		return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
-	case len(args)+len(o.files) == 0: // about what is stuck
+		return console.Usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
+	case len(args)+len(o.Files) == 0: // about what is stuck
 	case o.watch && o.fix != "":
-		return usagef("--fix and --watch exclude each other")
-	case o.narrow.given():
-		return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
+		return console.Usagef("--fix and --watch exclude each other")
+	case o.narrow.Given():
+		return console.Usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
 	case o.since && o.fix != "":
-		return usagef("--fix and --since exclude each other")
+		return console.Usagef("--fix and --since exclude each other")
 	}
 	return nil
 }
@@ -227,7 +230,7 @@ func (o *explainOptions) run(cmd *cobra.Command) error {
 }
 
 func explainAll(ctx context.Context, o *explainOptions, flags *pflag.FlagSet, choice *fixChoice) error {
-	if o.format.Name != "" {
+	if o.Format.Name != "" {
 		o.keepInput()
 	}
 	snapshot, answers, err := o.explain(ctx, flags)
@@ -242,24 +245,24 @@ func explainAll(ctx context.Context, o *explainOptions, flags *pflag.FlagSet, ch
 
 // explain answers the question.
 func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*inspect.Snapshot, []*explain.Explanation, error) {
-	snapshot, subjects, err := o.read(ctx)
+	snapshot, subjects, err := o.Read(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	events, err := eventsOf(ctx, o.reader, snapshot, subjects)
+	events, err := inquiry.EventsOf(ctx, o.Reader, snapshot, subjects)
 	if err != nil {
 		return nil, nil, err
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	ask := func(by cycle.Choosing) ([]*explain.Explanation, error) {
-		answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.nodeName(), Events: events, Choosing: by})
-		if err == nil && len(o.files) == 0 && o.node == "" {
+		answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.NodeName(), Events: events, Choosing: by})
+		if err == nil && len(o.Files) == 0 && o.Node == "" {
 			err = plan.Queue(ctx, cluster, answers, by)
 		}
 		return answers, err
 	}
 	answers, err := ask(cycle.Choosing{})
-	if err == nil && o.node == "" && dependsOnChoice(answers) {
+	if err == nil && o.Node == "" && dependsOnChoice(answers) {
 		answers, err = o.askByScores(ctx, snapshot, subjects, answers, ask)
 	}
 	if err != nil {
@@ -275,21 +278,21 @@ func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*in
 
 // printExplanations prints the answers and turns the worst of them into the exit code.
 func printExplanations(o *explainOptions, answers []*explain.Explanation) error {
-	code := o.leastCode()
+	code := o.LeastCode()
 	for _, e := range answers {
-		code = worstExitCode(code, answerCode(e))
+		code = console.WorstExitCode(code, answerCode(e))
 	}
-	return o.answer(explanations.Explanations(answers), func(w io.Writer, opts text.Options) error { return text.RenderAll(w, answers, opts) }, code)
+	return o.Answer(explanations.Explanations(answers), func(w io.Writer, opts text.Options) error { return text.RenderAll(w, answers, opts) }, code)
 }
 
 // answerCode is the exit code of an answer: what has its devices and does not run is no yes.
 func answerCode(e *explain.Explanation) int {
-	code := verdictCode(e.Verdict)
+	code := console.VerdictCode(e.Verdict)
 	if e.Queue != nil {
-		code = worstExitCode(code, verdictCode(e.Queue.Verdict))
+		code = console.WorstExitCode(code, console.VerdictCode(e.Queue.Verdict))
 	}
 	if e.Lifecycle != nil && e.Lifecycle.Outcome == explain.Failing {
-		code = worstExitCode(code, exitNo)
+		code = console.WorstExitCode(code, console.ExitNo)
 	}
 	return code
 }
@@ -312,7 +315,7 @@ func (o *explainOptions) askByScores(
 			pods = append(pods, pod)
 		}
 	}
-	by, _, err := o.choosing(ctx, s, pods)
+	by, _, err := o.Choosing(ctx, s, pods)
 	if err != nil || by.Images == nil && by.Workloads == nil {
 		return known, ctx.Err() //nolint:wrapcheck // what cannot be read leaves the answers as they are
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -18,9 +20,9 @@ import (
 
 // keepInput keeps what will be read of standard input, so that it can be printed with a change.
 func (o *explainOptions) keepInput() {
-	if slices.Contains(o.files, stdinPath) {
-		o.input = &bytes.Buffer{}
-		o.In = io.TeeReader(o.In, o.input)
+	if slices.Contains(o.Files, sources.StdinPath) {
+		o.Input = &bytes.Buffer{}
+		o.In = io.TeeReader(o.In, o.Input)
 	}
 }
 
@@ -38,9 +40,9 @@ func (o *explainOptions) printChangedFiles(ctx context.Context, s *inspect.Snaps
 		return err
 	}
 	for _, file := range changed {
-		o.note("%s is printed with the change", file.path)
+		o.Note("%s is printed with the change", file.path)
 		if file.Rewritten {
-			o.note("warning: the layout of %s could not be kept", file.path)
+			o.Note("warning: the layout of %s could not be kept", file.path)
 		}
 	}
 	rest := explain.Fix{Changes: missing}
@@ -54,9 +56,9 @@ func (o *explainOptions) printChangedFiles(ctx context.Context, s *inspect.Snaps
 		out.Write(file.Text)
 	}
 	for _, object := range objects {
-		o.note("%s %s is in none of the files, and follows them", object["kind"], nameIn(object))
+		o.Note("%s %s is in none of the files, and follows them", object["kind"], nameIn(object))
 		separate(&out)
-		if err := o.format.PrintValue(&out, object); err != nil {
+		if err := o.Format.PrintValue(&out, object); err != nil {
 			return err
 		}
 	}
@@ -81,8 +83,8 @@ func nameIn(object remedy.Object) string {
 
 // printText prints the text of files: as it is, or on a terminal without what could steer it.
 func (o *explainOptions) printText(text []byte) error {
-	if _, terminal := terminalWidth(o.Out); terminal {
-		text = []byte(safeLines(string(text)))
+	if _, terminal := console.TerminalWidth(o.Out); terminal {
+		text = []byte(console.SafeLines(string(text)))
 	}
 	_, err := o.Out.Write(text)
 	return err
@@ -91,7 +93,7 @@ func (o *explainOptions) printText(text []byte) error {
 // changeFiles applies changes to the files of -f. missing are those whose objects are in none of them.
 func (o *explainOptions) changeFiles(changes []explain.ObjectChange) (changed []changedFile, missing []explain.ObjectChange, err error) {
 	found := make([]bool, len(changes))
-	for _, path := range o.paths {
+	for _, path := range o.Paths {
 		text, err := o.textOf(path)
 		if err != nil {
 			return nil, nil, err
@@ -122,7 +124,7 @@ func (o *explainOptions) changeFiles(changes []explain.ObjectChange) (changed []
 // isAbout reports whether a change is about an object of a file.
 func (o *explainOptions) isAbout(c explain.ObjectChange, object yamlpatch.Object) bool {
 	if object.Namespace == "" && c.Namespace != "" {
-		object.Namespace = o.namespace
+		object.Namespace = o.Namespace
 	}
 	group, _, _ := strings.Cut(c.APIVersion, "/")
 	of, _, _ := strings.Cut(object.APIVersion, "/")
@@ -149,8 +151,8 @@ func operationsFor(apiVersion string, patch []explain.PatchOperation) []yamlpatc
 
 // textOf is the text of a file of -f, or of standard input, which was read already.
 func (o *explainOptions) textOf(path string) ([]byte, error) {
-	if path == stdinPath {
-		return o.input.Bytes(), nil
+	if path == sources.StdinPath {
+		return o.Input.Bytes(), nil
 	}
 	file, err := inputfile.Open(path)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 // fitPatches makes the patches of fixes for objects of -f ones for what stands in the files, which lacks what an API server
 // fills in. It does so where patches are shown.
 func (o *explainOptions) fitPatches(answers []*explain.Explanation) {
-	if o.format.Name == "" {
+	if o.Format.Name == "" {
 		return
 	}
-	for _, path := range o.paths {
+	for _, path := range o.Paths {
 		text, err := o.textOf(path)
 		if err != nil {
 			continue // of a packed file, patches are for what was read

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -18,7 +21,7 @@ import (
 
 // again is how the question was asked, for commands that ask it again.
 func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
-	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Demo: o.reader.demo}
+	asked := remedy.Asked{Files: o.Files, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: o.Reader.Demo}
 	fixable := 0
 	for _, e := range answers {
 		if len(e.Fixes) > 0 {
@@ -26,32 +29,32 @@ func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanat
 		}
 	}
 	asked.Several = fixable > 1
-	for _, file := range o.files {
+	for _, file := range o.Files {
 		asked.Args = append(asked.Args, "-f", file)
 	}
-	if len(o.files) == 0 {
+	if len(o.Files) == 0 {
 		asked.Args = append(asked.Args, o.names()...)
 	}
-	if len(o.files) == 0 || o.reader.connection.namespaceFlag() != "" {
-		asked.Args = append(asked.Args, "-n", o.namespace)
+	if len(o.Files) == 0 || o.Reader.Connection.NamespaceFlag() != "" {
+		asked.Args = append(asked.Args, "-n", o.Namespace)
 	}
-	asked.Args = append(asked.Args, givenFlags(flags, append([]string{"node", "from", "demo", "features", "max-input"}, clusterFlags...))...)
-	asked.Once = slices.Contains(o.files, "-") || slices.Contains(o.reader.from, "-")
+	asked.Args = append(asked.Args, sources.GivenFlags(flags, append([]string{"node", "from", "demo", "features", "max-input"}, sources.ClusterFlags...))...)
+	asked.Once = slices.Contains(o.Files, "-") || slices.Contains(o.Reader.From, "-")
 	return asked
 }
 
 // names are the types and names that were asked about: the type once if there is only one.
 func (o *explainOptions) names() []string {
 	var out []string
-	first := o.asked[0].word()
-	same := !slices.ContainsFunc(o.asked, func(n named) bool { return n.word() != first })
+	first := o.Asked[0].Word()
+	same := !slices.ContainsFunc(o.Asked, func(n inquiry.Named) bool { return n.Word() != first })
 	if same {
 		out = append(out, first)
 	}
-	for i := range o.asked {
-		name := o.asked[i].name
+	for i := range o.Asked {
+		name := o.Asked[i].Name
 		if !same {
-			name = o.asked[i].word() + "/" + name
+			name = o.Asked[i].Word() + "/" + name
 		}
 		out = append(out, name)
 	}
@@ -67,8 +70,8 @@ type fixChoice struct {
 // parseFix reads the value of --fix. It is nil if none was given.
 func (o *explainOptions) parseFix(value string) (*fixChoice, error) {
 	c, err := parseFixChoice(value)
-	if err == nil && c != nil && o.format.Name != "" && !slices.Contains(manifestFormats, o.format.Name) {
-		return nil, usagef("with --fix, -o can be %s", orList(manifestFormats))
+	if err == nil && c != nil && o.Format.Name != "" && !slices.Contains(manifestFormats, o.Format.Name) {
+		return nil, console.Usagef("with --fix, -o can be %s", console.OrList(manifestFormats))
 	}
 	return c, err
 }
@@ -83,13 +86,13 @@ func parseFixChoice(value string) (*fixChoice, error) {
 	if at := strings.LastIndex(value, ":"); at >= 0 {
 		var ok bool
 		if c.kind, c.name, ok = strings.Cut(value[:at], "/"); !ok || c.kind == "" || c.name == "" {
-			return nil, usagef("--fix is %q; give the number of a fix, or KIND/NAME:NUMBER", value)
+			return nil, console.Usagef("--fix is %q; give the number of a fix, or KIND/NAME:NUMBER", value)
 		}
 		number = value[at+1:]
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return nil, usagef("--fix is %q; give the number of a fix, which begin with 1", value)
+		return nil, console.Usagef("--fix is %q; give the number of a fix, which begin with 1", value)
 	}
 	c.number = n
 	return c, nil
@@ -108,7 +111,7 @@ func (c *fixChoice) matches(e *explain.Explanation) bool {
 		return false
 	}
 	for _, k := range explainKinds {
-		if k.kind == kind && k.hasName(c.kind) {
+		if k.Kind == kind && k.HasName(c.kind) {
 			return true
 		}
 	}
@@ -131,7 +134,7 @@ func (c *fixChoice) choose(answers []*explain.Explanation) (*explain.Explanation
 	}
 	e := found[0]
 	switch n := len(e.Fixes); {
-	case n == 0 && verdictCode(e.Verdict) == exitAnswered:
+	case n == 0 && console.VerdictCode(e.Verdict) == console.ExitAnswered:
 		return nil, 0, fmt.Errorf("there is nothing to fix: %s", e.Message)
 	case n == 0:
 		return nil, 0, fmt.Errorf("there is no fix %d: none was found for %s", c.number, e.Subject.FullName())
@@ -158,7 +161,7 @@ func (c *fixChoice) ambiguous(answers []*explain.Explanation, found int) error {
 	if found > 1 {
 		which = fmt.Sprintf("that may be a fix for any of %d subjects", found)
 	}
-	return fmt.Errorf("%s; say %s", which, orList(ways[:min(len(ways), maxNamesListed)]))
+	return fmt.Errorf("%s; say %s", which, console.OrList(ways[:min(len(ways), console.MaxNamesListed)]))
 }
 
 // printFix prints the chosen fix: as text, or the objects that it changes as they become.
@@ -167,8 +170,8 @@ func printFix(ctx context.Context, o *explainOptions, c *fixChoice, s *inspect.S
 	if err != nil {
 		return err
 	}
-	if o.format.Name == "" {
-		opts := text.Options{Width: o.width(), Color: o.useColor()}
+	if o.Format.Name == "" {
+		opts := text.Options{Width: o.Width(), Color: o.UseColor()}
 		return text.Write(o.Out, text.FixLines(e, i, opts), opts.Color)
 	}
 	return o.printChanged(ctx, s, e, i)

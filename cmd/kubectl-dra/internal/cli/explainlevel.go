@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -44,8 +47,8 @@ const explainLevelExample = `  # Which levels do the requests of drivers and kub
   # Where would requests go with these levels and FlowSchemas?
   kubectl dra explain prioritylevel -f levels.yaml`
 
-func newExplainLevel(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &levelOptions{shared: shared{streams: streams, reader: reader}}
+func newExplainLevel(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &levelOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "prioritylevel [NAME... | --set LEVEL.FIELD=VALUE,... | -f FILE]",
 		Aliases: []string{"prioritylevels", "prioritylevelconfiguration", "prioritylevelconfigurations", "pl"},
@@ -54,9 +57,9 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 		Example: explainLevelExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.names = args; len(args) > 0 && len(o.sets)+len(o.files) > 0 {
-				return usagef("a change has to do with all levels: give either names, or --set and -f")
+				return console.Usagef("a change has to do with all levels: give either names, or --set and -f")
 			}
-			if err := checkSeats(o.seats); err != nil {
+			if err := sources.CheckSeats(o.seats); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
@@ -65,32 +68,32 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 	set := cmd.Flags()
 	set.StringArrayVar(&o.sets, "set", nil, "assume these settings of a level, such as workload-low.shares=150,lendable=50; may be repeated")
 	set.StringArrayVarP(&o.files, "filename", "f", nil, "assume the priority levels and FlowSchemas in this file, directory or - (stdin)")
-	completeArguments(cmd, "priority levels", completer.each(inspect.PriorityLevels))
-	completeFiles(cmd, "filename")
+	console.CompleteArguments(cmd, "priority levels", completer.Each(inspect.PriorityLevels))
+	console.CompleteFiles(cmd, "filename")
 	set.IntVar(&o.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
-	addOutputFlags(cmd, &o.format, output.AnswerFormats)
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
 	return cmd
 }
 
 // levelOptions are a question about priority levels.
 type levelOptions struct {
-	shared
+	sources.Options
 	names, sets, files []string
 	seats              int
 }
 
 // levelResources are what priority levels are explained with: who uses them, too.
-var levelResources = append([]inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes}, flowControlResources...)
+var levelResources = append([]inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes}, sources.FlowControlResources...)
 
 func (o *levelOptions) run(ctx context.Context) error {
-	snapshot, err := o.reader.read(ctx, "", levelResources)
+	snapshot, err := o.Reader.Read(ctx, "", levelResources)
 	if err != nil {
 		return err
 	}
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
-	o.noteHealth(snapshot, []inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes})
+	o.NoteHealth(snapshot, []inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes})
 	in, err := o.input(ctx, snapshot)
 	switch {
 	case err != nil:
@@ -117,29 +120,29 @@ func unknownLevel(name string, levels []flowcontrol.Level) error {
 	for i := range levels {
 		names = append(names, levels[i].Name)
 	}
-	hint := cmp.Or(didYouMean(name, names), "; there are "+commaList(names))
+	hint := cmp.Or(console.DidYouMean(name, names), "; there are "+console.CommaList(names))
 	return fmt.Errorf("prioritylevelconfiguration %q not found%s", name, hint)
 }
 
 // input reads what the server says of the levels, if there is one.
 func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (fairness.LevelInput, error) {
-	in, asked, err := readLevels(ctx, o.reader, s, o.seats)
+	in, asked, err := readLevels(ctx, o.Reader, s, o.seats)
 	if err != nil {
 		return in, err
 	}
 	if asked {
-		o.noteReading(in.Reading)
+		o.NoteReading(in.Reading)
 	}
-	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.format.Name == "" && len(o.names)+len(o.sets)+len(o.files) > 0 {
-		o.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
+	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.Format.Name == "" && len(o.names)+len(o.sets)+len(o.files) > 0 {
+		o.Note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
 	}
 	return in, nil
 }
 
 // readLevels asks the server, or the demo, for its load. asked is false for files, which have none.
-func readLevels(ctx context.Context, reader *reader, s *inspect.Snapshot, seats int) (in fairness.LevelInput, asked bool, err error) {
+func readLevels(ctx context.Context, reader *sources.Reader, s *inspect.Snapshot, seats int) (in fairness.LevelInput, asked bool, err error) {
 	in.Snapshot = s
-	source, err := reader.levelSource()
+	source, err := reader.LevelSource()
 	if err != nil {
 		return in, false, err
 	}
@@ -158,15 +161,15 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 	if len(all) == 1 {
 		value = all[0]
 	}
-	return o.answer(value, oneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
-		return fairness.PrintLevel(w, e, o.width())
-	}), exitAnswered)
+	return o.Answer(value, console.OneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
+		return fairness.PrintLevel(w, e, o.Width())
+	}), console.ExitAnswered)
 }
 
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
 	list := fairness.ActorList(fairness.DRAActors(in.Snapshot, in.Reading))
-	return o.answer(list, func(w io.Writer, opts text.Options) error { return fairness.PrintActors(w, list, opts.Width) }, exitAnswered)
+	return o.Answer(list, func(w io.Writer, opts text.Options) error { return fairness.PrintActors(w, list, opts.Width) }, console.ExitAnswered)
 }
 
 // plan says what the supposed changes would do.
@@ -174,14 +177,14 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	before := in.Snapshot.Objects()
 	after := inspect.Objects{PriorityLevels: slices.Clone(before.PriorityLevels), FlowSchemas: slices.Clone(before.FlowSchemas)}
 	if len(o.files) > 0 {
-		read, err := o.reader.readManifests(ctx, o.files, "default", false)
+		read, err := o.Reader.ReadManifests(ctx, o.files, "default", false)
 		if err != nil {
 			return err
 		}
 		if len(read.Objects.PriorityLevels)+len(read.Objects.FlowSchemas) == 0 {
 			return fmt.Errorf("there are no PriorityLevelConfigurations and no FlowSchemas in %s", strings.Join(o.files, ", "))
 		}
-		overlay(&after, &inspect.Objects{PriorityLevels: read.Objects.PriorityLevels, FlowSchemas: read.Objects.FlowSchemas})
+		sources.Overlay(&after, &inspect.Objects{PriorityLevels: read.Objects.PriorityLevels, FlowSchemas: read.Objects.FlowSchemas})
 		if err := refused(&read.Objects); err != nil {
 			return err
 		}
@@ -193,7 +196,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
 	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
-	return o.answer(plan, func(w io.Writer, opts text.Options) error { return fairness.PrintLevelPlan(w, plan, opts.Width) }, exitAnswered)
+	return o.Answer(plan, func(w io.Writer, opts text.Options) error { return fairness.PrintLevelPlan(w, plan, opts.Width) }, console.ExitAnswered)
 }
 
 // set makes the changes of --set.
@@ -201,7 +204,7 @@ func (o *levelOptions) set(objects *inspect.Objects, levels []flowcontrol.Level)
 	for _, text := range o.sets {
 		name, changes, ok := cutField(text)
 		if !ok {
-			return usagef("--set is %q; it is LEVEL.FIELD=VALUE,FIELD=VALUE, such as workload-low.shares=150,lendable=50", text)
+			return console.Usagef("--set is %q; it is LEVEL.FIELD=VALUE,FIELD=VALUE, such as workload-low.shares=150,lendable=50", text)
 		}
 		at := slices.IndexFunc(objects.PriorityLevels, func(l *flowcontrolv1.PriorityLevelConfiguration) bool { return l.Name == name })
 		if at < 0 {
@@ -214,7 +217,7 @@ func (o *levelOptions) set(objects *inspect.Objects, levels []flowcontrol.Level)
 		}
 		changed, err := flowcontrol.Set(objects.PriorityLevels[at], changes)
 		if err != nil {
-			return usagef("%w", err)
+			return console.Usagef("%w", err)
 		}
 		objects.PriorityLevels[at] = changed
 		if err := refused(&inspect.Objects{PriorityLevels: []*flowcontrolv1.PriorityLevelConfiguration{changed}}); err != nil {

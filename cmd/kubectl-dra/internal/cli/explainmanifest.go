@@ -22,7 +22,7 @@ func (o *explainOptions) printChanged(ctx context.Context, s *inspect.Snapshot, 
 	if len(f.Changes) == 0 {
 		return noManifest(f, i, "changes no object that could be printed")
 	}
-	if len(o.files) > 0 && o.format.Name == "yaml" {
+	if len(o.Files) > 0 && o.Format.Name == "yaml" {
 		o.noteFix(e, i)
 		return o.printChangedFiles(ctx, s, f)
 	}
@@ -34,13 +34,13 @@ func (o *explainOptions) printChanged(ctx context.Context, s *inspect.Snapshot, 
 		return err
 	}
 	o.noteFix(e, i)
-	if o.format.Name == "yaml" {
-		return printDocuments(o.Out, objects, func(w io.Writer, object any) error { return o.format.PrintValue(w, object) })
+	if o.Format.Name == "yaml" {
+		return printDocuments(o.Out, objects, func(w io.Writer, object any) error { return o.Format.PrintValue(w, object) })
 	}
 	if len(objects) == 1 {
-		return o.format.PrintValue(o.Out, objects[0])
+		return o.Format.PrintValue(o.Out, objects[0])
 	}
-	return o.format.PrintValue(o.Out, remedy.Object{"apiVersion": "v1", "kind": "List", "items": objects})
+	return o.Format.PrintValue(o.Out, remedy.Object{"apiVersion": "v1", "kind": "List", "items": objects})
 }
 
 // printDocuments prints objects as documents of YAML.
@@ -61,7 +61,7 @@ func printDocuments(w io.Writer, objects []remedy.Object, printValue func(io.Wri
 // whole returns an object with all that it has: what a snapshot keeps of a pod of a cluster is not enough to write it down.
 func (o *explainOptions) whole(ctx context.Context, s *inspect.Snapshot, c explain.ObjectChange) (remedy.Object, error) {
 	object, err := remedy.Find(s, c)
-	if !errors.Is(err, remedy.ErrPartOnly) || c.Kind != "Pod" || o.reader.offline() || len(o.files) > 0 {
+	if !errors.Is(err, remedy.ErrPartOnly) || c.Kind != "Pod" || o.Reader.Offline() || len(o.Files) > 0 {
 		return object, err
 	}
 	return o.wholePod(ctx, inspect.PodRef{Namespace: c.Namespace, Name: c.Name})
@@ -69,7 +69,7 @@ func (o *explainOptions) whole(ctx context.Context, s *inspect.Snapshot, c expla
 
 // wholePod reads a whole pod from the cluster.
 func (o *explainOptions) wholePod(ctx context.Context, ref inspect.PodRef) (remedy.Object, error) {
-	config, err := o.reader.connection.restConfig()
+	config, err := o.Reader.Connection.RESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,8 @@ func noManifest(f *explain.Fix, i int, why string) error {
 // noteFix says to stderr which fix is printed, and what it takes besides.
 func (o *explainOptions) noteFix(e *explain.Explanation, i int) {
 	f := &e.Fixes[i]
-	o.note("fix %d of %d for %s: %s", i+1, len(e.Fixes), e.Subject.FullName(), f.Message)
+	o.Note("fix %d of %d for %s: %s", i+1, len(e.Fixes), e.Subject.FullName(), f.Message)
 	for _, ref := range f.Claims {
-		o.note("besides, %s has to be released; --fix %d without -o shows how", ref.Claim, i+1)
+		o.Note("besides, %s has to be released; --fix %d without -o shows how", ref.Claim, i+1)
 	}
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -38,8 +41,8 @@ const explainRequestExample = `  # Where do the writes of a driver go?
   # Why is a list of all pods slow?
   kubectl dra explain request --as jane --url '/api/v1/pods?limit=500' --verify`
 
-func newExplainRequest(streams *streams, reader *reader) *cobra.Command {
-	o := &requestOptions{shared: shared{streams: streams, reader: reader}}
+func newExplainRequest(streams *console.Streams, reader *sources.Reader) *cobra.Command {
+	o := &requestOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "request --as USER (--verb VERB --resource RESOURCE[/SUBRESOURCE] | --url URL)",
 		Short:   "Say which FlowSchema and priority level a request goes to, and why",
@@ -47,7 +50,7 @@ func newExplainRequest(streams *streams, reader *reader) *cobra.Command {
 		Example: explainRequestExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("the request is named by flags, not by %q: --as, --verb and --resource, or --url", args[0])
+				return console.Usagef("the request is named by flags, not by %q: --as, --verb and --resource, or --url", args[0])
 			}
 			return nil
 		},
@@ -61,41 +64,41 @@ func newExplainRequest(streams *streams, reader *reader) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVar(&o.user, "as", "", "the user of the request, such as jane or system:serviceaccount:NAMESPACE:NAME")
 	set.StringArrayVar(&o.groups, "as-group", nil, "a group of the user; may be repeated")
-	set.StringVar(&o.verb, "verb", "", "what is done: "+commaList(verbs()))
+	set.StringVar(&o.verb, "verb", "", "what is done: "+console.CommaList(verbs()))
 	set.StringVar(&o.resource, "resource", "", "the resource, such as pods, pods/eviction or widgets.example.com")
 	set.StringVar(&o.name, "name", "", "the name of the object")
 	set.StringVar(&o.url, "url", "", "the URL of the request, such as '/api/v1/pods?limit=500'")
 	set.BoolVar(&o.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
 	set.IntVar(&o.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
-	addOutputFlags(cmd, &o.format, output.AnswerFormats)
-	completeAsker(cmd)
-	completeFlag(cmd, "verb", "verbs", fixed(verbs()...))
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
+	inquiry.CompleteAsker(cmd)
+	console.CompleteFlag(cmd, "verb", "verbs", console.CompleteWords(verbs()...))
 	return cmd
 }
 
 // complete checks what is asked about.
 func (o *requestOptions) complete() (err error) {
-	if o.request, err = o.asked(o.reader.connection.namespaceFlag()); err != nil {
+	if o.request, err = o.asked(o.Reader.Connection.NamespaceFlag()); err != nil {
 		return err
 	}
 	switch {
-	case o.verify && o.reader.offline():
-		return usagef("--verify asks a server; --from and --demo have none")
+	case o.verify && o.Reader.Offline():
+		return console.Usagef("--verify asks a server; --from and --demo have none")
 	case o.verify && !o.request.Verifiable():
-		return usagef("--verify sends only requests that read: get, list and watch")
+		return console.Usagef("--verify sends only requests that read: get, list and watch")
 	}
-	return checkSeats(o.seats)
+	return sources.CheckSeats(o.seats)
 }
 
 func (o *requestOptions) run(ctx context.Context) error {
-	snapshot, err := o.reader.read(ctx, "", flowControlResources)
+	snapshot, err := o.Reader.Read(ctx, "", sources.FlowControlResources)
 	if err != nil {
 		return err
 	}
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
-	in, _, err := readLevels(ctx, o.reader, snapshot, o.seats)
+	in, _, err := readLevels(ctx, o.Reader, snapshot, o.seats)
 	if err != nil {
 		return err
 	}
@@ -109,9 +112,9 @@ func (o *requestOptions) run(ctx context.Context) error {
 
 // requireFlowControl returns an error if it is not known which levels and schemas the server has.
 func requireFlowControl(s *inspect.Snapshot) error {
-	for _, resource := range flowControlResources {
+	for _, resource := range sources.FlowControlResources {
 		if h := s.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken || h.State == inspect.Incomplete {
-			return fmt.Errorf("where requests go depends on all %s: %s", resource, healthText(resource, h))
+			return fmt.Errorf("where requests go depends on all %s: %s", resource, console.HealthText(resource, h))
 		}
 	}
 	if len(s.PriorityLevels()) == 0 && len(s.Objects().FlowSchemas) == 0 {
@@ -125,7 +128,7 @@ func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *fair
 	if !o.verify {
 		return nil
 	}
-	config, err := o.reader.connection.restConfig()
+	config, err := o.Reader.Connection.RESTConfig()
 	if err != nil {
 		return err
 	}
@@ -144,5 +147,5 @@ func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *fair
 }
 
 func (o *requestOptions) print(e *fairness.RequestExplanation) error {
-	return o.answer(e, func(w io.Writer, opts text.Options) error { return fairness.PrintRequest(w, e, opts.Width) }, exitAnswered)
+	return o.Answer(e, func(w io.Writer, opts text.Options) error { return fairness.PrintRequest(w, e, opts.Width) }, console.ExitAnswered)
 }

@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/diffs"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
@@ -23,45 +26,45 @@ const (
 const maxSinceTrials = 300
 
 // sinceKinds are the kinds of which it can be asked since when they do not fit.
-var sinceKinds = []kind{kindClaim, kindPod}
+var sinceKinds = []inquiry.Kind{inquiry.Claim, inquiry.Pod}
 
 // sinceSearch is a search for the moment at which a claim or pod stopped fitting.
 type sinceSearch struct {
 	*explainOptions
-	log  *openedLog
+	log  *sources.Log
 	more *inspect.Objects // of files besides the log; may be nil
 }
 
 // explainSince says when something stopped fitting, and by which change.
 func explainSince(ctx context.Context, o *explainOptions) error {
-	if len(o.asked) != 1 || len(o.files) > 0 || !isSinceKind(o.asked[0]) || o.node != "" {
-		return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
+	if len(o.Asked) != 1 || len(o.Files) > 0 || !isSinceKind(o.Asked[0]) || o.Node != "" {
+		return console.Usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
 	}
-	path, rest, err := splitLog(o.reader.from)
+	path, rest, err := sources.SplitLog(o.Reader.From)
 	if err != nil {
 		return err
 	}
 	if path == "" {
-		return usagef("--since looks into a log of kubectl dra record: give it with --from")
+		return console.Usagef("--since looks into a log of kubectl dra record: give it with --from")
 	}
 	search := &sinceSearch{explainOptions: o}
-	if search.log, err = o.reader.openLog(path); err != nil {
+	if search.log, err = o.Reader.OpenLog(path); err != nil {
 		return err
 	}
-	defer search.log.close() //nolint:errcheck // nothing was written
-	if search.more, err = o.reader.readMore(ctx, rest); err != nil {
+	defer search.log.Close() //nolint:errcheck // nothing was written
+	if search.more, err = o.Reader.ReadMore(ctx, rest); err != nil {
 		return err
 	}
 	answer, err := search.run(ctx)
 	if err != nil {
 		return err
 	}
-	return o.answer(diffs.NewSince(answer), inLines(func(opts text.Options) []styled.Line { return diffs.SinceLines(answer, opts.Width) }), verdictCode(answer.Verdict))
+	return o.Answer(diffs.NewSince(answer), console.InLines(func(opts text.Options) []styled.Line { return diffs.SinceLines(answer, opts.Width) }), console.VerdictCode(answer.Verdict))
 }
 
-func isSinceKind(n named) bool {
+func isSinceKind(n inquiry.Named) bool {
 	for _, k := range sinceKinds {
-		if n.kind.kind == k.kind && n.kind.owner == nil && n.unknown == nil {
+		if n.Kind.Kind == k.Kind && n.Kind.Owner == nil && n.Unknown == nil {
 			return true
 		}
 	}
@@ -74,11 +77,11 @@ func (f *sinceSearch) at(ctx context.Context, moment int) (*inspect.Snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	return f.reader.onTop(s, f.more), nil
+	return f.Reader.OnTop(s, f.more), nil
 }
 
 func (f *sinceSearch) run(ctx context.Context) (*diffs.SinceAnswer, error) {
-	end, now, err := f.reader.momentOf(ctx, f.log, f.reader.at)
+	end, now, err := f.Reader.MomentOf(ctx, f.log, f.Reader.At)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +89,11 @@ func (f *sinceSearch) run(ctx context.Context) (*diffs.SinceAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, ok := f.object(s, f.asked[0])
+	object, ok := f.Object(s, f.Asked[0])
 	if !ok {
-		return nil, notFound(s, f.asked[0].kind, f.namespace, f.asked[0].name)
+		return nil, inquiry.NotFound(s, f.Asked[0].Kind, f.Namespace, f.Asked[0].Name)
 	}
-	answer := &diffs.SinceAnswer{Subject: explain.Subject{Kind: f.asked[0].kind.kind, Namespace: object.GetNamespace(), Name: object.GetName()}, Now: now, Moments: end + 1}
+	answer := &diffs.SinceAnswer{Subject: explain.Subject{Kind: f.Asked[0].Kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName()}, Now: now, Moments: end + 1}
 	answer.From, _ = f.log.Span()
 	judge := flip.NewJudge(s, answer.Subject)
 	if answer.Verdict, err = judge.Verdict(ctx, s); err != nil || flip.Fits(answer.Verdict) {

@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -24,26 +27,26 @@ import (
 
 // explainTriage answers what is stuck in the cluster, of all kinds or of one, and what frees most of it.
 func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *pflag.FlagSet) error {
-	about := triage.Options{Namespace: o.reader.connection.namespaceFlag(), Kind: kind}
-	if o.fix != "" || o.node != "" {
-		return usagef("say what to explain: --fix and --node are about a claim, pod or template, as in explain claim NAME")
+	about := triage.Options{Namespace: o.Reader.Connection.NamespaceFlag(), Kind: kind}
+	if o.fix != "" || o.Node != "" {
+		return console.Usagef("say what to explain: --fix and --node are about a claim, pod or template, as in explain claim NAME")
 	}
-	if err := o.narrow.complete(about.Namespace); err != nil {
+	if err := o.narrow.Complete(about.Namespace); err != nil {
 		return err
 	}
-	about.Selector = o.narrow.labels
-	snapshot, err := o.reader.read(ctx, about.Namespace, live.PodResources())
+	about.Selector = o.narrow.Labels
+	snapshot, err := o.Reader.Read(ctx, about.Namespace, live.PodResources())
 	if err != nil {
 		return err
 	}
-	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+	if err := o.Reader.CheckNamespace(ctx, snapshot); err != nil {
 		return err
 	}
 	if err := o.checkAnybody(snapshot, about); err != nil {
 		return err
 	}
-	starting, left := startingPods(snapshot)
-	if about.Question.Events, err = eventsOf(ctx, o.reader, snapshot, starting); err != nil {
+	starting, left := inquiry.StartingPods(snapshot)
+	if about.Question.Events, err = inquiry.EventsOf(ctx, o.Reader, snapshot, starting); err != nil {
 		return err
 	}
 	var budget timebudget.Budget
@@ -59,10 +62,10 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 	if err != nil {
 		return err
 	}
-	if left > 0 && !o.reader.offline() {
+	if left > 0 && !o.Reader.Offline() {
 		t.Partial = append(t.Partial, fmt.Sprintf("of %d more pods that are starting no Events were read", left))
 	}
-	return o.answer(explanations.NewTriage(t), inLines(func(opts text.Options) []styled.Line { return text.TriageLines(t, opts) }), triageCode(t))
+	return o.Answer(explanations.NewTriage(t), console.InLines(func(opts text.Options) []styled.Line { return text.TriageLines(t, opts) }), triageCode(t))
 }
 
 // checkAnybody says that nobody was asked about. Of labels, which may be mistyped, that is an error.
@@ -84,7 +87,7 @@ func (o *explainOptions) checkAnybody(s *inspect.Snapshot, about triage.Options)
 		return fmt.Errorf("no pod and no claim was found%s with the labels %s", where, about.Selector)
 	}
 	if where != "" {
-		o.note("no pod and no claim was found%s", where)
+		o.Note("no pod and no claim was found%s", where)
 	}
 	return nil
 }
@@ -94,20 +97,20 @@ func (o *explainOptions) checkAnybody(s *inspect.Snapshot, about triage.Options)
 func triageCode(t *explain.Triage) int {
 	switch {
 	case t.Stuck() > 0:
-		return exitNo
+		return console.ExitNo
 	case t.Undecided() > 0 || t.Unseen || t.Unsure || len(t.Binding) > 0:
-		return exitFailed
+		return console.ExitFailed
 	}
-	return exitAnswered
+	return console.ExitAnswered
 }
 
 // askedAlone is how a subject would be asked about by itself.
 func (o *explainOptions) askedAlone(subject explain.Subject, flags *pflag.FlagSet) remedy.Asked {
-	k := kindPod
+	k := inquiry.Pod
 	if subject.Kind != "Pod" {
-		k = kindClaim
+		k = inquiry.Claim
 	}
-	args := []string{k.names[0], subject.Name, "-n", subject.Namespace}
-	args = append(args, givenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, clusterFlags...))...)
-	return remedy.Asked{Args: args, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.reader.from, "-"), Demo: o.reader.demo}
+	args := []string{k.Names[0], subject.Name, "-n", subject.Namespace}
+	args = append(args, sources.GivenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, sources.ClusterFlags...))...)
+	return remedy.Asked{Args: args, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Once: slices.Contains(o.Reader.From, "-"), Demo: o.Reader.Demo}
 }

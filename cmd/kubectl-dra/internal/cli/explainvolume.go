@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -18,33 +20,33 @@ var volumeResources = []inspect.Resource{
 // volumeClaims are the names of the claims for volumes that are asked about. They are a question of their own.
 func (o *explainOptions) volumeClaims() ([]string, error) {
 	var names []string
-	for _, n := range o.asked {
-		if n.kind.resource == inspect.VolumeClaims {
-			names = append(names, n.name)
+	for _, n := range o.Asked {
+		if n.Kind.Resource == inspect.VolumeClaims {
+			names = append(names, n.Name)
 		}
 	}
-	if len(names) > 0 && len(names) < len(o.asked) {
-		return nil, usagef("where a volume can be is a question of its own: ask about pvc %s without other types", commaList(names))
+	if len(names) > 0 && len(names) < len(o.Asked) {
+		return nil, console.Usagef("where a volume can be is a question of its own: ask about pvc %s without other types", console.CommaList(names))
 	}
 	return names, nil
 }
 
 // explainVolumeClaims answers where the volumes of claims can be.
 func explainVolumeClaims(ctx context.Context, o *explainOptions, names []string) error {
-	snapshot, err := o.reader.read(ctx, o.namespace, volumeResources)
+	snapshot, err := o.Reader.Read(ctx, o.Namespace, volumeResources)
 	if err != nil {
 		return err
 	}
-	if _, ok := snapshot.Node(o.nodeName()); o.node != "" && !ok {
-		return notFound(snapshot, kindNode, "", o.node)
+	if _, ok := snapshot.Node(o.NodeName()); o.Node != "" && !ok {
+		return inquiry.NotFound(snapshot, inquiry.Node, "", o.Node)
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Explanation
 	for _, name := range names {
-		if !exists(snapshot, kindVolumeClaim, o.namespace, name) {
-			return notFound(snapshot, kindVolumeClaim, o.namespace, name)
+		if !exists(snapshot, inquiry.VolumeClaim, o.Namespace, name) {
+			return inquiry.NotFound(snapshot, inquiry.VolumeClaim, o.Namespace, name)
 		}
-		answer, err := question.VolumeClaim(ctx, cluster, o.namespace, name, question.Options{Node: o.nodeName()})
+		answer, err := question.VolumeClaim(ctx, cluster, o.Namespace, name, question.Options{Node: o.NodeName()})
 		if err != nil {
 			return err
 		}
@@ -54,8 +56,8 @@ func explainVolumeClaims(ctx context.Context, o *explainOptions, names []string)
 }
 
 // exists reports whether there is an object of a kind.
-func exists(s *inspect.Snapshot, k kind, namespace, name string) bool {
-	for _, o := range objectNames(s, k) {
+func exists(s *inspect.Snapshot, k inquiry.Kind, namespace, name string) bool {
+	for _, o := range inquiry.ObjectNames(s, k) {
 		if o.Namespace == namespace && o.Name == name {
 			return true
 		}

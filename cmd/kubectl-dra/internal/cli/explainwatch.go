@@ -7,6 +7,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -19,17 +22,17 @@ import (
 )
 
 // watchedKinds are the kinds whose verdicts can be followed.
-var watchedKinds = []string{kindClaim.kind, kindPod.kind, kindTemplate.kind}
+var watchedKinds = []string{inquiry.Claim.Kind, inquiry.Pod.Kind, inquiry.Template.Kind}
 
 // checkWatch refuses what cannot be followed.
 func (o *explainOptions) checkWatch() error {
 	switch {
-	case len(o.reader.from) > 0:
-		return usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
-	case len(o.files) > 0 || slices.ContainsFunc(o.asked, func(n named) bool { return !slices.Contains(watchedKinds, n.kind.kind) || n.kind.owner != nil }):
-		return usagef("--watch follows claims, pods and templates of the cluster, by their names")
-	case o.format.Name != "" && o.format.Name != "json":
-		return usagef("--watch prints text, or with -o json a line of JSON for each verdict")
+	case len(o.Reader.From) > 0:
+		return console.Usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
+	case len(o.Files) > 0 || slices.ContainsFunc(o.Asked, func(n inquiry.Named) bool { return !slices.Contains(watchedKinds, n.Kind.Kind) || n.Kind.Owner != nil }):
+		return console.Usagef("--watch follows claims, pods and templates of the cluster, by their names")
+	case o.Format.Name != "" && o.Format.Name != "json":
+		return console.Usagef("--watch prints text, or with -o json a line of JSON for each verdict")
 	}
 	return nil
 }
@@ -37,7 +40,7 @@ func (o *explainOptions) checkWatch() error {
 // watchVerdicts prints the answers, and each again when its verdict is another one, until ctx is done.
 func (o *explainOptions) watchVerdicts(ctx context.Context) error {
 	w := &verdictWatch{explainOptions: o, shown: map[explain.Subject]string{}}
-	return o.reader.follow(ctx, o.namespace, &outageWatch{streams: o.streams, resources: o.resources()}, nil, w.look)
+	return o.Reader.Follow(ctx, o.Namespace, &sources.OutageWatch{Streams: o.Streams, Resources: o.Resources()}, nil, w.look)
 }
 
 // verdictWatch prints verdicts as they change.
@@ -54,31 +57,31 @@ type verdictWatch struct {
 func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 	w.cluster = scheduler.NewCluster(s, scheduler.Options{Like: w.cluster})
 	var subjects []metav1.Object
-	for _, n := range w.asked {
-		object, ok := w.object(s, n)
+	for _, n := range w.Asked {
+		object, ok := w.Object(s, n)
 		if ok {
 			subjects = append(subjects, object)
 			continue
 		}
 		if !w.begun {
-			return notFound(s, n.kind, w.namespace, n.name)
+			return inquiry.NotFound(s, n.Kind, w.Namespace, n.Name)
 		}
-		subject := explain.Subject{Kind: n.kind.kind, Namespace: w.namespace, Name: n.name}
+		subject := explain.Subject{Kind: n.Kind.Kind, Namespace: w.Namespace, Name: n.Name}
 		if w.shown[subject] != "" {
-			w.note("%s %s is gone", n.kind.names[0], subject.FullName())
+			w.Note("%s %s is gone", n.Kind.Names[0], subject.FullName())
 		}
 		w.shown[subject] = ""
 	}
-	if _, ok := s.Node(w.nodeName()); w.node != "" && !ok && !w.begun {
-		return notFound(s, kindNode, "", w.node)
+	if _, ok := s.Node(w.NodeName()); w.Node != "" && !ok && !w.begun {
+		return inquiry.NotFound(s, inquiry.Node, "", w.Node)
 	}
 	w.begun = true
 	for _, subject := range subjects { // each for itself: what another one gets is no news of this one
-		answers, err := question.Objects(ctx, w.cluster, []metav1.Object{subject}, question.Options{Node: w.nodeName()})
+		answers, err := question.Objects(ctx, w.cluster, []metav1.Object{subject}, question.Options{Node: w.NodeName()})
 		if err != nil {
 			return err
 		}
-		if w.node == "" {
+		if w.Node == "" {
 			if err := plan.Queue(ctx, w.cluster, answers, cycle.Choosing{}); err != nil {
 				return err
 			}
@@ -105,7 +108,7 @@ func (w *verdictWatch) print(e *explain.Explanation) error {
 		return nil
 	}
 	w.shown[e.Subject] = said
-	if w.format.Name != "" {
+	if w.Format.Name != "" {
 		return output.PrintJSONLine(w.Out, explanations.NewExplanation(e))
 	}
 	if w.printed {
@@ -114,5 +117,5 @@ func (w *verdictWatch) print(e *explain.Explanation) error {
 		}
 	}
 	w.printed = true
-	return text.Render(w.Out, e, w.textOptions())
+	return text.Render(w.Out, e, w.TextOptions())
 }

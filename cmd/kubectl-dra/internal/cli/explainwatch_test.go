@@ -7,6 +7,10 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -17,9 +21,9 @@ import (
 func watchExplain(t *testing.T, format string, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	o := &explainOptions{questionOptions: &questionOptions{
-		shared:    shared{streams: &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}, format: output.Format{Name: format}},
-		namespace: "ml", asked: []named{{kind: kindClaim, name: "c"}},
+	o := &explainOptions{Options: &inquiry.Options{
+		Options:   sources.Options{Streams: &console.Streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}, Format: output.Format{Name: format}},
+		Namespace: "ml", Asked: []inquiry.Named{{Kind: inquiry.Claim, Name: "c"}},
 	}}
 	w := &verdictWatch{explainOptions: o, shown: map[explain.Subject]string{}}
 	for _, s := range snapshots {
@@ -32,10 +36,10 @@ func watchExplain(t *testing.T, format string, snapshots ...*inspect.Snapshot) (
 
 // TestExplainWatch: a verdict is printed when it is another one, in JSON on a line of its own.
 func TestExplainWatch(t *testing.T) {
-	pending, elsewhere, allocated := watchedClaim("c", ""), watchedClaim("other", ""), watchedClaim("c", "n1")
+	pending, elsewhere, allocated := clitest.WatchedClaim("c", ""), clitest.WatchedClaim("other", ""), clitest.WatchedClaim("c", "n1")
 	snapshots := []*inspect.Snapshot{
-		watched(0, inspect.Synced, pending), watched(1, inspect.Synced, pending, elsewhere), watched(2, inspect.Synced, allocated),
-		watched(3, inspect.Synced, allocated), watched(4, inspect.Synced), watched(5, inspect.Synced), watched(6, inspect.Synced, pending),
+		clitest.Watched(0, inspect.Synced, pending), clitest.Watched(1, inspect.Synced, pending, elsewhere), clitest.Watched(2, inspect.Synced, allocated),
+		clitest.Watched(3, inspect.Synced, allocated), clitest.Watched(4, inspect.Synced), clitest.Watched(5, inspect.Synced), clitest.Watched(6, inspect.Synced, pending),
 	}
 	stdout, stderr, err := watchExplain(t, "json", snapshots...)
 	if err != nil {
@@ -60,7 +64,7 @@ func TestExplainWatch(t *testing.T) {
 	if err != nil || strings.Count(stdout, "✓ ml/c") != 3 || strings.Count(stdout, "\n\n✓") != 2 {
 		t.Errorf("%v: %s", err, stdout)
 	}
-	if _, _, err := watchExplain(t, "json", watched(0, inspect.Synced)); err == nil || !strings.Contains(err.Error(), "not found") {
+	if _, _, err := watchExplain(t, "json", clitest.Watched(0, inspect.Synced)); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("of what is not there: %v", err)
 	}
 }

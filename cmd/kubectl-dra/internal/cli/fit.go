@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -17,11 +20,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-var fitKinds = []kind{kindClaim, kindTemplate}
+var fitKinds = []inquiry.Kind{inquiry.Claim, inquiry.Template}
 
 // newFit returns the command fit.
-func newFit(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := newQuestion(streams, reader, fitKinds)
+func newFit(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := inquiry.New(streams, reader, fitKinds)
 	cmd := &cobra.Command{
 		Use:   "fit (claim|template NAME... | -f FILE)",
 		Short: "Count how many more copies of a claim fit, and what runs out first",
@@ -44,19 +47,19 @@ with an error (or the question could not be answered).`,
   # For a script
   kubectl dra fit claim train-1 -n ml -o jsonpath='{.total}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(args); err != nil {
-				return whichKind(cmd.Context(), reader, fitKinds, "fit", err)
+			if err := o.Complete(args); err != nil {
+				return inquiry.WhichKind(cmd.Context(), reader, fitKinds, "fit", err)
 			}
 			return fitAll(cmd.Context(), o)
 		},
 	}
-	completeArguments(cmd, "`claim`, `template`, then names; `TYPE/NAME`", completer.typed(fitKinds))
-	o.addTo(cmd, completer, "ask about the claims and templates in this file, directory or - (stdin)")
+	console.CompleteArguments(cmd, "`claim`, `template`, then names; `TYPE/NAME`", completer.Typed(fitKinds))
+	o.AddTo(cmd, completer, "ask about the claims and templates in this file, directory or - (stdin)")
 	return cmd
 }
 
-func fitAll(ctx context.Context, o *questionOptions) error {
-	snapshot, subjects, err := o.read(ctx)
+func fitAll(ctx context.Context, o *inquiry.Options) error {
+	snapshot, subjects, err := o.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,27 +69,27 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Fit
 	for _, subject := range subjects {
-		fit, err := question.FitClaim(ctx, cluster, claimOf(subject), question.Options{Node: o.nodeName()})
+		fit, err := question.FitClaim(ctx, cluster, inquiry.ClaimOf(subject), question.Options{Node: o.NodeName()})
 		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
 			return fmt.Errorf("%s/%s %s: %w", subject.GetNamespace(), subject.GetName(), abort.Consequence(), abort)
 		}
 		if err != nil {
 			return fmt.Errorf("counting copies of %s/%s: %w", subject.GetNamespace(), subject.GetName(), err)
 		}
-		fit.Subject.Kind = kindName(subject)
+		fit.Subject.Kind = inquiry.KindName(subject)
 		answers = append(answers, fit)
 	}
 	return printFits(o, snapshot, answers)
 }
 
 // printFits prints the answers and turns the worst of them into the exit code.
-func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) error {
-	code := o.leastCode()
+func printFits(o *inquiry.Options, s *inspect.Snapshot, answers []*explain.Fit) error {
+	code := o.LeastCode()
 	for _, fit := range answers {
-		code = worstExitCode(code, fitCode(s, fit))
+		code = console.WorstExitCode(code, fitCode(s, fit))
 	}
-	opts := text.Options{Width: o.tableWidth(), Verbose: o.verbosity > 0}
-	return o.answer(explanations.Fits(answers), oneByOne(answers, func(w io.Writer, fit *explain.Fit) error {
+	opts := text.Options{Width: o.TableWidth(), Verbose: o.Verbosity > 0}
+	return o.Answer(explanations.Fits(answers), console.OneByOne(answers, func(w io.Writer, fit *explain.Fit) error {
 		return explanations.PrintFit(w, fit, opts)
 	}), code)
 }
@@ -96,15 +99,15 @@ func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) 
 func fitCode(s *inspect.Snapshot, fit *explain.Fit) int {
 	switch {
 	case fit.Total > 0 && !fit.Undecided:
-		return exitAnswered
+		return console.ExitAnswered
 	case fit.Total > 0, fit.AtLeast:
-		return exitFailed
+		return console.ExitFailed
 	}
 	for _, resource := range []inspect.Resource{inspect.Slices, inspect.Classes} {
 		switch s.Health(resource).State {
 		case inspect.Forbidden, inspect.Broken, inspect.Narrowed, inspect.Incomplete:
-			return exitFailed
+			return console.ExitFailed
 		}
 	}
-	return exitNo
+	return console.ExitNo
 }

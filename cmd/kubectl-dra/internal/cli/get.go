@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
@@ -72,11 +75,11 @@ var views = []view{
 		needs: []inspect.Resource{inspect.Classes}, list: allNamespaces(output.Classes),
 	},
 	{
-		names: []string{"templates", "template", "resourceclaimtemplates", "resourceclaimtemplate", "rct"}, singular: kindTemplate.singular, namespaced: true,
+		names: []string{"templates", "template", "resourceclaimtemplates", "resourceclaimtemplate", "rct"}, singular: inquiry.Template.Singular, namespaced: true,
 		needs: []inspect.Resource{inspect.Templates}, uses: []inspect.Resource{inspect.Pods}, list: output.Templates,
 	},
 	{
-		names: []string{"pods", "pod", "po"}, singular: kindPod.singular, namespaced: true,
+		names: []string{"pods", "pod", "po"}, singular: inquiry.Pod.Singular, namespaced: true,
 		needs: []inspect.Resource{inspect.Pods}, list: output.Pods,
 	},
 	{
@@ -95,7 +98,7 @@ var views = []view{
 	},
 	{
 		names: []string{flowSchemasView, "flowschema", "fs"}, singular: "flowschema",
-		needs: flowControlResources,
+		needs: sources.FlowControlResources,
 		list:  allNamespaces(computedSchemas), listLive: (*getOptions).flowSchemas,
 	},
 	{
@@ -120,7 +123,7 @@ var views = []view{
 
 // getOptions are a request for a table.
 type getOptions struct {
-	shared
+	sources.Options
 	view             view
 	names            []string
 	allNamespaces    bool
@@ -160,8 +163,8 @@ const getExample = `  # Claims of all namespaces
   kubectl dra get prioritylevels`
 
 // newGet returns the command get.
-func newGet(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &getOptions{shared: shared{streams: streams, reader: reader}}
+func newGet(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &getOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	var names []string
 	for _, v := range views {
 		names = append(names, v.names[0])
@@ -211,7 +214,7 @@ fields of the JSON form, such as .name or .free.`,
 }
 
 // bind adds the flags to the command.
-func (o *getOptions) bind(cmd *cobra.Command, completer *completer) {
+func (o *getOptions) bind(cmd *cobra.Command, completer *inquiry.Completer) {
 	set := cmd.Flags()
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
 	set.BoolVar(&o.noHeaders, "no-headers", false, "print no headers")
@@ -219,26 +222,24 @@ func (o *getOptions) bind(cmd *cobra.Command, completer *completer) {
 	set.StringVarP(&o.labels, "selector", "l", "", "list only what has these labels, as key=value,…")
 	set.StringVar(&o.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
 	set.BoolVar(&o.allowMissingKeys, "allow-missing-template-keys", true, "ignore missing fields in templates")
-	set.StringVar(&o.groupBy, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
-	set.StringVar(&o.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
-	addConcurrencyFlag(set, &o.serverConcurrency)
-	addOutputFlags(cmd, &o.format, output.TableFormats)
-	completeArguments(cmd, "views, then names of what they list", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeViews(completer, cmd, args, prefix)
-	})
-	completeFlag(cmd, "by", "ways to count", fixed(usageGroupings()...))
-	completeFlag(cmd, "node", "nodes", completer.nodes)
+	set.StringVar(&o.groupBy, "by", "", "count usage by "+console.CommaList(usageGroupings())+"; by default by "+usageGroupings()[0])
+	set.StringVar(&o.node, "node", "", "list only the "+console.CommaList(nodeViews)+" of this node")
+	sources.AddConcurrencyFlag(set, &o.serverConcurrency)
+	console.AddOutputFlags(cmd, &o.Format, output.TableFormats)
+	console.CompleteArguments(cmd, "views, then names of what they list", completeViews(completer))
+	console.CompleteFlag(cmd, "by", "ways to count", console.CompleteWords(usageGroupings()...))
+	console.CompleteFlag(cmd, "node", "nodes", completer.Nodes)
 }
 
 // complete finds out what is wanted, and refuses what does not go together.
 func (o *getOptions) complete(args []string) error {
-	if o.watch && len(o.reader.from) > 0 {
-		return usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
+	if o.watch && len(o.Reader.From) > 0 {
+		return console.Usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
 	}
 	if len(args) == 0 {
-		return usagef("say what to get: %s", viewNames())
+		return console.Usagef("say what to get: %s", viewNames())
 	}
-	word, names, err := splitTypeAndNames(args)
+	word, names, err := inquiry.SplitTypeAndNames(args)
 	if err == nil {
 		o.names = names
 		o.view, err = viewByName(word)
@@ -255,20 +256,20 @@ func (o *getOptions) complete(args []string) error {
 	if err != nil {
 		return err
 	}
-	o.format.AllowMissingKeys = o.allowMissingKeys
+	o.Format.AllowMissingKeys = o.allowMissingKeys
 	if o.selector, err = labels.Parse(o.labels); err != nil {
-		return usagef("--selector: %w", err)
+		return console.Usagef("--selector: %w", err)
 	}
 	switch {
 	case len(o.names) > 0 && o.labels != "":
-		return usagef("names and --selector exclude each other")
+		return console.Usagef("names and --selector exclude each other")
 	case len(o.names) > 0 && o.allNamespaces && o.view.namespaced:
-		return usagef("names and --all-namespaces exclude each other")
+		return console.Usagef("names and --all-namespaces exclude each other")
 	case o.allNamespaces:
 	case o.view.namespaced:
-		o.namespace, err = o.reader.namespace()
+		o.namespace, err = o.Reader.Namespace()
 	case o.view.inAllNamespaces:
-		o.namespace = o.reader.connection.namespaceFlag()
+		o.namespace = o.Reader.Connection.NamespaceFlag()
 	}
 	return err
 }
@@ -278,25 +279,25 @@ func viewNames() string {
 	for _, v := range views {
 		names = append(names, v.names[0])
 	}
-	return commaList(names)
+	return console.CommaList(names)
 }
 
 func viewByName(name string) (view, error) {
 	var known []string
 	for _, v := range views {
-		if slices.Contains(v.names, plainType(name)) {
+		if slices.Contains(v.names, inquiry.PlainType(name)) {
 			return v, nil
 		}
 		known = append(known, v.names...)
 	}
-	if hint := didYouMean(name, known); hint != "" {
-		return view{}, usagef("unknown type %q%s", name, hint)
+	if hint := console.DidYouMean(name, known); hint != "" {
+		return view{}, console.Usagef("unknown type %q%s", name, hint)
 	}
-	return view{}, usagef("unknown type %q; there are %s", name, viewNames())
+	return view{}, console.Usagef("unknown type %q; there are %s", name, viewNames())
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
+	snapshot, err := o.Reader.Read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return err
 	}
@@ -321,7 +322,7 @@ func (o *getOptions) run(ctx context.Context) error {
 	o.noteTotals(list)
 	missing = append(missing, o.incomplete(snapshot))
 	if len(list.Items) == 0 && len(o.names) == 0 {
-		missing = append(missing, o.reader.checkNamespace(ctx, snapshot))
+		missing = append(missing, o.Reader.CheckNamespace(ctx, snapshot))
 		if unseen == nil {
 			missing = append(missing, o.unread(snapshot))
 		}
@@ -340,7 +341,7 @@ func (o *getOptions) unread(s *inspect.Snapshot) error {
 		case h.State == inspect.NotRead:
 			return fmt.Errorf("no %s were read", resource)
 		case h.PartialIn(o.namespace) && h.State != inspect.Incomplete: // see incomplete
-			return errors.New(healthText(resource, h))
+			return errors.New(console.HealthText(resource, h))
 		}
 	}
 	return nil
@@ -350,7 +351,7 @@ func (o *getOptions) unread(s *inspect.Snapshot) error {
 func (o *getOptions) nothingSeen(s *inspect.Snapshot) error {
 	for _, resource := range slices.Concat(o.view.needs, o.view.madeOf) {
 		if h := s.Health(resource); h.State != inspect.Incomplete && h.PartialIn(o.namespace) {
-			return fmt.Errorf("there may be more than is shown: %s", healthText(resource, h))
+			return fmt.Errorf("there may be more than is shown: %s", console.HealthText(resource, h))
 		}
 	}
 	return nil
@@ -375,13 +376,13 @@ func (o *getOptions) noteFences(list *output.List) {
 			return
 		}
 		for _, advice := range d.Fences {
-			if said++; said <= maxWarnings {
-				o.note("%s is %s", d.Meta().Name, advice)
+			if said++; said <= sources.MaxWarnings {
+				o.Note("%s is %s", d.Meta().Name, advice)
 			}
 		}
 	}
-	if said > maxWarnings {
-		o.note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-maxWarnings, inspect.FenceKey)
+	if said > sources.MaxWarnings {
+		o.Note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-sources.MaxWarnings, inspect.FenceKey)
 	}
 }
 
@@ -392,7 +393,7 @@ func (o *getOptions) resources() []inspect.Resource { return slices.Concat(o.vie
 func (o *getOptions) checkRequired(s *inspect.Snapshot) error {
 	for _, resource := range o.view.needs {
 		if h := s.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken {
-			return errors.New(healthText(resource, h))
+			return errors.New(console.HealthText(resource, h))
 		}
 	}
 	return nil
@@ -401,18 +402,18 @@ func (o *getOptions) checkRequired(s *inspect.Snapshot) error {
 // rows returns the items that were asked for, complete and sorted, and an error for each name that is not
 // there. It says on stderr what is missing besides.
 func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *output.List, missing []error, err error) {
-	o.noteHealth(s, o.resources())
+	o.NoteHealth(s, o.resources())
 	if s.NodesAssumed() && slices.Contains(o.resources(), inspect.Nodes) {
-		o.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
+		o.Note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
 	}
 	if o.view.countsPods && s.Health(inspect.Pods).State == inspect.NotRead {
-		o.note("no pods were read: what a device plugin offers is counted as free")
+		o.Note("no pods were read: what a device plugin offers is counted as free")
 	}
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
 	}
 	if len(list.Partial) > 0 {
-		o.note("warning: devices may be held by claims that are not seen here: what is shown as free is so at most")
+		o.Note("warning: devices may be held by claims that are not seen here: what is shown as free is so at most")
 	}
 	if err := o.keepOnNode(s, list); err != nil {
 		missing = append(missing, err)
@@ -422,14 +423,14 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if !o.view.selects {
 		list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
 	}
-	if o.view.fillIn != nil && o.format.Name != "name" {
+	if o.view.fillIn != nil && o.Format.Name != "name" {
 		if err := o.view.fillIn(ctx, s, list); err != nil {
 			return nil, nil, err
 		}
 	}
 	if o.sortBy != "" {
 		if err := list.Sort(o.sortBy); err != nil {
-			return nil, nil, usagef("%w", err)
+			return nil, nil, console.Usagef("%w", err)
 		}
 	}
 	return list, missing, nil
@@ -483,14 +484,14 @@ func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name strin
 		}
 	}
 	slices.Sort(callable)
-	if hint := didYouMean(name, slices.Compact(callable)); hint != "" && len(elsewhere) == 0 {
+	if hint := console.DidYouMean(name, slices.Compact(callable)); hint != "" && len(elsewhere) == 0 {
 		return errors.New(text + hint)
 	}
-	return errors.New(text + whatExists(name, o.namespace, here, elsewhere))
+	return errors.New(text + console.WhatExists(name, o.namespace, here, elsewhere))
 }
 
 // forPeople reports that a table is wanted.
-func (o *getOptions) forPeople() bool { return o.format.Name == "" || o.format.Name == "wide" }
+func (o *getOptions) forPeople() bool { return o.Format.Name == "" || o.Format.Name == "wide" }
 
 func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) error {
 	if o.forPeople() && len(list.Items) == 0 {
@@ -499,8 +500,8 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 		}
 		return nil
 	}
-	return o.format.PrintList(o.Out, list, output.TableOptions{
-		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.tableWidth(),
+	return o.Format.PrintList(o.Out, list, output.TableOptions{
+		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.TableWidth(),
 	})
 }
 
@@ -508,11 +509,11 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 	noun := cmp.Or(o.view.noun, o.view.names[0])
 	if o.node != "" {
-		o.note("No %s found of node %q.", noun, o.node)
+		o.Note("No %s found of node %q.", noun, o.node)
 		return
 	}
 	if o.namespace == "" {
-		o.note("No %s found.", noun)
+		o.Note("No %s found.", noun)
 		return
 	}
 	text := fmt.Sprintf("No %s found in namespace %q", noun, o.namespace)
@@ -524,5 +525,5 @@ func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 	if n > 0 && o.selector.Empty() {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}
-	o.note("%s.", text)
+	o.Note("%s.", text)
 }

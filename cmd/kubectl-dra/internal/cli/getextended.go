@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -40,13 +41,13 @@ func (o *getOptions) noteTotals(list *output.List) {
 		return
 	}
 	if list.Usage != nil && len(list.Items) > 0 {
-		o.note("%s", list.Usage.Message)
+		o.Note("%s", list.Usage.Message)
 	}
 	for i, total := range list.Totals {
-		if i == maxWarnings {
-			o.note("%d more totals; -o json has them all", len(list.Totals)-maxWarnings)
+		if i == sources.MaxWarnings {
+			o.Note("%d more totals; -o json has them all", len(list.Totals)-sources.MaxWarnings)
 			return
 		}
-		o.note("%s: %s", total.Name, total.Message)
+		o.Note("%s: %s", total.Name, total.Message)
 	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -15,7 +17,7 @@ func checkNode(node string, v view) error {
 	if node == "" || slices.Contains(nodeViews, v.names[0]) {
 		return nil
 	}
-	return usagef("--node is for %s only", commaList(nodeViews))
+	return console.Usagef("--node is for %s only", console.CommaList(nodeViews))
 }
 
 // keepOnNode keeps what is of the node: devices that are tied to it or reach it, pools with such devices, and its extended
@@ -27,7 +29,7 @@ func (o *getOptions) keepOnNode(s *inspect.Snapshot, list *output.List) error {
 	node, ok := s.Node(inspect.NodeName(o.node))
 	if !ok {
 		list.Items = []output.Item{}
-		return notFound(s, kindNode, "", o.node)
+		return inquiry.NotFound(s, inquiry.Node, "", o.node)
 	}
 	devices, pools := map[string]bool{}, map[string]bool{}
 	for _, d := range s.Inventory().On(node) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -17,9 +19,9 @@ const (
 
 func checkConcurrency(seats int, v view) error {
 	if seats > 0 && v.names[0] != priorityLevelsView {
-		return usagef("--server-concurrency is for %s only", priorityLevelsView)
+		return console.Usagef("--server-concurrency is for %s only", priorityLevelsView)
 	}
-	return checkSeats(seats)
+	return sources.CheckSeats(seats)
 }
 
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
@@ -33,11 +35,11 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	}
 	limits, source := o.limits(s, reading.Metrics)
 	for _, ignored := range limits.Ignored {
-		o.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
+		o.Note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
 	}
 	list := fairness.PriorityLevels(s, limits, source, reading)
 	for _, d := range list.DanglingFlowSchemas {
-		o.note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
+		o.Note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
 	}
 	return list, nil
 }
@@ -46,7 +48,7 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	if o.levels == nil { // it is made once: the demo plays on with each reading
 		var err error
-		if o.levels, err = o.reader.levelSource(); err != nil || o.levels == nil {
+		if o.levels, err = o.Reader.LevelSource(); err != nil || o.levels == nil {
 			return flowcontrol.Reading{}, err
 		}
 	}
@@ -54,7 +56,7 @@ func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	if ctx.Err() != nil {
 		return reading, context.Cause(ctx)
 	}
-	o.noteReading(reading)
+	o.NoteReading(reading)
 	return reading, nil
 }
 
@@ -73,16 +75,16 @@ func computedLevels(s *inspect.Snapshot) *output.List {
 func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, flowcontrol.ConcurrencySource) {
 	r := flowcontrol.Resolve(s.PriorityLevels(), o.serverConcurrency, metrics)
 	if r.Source == flowcontrol.ConcurrencyDefault && o.forPeople() { // the other formats say where the number is from
-		o.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
+		o.Note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
 	}
 	if r.Source != flowcontrol.ConcurrencyFromServer {
 		return r.Limits, r.Source
 	}
 	if !r.Exact {
-		o.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
+		o.Note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
 	}
 	if names := metrics.Disagreements(r.Limits); len(names) > 0 {
-		o.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
+		o.Note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
 	}
 	return r.Limits, r.Source
 }

@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
@@ -29,9 +30,9 @@ func groupingOf(text string, v view) (use.By, error) {
 	case text == "":
 		return use.Namespace, nil
 	case v.names[0] != usageView:
-		return "", usagef("--by is for %s only", usageView)
+		return "", console.Usagef("--by is for %s only", usageView)
 	case !slices.Contains(usageGroupings(), text):
-		return "", usagef("unknown --by %q%s; there are %s", text, didYouMean(text, usageGroupings()), commaList(usageGroupings()))
+		return "", console.Usagef("unknown --by %q%s; there are %s", text, console.DidYouMean(text, usageGroupings()), console.CommaList(usageGroupings()))
 	}
 	return use.By(text), nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -22,9 +24,9 @@ func (o *getOptions) watchCluster(ctx context.Context) error {
 		defer ticker.Stop()
 		again = ticker.C
 	}
-	o.remarks = &remarks{}
+	o.Remarks = &console.Remarks{}
 	shown := &changes{getOptions: o}
-	return o.reader.follow(ctx, o.namespace, &outageWatch{streams: o.streams, resources: o.resources(), onlyAgain: true}, again, shown.print)
+	return o.Reader.Follow(ctx, o.namespace, &sources.OutageWatch{Streams: o.Streams, Resources: o.resources(), OnlyAgain: true}, again, shown.print)
 }
 
 // changes prints items as they change.
@@ -38,13 +40,13 @@ type changes struct {
 // print prints what differs from the last time. The error of the first time says that there is nothing to
 // watch; later, what cannot be read stays as it was and a remark tells.
 func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
-	c.remarks.nextRound()
+	c.Remarks.NextRound()
 	first := c.items == nil
 	if err := c.checkRequired(s); err != nil {
 		if first {
 			return err
 		}
-		c.note("warning: %v; what is shown may be old", err)
+		c.Note("warning: %v; what is shown may be old", err)
 		return nil
 	}
 	list, missing, err := c.rows(ctx, s)
@@ -62,8 +64,8 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 		}
 		return nil
 	}
-	return c.format.PrintStream(c.Out, list, output.TableOptions{
-		NoHeaders: c.noHeaders, Namespace: c.namespace == "", Width: c.tableWidth(), Layout: &c.layout,
+	return c.Format.PrintStream(c.Out, list, output.TableOptions{
+		NoHeaders: c.noHeaders, Namespace: c.namespace == "", Width: c.TableWidth(), Layout: &c.layout,
 	})
 }
 
@@ -85,9 +87,9 @@ func (c *changes) noteGone(s *inspect.Snapshot, list *output.List) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if c.selector.Empty() {
-			c.note("%s %s is gone", c.view.singular, key)
+			c.Note("%s %s is gone", c.view.singular, key)
 		} else {
-			c.note("%s %s is gone, or has other labels", c.view.singular, key)
+			c.Note("%s %s is gone, or has other labels", c.view.singular, key)
 		}
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -30,17 +33,17 @@ func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snaps
 func watchView(t *testing.T, name, namespace string, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	streams := &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}
+	streams := &console.Streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}
 	v, err := viewByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &getOptions{shared: shared{streams: streams, reader: &reader{}, format: format}, view: v, namespace: namespace, selector: labels.Everything()}
-	streams.remarks = &remarks{}
+	o := &getOptions{Options: sources.Options{Streams: streams, Reader: &sources.Reader{}, Format: format}, view: v, namespace: namespace, selector: labels.Everything()}
+	streams.Remarks = &console.Remarks{}
 	updates := make(chan *inspect.Snapshot)
 	done := make(chan error, 1)
-	w := &outageWatch{streams: streams, resources: o.resources(), onlyAgain: true}
-	go func() { done <- w.follow(t.Context(), updates, nil, (&changes{getOptions: o}).print) }()
+	w := &sources.OutageWatch{Streams: streams, Resources: o.resources(), OnlyAgain: true}
+	go func() { done <- w.Follow(t.Context(), updates, nil, (&changes{getOptions: o}).print) }()
 	for _, s := range snapshots {
 		select {
 		case updates <- s:
@@ -55,11 +58,11 @@ func watchView(t *testing.T, name, namespace string, format output.Format, snaps
 
 func TestGetWatchPrintsWhatChanges(t *testing.T) {
 	stdout, stderr, err := watchClaims(t, output.Format{Name: "custom-columns", Argument: "NAME:.name,STATE:.state,NODE:.node"},
-		watched(0, inspect.Syncing, watchedClaim("a", "")), // not whole yet
-		watched(1, inspect.Synced, watchedClaim("a", ""), watchedClaim("b", "")),
-		watched(9, inspect.Synced, watchedClaim("a", ""), watchedClaim("b", "")), // only older
-		watched(10, inspect.Synced, watchedClaim("a", ""), watchedClaim("b", "n1")),
-		watched(11, inspect.Synced, watchedClaim("b", "n1"), watchedClaim("c-with-a-long-name", "")),
+		clitest.Watched(0, inspect.Syncing, clitest.WatchedClaim("a", "")), // not whole yet
+		clitest.Watched(1, inspect.Synced, clitest.WatchedClaim("a", ""), clitest.WatchedClaim("b", "")),
+		clitest.Watched(9, inspect.Synced, clitest.WatchedClaim("a", ""), clitest.WatchedClaim("b", "")), // only older
+		clitest.Watched(10, inspect.Synced, clitest.WatchedClaim("a", ""), clitest.WatchedClaim("b", "n1")),
+		clitest.Watched(11, inspect.Synced, clitest.WatchedClaim("b", "n1"), clitest.WatchedClaim("c-with-a-long-name", "")),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +93,7 @@ func fields(text string) [][]string {
 // TestGetWatchExtended: a row is printed when something in it changes, and what a node no longer has is gone.
 func TestGetWatchExtended(t *testing.T) {
 	at := func(moment int, allocatable map[string]string, pods ...*corev1.Pod) *inspect.Snapshot {
-		s := watched(moment, inspect.Synced)
+		s := clitest.Watched(moment, inspect.Synced)
 		return s.With(func(o *inspect.Objects) {
 			o.Nodes, o.Pods = nil, pods
 			for _, name := range []string{"n1", "n2"} {
@@ -123,12 +126,12 @@ func TestGetWatchExtended(t *testing.T) {
 
 // TestGetWatchWhileReadingFails: what cannot be read any more is not gone, and that is said once.
 func TestGetWatchWhileReadingFails(t *testing.T) {
-	a, b := watchedClaim("a", ""), watchedClaim("b", "")
+	a, b := clitest.WatchedClaim("a", ""), clitest.WatchedClaim("b", "")
 	stdout, stderr, err := watchClaims(t, output.Format{Name: "name"},
-		watched(0, inspect.Synced, a, b),
-		watched(1, inspect.Forbidden), watched(2, inspect.Forbidden),
-		watched(3, inspect.Synced, a, b),
-		watched(4, inspect.Narrowed, a), watched(5, inspect.Narrowed),
+		clitest.Watched(0, inspect.Synced, a, b),
+		clitest.Watched(1, inspect.Forbidden), clitest.Watched(2, inspect.Forbidden),
+		clitest.Watched(3, inspect.Synced, a, b),
+		clitest.Watched(4, inspect.Narrowed, a), clitest.Watched(5, inspect.Narrowed),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +148,7 @@ func TestGetWatchWhileReadingFails(t *testing.T) {
 }
 
 func TestGetWatchOfWhatIsForbidden(t *testing.T) {
-	stdout, _, err := watchClaims(t, output.Format{}, watched(0, inspect.Forbidden), watched(1, inspect.Synced))
+	stdout, _, err := watchClaims(t, output.Format{}, clitest.Watched(0, inspect.Forbidden), clitest.Watched(1, inspect.Synced))
 	if err == nil || err.Error() != "claims are Forbidden" || stdout != "" {
 		t.Errorf("error %v, stdout %q", err, stdout)
 	}
@@ -156,7 +159,7 @@ func TestGetWatchEnds(t *testing.T) {
 	cancel()
 	updates := make(chan *inspect.Snapshot)
 	close(updates)
-	if err := new(outageWatch).follow(ctx, updates, nil, nil); !errors.Is(err, context.Canceled) {
+	if err := new(sources.OutageWatch).Follow(ctx, updates, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -165,23 +168,23 @@ func TestGetWatchFollowsTheLifeOfTheDemoCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // time passes at once
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
-		first := &stopAfter{lines: 1, stop: func() {}}
+		first := &clitest.StopAfter{Lines: 1, Stop: func() {}}
 		if err := watchDemo(ctx, first, false); err != nil {
 			t.Fatal(err)
 		}
-		count := strings.Count(first.text.String(), "\n")
-		out := &stopAfter{lines: count + 1, stop: cancel}
+		count := strings.Count(first.Text.String(), "\n")
+		out := &clitest.StopAfter{Lines: count + 1, Stop: cancel}
 		if err := watchDemo(ctx, out, true); !errors.Is(err, context.Canceled) {
-			t.Errorf("it ended with %v before anything changed:\n%s", err, out.text.String())
+			t.Errorf("it ended with %v before anything changed:\n%s", err, out.Text.String())
 		}
 	})
 }
 
 // watchDemo gets the devices of the demo cluster, once or again and again.
 func watchDemo(ctx context.Context, out io.Writer, watch bool) error {
-	r := newReading(out, time.Now)
-	r.demo = true
-	o := &getOptions{shared: shared{streams: r.streams, reader: r}, watch: watch}
+	r := clitest.NewReader(out, time.Now)
+	r.Demo = true
+	o := &getOptions{Options: sources.Options{Streams: r.Streams, Reader: r}, watch: watch}
 	if err := o.complete([]string{"devices"}); err != nil {
 		return err
 	}

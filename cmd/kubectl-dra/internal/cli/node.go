@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -54,8 +57,8 @@ const nodeExample = `  # On a node
   kubectl dra node device 0000:81:00.0`
 
 // newNode returns the command node with its subcommands.
-func newNode(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &nodeOptions{shared: shared{streams: streams, reader: reader}}
+func newNode(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &nodeOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
 		Use:     "node [NAME]",
 		Short:   "Show what the kubelet of a node has handed out, beside what the API server says",
@@ -63,7 +66,7 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 		Example: nodeExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("node takes one name, not %d", len(args))
+				return console.Usagef("node takes one name, not %d", len(args))
 			}
 			return nil
 		},
@@ -83,11 +86,11 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	set.StringVar(&o.kubelet.PodsSocket, "pods-api-socket", "", "the socket of the kubelet's Pods API (default pods-api/pods-api.sock in the directory of the kubelet)")
 	set.StringVar(&o.kubelet.Sys, "sys-dir", "", "where Linux says which CPUs are on which NUMA node (default "+node.DefaultSys+")")
 	cmd.Flags().StringVar(&o.pod, "pod", "", "only this pod, as NAME or NAMESPACE/NAME")
-	addOutputFlags(cmd, &o.format, output.ObjectFormats)
-	completeArguments(cmd, "nodes", first(completer.nodes))
-	completeFlag(cmd, "pod", "pods", completer.each(inspect.Pods))
-	completeDirectories(cmd, "kubelet-dir", "sys-dir")
-	completeFiles(cmd, "pod-resources-socket", "pods-api-socket")
+	console.AddOutputFlags(cmd, &o.Format, output.ObjectFormats)
+	console.CompleteArguments(cmd, "nodes", console.CompleteFirst(completer.Nodes))
+	console.CompleteFlag(cmd, "pod", "pods", completer.Each(inspect.Pods))
+	console.CompleteDirectories(cmd, "kubelet-dir", "sys-dir")
+	console.CompleteFiles(cmd, "pod-resources-socket", "pods-api-socket")
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
 	cmd.AddCommand(newNodeDevice(o, completer))
 	return cmd
@@ -95,7 +98,7 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 
 // nodeOptions are a question about a node.
 type nodeOptions struct {
-	shared
+	sources.Options
 	kubelet node.Options
 	pod     string
 	name    inspect.NodeName // empty if it is not given
@@ -136,11 +139,11 @@ func (o *nodeOptions) run(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	wire := nodeview.NewNodeView(report, view, o.notes(report), partial)
-	code := exitAnswered
+	code := console.ExitAnswered
 	if len(report.Problems) > 0 {
-		code = exitNo
+		code = console.ExitNo
 	}
-	return o.answer(wire, func(w io.Writer, opts text.Options) error {
+	return o.Answer(wire, func(w io.Writer, opts text.Options) error {
 		return nodeview.PrintNodeView(w, wire, opts.Width, opts.Verbose)
 	}, code)
 }
@@ -150,7 +153,7 @@ const kubeletPatience = 5 * time.Second
 
 // patience bounds a reading of the kubelet.
 func (o *nodeOptions) patience() time.Duration {
-	if timeout, err := clientcmd.ParseTimeout(o.reader.connection.timeoutFlag()); err == nil && timeout > 0 {
+	if timeout, err := clientcmd.ParseTimeout(o.Reader.Connection.TimeoutFlag()); err == nil && timeout > 0 {
 		return timeout
 	}
 	return kubeletPatience
@@ -171,7 +174,7 @@ func (o *nodeOptions) asksKubelet() bool {
 	if o.kubelet.Dir != "" || o.kubelet.Socket != "" || o.kubelet.PodsSocket != "" {
 		return true
 	}
-	return !o.reader.offline() && (o.name == "" || string(o.name) == hereName())
+	return !o.Reader.Offline() && (o.name == "" || string(o.name) == hereName())
 }
 
 // hereName is what the node on which this runs is called, as far as can be told without asking anybody.
@@ -185,14 +188,14 @@ func hereName() string {
 
 // read returns what the API server knows. If that cannot be read but the kubelet could, the snapshot is empty.
 func (o *nodeOptions) read(ctx context.Context, view *node.View) (s *inspect.Snapshot, partial []string, err error) {
-	s, err = o.reader.read(ctx, "", inspect.Resources())
+	s, err = o.Reader.Read(ctx, "", inspect.Resources())
 	switch {
 	case err == nil:
 		return s, question.Limits(s), nil
-	case ctx.Err() != nil || o.reader.offline() || !view.Any():
+	case ctx.Err() != nil || o.Reader.Offline() || !view.Any():
 		return nil, nil, err
 	}
-	empty := inspect.New(inspect.Objects{}, inspect.Config{Time: o.reader.clock()})
+	empty := inspect.New(inspect.Objects{}, inspect.Config{Time: o.Reader.Clock()})
 	return empty, []string{"the API server could not be asked, so this is what the kubelet knows: " + inspect.Sanitize(err.Error())}, nil
 }
 
@@ -204,7 +207,7 @@ func (o *nodeOptions) choose(view *node.View, s *inspect.Snapshot) (inspect.Node
 		return "", fmt.Errorf("the kubelet that answers here is that of node %s, not of %s", of, o.name)
 	case o.name != "":
 		if _, ok := s.Node(o.name); !ok && !view.Any() {
-			return "", notFound(s, kindNode, "", string(o.name))
+			return "", inquiry.NotFound(s, inquiry.Node, "", string(o.name))
 		}
 		return o.name, nil
 	case listed:
@@ -221,7 +224,7 @@ func (o *nodeOptions) choose(view *node.View, s *inspect.Snapshot) (inspect.Node
 	for _, n := range s.Nodes() {
 		names = append(names, n.Name)
 	}
-	return "", errors.New("this machine is no node of the cluster, so name one" + whatExists("", "", names, nil))
+	return "", errors.New("this machine is no node of the cluster, so name one" + console.WhatExists("", "", names, nil))
 }
 
 // missing says what is not known because the kubelet could not be asked.

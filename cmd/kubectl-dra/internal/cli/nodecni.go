@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -26,15 +29,15 @@ const maxFlagFile = 64 << 10
 
 // cniOptions are a request.
 type cniOptions struct {
-	shared
+	sources.Options
 	node         string
 	runtime      string
 	cni          cni.Options
 	kubeletFlags []string
 }
 
-func newNodeCNI(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &cniOptions{shared: shared{streams: streams, reader: reader}}
+func newNodeCNI(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &cniOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
 		Use:   "cni [NODE]",
 		Short: "Say which network configuration this node uses, and why it does not use the others",
@@ -71,11 +74,11 @@ read.`,
 	set.IntVar(&o.cni.MaxNetworks, "max-conf-num", 1, "containerd's max_conf_num: how many files it takes, 0 for all")
 	set.StringVar(&o.cni.DefaultNetwork, "cni-default-network", "", "CRI-O's cni_default_network")
 	set.StringArrayVar(&o.kubeletFlags, "kubelet-flags", kubeletFlagFiles, "a file with arguments of the kubelet; may be repeated")
-	addOutputFlags(cmd, &o.format, output.ObjectFormats)
-	completeArguments(cmd, "nodes", first(completer.nodes))
-	completeFlag(cmd, "runtime", "container runtimes", fixed(string(cni.Containerd), string(cni.CRIO)))
-	completeDirectories(cmd, "cni-conf-dir", "cni-bin-dir")
-	completeFiles(cmd, "kubelet-flags")
+	console.AddOutputFlags(cmd, &o.Format, output.ObjectFormats)
+	console.CompleteArguments(cmd, "nodes", console.CompleteFirst(completer.Nodes))
+	console.CompleteFlag(cmd, "runtime", "container runtimes", console.CompleteWords(string(cni.Containerd), string(cni.CRIO)))
+	console.CompleteDirectories(cmd, "cni-conf-dir", "cni-bin-dir")
+	console.CompleteFiles(cmd, "kubelet-flags")
 	return cmd
 }
 
@@ -84,11 +87,11 @@ func (o *cniOptions) complete(args []string) error {
 	o.cni.Runtime = cni.Runtime(o.runtime)
 	switch {
 	case len(args) > 1:
-		return usagef("name one node at most")
+		return console.Usagef("name one node at most")
 	case o.runtime != "" && o.cni.Runtime != cni.Containerd && o.cni.Runtime != cni.CRIO:
-		return usagef("unknown --runtime %q; there are %s and %s", o.runtime, cni.Containerd, cni.CRIO)
+		return console.Usagef("unknown --runtime %q; there are %s and %s", o.runtime, cni.Containerd, cni.CRIO)
 	case o.cni.MaxNetworks < 0:
-		return usagef("--max-conf-num is %d; it cannot be negative", o.cni.MaxNetworks)
+		return console.Usagef("--max-conf-num is %d; it cannot be negative", o.cni.MaxNetworks)
 	case o.cni.MaxNetworks == 0:
 		o.cni.MaxNetworks = -1
 	}
@@ -122,11 +125,11 @@ func (o *cniOptions) run(ctx context.Context) error {
 		needs, interfaces = view.Needs(pods), cni.Interfaces(snapshot, node.Name)
 	}
 	answer := nodeview.NewNodeNetwork(o.node, view, needs, interfaces, o.removedFlags())
-	code := exitAnswered
+	code := console.ExitAnswered
 	if view.Error != "" {
-		code = exitNo
+		code = console.ExitNo
 	}
-	return o.answer(answer, func(w io.Writer, _ text.Options) error { return nodeview.PrintNodeNetwork(w, answer, o.tableWidth()) }, code)
+	return o.Answer(answer, func(w io.Writer, _ text.Options) error { return nodeview.PrintNodeNetwork(w, answer, o.TableWidth()) }, code)
 }
 
 // ask returns what the API server says of the node, or nothing if none is named.
@@ -134,13 +137,13 @@ func (o *cniOptions) ask(ctx context.Context) (*inspect.Snapshot, *corev1.Node, 
 	if o.node == "" {
 		return nil, nil, nil
 	}
-	snapshot, err := o.reader.read(ctx, "", []inspect.Resource{inspect.Nodes, inspect.Pods, inspect.Claims})
+	snapshot, err := o.Reader.Read(ctx, "", []inspect.Resource{inspect.Nodes, inspect.Pods, inspect.Claims})
 	if err != nil {
 		return nil, nil, err
 	}
 	node, ok := snapshot.Node(inspect.NodeName(o.node))
 	if !ok {
-		return nil, nil, notFound(snapshot, kindNode, "", o.node)
+		return nil, nil, inquiry.NotFound(snapshot, inquiry.Node, "", o.node)
 	}
 	return snapshot, node, nil
 }
@@ -152,7 +155,7 @@ func (o *cniOptions) removedFlags() []cni.RemovedFlag {
 		data, err := readSome(path)
 		if err != nil {
 			if !os.IsNotExist(err) || !slices.Equal(o.kubeletFlags, kubeletFlagFiles) {
-				o.note("warning: %v", fmt.Errorf("reading arguments of the kubelet: %w", err))
+				o.Note("warning: %v", fmt.Errorf("reading arguments of the kubelet: %w", err))
 			}
 			continue
 		}

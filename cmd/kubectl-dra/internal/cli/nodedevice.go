@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -24,8 +27,8 @@ device. Devices of the same vendor that publish neither are shown as possibly th
 same. A PCI address belongs to a node: name it with --node, unless the command runs
 on it. On the node it also shows what Linux says about the device.`
 
-func newNodeDevice(of *nodeOptions, completer *completer) *cobra.Command {
-	o := &nodeOptions{shared: shared{streams: of.streams, reader: of.reader}}
+func newNodeDevice(of *nodeOptions, completer *inquiry.Completer) *cobra.Command {
+	o := &nodeOptions{Options: sources.Options{Streams: of.Streams, Reader: of.Reader}}
 	on := ""
 	cmd := &cobra.Command{
 		Use:   "device PCI-ADDRESS|UUID",
@@ -38,7 +41,7 @@ func newNodeDevice(of *nodeOptions, completer *completer) *cobra.Command {
   kubectl dra node device 0000:81:00.0 --node n1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || node.HardwareName(args[0]) == "" {
-				return usagef("name the hardware: a PCI address such as 0000:81:00.0, or a UUID")
+				return console.Usagef("name the hardware: a PCI address such as 0000:81:00.0, or a UUID")
 			}
 			return nil
 		},
@@ -48,8 +51,8 @@ func newNodeDevice(of *nodeOptions, completer *completer) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&on, "node", "", "the node that the hardware is in")
-	completeFlag(cmd, "node", "nodes", completer.nodes)
-	addOutputFlags(cmd, &o.format, output.ObjectFormats)
+	console.CompleteFlag(cmd, "node", "nodes", completer.Nodes)
+	console.AddOutputFlags(cmd, &o.Format, output.ObjectFormats)
 	return cmd
 }
 
@@ -77,10 +80,10 @@ func (o *nodeOptions) device(ctx context.Context, name string) error {
 			where = "on node " + inspect.Sanitize(string(o.name))
 		}
 		for _, p := range partial {
-			o.note("! %s", p)
+			o.Note("! %s", p)
 		}
 		return fmt.Errorf("no device %s is known by %s", where, name)
 	}
 	wire := nodeview.NewHardware(hardware, o.name, snapshot, partial)
-	return o.answer(wire, func(w io.Writer, opts text.Options) error { return nodeview.PrintHardware(w, wire, opts.Width) }, exitAnswered)
+	return o.Answer(wire, func(w io.Writer, opts text.Options) error { return nodeview.PrintHardware(w, wire, opts.Width) }, console.ExitAnswered)
 }

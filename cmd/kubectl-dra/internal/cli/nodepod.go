@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
 // podOf is the pod that NAME or NAMESPACE/NAME means. Without a namespace it is that of the other commands.
-func podOf(text string, reader *reader) (inspect.PodRef, error) {
+func podOf(text string, reader *sources.Reader) (inspect.PodRef, error) {
 	if text == "" {
 		return inspect.PodRef{}, nil
 	}
@@ -21,12 +24,12 @@ func podOf(text string, reader *reader) (inspect.PodRef, error) {
 		namespace, name = "", text
 	}
 	if name == "" || given && namespace == "" || strings.Contains(name, "/") {
-		return inspect.PodRef{}, usagef("--pod takes NAME or NAMESPACE/NAME, not %q", text)
+		return inspect.PodRef{}, console.Usagef("--pod takes NAME or NAMESPACE/NAME, not %q", text)
 	}
 	if given {
 		return inspect.PodRef{Namespace: namespace, Name: name}, nil
 	}
-	namespace, err := reader.namespace()
+	namespace, err := reader.Namespace()
 	return inspect.PodRef{Namespace: namespace, Name: name}, err
 }
 
@@ -57,7 +60,7 @@ func (o *nodeOptions) unknownPod(view *node.View, s *inspect.Snapshot, known boo
 	case !known && asked && s.Health(inspect.Pods).State != inspect.Synced:
 		return fmt.Errorf("the kubelet that answers here does not know pod %s", ref)
 	case !known:
-		return notFound(s, kindPod, ref.Namespace, ref.Name)
+		return inquiry.NotFound(s, inquiry.Pod, ref.Namespace, ref.Name)
 	case on == "":
 		return fmt.Errorf("pod %s is on no node yet", ref)
 	case asked && on != o.name:

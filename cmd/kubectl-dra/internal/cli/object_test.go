@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 )
 
 // FuzzIsObject: arguments that name an object begin with the word of a type.
@@ -13,7 +15,7 @@ func FuzzIsObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, joined string) {
 		args := strings.Split(joined, "\x00")
 		word, _, _ := strings.Cut(args[0], "/")
-		if isObject(args) && !kindClaim.hasName(word) && !kindTemplate.hasName(word) && !kindClass.hasName(word) {
+		if isObject(args) && !inquiry.Claim.HasName(word) && !inquiry.Template.HasName(word) && !inquiry.Class.HasName(word) {
 			t.Errorf("%q are no object", args)
 		}
 	})

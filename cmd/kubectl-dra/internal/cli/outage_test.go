@@ -7,6 +7,9 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -50,15 +53,15 @@ func TestRecordOutage(t *testing.T) {
 	}
 	o := &outages{t: t, from: theDemo(t), now: at}
 	path := t.TempDir() + "/cluster.log"
-	said := &buffer{}
+	said := &clitest.Buffer{}
 	file, err := openLogFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := &streams{IOStreams: genericiooptions.IOStreams{ErrOut: said}}
+	streams := &console.Streams{IOStreams: genericiooptions.IOStreams{ErrOut: said}}
 	r := &recording{
-		recordOptions: &recordOptions{streams: streams}, log: file, recorder: history.NewRecorder(history.Bounds{}, time.Time{}),
-		outage: outageWatch{streams: streams, resources: inspect.Resources()},
+		recordOptions: &recordOptions{Streams: streams}, log: file, recorder: history.NewRecorder(history.Bounds{}, time.Time{}),
+		outage: sources.OutageWatch{Streams: streams, Resources: inspect.Resources()},
 	}
 	take := func(broken ...inspect.Resource) {
 		t.Helper()
@@ -86,11 +89,11 @@ func TestRecordOutage(t *testing.T) {
 	if err := file.close(); err != nil {
 		t.Fatal(err)
 	}
-	log, err := (&reader{streams: streams, memory: &memory{}}).openLog(path)
+	log, err := (&sources.Reader{Streams: streams, Memory: &sources.Memory{}}).OpenLog(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.close() //nolint:errcheck // nothing was written
+	defer log.Close() //nolint:errcheck // nothing was written
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	if gaps := log.Gaps(); len(gaps) != 1 || !gaps[0].From.Equal(second(3)) || !gaps[0].To.Equal(second(68)) {
 		t.Errorf("the gaps are %v", gaps)
@@ -122,7 +125,7 @@ func TestIdleLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{recordOptions: &recordOptions{streams: &streams{IOStreams: genericiooptions.IOStreams{ErrOut: &buffer{}}}}, log: file, recorder: history.NewRecorder(history.Bounds{}, time.Time{})}
+	r := &recording{recordOptions: &recordOptions{Streams: &console.Streams{IOStreams: genericiooptions.IOStreams{ErrOut: &clitest.Buffer{}}}}, log: file, recorder: history.NewRecorder(history.Bounds{}, time.Time{})}
 	if err := r.take(o.next()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
@@ -17,7 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-var planKinds = append([]kind{kindPod, kindTemplate}, ownerKinds()...)
+var planKinds = append([]inquiry.Kind{inquiry.Pod, inquiry.Template}, inquiry.OwnerKinds()...)
 
 // pendingWord asks about everything that waits.
 const pendingWord = "pending"
@@ -80,8 +83,8 @@ func (c *copies) String() string {
 
 // planOptions are a question about many pods.
 type planOptions struct {
-	*questionOptions
-	narrow  narrowing
+	*inquiry.Options
+	narrow  inquiry.Narrowing
 	pending bool
 	// only is the namespace that pods are asked about in; "" is all.
 	only   string
@@ -92,8 +95,8 @@ type planOptions struct {
 const planArguments = "`pending`; types of objects, then names; `TYPE/NAME`"
 
 // newPlan returns the command plan with its subcommands.
-func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &planOptions{questionOptions: newQuestion(streams, reader, planKinds)}
+func newPlan(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &planOptions{Options: inquiry.New(streams, reader, planKinds)}
 	cmd := &cobra.Command{
 		Use:     "plan (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
 		Short:   "Say what would happen: where many pods go, which are evicted, what makes room",
@@ -101,53 +104,53 @@ func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Comm
 		Example: planExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(args); err != nil {
-				return whichKind(cmd.Context(), reader, planKinds, "plan", err)
+				return inquiry.WhichKind(cmd.Context(), reader, planKinds, "plan", err)
 			}
 			return planPlacement(cmd.Context(), o)
 		},
 	}
 	o.addTo(cmd)
-	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
+	console.CompleteArguments(cmd, planArguments, completer.Typed(planKinds, pendingWord))
 	cmd.AddCommand(
 		newPlanDrain(streams, reader, completer), newPlanTaint(streams, reader),
 		newPlanLose(streams, reader, completer), newPlanDelete(streams, reader, completer),
-		streams.onlyReading(newPlanMakeRoom(streams, reader, completer)), streams.onlyReading(newPlanDefragment(streams, reader, completer)),
-		streams.onlyReading(newPlanNodes(streams, reader, completer)),
+		streams.OnlyReading(newPlanMakeRoom(streams, reader, completer)), streams.OnlyReading(newPlanDefragment(streams, reader, completer)),
+		streams.OnlyReading(newPlanNodes(streams, reader, completer)),
 	)
 	return cmd
 }
 
 func (o *planOptions) addTo(cmd *cobra.Command) {
-	o.addFiles(cmd, "place the pods of this file, directory or - (stdin)")
+	o.AddFiles(cmd, "place the pods of this file, directory or - (stdin)")
 	set := cmd.Flags()
 	set.Var(&o.copies, "copies", "place this many pods of each template or pod; by default as many as a workload asks for")
-	o.narrow.addTo(cmd)
+	o.narrow.AddTo(cmd)
 	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
 }
 
 // complete finds out which pods are meant.
 func (o *planOptions) complete(args []string) (err error) {
-	if err := o.narrow.complete(o.reader.connection.namespaceFlag()); err != nil {
+	if err := o.narrow.Complete(o.Reader.Connection.NamespaceFlag()); err != nil {
 		return err
 	}
-	labelled := o.narrow.labels != nil && (len(args) == 0 || len(args) == 1 && slices.Contains(kindPod.names, args[0]))
+	labelled := o.narrow.Labels != nil && (len(args) == 0 || len(args) == 1 && slices.Contains(inquiry.Pod.Names, args[0]))
 	o.pending = len(args) == 1 && args[0] == pendingWord || labelled
 	switch {
-	case o.pending && len(o.files) > 0:
-		return usagef("-f and names exclude each other")
+	case o.pending && len(o.Files) > 0:
+		return console.Usagef("-f and names exclude each other")
 	case o.pending && o.copies > 0:
-		return usagef("--copies is of what is named or in a file; pods that wait are as many as they are")
+		return console.Usagef("--copies is of what is named or in a file; pods that wait are as many as they are")
 	case o.pending:
-		o.only = o.reader.connection.namespaceFlag()
-		o.namespace, err = o.reader.namespace()
+		o.only = o.Reader.Connection.NamespaceFlag()
+		o.Namespace, err = o.Reader.Namespace()
 		return err
-	case o.narrow.given():
-		return usagef("--all-namespaces and --selector are about pods that wait: give them with pending, or without names")
-	case len(args)+len(o.files) == 0:
-		return usagef("say what to place: pending, TYPE NAME, -l SELECTOR or -f FILE")
+	case o.narrow.Given():
+		return console.Usagef("--all-namespaces and --selector are about pods that wait: give them with pending, or without names")
+	case len(args)+len(o.Files) == 0:
+		return console.Usagef("say what to place: pending, TYPE NAME, -l SELECTOR or -f FILE")
 	}
-	return o.questionOptions.complete(args)
+	return o.Options.Complete(args)
 }
 
 // planPlacement answers where many pods go.
@@ -156,12 +159,12 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	choosing, unread, err := o.choosing(ctx, a.snapshot, append(slices.Clip(a.pods), a.others()...))
+	choosing, unread, err := o.Choosing(ctx, a.snapshot, append(slices.Clip(a.pods), a.others()...))
 	if err != nil {
 		return err
 	}
 	for _, text := range unread {
-		o.note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
+		o.Note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
 	}
 	p, err := plan.Place(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
 		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,
@@ -170,23 +173,23 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 		return err
 	}
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
-	if len(a.snapshot.Nodes()) > maxChosen && !o.reader.offline() && hasChoice(p) {
+	if len(a.snapshot.Nodes()) > inquiry.MaxChosen && !o.Reader.Offline() && hasChoice(p) {
 		p.Basis.Remarks = append(p.Basis.Remarks, fmt.Sprintf(
-			"of more than %d nodes images and services are not read, by which kube-scheduler may prefer some of the nodes that are counted here", maxChosen))
+			"of more than %d nodes images and services are not read, by which kube-scheduler may prefer some of the nodes that are counted here", inquiry.MaxChosen))
 	}
 	return o.print(p)
 }
 
 func (o *planOptions) print(p *explain.Plan) error {
-	render := inLines(func(opts text.Options) []styled.Line { return text.PlanLines(p, opts) })
-	return o.answer(explanations.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
+	render := console.InLines(func(opts text.Options) []styled.Line { return text.PlanLines(p, opts) })
+	return o.Answer(explanations.NewPlan(p), render, console.WorstExitCode(o.LeastCode(), planCode(p)))
 }
 
 // planCode is the exit code of a plan. Where it is proved that not all can be placed, some are left waiting, whichever these are.
 func planCode(p *explain.Plan) int {
 	code := replayCode(&p.Replay)
-	if code == exitFailed && p.LeavesSome() && openAlone(&p.Replay) {
-		return exitNo
+	if code == console.ExitFailed && p.LeavesSome() && openAlone(&p.Replay) {
+		return console.ExitNo
 	}
 	return code
 }
@@ -198,12 +201,12 @@ func openAlone(r *explain.Replay) bool {
 
 // replayCode is the exit code of what kube-scheduler does.
 func replayCode(r *explain.Replay) int {
-	code := exitAnswered
+	code := console.ExitAnswered
 	for i := range r.Pending {
-		code = worstExitCode(code, verdictCode(r.Pending[i].Verdict))
+		code = console.WorstExitCode(code, console.VerdictCode(r.Pending[i].Verdict))
 	}
-	if code == exitAnswered && !r.Certain {
-		return exitFailed
+	if code == console.ExitAnswered && !r.Certain {
+		return console.ExitFailed
 	}
 	return code
 }
@@ -213,7 +216,7 @@ func (o *planOptions) pods(ctx context.Context) (*askedPods, error) {
 	if o.pending {
 		return o.waiting(ctx)
 	}
-	snapshot, subjects, err := o.read(ctx)
+	snapshot, subjects, err := o.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +227,7 @@ func (o *planOptions) pods(ctx context.Context) (*askedPods, error) {
 		}
 	}
 	if len(a.pods) > maxPlanned {
-		return nil, usagef("%d pods are more than can be placed at once: the limit is %d", len(a.pods), maxPlanned)
+		return nil, console.Usagef("%d pods are more than can be placed at once: the limit is %d", len(a.pods), maxPlanned)
 	}
 	return a, nil
 }

@@ -8,6 +8,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -19,7 +22,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-var shapeKinds = []kind{kindClaim, kindTemplate}
+var shapeKinds = []inquiry.Kind{inquiry.Claim, inquiry.Template}
 
 const defragmentLong = `Say how many more claims of one shape fit once a few pods have moved.
 
@@ -42,8 +45,8 @@ const defragmentExample = `  # How many more claims for a whole node would fit?
 // maxMoves is the number of moves up to which a defragmentation takes seconds.
 const maxMoves = 50
 
-func newPlanDefragment(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o, shape, moves := newQuestion(streams, reader, shapeKinds), "", 0
+func newPlanDefragment(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o, shape, moves := inquiry.New(streams, reader, shapeKinds), "", 0
 	cmd := &cobra.Command{
 		Use:     "defragment CLASS",
 		Short:   "Say how many more claims fit once a few pods have moved",
@@ -52,13 +55,13 @@ func newPlanDefragment(streams *streams, reader *reader, completer *completer) *
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return usagef("give one device class")
+				return console.Usagef("give one device class")
 			case moves < 0 || moves > maxMoves:
-				return usagef("--moves %d: it can be 0 to %d", moves, maxMoves)
+				return console.Usagef("--moves %d: it can be 0 to %d", moves, maxMoves)
 			}
 			var err error
-			if o.namespace, err = reader.namespace(); err == nil && shape != "" {
-				err = o.complete([]string{shape})
+			if o.Namespace, err = reader.Namespace(); err == nil && shape != "" {
+				err = o.Complete([]string{shape})
 			}
 			if err != nil {
 				return err
@@ -68,21 +71,21 @@ func newPlanDefragment(streams *streams, reader *reader, completer *completer) *
 	}
 	cmd.Flags().StringVar(&shape, "shape", "", "count claims like this one: claim/NAME or template/NAME")
 	cmd.Flags().IntVar(&moves, "moves", 3, "the number of pods that may be moved")
-	addOutputFlags(cmd, &o.format, output.AnswerFormats)
-	completeArguments(cmd, "device classes", first(completer.each(inspect.Classes)))
-	completeFlag(cmd, "moves", "`0` to `4`", fixed("0", "1", "2", "3", "4"))
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
+	console.CompleteArguments(cmd, "device classes", console.CompleteFirst(completer.Each(inspect.Classes)))
+	console.CompleteFlag(cmd, "moves", "`0` to `4`", console.CompleteWords("0", "1", "2", "3", "4"))
 	return cmd
 }
 
 // defragment answers how many claims fit after a few moves.
-func defragment(ctx context.Context, o *questionOptions, class string, most int) error {
-	o.reads = live.PodResources()
-	snapshot, subjects, err := o.read(ctx)
+func defragment(ctx context.Context, o *inquiry.Options, class string, most int) error {
+	o.Reads = live.PodResources()
+	snapshot, subjects, err := o.Read(ctx)
 	if err != nil {
 		return err
 	}
 	if _, ok := snapshot.Class(class); !ok {
-		return notFound(snapshot, kindClass, "", class)
+		return inquiry.NotFound(snapshot, inquiry.Class, "", class)
 	}
 	c := scheduler.NewCluster(snapshot, scheduler.Options{})
 	like, err := shapeOf(ctx, c, subjects, class)
@@ -93,18 +96,18 @@ func defragment(ctx context.Context, o *questionOptions, class string, most int)
 	if err != nil {
 		return err
 	}
-	render := inLines(func(opts text.Options) []styled.Line { return text.DefragmentationLines(d, most, opts) })
-	return o.answer(explanations.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
+	render := console.InLines(func(opts text.Options) []styled.Line { return text.DefragmentationLines(d, most, opts) })
+	return o.Answer(explanations.NewDefragmentPlan(d), render, console.WorstExitCode(o.LeastCode(), defragmentCode(d)))
 }
 
 func defragmentCode(d *explain.Defragmentation) int {
 	switch {
 	case len(d.Rows) > 1 && len(d.Doubts) == 0:
-		return exitAnswered
+		return console.ExitAnswered
 	case len(d.Rows) == 1 && d.Complete:
-		return exitNo
+		return console.ExitNo
 	}
-	return exitFailed
+	return console.ExitFailed
 }
 
 // shapeOf is the claim of which copies are counted.
@@ -124,5 +127,5 @@ func shapeOf(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object
 		like.Namespace, like.Name = subject.Namespace, subject.Name
 		return like, nil
 	}
-	return nil, usagef("--shape is claim/NAME or template/NAME")
+	return nil, console.Usagef("--shape is claim/NAME or template/NAME")
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -30,18 +33,18 @@ Exit codes: 0 all recreated pods find a node, 3 some are left waiting, 1 that is
 not known (or the question could not be answered).`
 
 // newPlanEvent makes a command about what becomes of pods by an event.
-func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func(context.Context, *eventOptions, []string) error) *cobra.Command {
-	o := &eventOptions{shared{streams: streams, reader: reader}}
+func newPlanEvent(streams *console.Streams, reader *sources.Reader, cmd *cobra.Command, run func(context.Context, *eventOptions, []string) error) *cobra.Command {
+	o := &eventOptions{sources.Options{Streams: streams, Reader: reader}}
 	cmd.Long += eventExit
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), o, args) }
-	addOutputFlags(cmd, &o.format, output.AnswerFormats)
-	return streams.onlyReading(cmd)
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
+	return streams.OnlyReading(cmd)
 }
 
 // eventOptions are a question about an event.
-type eventOptions struct{ shared }
+type eventOptions struct{ sources.Options }
 
-func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
+func newPlanDrain(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	selector := ""
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "drain (NODE... | -l SELECTOR)",
@@ -59,11 +62,11 @@ have * and ?, as in 'gpu-a-*'.`,
 		labelled, err := labels.Parse(selector)
 		switch {
 		case err != nil:
-			return usagef("--selector: %w", err)
+			return console.Usagef("--selector: %w", err)
 		case len(args) > 0 && selector != "":
-			return usagef("--selector and names exclude each other")
+			return console.Usagef("--selector and names exclude each other")
 		case len(args) == 0 && selector == "":
-			return usagef("name the nodes to drain, for example: kubectl dra plan drain gpu-a-01")
+			return console.Usagef("name the nodes to drain, for example: kubectl dra plan drain gpu-a-01")
 		}
 		s, err := o.read(ctx)
 		if err != nil {
@@ -79,11 +82,11 @@ have * and ?, as in 'gpu-a-*'.`,
 		return o.play(ctx, s, plan.Drain(s, nodes...))
 	})
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "drain the nodes that have these labels, as key=value,…")
-	completeArguments(cmd, "nodes", completer.nodes)
+	console.CompleteArguments(cmd, "nodes", completer.Nodes)
 	return cmd
 }
 
-func newPlanDelete(streams *streams, reader *reader, completer *completer) *cobra.Command {
+func newPlanDelete(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "delete NAMESPACE",
 		Short: "Say what is deleted with a namespace, and which pods fit then",
@@ -93,29 +96,29 @@ and which waiting pods of other namespaces kube-scheduler then places.`,
   kubectl dra plan delete dev`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) != 1 {
-			return usagef("name the namespace, for example: kubectl dra plan delete dev")
+			return console.Usagef("name the namespace, for example: kubectl dra plan delete dev")
 		}
 		s, err := o.read(ctx)
 		if err != nil {
 			return err
 		}
 		if known := namespacesIn(s); !slices.Contains(known, args[0]) {
-			return fmt.Errorf("nothing was found in namespace %q%s", args[0], whatExists(args[0], "", known, nil))
+			return fmt.Errorf("nothing was found in namespace %q%s", args[0], console.WhatExists(args[0], "", known, nil))
 		}
 		return o.play(ctx, s, plan.DeleteNamespace(s, args[0]))
 	})
-	completeArguments(cmd, "namespaces", first(completer.namespaces))
+	console.CompleteArguments(cmd, "namespaces", console.CompleteFirst(completer.Namespaces))
 	return cmd
 }
 
 // namespacesIn are the namespaces in which there are pods, claims or templates, sorted.
 func namespacesIn(s *inspect.Snapshot) []string {
 	known := map[string]bool{}
-	for _, name := range namespacesOf(s) {
+	for _, name := range inquiry.NamespacesOf(s) {
 		known[name] = true
 	}
-	for _, k := range []kind{kindClaim, kindTemplate} {
-		for _, o := range objectNames(s, k) {
+	for _, k := range []inquiry.Kind{inquiry.Claim, inquiry.Template} {
+		for _, o := range inquiry.ObjectNames(s, k) {
 			known[o.Namespace] = true
 		}
 	}
@@ -127,7 +130,7 @@ func namespacesIn(s *inspect.Snapshot) []string {
 	return out
 }
 
-func newPlanTaint(streams *streams, reader *reader) *cobra.Command {
+func newPlanTaint(streams *console.Streams, reader *sources.Reader) *cobra.Command {
 	var files []string
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "taint -f FILE",
@@ -138,14 +141,14 @@ where kube-scheduler places those that are recreated, without the tainted device
   kubectl dra plan taint -f maintenance.yaml`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) > 0 || len(files) == 0 {
-			return usagef("give the rules with -f")
+			return console.Usagef("give the rules with -f")
 		}
-		given, err := reader.readManifests(ctx, files, "default", false)
+		given, err := reader.ReadManifests(ctx, files, "default", false)
 		if err != nil {
 			return err
 		}
 		if len(given.Objects.TaintRules) == 0 {
-			return fmt.Errorf("there is no DeviceTaintRule in %s", commaList(files))
+			return fmt.Errorf("there is no DeviceTaintRule in %s", console.CommaList(files))
 		}
 		s, err := o.read(ctx)
 		if err != nil {
@@ -159,8 +162,8 @@ where kube-scheduler places those that are recreated, without the tainted device
 		return o.print(a.Disruption)
 	})
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "the DeviceTaintRules of this file, directory or - (stdin)")
-	completeArguments(cmd, "nothing: it takes none", nothing)
-	completeFiles(cmd, "filename")
+	console.CompleteArguments(cmd, "nothing: it takes none", console.CompleteNothing)
+	console.CompleteFiles(cmd, "filename")
 	return cmd
 }
 
@@ -169,7 +172,7 @@ const unreadChoice = "images and services are not read here, by which kube-sched
 
 // read reads the cluster.
 func (o *eventOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
-	s, err := o.reader.read(ctx, "", live.PodResources())
+	s, err := o.Reader.Read(ctx, "", live.PodResources())
 	if err == nil && len(s.Nodes()) == 0 {
 		err = errors.New("there are no nodes to ask about")
 	}
@@ -188,34 +191,34 @@ func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Ev
 // print prints what becomes of the pods.
 func (o *eventOptions) print(d *explain.Disruption) error {
 	code := disruptionCode(d)
-	if !o.reader.offline() && slices.ContainsFunc(d.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 }) {
+	if !o.Reader.Offline() && slices.ContainsFunc(d.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 }) {
 		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
-	render := inLines(func(opts text.Options) []styled.Line { return text.DisruptionLines(d, opts) })
-	return o.answer(explanations.NewDisruption(d), render, code)
+	render := console.InLines(func(opts text.Options) []styled.Line { return text.DisruptionLines(d, opts) })
+	return o.Answer(explanations.NewDisruption(d), render, code)
 }
 
 // disruptionCode is the exit code of what becomes of the pods.
 func disruptionCode(d *explain.Disruption) int {
-	code, back := exitAnswered, false
+	code, back := console.ExitAnswered, false
 	for i := range d.Losses {
-		code = worstExitCode(code, verdictCode(d.Losses[i].Verdict))
+		code = console.WorstExitCode(code, console.VerdictCode(d.Losses[i].Verdict))
 	}
 	for i := range d.Gone {
 		switch g := &d.Gone[i]; {
 		case g.Then == explain.LeftWaiting && g.Pending != nil:
-			code = worstExitCode(code, verdictCode(g.Pending.Verdict))
+			code = console.WorstExitCode(code, console.VerdictCode(g.Pending.Verdict))
 		case g.Then == explain.LeftWaiting:
-			code = worstExitCode(code, exitFailed)
+			code = console.WorstExitCode(code, console.ExitFailed)
 		case g.Then == explain.ComesBack:
 			back = true
 		}
 	}
-	if code == exitFailed && d.LeavesSome && openAlone(&d.Replay) {
-		return exitNo
+	if code == console.ExitFailed && d.LeavesSome && openAlone(&d.Replay) {
+		return console.ExitNo
 	}
-	if code == exitAnswered && (d.Unseen || d.Open || back && !d.Replay.Certain) {
-		return exitFailed // that some are left waiting for certain is a no, whatever else is not known
+	if code == console.ExitAnswered && (d.Unseen || d.Open || back && !d.Replay.Certain) {
+		return console.ExitFailed // that some are left waiting for certain is a no, whatever else is not known
 	}
 	return code
 }
@@ -258,7 +261,7 @@ func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error)
 			continue
 		}
 		if _, ok := s.Node(inspect.NodeName(name)); !ok {
-			return nil, notFound(s, kindNode, "", name)
+			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
 		}
 		if !slices.Contains(out, inspect.NodeName(name)) {
 			out = append(out, inspect.NodeName(name))

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -16,7 +19,7 @@ import (
 // loseKinds are what may be lost, each by the words for it.
 var loseKinds = []string{"device", "node", "pool"}
 
-func newPlanLose(streams *streams, reader *reader, completer *completer) *cobra.Command {
+func newPlanLose(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	var worst int
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "lose (device|node|pool) (NAME... | --any K)",
@@ -36,21 +39,21 @@ of that if they name only one.`,
   kubectl dra plan lose node --any 1`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) == 0 {
-			return usagef("name what is lost: %s", orList(loseKinds))
+			return console.Usagef("name what is lost: %s", console.OrList(loseKinds))
 		}
 		what, names := strings.TrimSuffix(strings.ToLower(args[0]), "s"), args[1:]
-		if kindNode.hasName(what) {
+		if inquiry.Node.HasName(what) {
 			what = "node"
 		}
 		switch {
 		case !slices.Contains(loseKinds, what):
-			return usagef("%q is no type of what can be lost (%s): say what it is, as in kubectl dra plan lose node %s", args[0], commaList(loseKinds), args[0])
+			return console.Usagef("%q is no type of what can be lost (%s): say what it is, as in kubectl dra plan lose node %s", args[0], console.CommaList(loseKinds), args[0])
 		case worst < 0 || worst > maxAny:
-			return usagef("--any %d: give a number from 1 to %d", worst, maxAny)
+			return console.Usagef("--any %d: give a number from 1 to %d", worst, maxAny)
 		case worst > 0 && len(names) > 0:
-			return usagef("--any and names exclude each other")
+			return console.Usagef("--any and names exclude each other")
 		case worst == 0 && len(names) == 0:
-			return usagef("name the %s that is lost, or give --any 1 for the one whose loss is the worst", what)
+			return console.Usagef("name the %s that is lost, or give --any 1 for the one whose loss is the worst", what)
 		}
 		s, err := o.read(ctx)
 		if err != nil {
@@ -67,24 +70,26 @@ of that if they name only one.`,
 		return o.play(ctx, s, lose(chosen))
 	})
 	cmd.Flags().IntVar(&worst, "any", 0, "look for the worst loss of this many at a time")
-	completeArguments(cmd, "`device`, `node`, `pool`, then names: of devices part by part", completer.losable)
-	completeFlag(cmd, "any", "`1` to `3`", fixed("1", "2", "3"))
+	console.CompleteArguments(cmd, "`device`, `node`, `pool`, then names: of devices part by part", losable(completer))
+	console.CompleteFlag(cmd, "any", "`1` to `3`", console.CompleteWords("1", "2", "3"))
 	return cmd
 }
 
 // losable completes what may be lost.
-func (c *completer) losable(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	switch {
-	case len(args) == 0:
-		return withPrefix(loseKinds, nil, prefix)
-	case kindNode.hasName(args[0]):
-		return c.nodes(cmd, args[1:], prefix)
-	case strings.TrimSuffix(args[0], "s") == "pool":
-		return c.pools(cmd, args[1:], prefix)
-	case strings.TrimSuffix(args[0], "s") == "device":
-		return c.devicePaths(cmd, args[1:], prefix)
+func losable(c *inquiry.Completer) console.Completion {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0:
+			return console.WithPrefix(loseKinds, nil, prefix)
+		case inquiry.Node.HasName(args[0]):
+			return c.Nodes(cmd, args[1:], prefix)
+		case strings.TrimSuffix(args[0], "s") == "pool":
+			return c.Pools(cmd, args[1:], prefix)
+		case strings.TrimSuffix(args[0], "s") == "device":
+			return c.DevicePaths(cmd, args[1:], prefix)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // maxAny is the most that are lost at a time.
@@ -170,7 +175,7 @@ func losing(what string, chosen []plan.Part) string {
 	if len(names) > 1 {
 		what += "s"
 	}
-	return what + " " + commaList(names)
+	return what + " " + console.CommaList(names)
 }
 
 // choose finds what is called by some names, or by the ends of names.
@@ -191,9 +196,9 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 		}
 		switch {
 		case len(found) > 1:
-			return nil, usagef("%s %q: there are several: %s", what, name, commaList(found))
+			return nil, console.Usagef("%s %q: there are several: %s", what, name, console.CommaList(found))
 		case len(found) == 0 && what == "node":
-			return nil, notFound(s, kindNode, "", name)
+			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
 		case len(found) == 0:
 			var all []string
 			for _, p := range parts {
@@ -202,7 +207,7 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 			if text := unreadParts(s, what); text != "" {
 				return nil, fmt.Errorf("%s %q not found, and not all could be read: %s", what, name, text)
 			}
-			return nil, fmt.Errorf("%s %q not found%s", what, name, didYouMean(name, all))
+			return nil, fmt.Errorf("%s %q not found%s", what, name, console.DidYouMean(name, all))
 		}
 		if at := slices.IndexFunc(parts, func(p plan.Part) bool { return p.Name == found[0] }); !slices.ContainsFunc(out, func(p plan.Part) bool { return p.Name == found[0] }) {
 			out = append(out, parts[at])
@@ -221,7 +226,7 @@ func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what st
 		return fmt.Errorf("--any %d: only %d are known, and not all could be read: %s", k, len(parts), text)
 	}
 	if w == nil {
-		return usagef("--any %d: there are only %d", k, len(parts))
+		return console.Usagef("--any %d: there are only %d", k, len(parts))
 	}
 	d := w.Disruption
 	d.Remarks = append(worstOf(w, what, k), d.Remarks...)
@@ -240,7 +245,7 @@ func unreadParts(s *inspect.Snapshot, what string) string {
 		r = inspect.Nodes
 	}
 	if h := s.Health(r); h.Partial() {
-		return healthText(r, h)
+		return console.HealthText(r, h)
 	}
 	return ""
 }

@@ -10,6 +10,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
@@ -20,7 +23,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-var roomKinds = []kind{kindClaim, kindPod}
+var roomKinds = []inquiry.Kind{inquiry.Claim, inquiry.Pod}
 
 const makeRoomLong = `Find the fewest pods that have to move so that a claim or a pod fits.
 
@@ -46,36 +49,36 @@ const makeRoomExample = `  # Which pods are in the way of this one?
   # Only the commands that make room, one on each line
   kubectl dra plan make-room claim/train-0 -n ml -o jsonpath='{range .commands[*]}{@}{"\n"}{end}'`
 
-func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := newQuestion(streams, reader, roomKinds)
+func newPlanMakeRoom(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := inquiry.New(streams, reader, roomKinds)
 	cmd := &cobra.Command{
 		Use:     "make-room (claim/NAME | pod/NAME | -f FILE)",
 		Short:   "Find the fewest pods to move so that a claim or a pod fits",
 		Long:    makeRoomLong,
 		Example: makeRoomExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args)+len(o.files) == 0 {
-				return usagef("say what needs room: claim/NAME, pod/NAME or -f FILE")
+			if len(args)+len(o.Files) == 0 {
+				return console.Usagef("say what needs room: claim/NAME, pod/NAME or -f FILE")
 			}
-			err := o.complete(args)
-			if err == nil && len(o.asked) > 1 {
-				err = usagef("room is made for one claim or pod at a time")
+			err := o.Complete(args)
+			if err == nil && len(o.Asked) > 1 {
+				err = console.Usagef("room is made for one claim or pod at a time")
 			}
 			if err != nil {
-				return whichKind(cmd.Context(), reader, roomKinds, "plan make-room", err)
+				return inquiry.WhichKind(cmd.Context(), reader, roomKinds, "plan make-room", err)
 			}
 			return makeRoom(cmd.Context(), o, cmd.Flags())
 		},
 	}
-	o.addFiles(cmd, "make room for the claim or the pod in this file, directory or - (stdin)")
-	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(roomKinds))
+	o.AddFiles(cmd, "make room for the claim or the pod in this file, directory or - (stdin)")
+	console.CompleteArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.Typed(roomKinds))
 	return cmd
 }
 
 // makeRoom answers what has to move.
-func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) error {
-	o.reads = live.PodResources() // those that are moved are some of them
-	snapshot, subjects, err := o.read(ctx)
+func makeRoom(ctx context.Context, o *inquiry.Options, flags *pflag.FlagSet) error {
+	o.Reads = live.PodResources() // those that are moved are some of them
+	snapshot, subjects, err := o.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,10 +90,10 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	if err != nil {
 		return err
 	}
-	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-"), Demo: o.reader.demo}
+	asked := remedy.Asked{Files: o.Files, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Once: slices.Contains(o.Files, "-"), Demo: o.Reader.Demo}
 	remedy.AddMoves(snapshot, m, asked)
-	render := inLines(func(opts text.Options) []styled.Line { return text.MovesLines(m, opts) })
-	return o.answer(explanations.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
+	render := console.InLines(func(opts text.Options) []styled.Line { return text.MovesLines(m, opts) })
+	return o.Answer(explanations.NewMovesPlan(m), render, console.WorstExitCode(o.LeastCode(), movesCode(m.Verdict)))
 }
 
 // roomFor is the one thing that room is made for: of a file the pod, if there is one.
@@ -108,7 +111,7 @@ func roomFor(subjects []metav1.Object) (metav1.Object, error) {
 		pods = claims
 	}
 	if len(pods) != 1 {
-		return nil, usagef("room is made for one claim or pod at a time")
+		return nil, console.Usagef("room is made for one claim or pod at a time")
 	}
 	return pods[0], nil
 }
@@ -117,10 +120,10 @@ func roomFor(subjects []metav1.Object) (metav1.Object, error) {
 func movesCode(v explain.JointVerdict) int {
 	switch v {
 	case explain.Feasible:
-		return exitAnswered
+		return console.ExitAnswered
 	case explain.Infeasible:
-		return exitNo
+		return console.ExitNo
 	case explain.JointUnknown:
 	}
-	return exitFailed
+	return console.ExitFailed
 }

@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
@@ -66,8 +69,8 @@ type planNodesOptions struct {
 	max    int
 }
 
-func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	o := &planNodesOptions{planOptions: planOptions{questionOptions: newQuestion(streams, reader, planKinds)}}
+func newPlanNodes(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+	o := &planNodesOptions{planOptions: planOptions{Options: inquiry.New(streams, reader, planKinds)}}
 	cmd := &cobra.Command{
 		Use:     "nodes (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
 		Short:   "Say which nodes to add so that pods fit, the cheapest first",
@@ -75,10 +78,10 @@ func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra
 		Example: planNodesExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.max < 0 {
-				return usagef("--max %d: there cannot be less than one", o.max)
+				return console.Usagef("--max %d: there cannot be less than one", o.max)
 			}
 			if err := o.complete(args); err != nil {
-				return whichKind(cmd.Context(), reader, planKinds, "plan nodes", err)
+				return inquiry.WhichKind(cmd.Context(), reader, planKinds, "plan nodes", err)
 			}
 			return planNodes(cmd.Context(), o)
 		},
@@ -88,8 +91,8 @@ func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra
 	set.StringArrayVar(&o.shapes, "shape", nil, "also try the nodes that this file describes; may be repeated")
 	set.StringVar(&o.prices, "prices", "", "a file with the prices of nodes per hour")
 	set.IntVar(&o.max, "max", 0, "add at most this many nodes; by default as many as there are pods")
-	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
-	completeFiles(cmd, "shape", "prices")
+	console.CompleteArguments(cmd, planArguments, completer.Typed(planKinds, pendingWord))
+	console.CompleteFiles(cmd, "shape", "prices")
 	return cmd
 }
 
@@ -121,10 +124,10 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 		return err
 	}
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
-	code := worstExitCode(o.leastCode(), shapesCode(p, len(untried) > 0))
+	code := console.WorstExitCode(o.LeastCode(), shapesCode(p, len(untried) > 0))
 	p.Untried = append(untried, p.Untried...)
-	render := inLines(func(opts text.Options) []styled.Line { return text.ShapeLines(p, opts) })
-	return o.answer(explanations.NewShapePlan(p), render, code)
+	render := console.InLines(func(opts text.Options) []styled.Line { return text.ShapeLines(p, opts) })
+	return o.Answer(explanations.NewShapePlan(p), render, code)
 }
 
 // maxClusterShapes is the number of kinds of nodes of a cluster that are tried.
@@ -134,7 +137,7 @@ const maxClusterShapes = 40
 func (o *planNodesOptions) readFiles(ctx context.Context) ([]nodeshape.Shape, *nodeshape.Prices, error) {
 	var shapes []nodeshape.Shape
 	for _, path := range o.shapes {
-		data, err := readText(ctx, o.streams, path)
+		data, err := readText(ctx, o.Streams, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -147,7 +150,7 @@ func (o *planNodesOptions) readFiles(ctx context.Context) ([]nodeshape.Shape, *n
 	if o.prices == "" {
 		return shapes, nil, nil
 	}
-	data, err := readText(ctx, o.streams, o.prices)
+	data, err := readText(ctx, o.Streams, o.prices)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,8 +159,8 @@ func (o *planNodesOptions) readFiles(ctx context.Context) ([]nodeshape.Shape, *n
 }
 
 // readText reads a file, or standard input for -, packed or not.
-func readText(ctx context.Context, streams *streams, path string) ([]byte, error) {
-	if path == stdinPath {
+func readText(ctx context.Context, streams *console.Streams, path string) ([]byte, error) {
+	if path == sources.StdinPath {
 		return manifest.Unpack(ctx, streams.In, path, manifest.Options{})
 	}
 	file, err := inputfile.Open(path)
@@ -172,15 +175,15 @@ func readText(ctx context.Context, streams *streams, path string) ([]byte, error
 func shapesCode(p *explain.ShapePlan, incomplete bool) int {
 	switch {
 	case len(p.Stuck) > 0 && !incomplete:
-		return exitNo
+		return console.ExitNo
 	case len(p.Stuck) > 0:
-		return exitFailed
+		return console.ExitFailed
 	case p.MayFit:
-		return exitFailed
+		return console.ExitFailed
 	case p.Fits || len(p.Shapes) > 0 && p.Shapes[0].Verdict == explain.ShapeFits:
-		return exitAnswered
+		return console.ExitAnswered
 	case incomplete || len(p.Untried) > 0 || slices.ContainsFunc(p.Shapes, func(a explain.ShapeAnswer) bool { return a.Verdict != explain.ShapeFails }):
-		return exitFailed
+		return console.ExitFailed
 	}
-	return exitNo
+	return console.ExitNo
 }

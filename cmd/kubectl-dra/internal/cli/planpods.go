@@ -50,24 +50,24 @@ func (a *askedPods) others() []*corev1.Pod {
 
 // waiting are the pods that wait.
 func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
-	snapshot, err := o.reader.read(ctx, o.only, live.PodResources())
+	snapshot, err := o.Reader.Read(ctx, o.only, live.PodResources())
 	if err != nil {
 		return nil, err
 	}
 	pods, others := plan.Waiting(snapshot, func(pod *corev1.Pod) bool {
-		return (o.only == "" || pod.Namespace == o.only) && (o.narrow.labels == nil || o.narrow.labels.Matches(labels.Set(pod.Labels)))
+		return (o.only == "" || pod.Namespace == o.only) && (o.narrow.Labels == nil || o.narrow.Labels.Matches(labels.Set(pod.Labels)))
 	})
-	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+	if err := o.Reader.CheckNamespace(ctx, snapshot); err != nil {
 		return nil, err
 	}
 	if snapshot.Health(inspect.Pods).State == inspect.NotRead {
 		return nil, errNoPods
 	}
 	if others > 0 {
-		o.note("pods that wait for other schedulers were left out: %d", others)
+		o.Note("pods that wait for other schedulers were left out: %d", others)
 	}
-	if o.narrow.labels != nil && len(pods) == 0 {
-		return nil, fmt.Errorf("no pod that waits has the labels %s", o.narrow.labels)
+	if o.narrow.Labels != nil && len(pods) == 0 {
+		return nil, fmt.Errorf("no pod that waits has the labels %s", o.narrow.Labels)
 	}
 	return &askedPods{snapshot: snapshot, pods: pods}, nil
 }
@@ -78,7 +78,7 @@ var errNoPods = errors.New("no pods were read")
 // usedBy reports whether a subject that is a template or a claim is there for the pods among the subjects.
 func (o *planOptions) usedBy(subjects []metav1.Object, subject metav1.Object) bool {
 	template, ok := subject.(*resourcev1.ResourceClaimTemplate)
-	if !ok || len(o.files) == 0 {
+	if !ok || len(o.Files) == 0 {
 		return false
 	}
 	for _, other := range subjects {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
@@ -31,9 +33,9 @@ const (
 
 // recordOptions are a request to record.
 type recordOptions struct {
-	*streams
-	reader  *reader
-	grace   *gracePeriod
+	*console.Streams
+	reader  *sources.Reader
+	grace   *console.GracePeriod
 	path    string
 	maxSize string
 	bounds  history.Bounds
@@ -41,8 +43,8 @@ type recordOptions struct {
 }
 
 // newRecord returns the command record.
-func newRecord(streams *streams, reader *reader, grace *gracePeriod) *cobra.Command {
-	o := &recordOptions{streams: streams, reader: reader, grace: grace}
+func newRecord(streams *console.Streams, reader *sources.Reader, grace *console.GracePeriod) *cobra.Command {
+	o := &recordOptions{Streams: streams, reader: reader, grace: grace}
 	cmd := &cobra.Command{
 		Use:   "record -o LOG",
 		Short: "Follow the cluster and write its changes into a log, which --from and --at read",
@@ -66,7 +68,7 @@ every ten seconds; a part that is incomplete after a crash is ignored.`,
   # What was it like ten minutes before the end, and at nine?
   kubectl dra explain claim train-0 -n ml --from cluster.log --at -10m
   kubectl dra get claims -A --from cluster.log --at 09:00`,
-		Args: noArguments,
+		Args: console.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
 				return err
@@ -79,10 +81,10 @@ every ten seconds; a part that is incomplete after a crash is ignored.`,
 	f.StringVar(&o.maxSize, "max-size", "500Mi", "how large the log may become; 0 means no limit")
 	f.DurationVar(&o.bounds.Age, "max-age", 0, "how far back the log must go; what is older may be dropped (default all)")
 	f.DurationVar(&o.length, "for", 0, "stop after this time (default when interrupted)")
-	completeFiles(cmd, "output")
-	completeFlag(cmd, "max-size", "a few sizes", fixed("0", "100Mi", "500Mi", "2Gi"))
+	console.CompleteFiles(cmd, "output")
+	console.CompleteFlag(cmd, "max-size", "a few sizes", console.CompleteWords("0", "100Mi", "500Mi", "2Gi"))
 	for _, flag := range []string{"max-age", "for"} {
-		completeFlag(cmd, flag, "a few lengths of time", fixed("10m", "1h", "24h", "168h"))
+		console.CompleteFlag(cmd, flag, "a few lengths of time", console.CompleteWords("10m", "1h", "24h", "168h"))
 	}
 	return cmd
 }
@@ -91,22 +93,22 @@ every ten seconds; a part that is incomplete after a crash is ignored.`,
 func (o *recordOptions) complete() error {
 	switch {
 	case o.path == "":
-		return usagef("name the log to write: -o LOG")
+		return console.Usagef("name the log to write: -o LOG")
 	case o.path == "-":
-		return usagef("a log is a file: -o LOG")
-	case len(o.reader.from) > 0:
-		return usagef("record follows a cluster, or the living one of --demo; --from shows what was recorded")
+		return console.Usagef("a log is a file: -o LOG")
+	case len(o.reader.From) > 0:
+		return console.Usagef("record follows a cluster, or the living one of --demo; --from shows what was recorded")
 	case o.bounds.Age < 0:
-		return usagef("--max-age is %s; it can be 0 and more", o.bounds.Age)
+		return console.Usagef("--max-age is %s; it can be 0 and more", o.bounds.Age)
 	case o.length < 0:
-		return usagef("--for is %s; it can be 0 and more", o.length)
+		return console.Usagef("--for is %s; it can be 0 and more", o.length)
 	}
 	size, err := quantity.Parse(o.maxSize)
 	if err != nil {
-		return usagef("--max-size is %q: %w", o.maxSize, err)
+		return console.Usagef("--max-size is %q: %w", o.maxSize, err)
 	}
 	if o.bounds.Size = size.Value(); o.bounds.Size < 0 {
-		return usagef("--max-size is %q; it can be 0 and more", o.maxSize)
+		return console.Usagef("--max-size is %q; it can be 0 and more", o.maxSize)
 	}
 	return nil
 }
@@ -116,11 +118,11 @@ func (o *recordOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recording to %s: %w", o.path, err)
 	}
-	o.grace.extend()
+	o.grace.Extend()
 	record := &recording{
-		recordOptions: o, log: log, recorder: history.NewRecorder(o.bounds, log.end), outage: outageWatch{streams: o.streams, resources: inspect.Resources()},
+		recordOptions: o, log: log, recorder: history.NewRecorder(o.bounds, log.end), outage: sources.OutageWatch{Streams: o.Streams, Resources: inspect.Resources()},
 	}
-	if o.reader.demo {
+	if o.reader.Demo {
 		err = record.demo(ctx)
 	} else {
 		err = record.cluster(ctx)
@@ -132,7 +134,7 @@ func (o *recordOptions) run(ctx context.Context) error {
 		err = fmt.Errorf("recording to %s: %w", o.path, err)
 	}
 	if record.began {
-		o.note("recorded %s in %s, which has %s", words.Count(record.moments, "change"), o.path, bytesText(log.size))
+		o.Note("recorded %s in %s, which has %s", words.Count(record.moments, "change"), o.path, sources.BytesText(log.size))
 	}
 	return err
 }
@@ -144,7 +146,7 @@ type recording struct {
 	recorder *history.Recorder
 	began    bool
 	moments  int
-	outage   outageWatch
+	outage   sources.OutageWatch
 	// held is the newest snapshot if it is not recorded, because some of what could be read before cannot be, which was first so,
 	// or so again, at the time waiting. gone: nothing at all could be read meanwhile.
 	held    *inspect.Snapshot
@@ -157,17 +159,17 @@ func (r *recording) take(s *inspect.Snapshot) error {
 	if !r.began && slices.ContainsFunc(inspect.Resources(), func(k inspect.Resource) bool { return s.Health(k).State == inspect.Syncing }) {
 		return nil
 	}
-	r.outage.look(s)
+	r.outage.Look(s)
 	switch {
-	case len(r.outage.lost) == 0:
+	case len(r.outage.Lost) == 0:
 		r.waiting = time.Time{}
-	case r.outage.total():
+	case r.outage.Total():
 		r.held, r.waiting, r.gone = s, time.Time{}, true
 		return nil
 	case r.waiting.IsZero():
 		r.waiting = s.Time()
 	}
-	if len(r.outage.lost) > 0 && s.Time().Sub(r.waiting) < recordPatience {
+	if len(r.outage.Lost) > 0 && s.Time().Sub(r.waiting) < recordPatience {
 		r.held = s
 		return nil
 	}
@@ -176,8 +178,8 @@ func (r *recording) take(s *inspect.Snapshot) error {
 	}
 	if !r.began {
 		r.began = true
-		r.noteHealth(s, inspect.Resources())
-		r.note("recording to %s", r.path)
+		r.NoteHealth(s, inspect.Resources())
+		r.Note("recording to %s", r.path)
 		return r.write(s.Time())
 	}
 	return nil
@@ -186,7 +188,7 @@ func (r *recording) take(s *inspect.Snapshot) error {
 // record records a snapshot. If nothing could be read before it, what happened meanwhile is not known.
 func (r *recording) record(s *inspect.Snapshot) error {
 	if r.held = nil; r.gone {
-		if err := r.flush(r.outage.since); err != nil {
+		if err := r.flush(r.outage.Since); err != nil {
 			return err
 		}
 		r.recorder.Break()
@@ -199,8 +201,8 @@ func (r *recording) record(s *inspect.Snapshot) error {
 func (r *recording) write(until time.Time) error {
 	switch {
 	case r.held == nil:
-	case r.outage.total() || until.Sub(r.waiting) < recordPatience:
-		until = r.outage.since
+	case r.outage.Total() || until.Sub(r.waiting) < recordPatience:
+		until = r.outage.Since
 	default:
 		if err := r.record(r.held); err != nil {
 			return err
@@ -224,15 +226,15 @@ func (r *recording) flush(until time.Time) error {
 func (r *recording) cluster(ctx context.Context) error {
 	following, cancel := context.WithCancel(ctx)
 	defer cancel()
-	namespace, err := r.reader.namespace() // where the user may at least look, when not everywhere
+	namespace, err := r.reader.Namespace() // where the user may at least look, when not everywhere
 	if err != nil {
 		return err
 	}
-	source, err := r.reader.updates(following, namespace, inspect.Resources())
+	source, err := r.reader.Updates(following, namespace, inspect.Resources())
 	if err != nil {
 		return err
 	}
-	arrived := tellWaiting(ctx, r.streams, source)
+	arrived := sources.TellWaiting(ctx, r.Streams, source)
 	defer arrived()
 	ticker := time.NewTicker(recordPause)
 	defer ticker.Stop()
@@ -241,7 +243,7 @@ func (r *recording) cluster(ctx context.Context) error {
 		select {
 		case s, open := <-source.Updates():
 			if !open {
-				return cmp.Or(failureOf(source), context.Cause(ctx))
+				return cmp.Or(sources.FailureOf(source), context.Cause(ctx))
 			}
 			if err := r.take(s); err != nil {
 				return err
@@ -251,13 +253,13 @@ func (r *recording) cluster(ctx context.Context) error {
 				over = after(r.length)
 			}
 		case <-ticker.C:
-			if err := r.write(r.reader.clock()); err != nil {
+			if err := r.write(r.reader.Clock()); err != nil {
 				return err
 			}
 		case <-over:
-			return r.write(r.reader.clock())
+			return r.write(r.reader.Clock())
 		case <-ctx.Done():
-			return cmp.Or(r.write(r.reader.clock()), context.Cause(ctx))
+			return cmp.Or(r.write(r.reader.Clock()), context.Cause(ctx))
 		}
 	}
 }
@@ -272,11 +274,11 @@ func after(length time.Duration) <-chan time.Time {
 
 // demo records a life of the demo cluster, whose time does not have to be waited for.
 func (r *recording) demo(ctx context.Context) error {
-	snapshot, err := r.reader.readDemo()
+	snapshot, err := r.reader.ReadDemo()
 	if err != nil {
 		return err
 	}
-	life, err := demo.NewLife(demoSeed, snapshot.Features())
+	life, err := demo.NewLife(sources.DemoSeed, snapshot.Features())
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -54,8 +55,8 @@ func recordedSteps(t *testing.T, pause time.Duration) string {
 	path := filepath.Join(t.TempDir(), "cluster.log")
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	errOut, ended := &buffer{}, make(chan error, 1)
-	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &buffer{}, ErrOut: errOut}, time.Now)
+	errOut, ended := &clitest.Buffer{}, make(chan error, 1)
+	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &clitest.Buffer{}, ErrOut: errOut}, time.Now)
 	root := p.root()
 	root.SetArgs([]string{"record", "-o", path, "--server", server.URL})
 	go func() { ended <- root.ExecuteContext(ctx) }()

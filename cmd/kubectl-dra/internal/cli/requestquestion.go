@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
@@ -20,7 +22,7 @@ var methods = map[string]string{
 
 // requestOptions are a question about a request.
 type requestOptions struct {
-	shared
+	sources.Options
 	user                      string
 	groups                    []string
 	verb, resource, name, url string
@@ -35,21 +37,21 @@ const placeholder = "NAME"
 // asked returns the request that the flags describe. The namespace is that of -n, or empty.
 func (o *requestOptions) asked(namespace string) (*flowcontrol.Request, error) {
 	if o.user == "" {
-		return nil, usagef("name the user of the request: --as USER, and --as-group GROUP for each group")
+		return nil, console.Usagef("name the user of the request: --as USER, and --as-group GROUP for each group")
 	}
 	if (o.resource == "") == (o.url == "") {
-		return nil, usagef("name what is requested: either --resource RESOURCE or --url URL")
+		return nil, console.Usagef("name what is requested: either --resource RESOURCE or --url URL")
 	}
 	o.verb = strings.ToLower(o.verb)
 	method, known := methods[o.verb]
 	if o.verb != "" && !known {
-		return nil, usagef("unknown verb %q%s; there are %s", o.verb, didYouMean(o.verb, verbs()), commaList(verbs()))
+		return nil, console.Usagef("unknown verb %q%s; there are %s", o.verb, console.DidYouMean(o.verb, verbs()), console.CommaList(verbs()))
 	}
 	if o.url != "" {
 		return o.ofURL(namespace, cmp.Or(method, http.MethodGet))
 	}
 	if !slices.Contains(verbs(), o.verb) {
-		return nil, usagef("name the verb: --verb %s", strings.Join(verbs(), "|"))
+		return nil, console.Usagef("name the verb: --verb %s", strings.Join(verbs(), "|"))
 	}
 	at, err := o.path(namespace)
 	if err != nil {
@@ -66,21 +68,21 @@ func verbs() []string {
 
 func (o *requestOptions) ofURL(namespace, method string) (*flowcontrol.Request, error) {
 	if o.name != "" || namespace != "" {
-		return nil, usagef("--url says everything: --name and --namespace are for --resource")
+		return nil, console.Usagef("--url says everything: --name and --namespace are for --resource")
 	}
 	at, err := url.Parse(o.url)
 	if err != nil {
-		return nil, usagef("--url: %w", err)
+		return nil, console.Usagef("--url: %w", err)
 	}
 	if !strings.HasPrefix(at.Path, "/") {
-		return nil, usagef("--url is %q; it needs a path, such as /api/v1/pods", o.url)
+		return nil, console.Usagef("--url is %q; it needs a path, such as /api/v1/pods", o.url)
 	}
 	r, err := newRequest(o, method, at)
 	if err != nil {
 		return nil, err
 	}
 	if o.verb != "" && o.verb != r.Info.Verb && o.verb != strings.ToLower(method) {
-		return nil, usagef("the server takes %s %s for the verb %s, not %s", method, o.url, r.Info.Verb, o.verb)
+		return nil, console.Usagef("the server takes %s %s for the verb %s, not %s", method, o.url, r.Info.Verb, o.verb)
 	}
 	return r, nil
 }
@@ -88,7 +90,7 @@ func (o *requestOptions) ofURL(namespace, method string) (*flowcontrol.Request, 
 func newRequest(o *requestOptions, method string, at *url.URL) (*flowcontrol.Request, error) {
 	r, err := flowcontrol.NewRequest(o.user, o.groups, method, at)
 	if err != nil {
-		return nil, usagef("no server would take this request: %w", err)
+		return nil, console.Usagef("no server would take this request: %w", err)
 	}
 	return &r, nil
 }
@@ -118,7 +120,7 @@ func (o *requestOptions) path(namespace string) (*url.URL, error) {
 	}
 	if !resource.cluster {
 		if namespace == "" && !collection {
-			if namespace, err = o.reader.namespace(); err != nil {
+			if namespace, err = o.Reader.Namespace(); err != nil {
 				return nil, err
 			}
 		}
@@ -129,7 +131,7 @@ func (o *requestOptions) path(namespace string) (*url.URL, error) {
 	path += "/" + resource.name
 	if named {
 		if collection {
-			return nil, usagef("%s is for whole resources, and %s belongs to one object", o.verb, o.resource)
+			return nil, console.Usagef("%s is for whole resources, and %s belongs to one object", o.verb, o.resource)
 		}
 		path += "/" + url.PathEscape(cmp.Or(o.name, placeholder))
 	}

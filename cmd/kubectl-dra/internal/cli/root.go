@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
@@ -33,21 +36,21 @@ func Commands() *cobra.Command {
 
 // program is what commands are made of. Each takes of it what it needs.
 type program struct {
-	streams    *streams
-	connection *connection
-	reader     *reader
-	completer  *completer
-	memory     *memory
-	grace      *gracePeriod
-	clock      Clock
+	streams    *console.Streams
+	connection *sources.Connection
+	reader     *sources.Reader
+	completer  *inquiry.Completer
+	memory     *sources.Memory
+	grace      *console.GracePeriod
+	clock      sources.Clock
 	helpFailed error // why help could not be printed
 }
 
-func newProgram(io genericiooptions.IOStreams, clock Clock) *program {
-	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}, clock: clock}
-	p.connection = newConnection(p.streams)
-	p.reader = newReader(p.streams, p.connection, p.memory, clock)
-	p.completer = newCompleter(p.streams, p.reader)
+func newProgram(io genericiooptions.IOStreams, clock sources.Clock) *program {
+	p := &program{streams: &console.Streams{IOStreams: io}, memory: &sources.Memory{}, grace: &console.GracePeriod{}, clock: clock}
+	p.connection = sources.NewConnection(p.streams)
+	p.reader = sources.NewReader(p.streams, p.connection, p.memory, clock)
+	p.completer = inquiry.NewCompleter(p.streams, p.reader)
 	return p
 }
 
@@ -64,10 +67,10 @@ func (p *program) root() *cobra.Command {
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(p.streams, cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := configureLog(p.streams.ErrOut, p.streams.verbosity); err != nil {
+			if err := console.ConfigureLog(p.streams.ErrOut, p.streams.Verbosity); err != nil {
 				return err
 			}
-			if err := p.reader.validate(); err != nil {
+			if err := p.reader.Validate(); err != nil {
 				return err
 			}
 			return refuseEmptyFlags(cmd)
@@ -77,14 +80,14 @@ func (p *program) root() *cobra.Command {
 	root.SetIn(p.streams.In)
 	root.SetOut(p.streams.Out)
 	root.SetErr(p.streams.ErrOut)
-	p.reader.addFlags(root.PersistentFlags())
-	p.streams.addFlags(root.PersistentFlags())
-	p.connection.addFlags(root.PersistentFlags())
+	p.reader.AddFlags(root.PersistentFlags())
+	p.streams.AddFlags(root.PersistentFlags())
+	p.connection.AddFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help(&p.helpFailed))
 	root.Flags().Bool("version", false, "print the version of the plugin, as kubectl dra version --client does")
-	p.completer.commonFlags(root)
+	p.completer.CommonFlags(root)
 	root.AddCommand(p.commands()...)
 	root.SetHelpCommand(newHelp(root))
 	offerNothingElse(root)
@@ -97,19 +100,19 @@ func (p *program) commands() []*cobra.Command {
 	ui := &terminalUI{streams: streams, connection: connection, reader: reader, memory: p.memory, writers: access}
 	return []*cobra.Command{
 		newTop(ui),
-		streams.onlyReading(newExplain(streams, reader, completer)),
+		streams.OnlyReading(newExplain(streams, reader, completer)),
 		newAllocate(access, completer),
 		newDeallocate(access, completer),
-		streams.onlyReading(newFit(streams, reader, completer)),
+		streams.OnlyReading(newFit(streams, reader, completer)),
 		newCel(streams, reader, completer, ui.Lab),
-		streams.onlyReading(newGet(streams, reader, completer)),
-		streams.onlyReading(newCheck(streams, reader, completer, clientVersion().GitVersion)),
-		streams.onlyReading(newPlan(streams, reader, completer)),
-		streams.onlyReading(newNode(streams, reader, completer)),
+		streams.OnlyReading(newGet(streams, reader, completer)),
+		streams.OnlyReading(newCheck(streams, reader, completer, clientVersion().GitVersion)),
+		streams.OnlyReading(newPlan(streams, reader, completer)),
+		streams.OnlyReading(newNode(streams, reader, completer)),
 		newSnapshot(streams, connection, reader, p.memory),
 		newRecord(streams, reader, p.grace),
-		streams.onlyReading(newDiff(streams, reader)),
-		streams.onlyReading(newVersion(streams, reader, pluginVersion())),
+		streams.OnlyReading(newDiff(streams, reader)),
+		streams.OnlyReading(newVersion(streams, reader, pluginVersion())),
 		newCompletion(streams),
 		newSchema(streams),
 		newMCP(streams, reader, p.clock),
@@ -118,7 +121,7 @@ func (p *program) commands() []*cobra.Command {
 }
 
 // runRoot is what happens without a command.
-func runRoot(streams *streams, cmd *cobra.Command) error {
+func runRoot(streams *console.Streams, cmd *cobra.Command) error {
 	if asked, err := cmd.Flags().GetBool("version"); err != nil || !asked {
 		return errors.Join(err, cmd.Help())
 	}
@@ -136,20 +139,20 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	if hint := didYouMean(args[0], names); hint != "" {
-		return usagef("unknown command %q%s", args[0], hint)
+	if hint := console.DidYouMean(args[0], names); hint != "" {
+		return console.Usagef("unknown command %q%s", args[0], hint)
 	}
-	return usagef("unknown command %q; there are %s", args[0], commaList(names))
+	return console.Usagef("unknown command %q; there are %s", args[0], console.CommaList(names))
 }
 
 // offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.
 func offerNothingElse(cmd *cobra.Command) {
 	if cmd.ValidArgsFunction == nil {
-		cmd.ValidArgsFunction = nothing
+		cmd.ValidArgsFunction = console.CompleteNothing
 	}
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, nothing) // fails for those that complete something
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, console.CompleteNothing) // fails for those that complete something
 		})
 	}
 	for _, sub := range cmd.Commands() {

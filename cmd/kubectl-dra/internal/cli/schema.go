@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/docs/schema"
 )
 
 // newSchema makes the command that prints JSON Schemas.
-func newSchema(streams *streams) *cobra.Command {
+func newSchema(streams *console.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [KIND]",
 		Short: "Print the JSON Schema of what commands print with -o json",
@@ -22,7 +23,7 @@ yaml, such as Explanation or Plan; without KIND, list the kinds that have one.`,
   kubectl dra schema`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("name one KIND, or none to list them")
+				return console.Usagef("name one KIND, or none to list them")
 			}
 			if len(args) == 0 {
 				for _, kind := range schema.Kinds() {
@@ -34,12 +35,12 @@ yaml, such as Explanation or Plan; without KIND, list the kinds that have one.`,
 			}
 			data, ok := schema.Of(args[0])
 			if !ok {
-				return usagef("there is no kind %q%s", args[0], didYouMean(args[0], schema.Kinds()))
+				return console.Usagef("there is no kind %q%s", args[0], console.DidYouMean(args[0], schema.Kinds()))
 			}
 			_, err := streams.Out.Write(data)
 			return err
 		},
 	}
-	completeArguments(cmd, "kinds", first(fixed(schema.Kinds()...)))
+	console.CompleteArguments(cmd, "kinds", console.CompleteFirst(console.CompleteWords(schema.Kinds()...)))
 	return cmd
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -24,16 +26,16 @@ import (
 
 // snapshotOptions are the flags of kubectl dra snapshot.
 type snapshotOptions struct {
-	streams          *streams
-	connection       *connection
-	reader           *reader
-	memory           *memory
+	streams          *console.Streams
+	connection       *sources.Connection
+	reader           *sources.Reader
+	memory           *sources.Memory
 	output           string
 	anonymize, force bool
 }
 
 // newSnapshot returns the command snapshot.
-func newSnapshot(streams *streams, connection *connection, reader *reader, memory *memory) *cobra.Command {
+func newSnapshot(streams *console.Streams, connection *sources.Connection, reader *sources.Reader, memory *sources.Memory) *cobra.Command {
 	o := &snapshotOptions{streams: streams, connection: connection, reader: reader, memory: memory}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
@@ -63,13 +65,13 @@ on each line) or .json.gz (the same, compressed, which is also written to stdout
 
   # For a bug report
   kubectl dra snapshot --anonymize -o report.json.gz`,
-		Args: noArguments,
+		Args: console.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write to this file, or - for stdout; without it to stdout, or on a terminal to a file named after the cluster and the time")
 	f.BoolVar(&o.anonymize, "anonymize", false, "replace names and all other text that is not public")
-	completeFiles(cmd, "output")
+	console.CompleteFiles(cmd, "output")
 	f.BoolVar(&o.force, "force", false, "overwrite the file")
 	return cmd
 }
@@ -83,20 +85,20 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 			return err // before the cluster is read
 		}
 	}
-	namespace, err := o.reader.namespace() // all that is read of what the user may not read everywhere
+	namespace, err := o.reader.Namespace() // all that is read of what the user may not read everywhere
 	if err != nil {
 		return err
 	}
-	snapshot, err := o.reader.read(ctx, namespace, inspect.Resources())
+	snapshot, err := o.reader.Read(ctx, namespace, inspect.Resources())
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o.streams.noteHealth(snapshot, inspect.Resources())
+	o.streams.NoteHealth(snapshot, inspect.Resources())
 	path := o.output
-	if _, terminal := terminalWidth(o.streams.Out); path == "" && terminal {
+	if _, terminal := console.TerminalWidth(o.streams.Out); path == "" && terminal {
 		path = o.defaultPath(snapshot)
 	}
 	if path == "" {
@@ -110,12 +112,12 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
 	}
 	counts := countsOf(&header)
-	o.streams.note("saved %s to %s", totalText(counts), path)
-	if o.streams.verbosity > 0 {
-		o.streams.note("  %s", commaList(counts.texts))
+	o.streams.Note("saved %s to %s", totalText(counts), path)
+	if o.streams.Verbosity > 0 {
+		o.streams.Note("  %s", console.CommaList(counts.texts))
 	}
 	if n := header.InexactSelectors; n > 0 {
-		o.streams.note("selectors that compute with replaced text, and may answer differently: %d", n)
+		o.streams.Note("selectors that compute with replaced text, and may answer differently: %d", n)
 	}
 	if unread := o.unread(snapshot); unread != "" {
 		return fmt.Errorf("the snapshot is incomplete, because not all could be read: %s", unread)
@@ -128,9 +130,9 @@ func checkFileName(path string) error {
 	plain := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	switch {
 	case slices.Contains(output.TableFormats, path):
-		return usagef("-o names a file, not a format as %s is: -o cluster.json writes JSON, any other name protobuf", path)
+		return console.Usagef("-o names a file, not a format as %s is: -o cluster.json writes JSON, any other name protobuf", path)
 	case strings.HasSuffix(plain, ".yaml") || strings.HasSuffix(plain, ".yml"):
-		return usagef("-o %s: nothing is written as YAML; -o cluster.json writes JSON", path)
+		return console.Usagef("-o %s: nothing is written as YAML; -o cluster.json writes JSON", path)
 	}
 	return nil
 }
@@ -183,7 +185,7 @@ func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snap
 
 // put writes the archive of a snapshot to where it was asked for.
 func (o *snapshotOptions) put(ctx context.Context, path string, s *inspect.Snapshot, content io.Reader) error {
-	if err := o.memory.unwatch(); err != nil { // no end of the program may leave a file behind
+	if err := o.memory.Unwatch(); err != nil { // no end of the program may leave a file behind
 		return err
 	}
 	if path == "-" {
@@ -207,8 +209,8 @@ func (o *snapshotOptions) put(ctx context.Context, path string, s *inspect.Snaps
 // none, but not better than one from before.
 func (o *snapshotOptions) unread(s *inspect.Snapshot) string {
 	for _, resource := range inspect.Resources() {
-		if h := s.Health(resource); h.State == inspect.Broken && !o.reader.offline() {
-			return healthText(resource, h)
+		if h := s.Health(resource); h.State == inspect.Broken && !o.reader.Offline() {
+			return console.HealthText(resource, h)
 		}
 	}
 	return ""
@@ -246,12 +248,12 @@ func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 	switch {
 	case o.anonymize:
 		what = "anonymized"
-	case o.reader.demo:
+	case o.reader.Demo:
 		what = "demo"
-	case len(o.reader.from) > 0 && o.reader.from[0] != "-":
-		what, _, _ = strings.Cut(filepath.Base(o.reader.from[0]), ".")
+	case len(o.reader.From) > 0 && o.reader.From[0] != "-":
+		what, _, _ = strings.Cut(filepath.Base(o.reader.From[0]), ".")
 	default:
-		what = cmp.Or(o.connection.contextInUse(), what)
+		what = cmp.Or(o.connection.ContextInUse(), what)
 	}
 	what = strings.Trim(unsafeInFileNames.ReplaceAllString(what, "-"), "-.")
 	form := "pb"
@@ -287,8 +289,8 @@ func totalText(c counts) string {
 	switch n := len(c.texts); {
 	case n == 0:
 		return "no objects"
-	case n <= maxNamesListed:
-		return commaList(c.texts)
+	case n <= console.MaxNamesListed:
+		return console.CommaList(c.texts)
 	default:
 		return fmt.Sprintf("%d objects of %d kinds (-v counts each)", c.all, n)
 	}

@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -42,9 +44,9 @@ func readArchived(t *testing.T, s *inspect.Snapshot, opts archive.Options) *insp
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := newReading(io.Discard, func() time.Time { return s.Time().AddDate(1, 0, 0) })
-	r.from = []string{path}
-	back, err := r.read(context.Background(), "", nil)
+	r := clitest.NewReader(io.Discard, func() time.Time { return s.Time().AddDate(1, 0, 0) })
+	r.From = []string{path}
+	back, err := r.Read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func subjectsOf(s *inspect.Snapshot) []metav1.Object {
 		subjects = append(subjects, inspect.KindOf(resource).Objects(s.Objects())...)
 	}
 	return slices.CompactFunc(subjects, func(a, b metav1.Object) bool {
-		return kindName(a) == kindName(b) && a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
+		return inquiry.KindName(a) == inquiry.KindName(b) && a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
 	})
 }
 
@@ -89,9 +91,9 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 
 // TestSnapshotAnswersAsItsSource: the demo cluster and its archive give the same answers, byte for byte.
 func TestSnapshotAnswersAsItsSource(t *testing.T) {
-	r := newReading(io.Discard, time.Now)
-	r.demo = true
-	s, err := r.read(context.Background(), "", nil)
+	r := clitest.NewReader(io.Discard, time.Now)
+	r.Demo = true
+	s, err := r.Read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,9 +180,9 @@ func asRead(s *inspect.Snapshot) *inspect.Snapshot {
 
 // TestAnonymizedSnapshotAnswersAlike: other names, but the same verdicts, counts, reasons and devices.
 func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
-	r := newReading(io.Discard, time.Now)
-	r.demo = true
-	s, err := r.read(context.Background(), "", nil)
+	r := clitest.NewReader(io.Discard, time.Now)
+	r.Demo = true
+	s, err := r.Read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,7 @@ func shapesOf(t *testing.T, s *inspect.Snapshot) [][]string {
 	}
 	var shapes [][]string
 	for _, subject := range subjectsOf(s) {
-		shape := []string{kindName(subject)}
+		shape := []string{inquiry.KindName(subject)}
 		e, err := question.Object(context.Background(), cluster, subject, question.Options{})
 		if err != nil {
 			shapes = append(shapes, append(shape, "error"))

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -30,10 +33,10 @@ type Writers interface {
 
 // terminalUI is what the terminal UI works with.
 type terminalUI struct {
-	streams    *streams
-	connection *connection
-	reader     *reader
-	memory     *memory
+	streams    *console.Streams
+	connection *sources.Connection
+	reader     *sources.Reader
+	memory     *sources.Memory
 	writers    Writers
 }
 
@@ -87,27 +90,27 @@ as plain text, and the command ends.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.once, "once", false, "print the view as plain text and exit")
 	f.BoolVarP(&o.all, "all-namespaces", "A", false, "show all namespaces, which is the default")
-	addConcurrencyFlag(f, &o.seats)
-	completeArguments(cmd, "views", first(fixed(views...)))
+	sources.AddConcurrencyFlag(f, &o.seats)
+	console.CompleteArguments(cmd, "views", console.CompleteFirst(console.CompleteWords(views...)))
 	return cmd
 }
 
 // complete checks what is to be shown.
 func (o *topOptions) complete(args []string) error {
-	if err := checkSeats(o.seats); err != nil {
+	if err := sources.CheckSeats(o.seats); err != nil {
 		return err
 	}
 	if len(args) > 1 {
-		return usagef("one view at a time, not %s", commaList(args))
+		return console.Usagef("one view at a time, not %s", console.CommaList(args))
 	}
 	if len(args) == 1 {
 		o.view = args[0]
 		if known := tui.Views(); !slices.Contains(known, o.view) {
-			return usagef("unknown view %q%s", o.view, cmp.Or(didYouMean(o.view, known), "; there are "+commaList(known)))
+			return console.Usagef("unknown view %q%s", o.view, cmp.Or(console.DidYouMean(o.view, known), "; there are "+console.CommaList(known)))
 		}
 	}
 	if !o.all { // -A wins, as in kubectl
-		o.namespace = o.connection.namespaceFlag()
+		o.namespace = o.connection.NamespaceFlag()
 	}
 	return nil
 }
@@ -115,7 +118,7 @@ func (o *topOptions) complete(args []string) error {
 func (o *topOptions) run(ctx context.Context) error {
 	options := o.screenOptions()
 	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
-	once := o.once || !o.streams.interactive()
+	once := o.once || !o.streams.Interactive()
 	options.Asked = o.asked
 	options.StuckFirst = o.view == "" && !once
 	ctx, cancel := context.WithCancel(ctx)
@@ -125,21 +128,21 @@ func (o *topOptions) run(ctx context.Context) error {
 	}
 	if once {
 		options.Profile = colorprofile.NoTTY // plain text, without bold type either
-		if o.streams.useColor() {
+		if o.streams.UseColor() {
 			options.Profile = colorprofile.Detect(o.streams.Out, os.Environ())
 		}
-		options.Width = o.streams.tableWidth()
+		options.Width = o.streams.TableWidth()
 		return errors.Join(tui.Once(ctx, o.streams.Out, options), o.unread)
 	}
-	collectSooner()
-	if !o.reader.offline() {
+	sources.CollectSooner()
+	if !o.reader.Offline() {
 		writer, wait := o.writers.Cluster()
 		defer wait()
 		options.Writer = writer
 	}
-	o.memory.onScreen.Store(true)
+	o.memory.OnScreen.Store(true)
 	if err := tui.Run(ctx, options); errors.Is(err, tui.ErrInterrupted) {
-		return exitWith(exitInterrupted)
+		return console.ExitWith(console.ExitInterrupted)
 	} else if err != nil {
 		return err
 	}
@@ -149,13 +152,13 @@ func (o *topOptions) run(ctx context.Context) error {
 // connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
 // demo cluster lives until ctx is done, unless one look is enough; files are read once.
 func (o *topOptions) connect(ctx context.Context, options *tui.Options, once bool) (err error) {
-	if !o.reader.offline() && !once {
+	if !o.reader.Offline() && !once {
 		if err := o.logIn(ctx); err != nil {
 			return err
 		}
-		options.Remarks = o.connection.plugin.lastLines
+		options.Remarks = o.connection.Plugin.LastLines
 	}
-	if options.Levels, err = o.reader.levelSource(); err != nil {
+	if options.Levels, err = o.reader.LevelSource(); err != nil {
 		return err
 	}
 	if err := o.connectEvents(options); err != nil {
@@ -166,26 +169,26 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 			return err
 		}
 	}
-	if o.reader.offline() || once {
-		snapshot, err := o.reader.read(ctx, o.namespace, inspect.Resources())
+	if o.reader.Offline() || once {
+		snapshot, err := o.reader.Read(ctx, o.namespace, inspect.Resources())
 		if err != nil {
 			return err
 		}
 		options.Source = tui.Static(snapshot)
-		if given := o.reader.givenEvents(); len(given.List) > 0 {
+		if given := o.reader.GivenEvents(); len(given.List) > 0 {
 			options.Events = func(context.Context, []inspect.ObjectRef) (inspect.Events, error) { return given, nil }
 		}
 		if once {
-			o.streams.noteHealth(snapshot, inspect.Resources())
-			if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+			o.streams.NoteHealth(snapshot, inspect.Resources())
+			if err := o.reader.CheckNamespace(ctx, snapshot); err != nil {
 				return err
 			}
 			o.unread = o.lacks(snapshot)
 		}
-		if !o.reader.demo || once {
+		if !o.reader.Demo || once {
 			return nil
 		}
-		life, err := demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
+		life, err := demo.Live(ctx, sources.DemoSeed, snapshot.Features(), demo.Pace)
 		if err != nil {
 			return err
 		}
@@ -193,20 +196,20 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		options.Writer = o.writers.Demo(life)
 		return nil
 	}
-	config, err := o.connection.restConfig()
+	config, err := o.connection.RESTConfig()
 	if err != nil {
 		return err
 	}
-	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
+	namespace, err := o.reader.Namespace() // where the user may at least look, when not everywhere
 	if err != nil {
 		return err
 	}
-	options.Remarks = o.connection.plugin.lastLines
+	options.Remarks = o.connection.Plugin.LastLines
 	options.Events = func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error) {
-		return live.Events(ctx, config, known(objects))
+		return live.Events(ctx, config, inquiry.WithUID(objects))
 	}
 	options.Source, err = live.Watch(ctx, config, live.Options{
-		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.reader.applyFeatureFlag,
+		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.reader.ApplyFeatureFlag,
 	})
 	return err
 }
@@ -229,7 +232,7 @@ func (o *topOptions) lacks(s *inspect.Snapshot) error {
 		case h.State == inspect.NotRead:
 			return fmt.Errorf("the view is incomplete: no %s were read", r)
 		case h.PartialIn(o.namespace):
-			return fmt.Errorf("the view is incomplete, because not all could be read: %s", healthText(r, h))
+			return fmt.Errorf("the view is incomplete, because not all could be read: %s", console.HealthText(r, h))
 		}
 	}
 	return nil
@@ -237,19 +240,19 @@ func (o *topOptions) lacks(s *inspect.Snapshot) error {
 
 // connectLog sets a log as the source, with its time line. log is false if there is none.
 func (o *topOptions) connectLog(ctx context.Context, options *tui.Options) (log bool, err error) {
-	path, rest, err := splitLog(o.reader.from)
+	path, rest, err := sources.SplitLog(o.reader.From)
 	if err != nil || path == "" {
 		return false, err
 	}
-	opened, err := o.reader.openLog(path) // to be read until the program ends
+	opened, err := o.reader.OpenLog(path) // to be read until the program ends
 	if err != nil {
 		return true, err
 	}
-	more, err := o.reader.readMore(ctx, rest)
+	more, err := o.reader.ReadMore(ctx, rest)
 	if err != nil {
 		return true, err
 	}
-	moment, t, err := o.reader.momentOf(ctx, opened, o.reader.at)
+	moment, t, err := o.reader.MomentOf(ctx, opened, o.reader.At)
 	if err != nil {
 		return true, err
 	}
@@ -257,7 +260,7 @@ func (o *topOptions) connectLog(ctx context.Context, options *tui.Options) (log 
 	if err != nil {
 		return true, err
 	}
-	finish := func(s *inspect.Snapshot) *inspect.Snapshot { return o.reader.onTop(s, more) }
+	finish := func(s *inspect.Snapshot) *inspect.Snapshot { return o.reader.OnTop(s, more) }
 	options.Asked.Once = true // the moment that is shown is not the one that would be asked about
 	options.Source = tui.NewLog(opened, finish(first.AsOf(t)), moment, finish)
 	return true, nil
@@ -281,13 +284,13 @@ func shownFirst(view string) []inspect.Resource {
 // connectEvents sets where the Events of the cluster come from.
 func (o *topOptions) connectEvents(options *tui.Options) error {
 	switch {
-	case o.reader.demo:
+	case o.reader.Demo:
 		options.NoRecent = "the demo cluster has none"
 		return nil
-	case o.reader.offline():
+	case o.reader.Offline():
 		options.NoRecent = "the files have none"
 		options.Recent = func(context.Context) (inspect.Events, error) {
-			given := o.reader.givenEvents()
+			given := o.reader.GivenEvents()
 			if len(given.List) == 0 {
 				given.Health.Message = options.NoRecent
 			}
@@ -295,11 +298,11 @@ func (o *topOptions) connectEvents(options *tui.Options) error {
 		}
 		return nil
 	}
-	config, err := o.connection.restConfig()
+	config, err := o.connection.RESTConfig()
 	if err != nil {
 		return err
 	}
-	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
+	namespace, err := o.reader.Namespace() // where the user may at least look, when not everywhere
 	if err != nil {
 		return err
 	}
@@ -309,17 +312,17 @@ func (o *topOptions) connectEvents(options *tui.Options) error {
 
 // logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so before.
 func (o *topOptions) logIn(ctx context.Context) error {
-	config, err := o.connection.restConfig()
+	config, err := o.connection.RESTConfig()
 	if err != nil {
 		return err
 	}
-	if needsKeyboard(config) {
-		if _, err := o.connection.serverVersion(ctx); err != nil {
+	if sources.NeedsKeyboard(config) {
+		if _, err := o.connection.ServerVersion(ctx); err != nil {
 			return err
 		}
 	}
-	o.connection.keyboardTaken = true
-	o.connection.plugin.keepForScreen()
+	o.connection.KeyboardTaken = true
+	o.connection.Plugin.KeepForScreen()
 	return nil
 }
 
@@ -329,29 +332,29 @@ const demoCluster = "demo, only in memory"
 // asked is how the cluster is asked about.
 func (u *terminalUI) asked(flags *pflag.FlagSet) remedy.Asked {
 	return remedy.Asked{
-		Args:  givenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, clusterFlags...)),
-		Flags: givenFlags(flags, clusterFlags), Demo: u.reader.demo, Once: slices.Contains(u.reader.from, "-"),
+		Args:  sources.GivenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, sources.ClusterFlags...)),
+		Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: u.reader.Demo, Once: slices.Contains(u.reader.From, "-"),
 	}
 }
 
 // Lab opens the editor of selectors, on what the flags say to read.
 func (u *terminalUI) Lab(ctx context.Context, flags *pflag.FlagSet) error {
-	o := &topOptions{terminalUI: u, view: "cel", typing: true, namespace: u.connection.namespaceFlag(), asked: u.asked(flags)}
+	o := &topOptions{terminalUI: u, view: "cel", typing: true, namespace: u.connection.NamespaceFlag(), asked: u.asked(flags)}
 	return o.run(ctx)
 }
 
 // screenOptions are those that follow from where the data comes from.
 func (u *terminalUI) screenOptions() tui.Options {
-	options := tui.Options{Clock: u.reader.clock, Input: u.streams.In, Output: u.streams.Out}
+	options := tui.Options{Clock: u.reader.Clock, Input: u.streams.In, Output: u.streams.Out}
 	switch {
-	case u.reader.demo:
+	case u.reader.Demo:
 		options.Origin, options.Cluster = tui.Demo, demoCluster
-	case len(u.reader.from) > 0:
+	case len(u.reader.From) > 0:
 		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
 	default:
-		options.Cluster, options.User = u.connection.clusterAndUser()
+		options.Cluster, options.User = u.connection.ClusterAndUser()
 	}
-	if u.streams.color == "never" {
+	if u.streams.Color == "never" {
 		options.Profile = colorprofile.ASCII
 	}
 	return options

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -54,13 +55,13 @@ func (d *demoWriter) Plan(ctx context.Context, action tui.Action, subject screen
 // options are those of a command that writes, with notes that go into a buffer.
 func (d *demoWriter) options(subject screen.Ref, notes *bytes.Buffer) writeOptions {
 	access := d.access.offScreen(notes)
-	access.reader.demo = true // which has a time of its own
+	access.reader.Demo = true // which has a time of its own
 	return writeOptions{writeAccess: access, namespace: subject.Namespace, dryRun: dryRunClient}
 }
 
 func (d *demoWriter) planAllocation(ctx context.Context, subject screen.Ref) (tui.Plan, error) {
 	notes := &bytes.Buffer{}
-	o := &allocateOptions{writeOptions: d.options(subject, notes), kind: kindClaim, names: []string{subject.Name}}
+	o := &allocateOptions{writeOptions: d.options(subject, notes), kind: inquiry.Claim, names: []string{subject.Name}}
 	shown, text, err := o.planned(ctx, d.life.Snapshot(), notes)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (d *demoWriter) planAllocation(ctx context.Context, subject screen.Ref) (tu
 				return errMoved
 			}
 			done = now
-			return l.Allocate(now.Written(o.reader.now(l.Snapshot()))[0])
+			return l.Allocate(now.Written(o.reader.Now(l.Snapshot()))[0])
 		})
 		if err != nil {
 			return "", err

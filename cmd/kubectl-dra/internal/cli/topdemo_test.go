@@ -11,6 +11,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -21,13 +23,13 @@ import (
 // newDemoWriter writes to a demo cluster that stands still but for that.
 func newDemoWriter(t *testing.T) *demoWriter {
 	t.Helper()
-	life, err := demo.Live(t.Context(), demoSeed, inspect.DefaultFeatures(inspect.NewestMinor), time.Hour)
+	life, err := demo.Live(t.Context(), sources.DemoSeed, inspect.DefaultFeatures(inspect.NewestMinor), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &streams{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), color: "never"}
-	connection := &connection{}
-	return &demoWriter{&writeAccess{s, connection, newReader(s, connection, &memory{}, time.Now), &gracePeriod{}}, life}
+	s := &console.Streams{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Color: "never"}
+	connection := &sources.Connection{}
+	return &demoWriter{&writeAccess{s, connection, sources.NewReader(s, connection, &sources.Memory{}, time.Now), &console.GracePeriod{}}, life}
 }
 
 func (d *demoWriter) plan(t *testing.T, action tui.Action, subject screen.Ref) tui.Plan {

@@ -13,6 +13,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 	"github.com/kubectl-dra/kubectl-dra/tui"
@@ -53,24 +56,24 @@ func (t *topWriter) execute(write func() (string, error)) (string, error) {
 		return "", err
 	}
 	defer end()
-	t.access.grace.extend()
+	t.access.grace.Extend()
 	said, err := write()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.ended && err != nil:
-		t.access.streams.note("%s", oneLine(err))
+		t.access.streams.Note("%s", console.OneLine(err))
 	case t.ended:
-		t.access.streams.note("%s", said)
+		t.access.streams.Note("%s", said)
 	}
 	return said, err
 }
 
 // offScreen is the same access with notes that go into a buffer instead of over the screen.
 func (a *writeAccess) offScreen(notes *bytes.Buffer) *writeAccess {
-	streams := &streams{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: notes, ErrOut: notes}, color: "never"}
-	reader := newReader(streams, a.connection, &memory{}, a.reader.clock)
-	reader.features, reader.gates = a.reader.features, a.reader.gates
+	streams := &console.Streams{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: notes, ErrOut: notes}, Color: "never"}
+	reader := sources.NewReader(streams, a.connection, &sources.Memory{}, a.reader.Clock)
+	reader.Features, reader.Gates = a.reader.Features, a.reader.Gates
 	return &writeAccess{streams, a.connection, reader, a.grace}
 }
 
@@ -84,7 +87,7 @@ func (t *topWriter) wait() {
 	go func() { t.writing.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(undoGrace):
+	case <-time.After(console.UndoGrace):
 	}
 }
 
@@ -98,8 +101,8 @@ func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.
 	if action == tui.Deallocate {
 		return t.planDeallocation(ctx, &deallocateOptions{write, []string{subject.Name}})
 	}
-	o := &allocateOptions{writeOptions: write, kind: kindClaim, names: []string{subject.Name}, settle: commit.DefaultSettle}
-	read := func(ctx context.Context) (*inspect.Snapshot, error) { return o.reader.read(ctx, o.namespace, nil) }
+	o := &allocateOptions{writeOptions: write, kind: inquiry.Claim, names: []string{subject.Name}, settle: commit.DefaultSettle}
+	read := func(ctx context.Context) (*inspect.Snapshot, error) { return o.reader.Read(ctx, o.namespace, nil) }
 	snapshot, err := read(ctx)
 	if err != nil {
 		return nil, err
@@ -168,7 +171,7 @@ func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapsho
 	if err := o.announce(ctx, d); err != nil {
 		return nil, "", err
 	}
-	text, err := statusText(d.Written(o.reader.now(snapshot)))
+	text, err := statusText(d.Written(o.reader.Now(snapshot)))
 	return d, notes.String() + "\n" + text, err
 }
 
@@ -201,7 +204,7 @@ func summary(d *commit.Decision) string {
 
 // planDeallocation looks at what would be cleared.
 func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) (tui.Plan, error) {
-	snapshot, err := o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
+	snapshot, err := o.reader.Read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 func TestTheWriterEndsAfterWhatWasBegun(t *testing.T) {
@@ -38,7 +40,7 @@ func TestTheWriterEndsAfterWhatWasBegun(t *testing.T) {
 func TestTheEndOfAWriteIsSaid(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		var out bytes.Buffer
-		writer := &topWriter{access: &writeAccess{streams: &streams{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, grace: &gracePeriod{}}}
+		writer := &topWriter{access: &writeAccess{streams: &console.Streams{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, grace: &console.GracePeriod{}}}
 		for _, failure := range []error{nil, errors.New("allocated all the same: \x1b[2Jml/x has gpu-0")} {
 			writer.ended = false
 			if _, err := writer.execute(func() (string, error) { writer.ended = ended; return "allocated: ml/x", failure }); !errors.Is(err, failure) {

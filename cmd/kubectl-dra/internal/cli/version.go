@@ -7,28 +7,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
 // versionOptions are what version is asked.
 type versionOptions struct {
-	shared
+	sources.Options
 	plugin *output.Version // what is known without a server
 	client bool
 }
 
 // newVersion returns the command version, of a plugin of which this is known.
-func newVersion(streams *streams, reader *reader, plugin *output.Version) *cobra.Command {
-	o := &versionOptions{shared: shared{streams: streams, reader: reader}, plugin: plugin}
+func newVersion(streams *console.Streams, reader *sources.Reader, plugin *output.Version) *cobra.Command {
+	o := &versionOptions{Options: sources.Options{Streams: streams, Reader: reader}, plugin: plugin}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the plugin and of the server",
-		Args:  noArguments,
+		Args:  console.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&o.client, "client", false, "do not ask the server")
-	addOutputFlags(cmd, &o.format, output.ObjectFormats)
+	console.AddOutputFlags(cmd, &o.Format, output.ObjectFormats)
 	return cmd
 }
 
@@ -36,9 +38,9 @@ func newVersion(streams *streams, reader *reader, plugin *output.Version) *cobra
 func (o *versionOptions) run(ctx context.Context) error {
 	v := o.plugin
 	var failed error
-	if !o.client && !o.reader.offline() {
-		v.ServerVersion, failed = o.reader.connection.serverVersion(ctx)
+	if !o.client && !o.Reader.Offline() {
+		v.ServerVersion, failed = o.Reader.Connection.ServerVersion(ctx)
 	}
-	err := o.answer(v, func(w io.Writer, _ text.Options) error { return output.PrintVersion(w, v) }, exitAnswered)
+	err := o.Answer(v, func(w io.Writer, _ text.Options) error { return output.PrintVersion(w, v) }, console.ExitAnswered)
 	return errors.Join(err, failed)
 }
