@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/explain"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
@@ -100,7 +101,7 @@ func (p *program) commands() []*cobra.Command {
 	ui := &terminalUI{streams: streams, connection: connection, reader: reader, memory: p.memory, writers: access}
 	return []*cobra.Command{
 		newTop(ui),
-		streams.OnlyReading(newExplain(streams, reader, completer)),
+		streams.OnlyReading(explain.New(streams, reader, completer)),
 		newAllocate(access, completer),
 		newDeallocate(access, completer),
 		streams.OnlyReading(newFit(streams, reader, completer)),

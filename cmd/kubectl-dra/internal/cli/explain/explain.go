@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -107,8 +107,8 @@ type explainOptions struct {
 	since, watch bool
 }
 
-// newExplain returns the command explain with its subcommands.
-func newExplain(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
+// New returns the command explain with its subcommands.
+func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	o := &explainOptions{Options: inquiry.New(streams, reader, explainKinds)}
 	cmd := &cobra.Command{
 		Use:     "explain [TYPE NAME... | TYPE/NAME... | pods | claims | -f FILE]",
