@@ -8,10 +8,20 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/about"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/allocate"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/cel"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/check"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/explain"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/fit"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/get"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/node"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/plan"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/record"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/top"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
@@ -97,25 +107,25 @@ func (p *program) root() *cobra.Command {
 
 func (p *program) commands() []*cobra.Command {
 	streams, connection, reader, completer := p.streams, p.connection, p.reader, p.completer
-	access := &writeAccess{streams: streams, connection: connection, reader: reader, grace: p.grace}
-	ui := &terminalUI{streams: streams, connection: connection, reader: reader, memory: p.memory, writers: access}
+	access := &allocate.Access{Streams: streams, Connection: connection, Reader: reader, Grace: p.grace}
+	ui := &top.UI{Streams: streams, Connection: connection, Reader: reader, Memory: p.memory, Writers: access}
 	return []*cobra.Command{
-		newTop(ui),
+		top.New(ui),
 		streams.OnlyReading(explain.New(streams, reader, completer)),
-		newAllocate(access, completer),
-		newDeallocate(access, completer),
-		streams.OnlyReading(newFit(streams, reader, completer)),
-		newCel(streams, reader, completer, ui.Lab),
-		streams.OnlyReading(newGet(streams, reader, completer)),
-		streams.OnlyReading(newCheck(streams, reader, completer, clientVersion().GitVersion)),
-		streams.OnlyReading(newPlan(streams, reader, completer)),
-		streams.OnlyReading(newNode(streams, reader, completer)),
-		newSnapshot(streams, connection, reader, p.memory),
-		newRecord(streams, reader, p.grace),
-		streams.OnlyReading(newDiff(streams, reader)),
-		streams.OnlyReading(newVersion(streams, reader, pluginVersion())),
-		newCompletion(streams),
-		newSchema(streams),
+		allocate.NewAllocate(access, completer),
+		allocate.NewDeallocate(access, completer),
+		streams.OnlyReading(fit.New(streams, reader, completer)),
+		cel.New(streams, reader, completer, ui.Lab),
+		streams.OnlyReading(get.New(streams, reader, completer)),
+		streams.OnlyReading(check.New(streams, reader, completer, clientVersion().GitVersion)),
+		streams.OnlyReading(plan.New(streams, reader, completer)),
+		streams.OnlyReading(node.New(streams, reader, completer)),
+		record.NewSnapshot(streams, connection, reader, p.memory),
+		record.NewRecord(streams, reader, p.grace),
+		streams.OnlyReading(record.NewDiff(streams, reader)),
+		streams.OnlyReading(about.NewVersion(streams, reader, pluginVersion())),
+		about.NewCompletion(streams),
+		about.NewSchema(streams),
 		newMCP(streams, reader, p.clock),
 		newOptions(streams),
 	}
