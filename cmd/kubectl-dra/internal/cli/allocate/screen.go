@@ -30,8 +30,8 @@ type topWriter struct {
 	writing sync.WaitGroup // added to only under mu and before ended, so never while it is waited for
 }
 
-// Cluster returns what the terminal UI writes to the cluster with. wait returns when nothing is being written any more,
-// or after a while.
+// Cluster returns what the terminal UI writes to the cluster with. wait returns when nothing is being written
+// any more, or after a while.
 func (a *Access) Cluster() (writer tui.Writer, wait func()) {
 	t := &topWriter{access: a}
 	return t, t.wait

@@ -52,7 +52,8 @@ const celExample = `  # Which devices are these?
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`
 
-// Lab opens the selector lab of the terminal UI, and returns when it is closed. The flags are those of the command.
+// Lab opens the selector lab of the terminal UI, and returns when it is closed. The flags are those of the
+// command.
 type Lab func(ctx context.Context, flags *pflag.FlagSet) error
 
 // New returns the command cel. With nothing to test, on a terminal, it opens the lab.

@@ -80,7 +80,7 @@ func newPlanNodes(streams *console.Streams, reader *sources.Reader, completer *i
 			if o.max < 0 {
 				return console.Usagef("--max %d: there cannot be less than one", o.max)
 			}
-			if err := o.complete(args); err != nil {
+			if err := o.Complete(args); err != nil {
 				return inquiry.WhichKind(cmd.Context(), reader, planKinds, "plan nodes", err)
 			}
 			return planNodes(cmd.Context(), o)

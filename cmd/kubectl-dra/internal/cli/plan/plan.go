@@ -103,7 +103,7 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 		Long:    planLong,
 		Example: planExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(args); err != nil {
+			if err := o.Complete(args); err != nil {
 				return inquiry.WhichKind(cmd.Context(), reader, planKinds, "plan", err)
 			}
 			return planPlacement(cmd.Context(), o)
@@ -129,8 +129,8 @@ func (o *planOptions) addTo(cmd *cobra.Command) {
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
 }
 
-// complete finds out which pods are meant.
-func (o *planOptions) complete(args []string) (err error) {
+// Complete finds out which pods are meant.
+func (o *planOptions) Complete(args []string) (err error) {
 	if err := o.narrow.Complete(o.Reader.Connection.NamespaceFlag()); err != nil {
 		return err
 	}

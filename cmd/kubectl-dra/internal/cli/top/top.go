@@ -25,7 +25,8 @@ import (
 
 // Writers make what the terminal UI writes with.
 type Writers interface {
-	// Cluster is for the cluster of the connection. wait returns when nothing is being written any more, or after a while.
+	// Cluster is for the cluster of the connection. wait returns when nothing is being written any more, or
+	// after a while.
 	Cluster() (writer tui.Writer, wait func())
 	// Demo is for the demo cluster, which is only in memory.
 	Demo(life *demo.Alive) tui.Writer

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The exit codes: the question was answered, it could not be, the command line is wrong, the answer is no, the command was
-// interrupted.
+// The exit codes: the question was answered, it could not be, the command line is wrong, the answer is no,
+// the command was interrupted.
 const (
 	ExitAnswered    = 0
 	ExitFailed      = 1

@@ -23,8 +23,8 @@ func CheckSeats(seats int) error {
 	return nil
 }
 
-// LevelSource returns the source of the cluster, or of the demo, which plays on with each reading. It is nil for files, which say
-// nothing of it.
+// LevelSource returns the source of the cluster, or of the demo, which plays on with each reading. It is nil
+// for files, which say nothing of it.
 func (r *Reader) LevelSource() (flowcontrol.Source, error) {
 	switch {
 	case len(r.From) > 0:

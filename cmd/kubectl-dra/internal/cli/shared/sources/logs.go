@@ -63,8 +63,8 @@ func (r *Reader) readLog(ctx context.Context, path string, archives, manifests [
 	return r.OnTop(s, more), nil
 }
 
-// ReadOther reads something else than the flags say: a file, a directory, a snapshot or, as LOG@TIME, a moment
-// of a log. What was said of other files does not count.
+// ReadOther reads something else than the flags say: a file, a directory, a snapshot or, as LOG@TIME, a
+// moment of a log. What was said of other files does not count.
 func (r *Reader) ReadOther(ctx context.Context, name string) (*inspect.Snapshot, error) {
 	other := *r
 	other.From, other.Demo, other.At, other.warned, other.events = []string{name}, false, "", nil, nil

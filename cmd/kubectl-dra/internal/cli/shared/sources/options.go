@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
-// Options is what commands that answer have in common.
+// Options are what commands that answer have in common.
 type Options struct {
 	*console.Streams
 	Reader *Reader
@@ -16,12 +16,12 @@ type Options struct {
 }
 
 // Answer prints a value in the format that was asked for, or as text, and ends with an exit code.
-func (s *Options) Answer(value any, render func(io.Writer, text.Options) error, code int) error {
+func (o *Options) Answer(value any, render func(io.Writer, text.Options) error, code int) error {
 	var err error
-	if s.Format.Name != "" {
-		err = s.Format.PrintValue(s.Out, value)
+	if o.Format.Name != "" {
+		err = o.Format.PrintValue(o.Out, value)
 	} else {
-		err = render(s.Out, s.TextOptions())
+		err = render(o.Out, o.TextOptions())
 	}
 	if err == nil && code != console.ExitAnswered {
 		err = console.ExitWith(code)

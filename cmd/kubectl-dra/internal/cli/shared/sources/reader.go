@@ -48,7 +48,8 @@ type Reader struct {
 	maxInput      string                // --max-input; Validate hands it to memory
 }
 
-// NewReader returns a reader of which no flag was given yet. What files take is kept within the bounds of memory.
+// NewReader returns a reader of which no flag was given yet. What files take is kept within the bounds of
+// memory.
 func NewReader(streams *console.Streams, connection *Connection, memory *Memory, clock Clock) *Reader {
 	return &Reader{Streams: streams, Connection: connection, Memory: memory, Clock: clock}
 }
