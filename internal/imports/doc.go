@@ -11,5 +11,7 @@
 //
 // Within tui: theme < widget < screen < listing, reading < screen/* < tui.
 //
+// Within cmd: output < cli/shared/console < cli/shared/sources < cli/shared/inquiry < cli/* < cli.
+//
 // A package that no line of the table covers is refused: a new folder needs a decision.
 package imports

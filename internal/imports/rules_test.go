@@ -1,5 +1,7 @@
 package imports
 
+import "slices"
+
 // layer says which packages of this module the packages that match a pattern may import.
 //
 // A pattern is a directory below the module root, or a directory followed by "/..." for it and all
@@ -9,6 +11,12 @@ package imports
 type layer struct {
 	packages string
 	may      []string // patterns
+}
+
+// commands is what commands may import of the library.
+var commands = []string{
+	"docs/schema", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui", "tui/screen", "internal/checkup",
+	"internal/commit", "internal/demo", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 }
 
 var layers = []layer{
@@ -82,9 +90,30 @@ var layers = []layer{
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
 	{"tui", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},
 	{"docs/schema", nil},
-	{"cmd/...", []string{
-		"docs/schema", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui", "tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
+	{"cmd/kubectl-dra", []string{"cmd/kubectl-dra/internal/cli"}},
+	{"cmd/kubectl-dra/internal/output/...", []string{
+		"docs/schema", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/checkup", "internal/inputfile",
+		"cmd/kubectl-dra/internal/output/...",
 	}},
+	// A command knows what is shared and no other command; cli, which alone knows them, hands in what one needs of another.
+	{"cmd/kubectl-dra/internal/cli", slices.Concat(commands, []string{
+		"cmd/kubectl-dra/internal/cli/...", "cmd/kubectl-dra/internal/mcpserver", "cmd/kubectl-dra/internal/output/...",
+	})},
+	{"cmd/kubectl-dra/internal/cli/...", slices.Concat(commands, []string{
+		"cmd/kubectl-dra/internal/cli/shared/...", "cmd/kubectl-dra/internal/output/...",
+	})},
+	{"cmd/kubectl-dra/internal/cli/shared/console", []string{
+		"explain/styled", "inspect", "explain", "explain/text", "internal/spell", "cmd/kubectl-dra/internal/output",
+	}},
+	{"cmd/kubectl-dra/internal/cli/shared/sources", []string{
+		"inspect/...", "allocator/selector", "explain/remedy", "explain/text", "explain/words", "tui", "internal/demo", "internal/inputfile",
+		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/output",
+	}},
+	{"cmd/kubectl-dra/internal/cli/shared/inquiry", []string{
+		"inspect/...", "scheduler/scores", "explain/cycle", "explain/lifecycle", "internal/timebudget",
+		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/cli/shared/sources", "cmd/kubectl-dra/internal/output",
+	}},
+	{"cmd/...", []string{"internal/checkup", "cmd/kubectl-dra/internal/output/..."}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/clusters", []string{"inspect", "inspect/manifest", "internal/demo", "internal/effort", "internal/scenario"}},
@@ -206,7 +235,7 @@ var heavy = []struct {
 	{
 		prefixes: []string{"sigs.k8s.io/kustomize", "k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/resource"},
 		why: "genericclioptions brings in kustomize, which imports package plugin, so that the linker may leave out no method: " +
-			"25 of 100 MB, for flags that clientcmd can bind (cmd/kubectl-dra/internal/cli/connectionflags.go)",
+			"25 of 100 MB, for flags that clientcmd can bind (cmd/kubectl-dra/internal/cli/shared/sources/connectionflags.go)",
 	},
 	{
 		prefixes: []string{"k8s.io/client-go/discovery", "k8s.io/client-go/kubernetes"},

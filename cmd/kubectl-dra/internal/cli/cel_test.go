@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -48,7 +49,7 @@ func TestCelOfAnOldCluster(t *testing.T) {
 				notes += line
 			}
 		}
-		if code != exitAnswered || notes != want || !strings.Contains(stdout.String(), "64 of 127") {
+		if code != console.ExitAnswered || notes != want || !strings.Contains(stdout.String(), "64 of 127") {
 			t.Errorf("1.%d: code %d, stderr %q, want %q\n%s", minor, code, stderr.String(), want, stdout.String())
 		}
 	}
@@ -58,7 +59,7 @@ func TestCelOfAnOldCluster(t *testing.T) {
 func TestCelWithoutExpressionNeedsATerminal(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr}
-	if code := Main([]string{"cel", "--demo"}, streams, demo.Now); code != exitUsage || !strings.Contains(stderr.String(), "give an expression") {
+	if code := Main([]string{"cel", "--demo"}, streams, demo.Now); code != console.ExitUsage || !strings.Contains(stderr.String(), "give an expression") {
 		t.Errorf("code %d, stderr %q", code, stderr.String())
 	}
 }

@@ -1,77 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/klog/v2"
-
-	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
-
-func TestDidYouMean(t *testing.T) {
-	tests := map[string]struct {
-		word       string
-		candidates []string
-		want       string
-	}{
-		"the nearest only":   {"trian-0", []string{"train-0", "train-1", "other"}, `; did you mean "train-0"?`},
-		"several as near":    {"train-9", []string{"train-1", "train-0", "train-0"}, `; did you mean "train-0" or "train-1"?`},
-		"at most three":      {"train-9", []string{"train-1", "train-0", "train-2", "train-3"}, `; did you mean "train-0" or "train-1" or "train-2"?`},
-		"nothing near":       {"zebra", []string{"train-0"}, ""},
-		"short words differ": {"a", []string{"b"}, `; did you mean "b"?`},
-		"nothing at all":     {"a", nil, ""},
-		"case does not count": {
-			"TRAIN-0", []string{"train-0"}, `; did you mean "train-0"?`,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := didYouMean(test.word, test.candidates); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestReport(t *testing.T) {
-	tests := map[string]struct {
-		err  error
-		code int
-		text string
-	}{
-		"no error":           {nil, 0, ""},
-		"a no":               {exitWith(exitNo), 3, ""},
-		"wrapped":            {fmt.Errorf("x: %w", exitWith(exitFailed)), 1, ""},
-		"failure":            {errors.New("it broke"), 1, "error: it broke\n"},
-		"wrong usage":        {usagef("no such flag"), 2, "error: no such flag\n"},
-		"wrapped usage":      {fmt.Errorf("x: %w", usagef("y")), 2, "error: x: y\n"},
-		"several lines":      {errors.Join(errors.New("one"), errors.New("  two"), errors.New("")), 1, "error: one; two\n"},
-		"escape sequences":   {errors.New("bad \x1b[31mname\u202e"), 1, `error: bad \x1b[31mname\u202e` + "\n"},
-		"interrupted":        {errInterrupted, 130, "error: interrupted\n"},
-		"cancelled":          {fmt.Errorf("reading: %w", context.Canceled), 130, "error: reading: context canceled\n"},
-		"deadline is no 130": {fmt.Errorf("reading: %w", context.DeadlineExceeded), 1, "error: reading: context deadline exceeded\n"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			if code := report(&b, test.err); code != test.code {
-				t.Errorf("code %d, want %d", code, test.code)
-			}
-			if b.String() != test.text {
-				t.Errorf("printed %q, want %q", b.String(), test.text)
-			}
-		})
-	}
-}
 
 func TestExecute(t *testing.T) {
 	failed := errors.New("failed")
@@ -84,12 +20,12 @@ func TestExecute(t *testing.T) {
 	}{
 		"success":                        {t.Context(), func(context.Context) error { return nil }, nil},
 		"failure":                        {t.Context(), func(context.Context) error { return failed }, failed},
-		"interrupted, ends by itself":    {interrupted, func(ctx context.Context) error { return ctx.Err() }, errInterrupted},
+		"interrupted, ends by itself":    {interrupted, func(ctx context.Context) error { return ctx.Err() }, console.ErrInterrupted},
 		"interrupted, done all the same": {interrupted, func(context.Context) error { return nil }, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := execute(test.ctx, test.run, func() time.Duration { return defaultGrace }); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+			if err := execute(test.ctx, test.run, new(console.GracePeriod).Length); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
@@ -98,69 +34,11 @@ func TestExecute(t *testing.T) {
 		forever := make(chan struct{})
 		defer close(forever)
 		begin := time.Now()
-		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }, func() time.Duration { return defaultGrace }); !errors.Is(err, errInterrupted) {
-			t.Errorf("got %v, want %v", err, errInterrupted)
+		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }, new(console.GracePeriod).Length); !errors.Is(err, console.ErrInterrupted) {
+			t.Errorf("got %v, want %v", err, console.ErrInterrupted)
 		}
-		if took := time.Since(begin); took < defaultGrace {
-			t.Errorf("it gave up after %v, want at least %v", took, defaultGrace)
+		if took := time.Since(begin); took < new(console.GracePeriod).Length() {
+			t.Errorf("it gave up after %v, want at least %v", took, new(console.GracePeriod).Length())
 		}
 	})
-}
-
-func TestWorst(t *testing.T) {
-	tests := []struct{ a, b, want int }{
-		{exitAnswered, exitAnswered, exitAnswered}, {exitAnswered, exitNo, exitNo}, {exitNo, exitFailed, exitFailed},
-		{exitFailed, exitNo, exitFailed}, {exitFailed, exitAnswered, exitFailed},
-	}
-	for _, test := range tests {
-		if got := worstExitCode(test.a, test.b); got != test.want {
-			t.Errorf("worst(%d, %d) = %d, want %d", test.a, test.b, got, test.want)
-		}
-	}
-}
-
-func TestVerdictCode(t *testing.T) {
-	want := map[explain.Verdict]int{
-		explain.Allocated: 0, explain.Allocatable: 0, explain.Unsatisfiable: 3, explain.Invalid: 1, explain.Unknown: 1,
-	}
-	got := map[explain.Verdict]int{}
-	for v := range want {
-		got[v] = verdictCode(v)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error("exit codes (-want +got):\n" + diff)
-	}
-}
-
-func TestLogIsSilent(t *testing.T) {
-	stderr := os.Stderr
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	os.Stderr = w // the log goes there by itself
-	defer func() { os.Stderr = stderr }()
-	var shown bytes.Buffer
-	for _, verbosity := range []int{0, 5, 6} {
-		if err := configureLog(&shown, verbosity); err != nil {
-			t.Fatal(err)
-		}
-		klog.ErrorS(nil, "an error", "verbosity", verbosity)
-		klog.V(6).InfoS("a request", "verbosity", verbosity)
-		klog.Flush()
-	}
-	if err := configureLog(&shown, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	leaked, err := io.ReadAll(r)
-	if err != nil || len(leaked) > 0 {
-		t.Errorf("on stderr: %q, %v", leaked, err)
-	}
-	lines := strings.Split(strings.TrimSpace(shown.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"an error"`) || !strings.Contains(lines[1], `"a request"`) {
-		t.Errorf("with -v=6: %q, want an error and a request", lines)
-	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // TestEverythingIsCompleted walks all commands: where nothing is known of an argument or the value of a flag, the shell offers no files.
@@ -94,7 +96,7 @@ func completionTables() string {
 				subs = append(subs, "`"+sub.Name()+"`")
 			}
 		}
-		what := cmd.Annotations[completes]
+		what := cmd.Annotations[console.Completes]
 		if len(subs) > 0 && what != "" {
 			what += "; commands: " + strings.Join(subs, ", ")
 		}
@@ -115,8 +117,8 @@ func completionTables() string {
 func writeFlagRows(b *strings.Builder, flags *pflag.FlagSet, before string) {
 	var lines []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if hasValue(f) && len(f.Annotations[completes]) > 0 {
-			lines = append(lines, fmt.Sprintf("| %s`--%s` | %s |\n", before, f.Name, cell(f.Annotations[completes][0])))
+		if hasValue(f) && len(f.Annotations[console.Completes]) > 0 {
+			lines = append(lines, fmt.Sprintf("| %s`--%s` | %s |\n", before, f.Name, cell(f.Annotations[console.Completes][0])))
 		}
 	})
 	slices.Sort(lines)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // mayBeEmpty are flags of commands that may be given without a value: to kubectl it is as if the first four were not given, and the
@@ -18,7 +20,7 @@ func refuseEmptyFlags(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if err == nil && isEmpty(flag.Value) && cmd.Root().PersistentFlags().Lookup(flag.Name) == nil && !slices.Contains(mayBeEmpty, flag.Name) {
-			err = usagef("--%s needs a value, and was given an empty one", flag.Name)
+			err = console.Usagef("--%s needs a value, and was given an empty one", flag.Name)
 		}
 	})
 	return err

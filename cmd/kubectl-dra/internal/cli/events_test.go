@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
@@ -66,7 +67,7 @@ func TestEventsOfAServer(t *testing.T) {
 		fake, url := runningServer(t, "prepare-failed")
 		args := append([]string{"explain"}, strings.Fields(subject)...)
 		code, stdout, stderr := commandAt(t, "2026-11-22T10:00:00Z", append(args, "-n", "ml", "--server", url)...)
-		if code != exitNo || stderr != "" || !strings.Contains(stdout, "could not prepare its device, 9 times") {
+		if code != console.ExitNo || stderr != "" || !strings.Contains(stdout, "could not prepare its device, 9 times") {
 			t.Errorf("%s: code %d\n%s%s", subject, code, stdout, stderr)
 		}
 		want := []string{
@@ -98,7 +99,7 @@ func TestForbiddenEvents(t *testing.T) {
 	for _, want := range []string{
 		"! ml/train-0 has all its devices, but does not run yet: it is starting on", "! cannot list events in namespace ml: what went wrong may be missing here",
 	} {
-		if code != exitAnswered || stderr != "" || !strings.Contains(stdout, want) {
+		if code != console.ExitAnswered || stderr != "" || !strings.Contains(stdout, want) {
 			t.Errorf("code %d, want %q in\n%s%s", code, want, stdout, stderr)
 		}
 	}
@@ -119,7 +120,7 @@ func TestEventsOfFilesBesideACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := commandAt(t, "2026-11-22T10:00:00Z", "explain", "-f", file, "-n", "ml", "--server", url)
-	if got := askedForEvents(t, fake); code != exitNo || len(got) > 0 || !strings.Contains(stdout, "could not mount its volumes") {
+	if got := askedForEvents(t, fake); code != console.ExitNo || len(got) > 0 || !strings.Contains(stdout, "could not mount its volumes") {
 		t.Errorf("code %d, asked for Events of %q\n%s%s", code, got, stdout, stderr)
 	}
 }
@@ -129,17 +130,17 @@ func TestUnreadQuotas(t *testing.T) {
 	fake, url := runningServer(t, "quota-left")
 	args := []string{"explain", "pod", "train-0", "-n", "ml", "--server", url}
 	code, stdout, stderr := commandAt(t, "2026-11-22T10:00:00Z", args...)
-	if code != exitAnswered || !strings.Contains(stdout, "✓ ml/train-0 can be scheduled") || stderr != "" {
+	if code != console.ExitAnswered || !strings.Contains(stdout, "✓ ml/train-0 can be scheduled") || stderr != "" {
 		t.Errorf("with quotas: code %d\n%s%s", code, stdout, stderr)
 	}
 	fake.Inject(fakeserver.Fault{Match: "/resourcequotas", Do: fakeserver.Refuse(http.StatusForbidden, metav1.StatusReasonForbidden, "no")})
 	code, stdout, _ = commandAt(t, "2026-11-22T10:00:00Z", args...)
 	want := "! cannot list resourcequotas at cluster scope or in namespace ml: a quota may"
-	if code != exitFailed || strings.Contains(stdout, "✓") || !strings.Contains(stdout, want) {
+	if code != console.ExitFailed || strings.Contains(stdout, "✓") || !strings.Contains(stdout, want) {
 		t.Errorf("without quotas: code %d, want %q in\n%s", code, want, stdout)
 	}
 	code, stdout, _ = commandAt(t, "2026-11-22T10:00:00Z", "explain", "pod", "train-0", "-n", "ml", "--server", url, "-o", "jsonpath={.verdict}")
-	if code != exitFailed || stdout != "Unknown" {
+	if code != console.ExitFailed || stdout != "Unknown" {
 		t.Errorf("code %d, verdict %q", code, stdout)
 	}
 }

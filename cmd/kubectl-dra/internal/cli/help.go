@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // readingFlags are the flags that every command's help shows besides its own. Most of the connection's are shown by
@@ -76,9 +78,9 @@ func flagSubset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
 }
 
 // newOptions lists the flags that every command has.
-func newOptions(streams *streams) *cobra.Command {
+func newOptions(streams *console.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "options", Short: "List the flags that every command has", Args: noArguments,
+		Use: "options", Short: "List the flags that every command has", Args: console.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(streams.Out, "Every command has these flags:\n\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
 			return err
@@ -93,7 +95,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil {
-				return usagef("%w", err)
+				return console.Usagef("%w", err)
 			}
 			if cmd == root && len(rest) > 0 {
 				return knownCommand(root, rest)
@@ -101,7 +103,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	completeArguments(cmd, "commands", func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	console.CompleteArguments(cmd, "commands", func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		of, rest, err := root.Find(args)
 		if err != nil || len(rest) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -112,7 +114,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 				names = append(names, sub.Name())
 			}
 		}
-		return withPrefix(names, nil, prefix)
+		return console.WithPrefix(names, nil, prefix)
 	})
 	return cmd
 }
@@ -124,27 +126,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		name := "--" + unknown.GetSpecifiedName()
-		if hint := didYouMean(name, names); hint != "" {
-			return usagef("unknown flag %s%s", name, hint)
+		if hint := console.DidYouMean(name, names); hint != "" {
+			return console.Usagef("unknown flag %s%s", name, hint)
 		}
 	}
-	return usagef("%w; see %s --help", err, cmd.CommandPath())
-}
-
-// noArguments refuses arguments.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no arguments, not %q", cmd.CommandPath(), args[0])
-	}
-	return nil
-}
-
-func commaList(words []string) string { return strings.Join(words, ", ") }
-
-// orList joins words as "a, b or c".
-func orList(words []string) string {
-	if n := len(words); n > 1 {
-		return commaList(words[:n-1]) + " or " + words[n-1]
-	}
-	return commaList(words)
+	return console.Usagef("%w; see %s --help", err, cmd.CommandPath())
 }

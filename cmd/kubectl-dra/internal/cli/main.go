@@ -5,30 +5,33 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-)
 
-// Clock tells the time.
-type Clock func() time.Time
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+)
 
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
 // usage, 3 the answer is no, 130 interrupted (143 by SIGTERM).
-func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
+func Main(args []string, streams genericiooptions.IOStreams, clock sources.Clock) int {
 	ctx, ended, stop := untilSignal(endingSignals())
 	defer stop()
 	p := newProgram(streams, clock)
-	defer p.connection.plugin.release()
+	defer p.connection.Plugin.Release()
 	root := p.root()
 	root.SetArgs(args)
 	run := func(ctx context.Context) error { return errors.Join(root.ExecuteContext(ctx), p.helpFailed) }
-	code := report(streams.ErrOut, p.memory.runBounded(ctx, func(ctx context.Context) error {
-		return execute(ctx, run, p.grace.length)
+	code := console.Report(streams.ErrOut, p.memory.RunBounded(ctx, func(ctx context.Context) error {
+		return execute(ctx, run, p.grace.Length)
 	}))
-	if code == exitInterrupted {
+	if code == console.ExitInterrupted {
 		return codeOfSignal(ended.Load())
 	}
 	return code
@@ -59,7 +62,7 @@ func untilSignal(signals []os.Signal) (ctx context.Context, ended *atomic.Int32,
 // as of a key, and 143 for SIGTERM.
 func codeOfSignal(number int32) int {
 	if number == 0 {
-		return exitInterrupted
+		return console.ExitInterrupted
 	}
 	return 128 + int(number)
 }
@@ -82,7 +85,7 @@ func execute(ctx context.Context, run func(context.Context) error, grace func() 
 	select {
 	case err := <-done:
 		if ctx.Err() != nil && err != nil {
-			return errInterrupted
+			return console.ErrInterrupted
 		}
 		return err
 	case <-ctx.Done():
@@ -94,5 +97,16 @@ func execute(ctx context.Context, run func(context.Context) error, grace func() 
 		}
 	case <-time.After(grace()):
 	}
-	return errInterrupted
+	return console.ErrInterrupted
+}
+
+// completeProgram is the name under which kubectl asks a plugin called dra to complete.
+const completeProgram = "kubectl_complete-dra"
+
+// Arguments returns the arguments of a process. One that is called kubectl_complete-dra, by a link to this program, completes.
+func Arguments(process []string) []string {
+	if strings.TrimSuffix(filepath.Base(process[0]), ".exe") == completeProgram {
+		return append([]string{cobra.ShellCompRequestCmd}, process[1:]...)
+	}
+	return process[1:]
 }

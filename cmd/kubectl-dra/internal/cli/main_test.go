@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
 )
 
 func TestSignalsEndACommandInGoodOrder(t *testing.T) {
@@ -24,7 +26,7 @@ func TestSignalsEndACommandInGoodOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			var once sync.Once
-			out := &stopAfter{lines: 1, stop: func() {
+			out := &clitest.StopAfter{Lines: 1, Stop: func() {
 				once.Do(func() {
 					if err := self.Signal(sent); err != nil {
 						t.Error(err)

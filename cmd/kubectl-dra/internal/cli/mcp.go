@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/mcpserver"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -39,7 +40,7 @@ type mcpFlags struct {
 	maxOutput string
 }
 
-func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
+func newMCP(streams *console.Streams, reader *sources.Reader, clock sources.Clock) *cobra.Command {
 	flags := &mcpFlags{}
 	cmd := &cobra.Command{
 		Use:     "mcp",
@@ -48,16 +49,16 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 		Example: mcpExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("mcp takes no arguments: assistants ask on stdin")
+				return console.Usagef("mcp takes no arguments: assistants ask on stdin")
 			}
 			opts, err := flags.options()
 			if err != nil {
 				return err
 			}
-			if slices.Contains(reader.from, "-") {
-				return usagef("--from - cannot be read: stdin is what assistants ask on")
+			if slices.Contains(reader.From, "-") {
+				return console.Usagef("--from - cannot be read: stdin is what assistants ask on")
 			}
-			source := givenFlags(cmd.Root().PersistentFlags(), sourceFlags(cmd.Root().PersistentFlags()))
+			source := sources.GivenFlags(cmd.Root().PersistentFlags(), sourceFlags(cmd.Root().PersistentFlags()))
 			ask := func(ctx context.Context, q mcpserver.Question) (*mcpserver.Answer, error) {
 				return askReading(ctx, clock, source, q)
 			}
@@ -73,18 +74,18 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", time.Minute, "how long a question may take")
 	cmd.Flags().StringVar(&flags.maxOutput, "max-output", "256Ki", "how long an answer may be, its JSON and its text together")
-	completeArguments(cmd, "nothing: it takes none", nothing)
+	console.CompleteArguments(cmd, "nothing: it takes none", console.CompleteNothing)
 	return cmd
 }
 
 func (f *mcpFlags) options() (mcpserver.Options, error) {
 	opts := mcpserver.Options{Version: clientVersion().GitVersion, Timeout: f.timeout}
 	if f.timeout <= 0 {
-		return opts, usagef("--timeout is %v; it has to be more than nothing", f.timeout)
+		return opts, console.Usagef("--timeout is %v; it has to be more than nothing", f.timeout)
 	}
-	n, err := parseMaxInput(f.maxOutput)
+	n, err := sources.ParseMaxInput(f.maxOutput)
 	if err != nil || n < 1<<10 {
-		return opts, usagef("--max-output is %q; it can be from 1Ki on", f.maxOutput)
+		return opts, console.Usagef("--max-output is %q; it can be from 1Ki on", f.maxOutput)
 	}
 	opts.MaxBytes = int(n)
 	return opts, nil
@@ -115,11 +116,11 @@ func (s *sink) Write([]byte) (int, error) {
 }
 
 // askReading runs a command line in a program of its own, which has no command that writes, and whose connection refuses to.
-func askReading(ctx context.Context, clock Clock, source []string, q mcpserver.Question) (*mcpserver.Answer, error) {
+func askReading(ctx context.Context, clock sources.Clock, source []string, q mcpserver.Question) (*mcpserver.Answer, error) {
 	var notes bytes.Buffer
 	printed := &sink{}
 	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(q.Input), Out: printed, ErrOut: &notes}, clock)
-	p.connection.readOnly = true
+	p.connection.ReadOnly = true
 	root := p.root()
 	for _, cmd := range root.Commands() {
 		if !slices.Contains(readingCommands, cmd.Name()) {
@@ -132,15 +133,15 @@ func askReading(ctx context.Context, clock Clock, source []string, q mcpserver.Q
 	root.SetArgs(slices.Concat(q.Args[:1], source, q.Args[1:]))
 	done := make(chan error, 1)
 	go func() {
-		defer p.connection.plugin.release()
-		done <- p.memory.runBounded(ctx, root.ExecuteContext)
+		defer p.connection.Plugin.Release()
+		done <- p.memory.RunBounded(ctx, root.ExecuteContext)
 	}()
 	select {
 	case err := <-done:
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		report(&notes, err)
+		console.Report(&notes, err)
 		return &mcpserver.Answer{Value: printed.value, Notes: safeNotes(notes.String())}, nil
 	case <-ctx.Done(): // what runs may not listen; nobody hears it any more
 		return nil, ctx.Err()
@@ -154,14 +155,4 @@ func safeNotes(text string) string {
 		lines[i] = inspect.Sanitize(lines[i])
 	}
 	return strings.Join(lines, "\n")
-}
-
-// readingTransport refuses requests that could change something.
-type readingTransport struct{ http.RoundTripper }
-
-func (t readingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
-		return nil, fmt.Errorf("a %s request was refused: here the cluster is only read", r.Method)
-	}
-	return t.RoundTripper.RoundTrip(r)
 }

@@ -249,11 +249,11 @@ func TestToolsOnlyRead(t *testing.T) {
 		}
 	}
 	p := newProgram(streamsTo(&bytes.Buffer{}, &bytes.Buffer{}), demo.Now)
-	p.connection.readOnly = true
+	p.connection.ReadOnly = true
 	if err := p.root().PersistentFlags().Parse([]string{"--server=" + server.URL}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := p.connection.restConfig()
+	config, err := p.connection.RESTConfig()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
@@ -87,11 +88,11 @@ func TestOwnersThatMayNotBeRead(t *testing.T) {
 		return fake, url
 	}()
 	code, stdout, stderr := command(t.Context(), "explain", "job/train", "--server", url, "-o", "jsonpath={.subject.name}")
-	if want := "warning: cannot get jobs.batch in namespace default: answering for the pods of job default/train that exist\n"; stdout != "train-0" || stderr != want || code == exitUsage {
+	if want := "warning: cannot get jobs.batch in namespace default: answering for the pods of job default/train that exist\n"; stdout != "train-0" || stderr != want || code == console.ExitUsage {
 		t.Errorf("%d %q %q", code, stdout, stderr)
 	}
 	code, _, stderr = command(t.Context(), "explain", "sts/none", "--server", url)
-	if code != exitFailed || stderr != "error: cannot get statefulsets.apps in namespace default\n" {
+	if code != console.ExitFailed || stderr != "error: cannot get statefulsets.apps in namespace default\n" {
 		t.Errorf("%d %q", code, stderr)
 	}
 }

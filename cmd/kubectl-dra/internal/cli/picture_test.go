@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/screenshot"
 )
@@ -25,7 +26,7 @@ func TestGoldenPictures(t *testing.T) {
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
 	args := append(strings.Fields(strings.TrimPrefix(typed, "kubectl dra ")), "--color=always")
-	if code := Main(args, streams, demo.Now); code != exitNo || errOut.Len() > 0 {
+	if code := Main(args, streams, demo.Now); code != console.ExitNo || errOut.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, errOut.String())
 	}
 	text := "\x1b[32m$\x1b[0m " + typed + "\n" + strings.TrimRight(out.String(), "\n")
@@ -41,13 +42,13 @@ func TestGoldenFilm(t *testing.T) {
 	images := filepath.Join(repository(t), "docs", "images")
 	for name, light := range map[string]bool{"film-explain": false, "film-explain-light": true} {
 		s := session{T: t, film: screenshot.Film{Title: "kubectl dra explain", Width: 82, Height: 34, Light: light}}
-		s.run("explain claim train-0 -n ml --demo", "", exitNo, "Why does this claim get no devices?", "The cause, and fixes: each was tried by deciding again.", 8*time.Second)
+		s.run("explain claim train-0 -n ml --demo", "", console.ExitNo, "Why does this claim get no devices?", "The cause, and fixes: each was tried by deciding again.", 8*time.Second)
 		s.film.Still = len(s.film.Frames) - 1
 		if n := len(s.lines) + 1; n > s.film.Height {
 			t.Errorf("the first answer scrolls out of the window: it needs %d lines, and the window has %d", n, s.film.Height)
 		}
-		s.run("explain claim train-0 -n ml --demo --fix 1 -o yaml", "fixed.yaml", exitAnswered, "Take the first fix.", "The first fix, as a claim in a file.", 2*time.Second)
-		s.run("explain -f fixed.yaml --demo", "", exitAnswered, "Ask again, with the file in place of the claim.", "It fits: where, and which devices the scheduler would pick.", 7*time.Second)
+		s.run("explain claim train-0 -n ml --demo --fix 1 -o yaml", "fixed.yaml", console.ExitAnswered, "Take the first fix.", "The first fix, as a claim in a file.", 2*time.Second)
+		s.run("explain -f fixed.yaml --demo", "", console.ExitAnswered, "Ask again, with the file in place of the claim.", "It fits: where, and which devices the scheduler would pick.", 7*time.Second)
 		screenshot.Golden(t, filepath.Join(images, name+".svg"), s.film.SVG(), *update)
 	}
 }

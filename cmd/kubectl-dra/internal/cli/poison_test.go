@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/explain/markdown/markdowntest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -39,7 +40,7 @@ func runOn(t *testing.T, path string, args ...string) {
 			t.Errorf("%q prints Markdown with %q", args, problems)
 		}
 	}
-	if schematest.PrintsJSON(args) && code != exitUsage {
+	if schematest.PrintsJSON(args) && code != console.ExitUsage {
 		if _, err := schematest.Validate(out.Bytes()); err != nil {
 			t.Errorf("%q prints what does not follow its schema: %v", args, err)
 		}

@@ -5,8 +5,23 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/about"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/allocate"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/cel"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/check"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/explain"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/fit"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/get"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/node"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/plan"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/record"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/top"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
@@ -32,21 +47,21 @@ func Commands() *cobra.Command {
 
 // program is what commands are made of. Each takes of it what it needs.
 type program struct {
-	streams    *streams
-	connection *connection
-	reader     *reader
-	completer  *completer
-	memory     *memory
-	grace      *gracePeriod
-	clock      Clock
+	streams    *console.Streams
+	connection *sources.Connection
+	reader     *sources.Reader
+	completer  *inquiry.Completer
+	memory     *sources.Memory
+	grace      *console.GracePeriod
+	clock      sources.Clock
 	helpFailed error // why help could not be printed
 }
 
-func newProgram(io genericiooptions.IOStreams, clock Clock) *program {
-	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}, clock: clock}
-	p.connection = newConnection(p.streams)
-	p.reader = newReader(p.streams, p.connection, p.memory, clock)
-	p.completer = &completer{streams: p.streams, reader: p.reader, timeout: completionTimeout, noPrompt: true}
+func newProgram(io genericiooptions.IOStreams, clock sources.Clock) *program {
+	p := &program{streams: &console.Streams{IOStreams: io}, memory: &sources.Memory{}, grace: &console.GracePeriod{}, clock: clock}
+	p.connection = sources.NewConnection(p.streams)
+	p.reader = sources.NewReader(p.streams, p.connection, p.memory, clock)
+	p.completer = inquiry.NewCompleter(p.streams, p.reader)
 	return p
 }
 
@@ -63,10 +78,10 @@ func (p *program) root() *cobra.Command {
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(p.streams, cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := configureLog(p.streams.ErrOut, p.streams.verbosity); err != nil {
+			if err := console.ConfigureLog(p.streams.ErrOut, p.streams.Verbosity); err != nil {
 				return err
 			}
-			if err := validate(p.reader, p.streams); err != nil {
+			if err := p.reader.Validate(); err != nil {
 				return err
 			}
 			return refuseEmptyFlags(cmd)
@@ -76,14 +91,14 @@ func (p *program) root() *cobra.Command {
 	root.SetIn(p.streams.In)
 	root.SetOut(p.streams.Out)
 	root.SetErr(p.streams.ErrOut)
-	p.reader.addFlags(root.PersistentFlags())
-	p.streams.addFlags(root.PersistentFlags())
-	p.connection.addFlags(root.PersistentFlags())
+	p.reader.AddFlags(root.PersistentFlags())
+	p.streams.AddFlags(root.PersistentFlags())
+	p.connection.AddFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help(&p.helpFailed))
 	root.Flags().Bool("version", false, "print the version of the plugin, as kubectl dra version --client does")
-	p.completer.commonFlags(root)
+	p.completer.CommonFlags(root)
 	root.AddCommand(p.commands()...)
 	root.SetHelpCommand(newHelp(root))
 	offerNothingElse(root)
@@ -92,40 +107,32 @@ func (p *program) root() *cobra.Command {
 
 func (p *program) commands() []*cobra.Command {
 	streams, connection, reader, completer := p.streams, p.connection, p.reader, p.completer
-	access := &writeAccess{streams, connection, reader, p.grace}
-	ui := &terminalUI{streams, connection, reader, p.memory, p.grace}
+	access := &allocate.Access{Streams: streams, Connection: connection, Reader: reader, Grace: p.grace}
+	ui := &top.UI{Streams: streams, Connection: connection, Reader: reader, Memory: p.memory, Writers: access}
 	return []*cobra.Command{
-		newTop(ui),
-		streams.onlyReading(newExplain(streams, reader, completer)),
-		newAllocate(access, completer),
-		newDeallocate(access, completer),
-		streams.onlyReading(newFit(streams, reader, completer)),
-		newCel(streams, reader, completer, ui),
-		streams.onlyReading(newGet(streams, reader, completer)),
-		streams.onlyReading(newCheck(streams, reader, completer)),
-		streams.onlyReading(newPlan(streams, reader, completer)),
-		streams.onlyReading(newNode(streams, reader, completer)),
-		newSnapshot(streams, connection, reader, p.memory),
-		newRecord(streams, reader, p.grace),
-		streams.onlyReading(newDiff(streams, reader)),
-		streams.onlyReading(newVersion(streams, reader)),
-		newCompletion(streams),
-		newSchema(streams),
+		top.New(ui),
+		streams.OnlyReading(explain.New(streams, reader, completer)),
+		allocate.NewAllocate(access, completer),
+		allocate.NewDeallocate(access, completer),
+		streams.OnlyReading(fit.New(streams, reader, completer)),
+		cel.New(streams, reader, completer, ui.Lab),
+		streams.OnlyReading(get.New(streams, reader, completer)),
+		streams.OnlyReading(check.New(streams, reader, completer, clientVersion().GitVersion)),
+		streams.OnlyReading(plan.New(streams, reader, completer)),
+		streams.OnlyReading(node.New(streams, reader, completer)),
+		record.NewSnapshot(streams, connection, reader, p.memory),
+		record.NewRecord(streams, reader, p.grace),
+		streams.OnlyReading(record.NewDiff(streams, reader)),
+		streams.OnlyReading(about.NewVersion(streams, reader, pluginVersion())),
+		about.NewCompletion(streams),
+		about.NewSchema(streams),
 		newMCP(streams, reader, p.clock),
 		newOptions(streams),
 	}
 }
 
-// validate checks the flags that every command has.
-func validate(reader *reader, streams *streams) error {
-	if err := reader.validate(); err != nil {
-		return err
-	}
-	return streams.validate()
-}
-
 // runRoot is what happens without a command.
-func runRoot(streams *streams, cmd *cobra.Command) error {
+func runRoot(streams *console.Streams, cmd *cobra.Command) error {
 	if asked, err := cmd.Flags().GetBool("version"); err != nil || !asked {
 		return errors.Join(err, cmd.Help())
 	}
@@ -143,8 +150,23 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	if hint := didYouMean(args[0], names); hint != "" {
-		return usagef("unknown command %q%s", args[0], hint)
+	if hint := console.DidYouMean(args[0], names); hint != "" {
+		return console.Usagef("unknown command %q%s", args[0], hint)
 	}
-	return usagef("unknown command %q; there are %s", args[0], commaList(names))
+	return console.Usagef("unknown command %q; there are %s", args[0], console.CommaList(names))
+}
+
+// offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.
+func offerNothingElse(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = console.CompleteNothing
+	}
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, console.CompleteNothing) // fails for those that complete something
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		offerNothingElse(sub)
+	}
 }

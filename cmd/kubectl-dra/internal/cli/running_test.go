@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // TestRunning asks about pods and claims since they got their devices. Each file of testdata/running has a cluster, the
@@ -82,6 +84,6 @@ func commandAt(t *testing.T, at string, args ...string) (code int, stdout, stder
 	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, func() time.Time { return now })
 	root := p.root()
 	root.SetArgs(args)
-	err = execute(context.Background(), root.ExecuteContext, p.grace.length)
-	return report(&errOut, err), out.String(), errOut.String()
+	err = execute(context.Background(), root.ExecuteContext, p.grace.Length)
+	return console.Report(&errOut, err), out.String(), errOut.String()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,40 +10,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
-
-// buffer is an output that several goroutines write to.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 // command runs a command line, as Main does, until ctx is done.
 func command(ctx context.Context, args ...string) (code int, stdout, stderr string) {
-	var out, errOut buffer
+	var out, errOut clitest.Buffer
 	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, time.Now)
 	root := p.root()
 	root.SetArgs(args)
-	err := execute(ctx, root.ExecuteContext, p.grace.length)
-	p.connection.plugin.release()
-	code = report(&errOut, err)
+	err := execute(ctx, root.ExecuteContext, p.grace.Length)
+	p.connection.Plugin.Release()
+	code = console.Report(&errOut, err)
 	return code, out.String(), errOut.String()
 }
 
@@ -94,24 +77,10 @@ func TestInterruptedCommandsPrintNoAnswer(t *testing.T) {
 			}
 			server := serverOf(t, map[string]http.HandlerFunc{"/apis/resource.k8s.io/v1": discoveryOfClaims, claimsAt: half, "/metrics": half})
 			code, stdout, stderr := command(ctx, append(strings.Fields(args), "--server", server)...)
-			if code != exitInterrupted || stdout != "" {
+			if code != console.ExitInterrupted || stdout != "" {
 				t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
 			}
 		})
-	}
-}
-
-// TestAnswersAfterAnInterruptAreNotPrinted: the work ended at the moment of the interrupt.
-func TestAnswersAfterAnInterruptAreNotPrinted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var out bytes.Buffer
-	a := &uninterruptedOutput{ctx: ctx, w: &out}
-	if _, err := a.Write([]byte("before")); err != nil {
-		t.Error(err)
-	}
-	cancel()
-	if _, err := a.Write([]byte("after")); err == nil || out.String() != "before" {
-		t.Errorf("%v, printed %q", err, out.String())
 	}
 }
 
@@ -121,7 +90,7 @@ func TestAnswersThatAreNoListsFail(t *testing.T) {
 		answer := func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, body) }
 		server := serverOf(t, map[string]http.HandlerFunc{"/apis/resource.k8s.io/v1": discoveryOfClaims, claimsAt: answer})
 		code, stdout, stderr := command(t.Context(), "get", "claims", "-A", "--server", server)
-		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "error: listing resourceclaims.resource.k8s.io: the answer is no ResourceClaimList") {
+		if code != console.ExitFailed || stdout != "" || !strings.Contains(stderr, "error: listing resourceclaims.resource.k8s.io: the answer is no ResourceClaimList") {
 			t.Errorf("%s: code %d, stdout %q, stderr %q", name, code, stdout, stderr)
 		}
 	}
@@ -134,7 +103,7 @@ func TestRequestTimeoutCountsFromTheBeginning(t *testing.T) {
 		server := serverOf(t, map[string]http.HandlerFunc{"/apis/resource.k8s.io/v1": discoveryOfClaims, path: silent})
 		begin := time.Now()
 		code, stdout, stderr := command(t.Context(), "get", "claims", "-A", "--watch", "--request-timeout=200ms", "--server", server)
-		if code != exitFailed || stdout != "" || strings.Contains(stderr, "?timeout") {
+		if code != console.ExitFailed || stdout != "" || strings.Contains(stderr, "?timeout") {
 			t.Errorf("%s: code %d, stdout %q, stderr %q", path, code, stdout, stderr)
 		}
 		if took := time.Since(begin); took > 30*time.Second { // else it waits until nothing has come for more than a minute
@@ -153,9 +122,9 @@ func TestPasswordsInAddresses(t *testing.T) {
 	}}
 	server := serverOf(t, handlers)
 	with := strings.Replace(server, "http://", "http://ann:s3cr3t@", 1)
-	defer func() { _ = configureLog(os.Stderr, 0) }()
+	defer func() { _ = console.ConfigureLog(os.Stderr, 0) }()
 	code, stdout, stderr := command(t.Context(), "version", "-v=9", "--server", with)
-	if code != exitAnswered || sent != "ann:s3cr3t" {
+	if code != console.ExitAnswered || sent != "ann:s3cr3t" {
 		t.Errorf("code %d, sent %q: %s", code, sent, stderr)
 	}
 	if !strings.Contains(stderr, "/version") || strings.Contains(stdout+stderr, "s3cr3t") || strings.ContainsAny(stderr, "\x1b\u009b\u202e") {
@@ -165,22 +134,9 @@ func TestPasswordsInAddresses(t *testing.T) {
 		for _, args := range []string{"version", "get claims", "get claims --watch", "explain claim a", "allocate claim a --yes", "top --once"} {
 			code, stdout, stderr := command(t.Context(), append(strings.Fields(args), "-v=9", "--request-timeout=1s", "--server", address)...)
 			shown := func(part string) bool { return strings.Contains(stdout+stderr, part) }
-			if code != exitFailed || shown("s3cr") || shown("s3/") || shown("cr3t") {
+			if code != console.ExitFailed || shown("s3cr") || shown("s3/") || shown("cr3t") {
 				t.Errorf("%s %s: code %d, stdout %q, stderr %q", args, address, code, stdout, stderr)
 			}
-		}
-	}
-}
-
-func TestMaskUserinfo(t *testing.T) {
-	for text, want := range map[string]string{
-		"https://a:b@c/x":              "https://…@c/x",
-		`parse "https://a:b@d@c:1": x`: `parse "https://…@c:1": x`,
-		"https://c/x and a@b":          "https://c/x and a@b",
-		"https://c:1":                  "https://c:1",
-	} {
-		if got := maskUserinfo(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 }
@@ -204,7 +160,7 @@ func TestPluginsCannotSteerTheTerminal(t *testing.T) {
 	kubeconfigWith(t, server, `printf 'open \033[31mhttps://x\033]0;pwn\007\nPassword: \303\244' >&2; exit 1 # `+server) // client-go keeps what it knows of a command, and where that writes to
 	terminal := os.Stderr
 	code, _, stderr := command(t.Context(), "version")
-	if code != exitFailed || strings.ContainsAny(stderr, "\x1b\x07") || !strings.Contains(stderr, `open \x1b[31mhttps://x`) || !strings.Contains(stderr, "\nPassword: ä") {
+	if code != console.ExitFailed || strings.ContainsAny(stderr, "\x1b\x07") || !strings.Contains(stderr, `open \x1b[31mhttps://x`) || !strings.Contains(stderr, "\nPassword: ä") {
 		t.Errorf("code %d, stderr %q", code, stderr)
 	}
 	if os.Stderr != terminal {
@@ -221,21 +177,8 @@ func TestPluginsThatNeverReturn(t *testing.T) {
 		begin := time.Now()
 		code, stdout, _ := command(ctx, strings.Fields(args)...)
 		cancel()
-		if took := time.Since(begin); code != exitInterrupted || stdout != "" || took > 15*time.Second {
+		if took := time.Since(begin); code != console.ExitInterrupted || stdout != "" || took > 15*time.Second {
 			t.Errorf("%s: code %d after %v, stdout %q", args, code, took, stdout)
 		}
-	}
-}
-
-func TestPluginOutputIsKeptForTheScreen(t *testing.T) {
-	p := &pluginOutput{}
-	for i := range 20 {
-		_, _ = fmt.Fprintf(p, "line %d\x1b\n", i)
-	}
-	_, _ = p.Write([]byte("enter co\xc3"))
-	_, _ = p.Write([]byte("\xb6de"))
-	got := p.lastLines()
-	if len(got) != maxPluginLines+1 || got[0] != `line 14\x1b` || got[maxPluginLines] != "enter coöde" {
-		t.Errorf("%q", got)
 	}
 }

@@ -7,8 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
@@ -83,13 +81,4 @@ func TestAllocatedWithoutNodes(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "has 1 device on node n1") || strings.Contains(stdout, "cannot be used") {
 		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
 	}
-}
-
-func snapshotOf(t *testing.T, text string) *inspect.Snapshot {
-	t.Helper()
-	result, err := manifest.ReadBytes("cluster", []byte(text), manifest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inspect.New(result.Objects, inspect.Config{Revision: 1, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 }

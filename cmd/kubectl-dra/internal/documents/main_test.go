@@ -54,4 +54,4 @@ func written(t *testing.T, path, want string) {
 }
 
 // instant is a clock that stands still.
-func instant(at time.Time) cli.Clock { return func() time.Time { return at } }
+func instant(at time.Time) func() time.Time { return func() time.Time { return at } }

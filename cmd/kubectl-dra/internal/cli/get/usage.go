@@ -1,0 +1,52 @@
+package get
+
+import (
+	"context"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
+)
+
+const usageView = "usage"
+
+// usageGroupings are the values of --by.
+func usageGroupings() []string {
+	var names []string
+	for _, by := range use.Groupings() {
+		names = append(names, string(by))
+	}
+	return names
+}
+
+// groupingOf reads the value of --by.
+func groupingOf(text string, v view) (use.By, error) {
+	switch {
+	case text == "":
+		return use.Namespace, nil
+	case v.names[0] != usageView:
+		return "", console.Usagef("--by is for %s only", usageView)
+	case !slices.Contains(usageGroupings(), text):
+		return "", console.Usagef("unknown --by %q%s; there are %s", text, console.DidYouMean(text, usageGroupings()), console.CommaList(usageGroupings()))
+	}
+	return use.By(text), nil
+}
+
+// usage lists who uses how much, of the claims of the namespace that the selector selects.
+func (o *getOptions) usage(_ context.Context, s *inspect.Snapshot) (*output.List, error) {
+	return output.UsageOf(s, use.Of(s, s.Inventory(), o.by, func(claim *resourcev1.ResourceClaim) bool {
+		return (o.namespace == "" || claim.Namespace == o.namespace) && o.selector.Matches(labels.Set(claim.Labels))
+	})), nil
+}
+
+// usageByNamespace is usage for who only wants to know what there is.
+func usageByNamespace(s *inspect.Snapshot, namespace string) *output.List {
+	o := &getOptions{namespace: namespace, by: use.Namespace, selector: labels.Everything()}
+	list, _ := o.usage(context.Background(), s) // it never fails
+	return list
+}

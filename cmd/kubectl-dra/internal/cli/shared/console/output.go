@@ -1,0 +1,69 @@
+package console
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+)
+
+// AddOutputFlags adds -o and --template, which are read into format before the command runs.
+func AddOutputFlags(cmd *cobra.Command, format *output.Format, formats []string) {
+	var name, template string
+	cmd.Flags().StringVarP(&name, "output", "o", "", "output format: "+CommaList(formats))
+	cmd.Flags().StringVar(&template, "template", "", "template or path for -o jsonpath, go-template and the like")
+	CompleteFlag(cmd, "output", "formats", completeFormats(formats))
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		var err error
+		if *format, err = output.ParseFormat(name, template, formats); err == nil {
+			err = format.Check()
+		}
+		if err != nil {
+			return Usagef("%w", err)
+		}
+		return nil
+	}
+}
+
+// TextOptions say how text is laid out.
+func (s *Streams) TextOptions() text.Options {
+	return text.Options{Width: s.Width(), Verbose: s.Verbosity > 0, Color: s.UseColor()}
+}
+
+// InLines renders what was laid out.
+func InLines(lines func(text.Options) []styled.Line) func(io.Writer, text.Options) error {
+	return func(w io.Writer, opts text.Options) error { return text.Write(w, lines(opts), opts.Color) }
+}
+
+// OneByOne renders several answers, with an empty line between two of them.
+func OneByOne[T any](answers []T, render func(io.Writer, T) error) func(io.Writer, text.Options) error {
+	return func(w io.Writer, _ text.Options) error {
+		for i, answer := range answers {
+			if i > 0 {
+				if _, err := fmt.Fprintln(w); err != nil {
+					return err
+				}
+			}
+			if err := render(w, answer); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// VerdictCode is the exit code of a verdict.
+func VerdictCode(v explain.Verdict) int {
+	switch v {
+	case explain.Unsatisfiable:
+		return ExitNo
+	case explain.Invalid, explain.Unknown:
+		return ExitFailed
+	}
+	return ExitAnswered
+}

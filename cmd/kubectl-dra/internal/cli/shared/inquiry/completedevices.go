@@ -1,0 +1,131 @@
+package inquiry
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+)
+
+// Completion of drivers, pools and devices. The table of a server has the drivers and pools of all ResourceSlices; devices are
+// only in the slices themselves, of which a few are read.
+
+// What is offered, in words for the documentation.
+const (
+	PoolsOffered   = "pools; `DRIVER/POOL`"
+	DevicesOffered = "devices, of a server a sample; `POOL/DEVICE`, `DRIVER/POOL/DEVICE`"
+)
+
+// sampled is how many slices are read of a server.
+const sampled = 24
+
+// Drivers completes the name of a driver that publishes devices.
+func (c *Completer) Drivers(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return c.ofSlices(cmd, nil, prefix, func(row live.Row) string { return row.Driver })
+}
+
+// Pools completes POOL, or DRIVER/POOL once there is a slash.
+func (c *Completer) Pools(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if strings.Contains(prefix, "/") {
+		return c.PoolPaths(cmd, given, prefix)
+	}
+	return c.ofSlices(cmd, given, prefix, func(row live.Row) string { return row.Pool })
+}
+
+// PoolPaths completes DRIVER/POOL.
+func (c *Completer) PoolPaths(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return c.ofSlices(cmd, given, prefix, func(row live.Row) string { return row.Driver + "/" + row.Pool })
+}
+
+// ofSlices completes what the rows of ResourceSlices have.
+func (c *Completer) ofSlices(cmd *cobra.Command, given []string, prefix string, name func(live.Row) string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, row := range c.slices(cmd) {
+		names = append(names, name(row))
+	}
+	slices.Sort(names)
+	return console.WithPrefix(names, given, prefix)
+}
+
+// slices are the rows of all ResourceSlices.
+func (c *Completer) slices(cmd *cobra.Command) []live.Row {
+	if !c.Reader.Offline() {
+		return c.rows(cmd.Context(), inspect.Slices, "")
+	}
+	snapshot, _ := c.readQuietly(cmd.Context(), []inspect.Resource{inspect.Slices})
+	if snapshot == nil {
+		return nil
+	}
+	var rows []live.Row
+	for _, slice := range snapshot.Slices() {
+		rows = append(rows, live.Row{Name: slice.Name, Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name})
+	}
+	return rows
+}
+
+// devices are those of files, or some of a server: those whose driver and pool, as far as they are typed, are those of path.
+func (c *Completer) devices(cmd *cobra.Command, path string) []inspect.DeviceID {
+	ctx, cancel := c.within(cmd.Context())
+	defer cancel()
+	var snapshot *inspect.Snapshot
+	if c.Reader.Offline() {
+		snapshot, _ = c.readQuietly(ctx, []inspect.Resource{inspect.Slices})
+	} else if finder := c.finder(); finder != nil {
+		above := path[:strings.LastIndexByte(path, '/')+1]
+		objects, err := finder.Some(ctx, inspect.Slices, func(rows []live.Row) []string {
+			var names []string
+			for _, r := range rows {
+				at := r.Driver + "/" + r.Pool + "/"
+				if strings.HasPrefix(at, above) || strings.HasPrefix(r.Pool+"/", above) {
+					names = append(names, r.Name)
+				}
+			}
+			return names[:min(len(names), sampled)]
+		})
+		if err == nil {
+			snapshot = inspect.New(objects, inspect.Config{Revision: 1, Time: c.Reader.Clock(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+		}
+	}
+	if snapshot == nil {
+		return nil
+	}
+	var out []inspect.DeviceID
+	for d := range snapshot.Inventory().Newest() {
+		out = append(out, d.ID)
+	}
+	return out
+}
+
+// DeviceNames completes DEVICE, or POOL/DEVICE and DRIVER/POOL/DEVICE once there is a slash.
+func (c *Completer) DeviceNames(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, id := range c.devices(cmd, prefix) {
+		if strings.Contains(prefix, "/") {
+			names = append(names, id.String(), id.Pool+"/"+id.Device)
+		} else {
+			names = append(names, id.Device)
+		}
+	}
+	slices.Sort(names)
+	return console.WithPrefix(names, given, prefix)
+}
+
+// DevicePaths completes DRIVER/POOL/DEVICE. Before the driver and the pool are there, it offers these.
+func (c *Completer) DevicePaths(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if strings.Count(prefix, "/") < 2 && !c.Reader.Offline() {
+		found, directive := c.ofSlices(cmd, given, prefix, func(row live.Row) string { return row.Driver + "/" + row.Pool + "/" })
+		if len(found) > 1 {
+			return found, directive | cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	var names []string
+	for _, id := range c.devices(cmd, prefix) {
+		names = append(names, id.String())
+	}
+	slices.Sort(names)
+	return console.WithPrefix(names, given, prefix)
+}
