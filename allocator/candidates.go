@@ -14,8 +14,8 @@ import (
 // out if it looked at the pair with nothing picked. Errors are not raised but noted as mayAbort, because
 // the search may never reach them.
 //
-// Candidates that are alike in everything that can matter to any alternative form an equivalence class: they are
-// interchangeable. Example: eight identical GPUs are one such class; with a constraint on numa, two.
+// Candidates that are alike in everything that can matter to any alternative form an equivalence class: they
+// are interchangeable. Example: eight identical GPUs are one such class; with a constraint on numa, two.
 
 // fitness is what is known of an alternative and a candidate by themselves.
 type fitness byte

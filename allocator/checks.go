@@ -149,7 +149,8 @@ func (w *walk) checkTaken(a *alternative, candidate int, _ *undo) (bool, error) 
 	return !a.all || !w.taken(a, candidate), nil
 }
 
-// checkNodeOperations matters for the experimental variant: no other knows devices that do without node operations.
+// checkNodeOperations matters for the experimental variant: no other knows devices that do without node
+// operations.
 func (w *walk) checkNodeOperations(a *alternative, candidate int, _ *undo) (bool, error) {
 	cluster := w.view.cluster
 	if cluster.variant != Experimental || cluster.rules.fieldsUnknown || len(w.view.candidates[candidate].slice.Spec.SkipNodeOperations) == 0 {

@@ -58,7 +58,8 @@ const (
 
 	// What the scheduler's other filters refuse pods for (package filters).
 
-	// InsufficientResources: the node has too little left of CPU, memory or another resource that the pod asks for.
+	// InsufficientResources: the node has too little left of CPU, memory or another resource that the pod
+	// asks for.
 	InsufficientResources Code = "InsufficientResources"
 	// TooManyPods: the node runs as many pods as it may.
 	TooManyPods Code = "TooManyPods"
@@ -90,9 +91,11 @@ const (
 	PodAntiAffinity Code = "PodAntiAffinity"
 	// DeclaredFeature: the kubelet does not have a feature that the pod needs.
 	DeclaredFeature Code = "DeclaredFeature"
-	// AdminAccessRefused: the namespace lacks the label with which the API server takes claims for admin access.
+	// AdminAccessRefused: the namespace lacks the label with which the API server takes claims for admin
+	// access.
 	AdminAccessRefused Code = "AdminAccessRefused"
-	// SchedulingGated: scheduling gates hold the pod back, or its controller does not make it, as that of a suspended Job.
+	// SchedulingGated: scheduling gates hold the pod back, or its controller does not make it, as that of a
+	// suspended Job.
 	SchedulingGated Code = "SchedulingGated"
 	// PodGroupIncomplete: the pod waits for others of its PodGroup.
 	PodGroupIncomplete Code = "PodGroupIncomplete"

@@ -26,8 +26,8 @@ type constraintState struct {
 	picked []*resourcev1.DeviceAttribute
 	// shared are, for a match over lists, the values in common after each pick.
 	shared [][]scalar
-	// last are, where rules.distinctByRequest, the attributes by request, and count the number of devices. byDevice is
-	// rules.distinctByDevice.
+	// last are, where rules.distinctByRequest, the attributes by request, and count the number of devices.
+	// byDevice is rules.distinctByDevice.
 	byRequest, byDevice bool
 	last                map[string]*resourcev1.DeviceAttribute
 	lastDevice          map[string]int

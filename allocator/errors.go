@@ -54,8 +54,8 @@ func IgnoreAbort(err error) error {
 
 func (e *AbortError) Unwrap() error { return e.Err }
 
-// Hangs reports that the scheduler would not even give up: it would go on evaluating a selector, for hours perhaps,
-// and schedule nothing else meanwhile.
+// Hangs reports that the scheduler would not even give up: it would go on evaluating a selector, for hours
+// perhaps, and schedule nothing else meanwhile.
 func (e *AbortError) Hangs() bool {
 	exhausted := (*selector.Exhausted)(nil)
 	return errors.As(e.Err, &exhausted) && exhausted.Endless

@@ -39,8 +39,8 @@ type ExaminedDevice struct {
 	// Failures are in the order of the checks. Checks that depend on a failed selector are made all
 	// the same: they tell whether the device would do otherwise.
 	Failures []Rejection
-	// Elsewhere says that its slice lets devices choose their nodes, and it chose others. Selectors are evaluated first, so
-	// that need not be among the failures.
+	// Elsewhere says that its slice lets devices choose their nodes, and it chose others. Selectors are
+	// evaluated first, so that need not be among the failures.
 	Elsewhere bool
 }
 

@@ -55,8 +55,8 @@ spec:
         selectors: [{cel: {expression: 'device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0'}}]
 `
 
-// A Cluster is built once for a snapshot and asked about one node at a time. That a claim does not fit is an answer
-// and not an error.
+// A Cluster is built once for a snapshot and asked about one node at a time. That a claim does not fit is an
+// answer and not an error.
 func ExampleCluster_Allocate() {
 	read, err := manifest.ReadBytes("cluster.yaml", []byte(twoNodes), manifest.Options{})
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 // Two memos, both of subtrees that ended dead (explored to the end, no solution, no error, and never
 // cut short because a claim would become overfull):
 //
-//   - Between requests. What the rest of the search can do depends on how many members of each equivalence class
-//     are picked, not on which. The key is the position and these counts, with the state of the current
-//     claim's constraints. Example: 24 equal devices, 4 claims of 3, then a request that nothing
-//     matches: each boundary is reached once, instead of 4.9 million times.
+//   - Between requests. What the rest of the search can do depends on how many members of each equivalence
+//     class are picked, not on which. The key is the position and these counts, with the state of the current
+//     claim's constraints. Example: 24 equal devices, 4 claims of 3, then a request that nothing matches:
+//     each boundary is reached once, instead of 4.9 million times.
 //   - Inside a request. With the same devices picked before the request, the first arrival at "these
 //     many of each class" uses the earliest members, so what remains for it includes what remains for
 //     any later arrival. Example: 25 of 24 equal devices takes 25 steps instead of 2^24.
@@ -250,8 +250,8 @@ func (k *kinds) add(kind int)     { *k = append(*k, kind) }
 func (k kinds) has(kind int) bool { return slices.Contains(k, kind) }
 
 // kindOf numbers what a candidate is at this point of the search: those of one kind are interchangeable. One
-// that nothing was taken of is like all of its class, others are only like those that were touched in the same
-// way. During a visit it is asked of candidates that the visit has not picked.
+// that nothing was taken of is like all of its class, others are only like those that were touched in the
+// same way. During a visit it is asked of candidates that the visit has not picked.
 func (w *walk) kindOf(candidate int) int {
 	class, state := w.pruner.table.equivalence[candidate], &w.state[candidate]
 	if len(state.claims) == 0 && len(state.taken) == 0 {

@@ -93,9 +93,9 @@ func TestAllIsWalkedInOrder(t *testing.T) {
 	}
 }
 
-// TestSharesOfOneDevice lets many claims share a device: what pruning remembers of the device is worked out once for
-// a claim, not once for each share that is there already, which would allocate memory ten times as often. Memory is
-// counted because it is the same on every machine.
+// TestSharesOfOneDevice lets many claims share a device: what pruning remembers of the device is worked out
+// once for a claim, not once for each share that is there already, which would allocate memory ten times as
+// often. Memory is counted because it is the same on every machine.
 func TestSharesOfOneDevice(t *testing.T) {
 	const claims = 160
 	q := plainQuestion(1, exactly("r", 1))

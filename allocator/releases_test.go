@@ -201,8 +201,8 @@ func (q *question) served(r oracleRelease) error {
 	return nil
 }
 
-// olderSlice drops fields of 1.37, and amounts that no int64 holds: there old releases change objects in place,
-// so that answers depend on what they were asked before.
+// olderSlice drops fields of 1.37, and amounts that no int64 holds: there old releases change objects in
+// place, so that answers depend on what they were asked before.
 func olderSlice(spec *resourcev1.ResourceSliceSpec) {
 	spec.SkipNodeOperations = nil
 	for i := range spec.Devices {
@@ -261,8 +261,9 @@ type releaseComparison struct {
 	outcomes map[outcome]int
 	variants map[string]int
 	left     int // nodes on which the search is too long
-	// absurd are problems that were left out: expressions that an old API server refuses, and with quantities of more than an int64 holds, old releases change
-	// objects in place, so that their answers depend on what they were asked before.
+	// absurd are problems that were left out: expressions that an old API server refuses, and with quantities
+	// of more than an int64 holds, old releases change objects in place, so that their answers depend on what
+	// they were asked before.
 	absurd int
 	pruned int
 }

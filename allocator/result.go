@@ -83,8 +83,8 @@ func (c *claimProblem) tolerationsOf(name string) []resourcev1.DeviceToleration 
 // chosen returns the alternative of a request that a finished search settled on.
 func (r *requestProblem) chosen() *alternative { return r.alternatives[r.settled] }
 
-// nodeSelector says on which nodes the allocation can be used. It is nil if on all. A device that is local to a
-// node, or binds to it, restricts it to that node; otherwise the selectors of the devices add up.
+// nodeSelector says on which nodes the allocation can be used. It is nil if on all. A device that is local to
+// a node, or binds to it, restricts it to that node; otherwise the selectors of the devices add up.
 func (w *walk) nodeSelector(claim int) (*corev1.NodeSelector, error) {
 	term := corev1.NodeSelectorTerm{}
 	for _, p := range w.picks[claim] {

@@ -13,10 +13,10 @@ import (
 // Rules about what pools a node has are in package inspect.
 type rules struct {
 	// leaks: what a device has reserved when a later check refuses it stays reserved for the rest of the
-	// search: counters when a taint, a constraint or, with "all", capacity refuses it; with "all" and capacity
-	// also the device itself and its place in constraints. Giving back a share keeps its counters, too. Example:
-	// a tainted partition that nobody tolerates uses up the counter that the next partition needs.
-	// (allocateDevice)
+	// search: counters when a taint, a constraint or, with "all", capacity refuses it; with "all" and
+	// capacity also the device itself and its place in constraints. Giving back a share keeps its counters,
+	// too. Example: a tainted partition that nobody tolerates uses up the counter that the next partition
+	// needs. (allocateDevice)
 	leaks bool
 	// distinctByRequest: of the devices of one request, distinctAttribute remembers only the last, and
 	// forgets that too when it goes back. Example: values a, b, a are distinct for one request of three.
@@ -29,54 +29,57 @@ type rules struct {
 	// allIsWhatIsLeft: "all" leaves out devices of which too little capacity is left, instead of failing
 	// because of them. Before 1.37 (validateDeviceRequest).
 	allIsWhatIsLeft bool
-	// sharesNeedCapacity: a device that is shared already, by claims that took no capacity of it, draws on its
-	// counters again. Before 1.37 (deviceCapacityInUse).
+	// sharesNeedCapacity: a device that is shared already, by claims that took no capacity of it, draws on
+	// its counters again. Before 1.37 (deviceCapacityInUse).
 	sharesNeedCapacity bool
-	// sharesDrawNothing: allocated shares of a device draw nothing from its counters (checkAvailableCounters).
+	// sharesDrawNothing: allocated shares of a device draw nothing from its counters
+	// (checkAvailableCounters).
 	sharesDrawNothing bool
 	// countersByPoolName: pools of different drivers that have one name have the counters of the one that is
 	// looked at first (checkAvailableCounters).
 	countersByPoolName bool
-	// allCrashesOnCounters: the scheduler crashes when it tries to take a device that consumes counters for "all"
-	// (validateDeviceRequest).
+	// allCrashesOnCounters: the scheduler crashes when it tries to take a device that consumes counters for
+	// "all" (validateDeviceRequest).
 	allCrashesOnCounters bool
-	// configPerRequest: configuration of a claim stands in the result once for each request that it names, and
-	// keeps the names when these are all requests. Before 1.37 (Allocate).
+	// configPerRequest: configuration of a claim stands in the result once for each request that it names,
+	// and keeps the names when these are all requests. Before 1.37 (Allocate).
 	configPerRequest bool
 	// listsUnreadable: while DRAListTypeAttributes is off, every expression fails on a device that has an
 	// attribute with a list of values. Before 1.37 (getAttributeValue in ../cel/compile.go).
 	listsUnreadable bool
-	// countsWrap: the sum of the devices that a claim needs is compared with the limit when all its requests are
-	// known, and wraps around if counts are near 2^63 (Allocate, allocateOne).
+	// countsWrap: the sum of the devices that a claim needs is compared with the limit when all its requests
+	// are known, and wraps around if counts are near 2^63 (Allocate, allocateOne).
 	countsWrap bool
-	// basic: the variant knows neither distinctAttribute nor bindsToNode nor capacity that is requested, nor do
-	// expressions see allowMultipleAllocations; and an
-	// allocation with a local device is for the node that the device names. Stable, and before 1.36 incubating.
+	// basic: the variant knows neither distinctAttribute nor bindsToNode nor capacity that is requested, nor
+	// do expressions see allowMultipleAllocations; and an allocation with a local device is for the node that
+	// the device names. Stable, and before 1.36 incubating.
 	basic bool
 	// noTolerations: the result does not have the tolerations of the request. Before 1.35, in 1.35 stable.
 	noTolerations bool
-	// fieldsUnknown: there are no derived attributes, no compatibility groups and no node operations to skip; an
-	// API server of the release drops these fields. Before 1.37.
+	// fieldsUnknown: there are no derived attributes, no compatibility groups and no node operations to skip;
+	// an API server of the release drops these fields. Before 1.37.
 	fieldsUnknown bool
-	// subrequestSlips: with "all", the second and later devices of a subrequest are those of the first subrequest, by its
-	// count; and if the first two subrequests are for "all", the selectors of the first decide for both. Before
-	// 1.36 (allocateOne, Allocate).
+	// subrequestSlips: with "all", the second and later devices of a subrequest are those of the first
+	// subrequest, by its count; and if the first two subrequests are for "all", the selectors of the first
+	// decide for both. Before 1.36 (allocateOne, Allocate).
 	subrequestSlips bool
 	// unknownTaints: a taint of any effect, also of one that is not known, keeps a device from being taken.
 	// Before 1.35, in 1.35 stable (allTaintsTolerated).
 	unknownTaints bool
-	// distinctByDevice: distinctAttribute only tells devices apart, not their values. Before 1.35 (constraint.go).
+	// distinctByDevice: distinctAttribute only tells devices apart, not their values. Before 1.35
+	// (constraint.go).
 	distinctByDevice bool
 	// noInvalidPools: that pools are invalid is not given as the reason when nothing is found. Before 1.35.
 	noInvalidPools bool
-	// invalidPoolsAbort: the pod is aborted when the search gets to an invalid pool. When it does is a matter of chance,
-	// because pools come in random order; here it is after all others. Before 1.35 (allocateOne).
+	// invalidPoolsAbort: the pod is aborted when the search gets to an invalid pool. When it does is a matter
+	// of chance, because pools come in random order; here it is after all others. Before 1.35 (allocateOne).
 	invalidPoolsAbort bool
-	// noOverfull: that a claim would become too large is found out by trying every choice. Stable before 1.36.
+	// noOverfull: that a claim would become too large is found out by trying every choice. Stable before
+	// 1.36.
 	noOverfull bool
-	// everyOrder: the devices of a request are tried in every order, not only in that of the candidates, and a
-	// device that can be shared as often as its capacity lasts. Unless there are such devices that leads to the
-	// same answer, in more steps. Stable, and before 1.36 every variant (allocateOne).
+	// everyOrder: the devices of a request are tried in every order, not only in that of the candidates, and
+	// a device that can be shared as often as its capacity lasts. Unless there are such devices that leads to
+	// the same answer, in more steps. Stable, and before 1.36 every variant (allocateOne).
 	everyOrder bool
 }
 

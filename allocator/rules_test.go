@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// ruleCase is a file of testdata/rules: a small cluster, in which every claim that is not allocated is asked about
-// together on node n1, and the answer in several releases.
+// ruleCase is a file of testdata/rules: a small cluster, in which every claim that is not allocated is asked
+// about together on node n1, and the answer in several releases.
 type ruleCase struct {
 	name     string
 	objects  []byte

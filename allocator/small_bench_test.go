@@ -11,10 +11,10 @@ import (
 // Small problems: what one of them takes in comparison with the scheduler's allocator, where neither a large
 // cluster nor a long search is in its favour or ours.
 //
-// Both sides have their expressions compiled, as a scheduler that runs has. For "cold" and "new" each makes what it
-// makes of a cluster for a question: the scheduler its state of what is allocated and its allocator, which it makes
-// for every pod, we a Cluster; for "cold" also the Snapshot below it, from the objects. For "again" a question is put
-// to what is there already. All nodes of the problem are asked.
+// Both sides have their expressions compiled, as a scheduler that runs has. For "cold" and "new" each makes
+// what it makes of a cluster for a question: the scheduler its state of what is allocated and its allocator,
+// which it makes for every pod, we a Cluster; for "cold" also the Snapshot below it, from the objects. For
+// "again" a question is put to what is there already. All nodes of the problem are asked.
 
 // smallProblems is how many problems of each outcome are compared, smallRepeats how often each is answered by
 // both sides in turn; the quickest answer of each side counts.
@@ -82,7 +82,8 @@ func (c *contest) askBoth(tb testing.TB, from start) (ours, theirs time.Duration
 	return middle.Sub(begin), time.Since(middle)
 }
 
-// BenchmarkSmall reports how much longer we take than the scheduler's allocator, over many small random problems.
+// BenchmarkSmall reports how much longer we take than the scheduler's allocator, over many small random
+// problems.
 func BenchmarkSmall(b *testing.B) {
 	names := map[outcome]string{gotDevices: "satisfiable", gotNothing: "unsatisfiable"}
 	for _, want := range []outcome{gotDevices, gotNothing} {

@@ -20,9 +20,9 @@ import (
 // how many sets of devices can be picked in it, not on their order.
 //
 // Devices of one kind are interchangeable. So for a request it suffices to go through the numbers of devices
-// of each kind that can be had together; "2 of these 8 and 1 of those 4" stands for 28 * 4 sets, each of which
-// is one step. A set that completes the request is followed by the next request, whose steps are the same
-// after each of the 112 and are remembered by the state between the requests (see walk.boundary).
+// of each kind that can be had together; "2 of these 8 and 1 of those 4" stands for 28 * 4 sets, each of
+// which is one step. A set that completes the request is followed by the next request, whose steps are the
+// same after each of the 112 and are remembered by the state between the requests (see walk.boundary).
 //
 //	24 equal devices, 25 wanted: the sum of C(24, i) for i = 0 to 24, which is 2^24 = 16,777,216 steps
 //
@@ -150,8 +150,8 @@ type tally struct {
 	partial bool // something was left out of the count
 }
 
-// prepare sorts the candidates into equivalence classes. It returns false if the sets of devices that can be had
-// together depend on the order in which they are picked, so that they cannot be counted like this.
+// prepare sorts the candidates into equivalence classes. It returns false if the sets of devices that can be
+// had together depend on the order in which they are picked, so that they cannot be counted like this.
 func (t *tally) prepare() (bool, error) {
 	table, err := newTable(t.walk)
 	if err != nil {

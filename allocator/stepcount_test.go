@@ -116,8 +116,8 @@ func TestStepsSaturate(t *testing.T) {
 	}
 }
 
-// TestStepsWithAdminAccessToPickedDevices: with admin access a device can be picked twice, and then draws on its
-// counters twice. Which one that is tells states apart.
+// TestStepsWithAdminAccessToPickedDevices: with admin access a device can be picked twice, and then draws on
+// its counters twice. Which one that is tells states apart.
 func TestStepsWithAdminAccessToPickedDevices(t *testing.T) {
 	var exact, bounds [3]atomic.Int64
 	for _, problem := range []uint64{4444, 34093} {

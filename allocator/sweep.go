@@ -53,8 +53,9 @@ const (
 // chunk is the number of nodes that a worker looks at before it asks for more.
 const chunk = 64
 
-// Alike sorts nodes by what they look like to claims: the indices of those that get the same answer, whatever some of the
-// claims have taken of each in the same order. The slices are shared and must not be written. The error is that of the context.
+// Alike sorts nodes by what they look like to claims: the indices of those that get the same answer, whatever
+// some of the claims have taken of each in the same order. The slices are shared and must not be written. The
+// error is that of the context.
 func (c *Cluster) Alike(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([][]int, error) {
 	return c.alike(ctx, nodes, newNodeSigner(c, claims))
 }
@@ -106,8 +107,8 @@ func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, signer *nodeS
 	return groupsOf(numbers, known.len()), nil
 }
 
-// indicesOf returns where the nodes are among those of the snapshot. It returns nil if they are not, or not in that order,
-// or so few that there is no point in looking at all, or some claims are to be ignored.
+// indicesOf returns where the nodes are among those of the snapshot. It returns nil if they are not, or not
+// in that order, or so few that there is no point in looking at all, or some claims are to be ignored.
 func (c *Cluster) indicesOf(nodes []*corev1.Node) []int {
 	all := c.snapshot.Nodes()
 	if len(c.ignore) > 0 || len(nodes) < len(all)/8 {

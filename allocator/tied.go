@@ -9,9 +9,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Tied reports whether whatever some claims get belongs to one node alone: no pool that reaches several nodes has a device
-// that a request of theirs may select. So what they get on a node takes nothing of another one. A selector that fails for a
-// device of such a pool, or that is interrupted, counts as one that may select it.
+// Tied reports whether whatever some claims get belongs to one node alone: no pool that reaches several nodes
+// has a device that a request of theirs may select. So what they get on a node takes nothing of another one.
+// A selector that fails for a device of such a pool, or that is interrupted, counts as one that may select
+// it.
 func (c *Cluster) Tied(ctx context.Context, claims []*resourcev1.ResourceClaim) bool {
 	shared := c.shared.of(c.snapshot)
 	if len(shared) == 0 {

@@ -92,9 +92,9 @@ func whereOf(err error) AbortError {
 	return where
 }
 
-// TestTwinsOfOneValueAreBounded: 8 values that 5 devices each have are enough for 16 pairs of one value, asked for by
-// one request or by two. That a 17th does not fit is not left to the search, which would go through the ways to
-// place 16.
+// TestTwinsOfOneValueAreBounded: 8 values that 5 devices each have are enough for 16 pairs of one value,
+// asked for by one request or by two. That a 17th does not fit is not left to the search, which would go
+// through the ways to place 16.
 func TestTwinsOfOneValueAreBounded(t *testing.T) {
 	const values = 8
 	f := familyD(values, 5)
@@ -113,8 +113,8 @@ func TestTwinsOfOneValueAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkTwins asks for 512 copies on a node with as many devices, by turns as the same claim and as claims that
-// are not known to be the same.
+// BenchmarkTwins asks for 512 copies on a node with as many devices, by turns as the same claim and as claims
+// that are not known to be the same.
 func BenchmarkTwins(b *testing.B) {
 	const copies = 512
 	f := familyA(copies)

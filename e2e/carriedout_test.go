@@ -66,7 +66,8 @@ spec:
       containers: [{name: main, image: example.com/none, resources: {claims: [{name: gpu}]}}]
 `
 
-// TestFixesCarriedOut runs the commands of fixes in a shell, with kubectl, and waits for the scheduler to place the pods.
+// TestFixesCarriedOut runs the commands of fixes in a shell, with kubectl, and waits for the scheduler to
+// place the pods.
 func TestFixesCarriedOut(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller", "deployment-controller", "replicaset-controller"}})
@@ -139,8 +140,8 @@ func runInShell(t *testing.T, c *cluster.Cluster, command string) {
 	}
 }
 
-// podBeginningWith waits for a pod whose name begins with another and, if it is to be refused, for the scheduler to do so: it
-// does not look at pods that name a template which does not exist.
+// podBeginningWith waits for a pod whose name begins with another and, if it is to be refused, for the
+// scheduler to do so: it does not look at pods that name a template which does not exist.
 func podBeginningWith(t *testing.T, c *cluster.Cluster, prefix string, refused bool) string {
 	t.Helper()
 	var name string

@@ -22,7 +22,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 )
 
-// checkupData has the faults that kubectl dra check looks for, each with objects to plant into a healthy cluster.
+// checkupData has the faults that kubectl dra check looks for, each with objects to plant into a healthy
+// cluster.
 const checkupData = "../internal/checkup/testdata"
 
 // fault is a file of faults.
@@ -157,8 +158,8 @@ func (r *checkReport) finds(f *fault) bool {
 	return false
 }
 
-// notLetIn are the faults that the API server of today does not let in, with what it says. They are found in manifests, and where
-// an older server let them in.
+// notLetIn are the faults that the API server of today does not let in, with what it says. They are found in
+// manifests, and where an older server let them in.
 var notLetIn = map[string]string{
 	"AdminAccessRefused":      "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace",
 	"ObjectInvalid":           "a lowercase RFC 1123 label must consist of lower case alphanumeric characters",
@@ -167,8 +168,8 @@ var notLetIn = map[string]string{
 	"StatusWithoutAllocation": "must be an allocated device in the claim",
 }
 
-// oldVersion is found by who has written objects, which the API server notes itself, whatever an object says that is planted.
-// TestCheckOfHealthyClusters writes some in an old version.
+// oldVersion is found by who has written objects, which the API server notes itself, whatever an object says
+// that is planted. TestCheckOfHealthyClusters writes some in an old version.
 const oldVersion = "OldVersionWritten"
 
 // elsewhere are the faults of clusters that are set up differently, or were when the objects were made.
@@ -187,7 +188,8 @@ var elsewhere = map[string]struct {
 	"VersionRemoved": {options: cluster.Options{RuntimeConfig: "resource.k8s.io/v1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1beta1=true"}},
 }
 
-// TestCheckFindsFaults breaks a real cluster in all ways that its API server lets somebody break it, and runs kubectl dra check.
+// TestCheckFindsFaults breaks a real cluster in all ways that its API server lets somebody break it, and runs
+// kubectl dra check.
 func TestCheckFindsFaults(t *testing.T) {
 	t.Parallel()
 	var all []fault
@@ -225,7 +227,8 @@ func TestCheckFindsFaults(t *testing.T) {
 	t.Logf("%d faults planted and found, %d refused by the server: %v", found, len(notLetIn), slices.Sorted(maps.Keys(notLetIn)))
 }
 
-// TestCheckFindsFaultsOfServers plants the faults of clusters with gates off, before an upgrade, or that serve old versions only.
+// TestCheckFindsFaultsOfServers plants the faults of clusters with gates off, before an upgrade, or that
+// serve old versions only.
 func TestCheckFindsFaultsOfServers(t *testing.T) {
 	t.Parallel()
 	for _, f := range faultsToPlant(t) {
@@ -273,8 +276,9 @@ spec:
 status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
 `
 
-// TestCheckOfHealthyClusters runs kubectl dra check on clusters with the objects of real drivers, their nodes, a pod of the driver on
-// each, and the pods that use devices, which the scheduler has placed: nothing is said.
+// TestCheckOfHealthyClusters runs kubectl dra check on clusters with the objects of real drivers, their
+// nodes, a pod of the driver on each, and the pods that use devices, which the scheduler has placed: nothing
+// is said.
 func TestCheckOfHealthyClusters(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})
@@ -313,8 +317,9 @@ func TestCheckOfHealthyClusters(t *testing.T) {
 	}
 }
 
-// runPods creates the pods of the folder, or one for each template if it has none, and has those run that the scheduler places. The
-// others are taken away again, with claims that nothing was allocated to: the examples of a driver are not meant to run all at once. It returns how many run.
+// runPods creates the pods of the folder, or one for each template if it has none, and has those run that the
+// scheduler places. The others are taken away again, with claims that nothing was allocated to: the examples
+// of a driver are not meant to run all at once. It returns how many run.
 func (s *stage) runPods(t *testing.T) int {
 	t.Helper()
 	running := 0
@@ -382,8 +387,8 @@ func (s *stage) pods() []*unstructured.Unstructured {
 	return pods
 }
 
-// confirmedByServer are the codes whose findings in the objects of drivers only an API server can confirm: what it refuses or accepts.
-// The allocator confirms the others.
+// confirmedByServer are the codes whose findings in the objects of drivers only an API server can confirm:
+// what it refuses or accepts. The allocator confirms the others.
 var confirmedByServer = []checkup.Code{"ObjectInvalid", "ObjectOdd", "PoolSurplus", "AdminAccessPossible"}
 
 // TestFindingsInDrivers creates the objects of drivers in which something is wrong.
@@ -427,8 +432,8 @@ func TestFindingsInDrivers(t *testing.T) {
 	}
 }
 
-// objectsOf returns the first object of a finding, as the folder has it. Of a namespace in which admin access is possible it is also
-// a claim for that.
+// objectsOf returns the first object of a finding, as the folder has it. Of a namespace in which admin access
+// is possible it is also a claim for that.
 func objectsOf(t *testing.T, folder string, f *checkup.Finding) []*unstructured.Unstructured {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
-// TestChoosing says of one pod after another which nodes the scheduler may choose, from what is read of a real server, and sees which
-// one it does choose.
+// TestChoosing says of one pod after another which nodes the scheduler may choose, from what is read of a
+// real server, and sees which one it does choose.
 func TestChoosing(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
@@ -59,7 +59,8 @@ metadata: {name: web, namespace: default}
 spec: {selector: {app: web}, ports: [{port: 80}]}
 `
 
-// seenYAML is a pod that needs what the last node says last: where it is bound, the scheduler has seen all nodes as they are.
+// seenYAML is a pod that needs what the last node says last: where it is bound, the scheduler has seen all
+// nodes as they are.
 const seenYAML = `
 apiVersion: v1
 kind: Pod

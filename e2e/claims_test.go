@@ -29,8 +29,8 @@ func TestAllocatedClaims(t *testing.T) {
 	}
 	answer{code: 1, stderr: "reserved for pods/first"}.check(t, run("deallocate", "claim", "mine", "--yes"))
 
-	// The other device goes to another claim, so that the next pod needs this one. The scheduler sees claims in
-	// the order in which they change: when it sees the next claim, it knows that both devices are taken.
+	// The other device goes to another claim, so that the next pod needs this one. The scheduler sees claims
+	// in the order in which they change: when it sees the next claim, it knows that both devices are taken.
 	answer{stdout: "other", stderr: "watching for 500ms"}.check(t, applied(t, c, claimYAML("other"), "allocate", "claim", "other", "--yes", "--settle", "500ms", "-o", "name"))
 	c.ApplyText(t, claimYAML("next")+"---\n"+anywherePod("second", "next"))
 	if condition, node := c.PodScheduled(t, "default", "second", cluster.Unplaced); node != "" {

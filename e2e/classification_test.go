@@ -150,8 +150,8 @@ func randomRequest(t *testing.T, r *rand.Rand) flowcontrol.Request {
 	return request
 }
 
-// asker sends requests in the name of users, all of them over one transport: a new one each would spend most of its time on
-// connecting.
+// asker sends requests in the name of users, all of them over one transport: a new one each would spend most
+// of its time on connecting.
 type asker struct {
 	host      string
 	transport http.RoundTripper
@@ -189,8 +189,9 @@ func (a *asker) headersOf(t *testing.T, r *flowcontrol.Request) (schema, level s
 	return response.Header.Get(header + "Flowschema-Uid"), response.Header.Get(header + "Prioritylevel-Uid"), classified
 }
 
-// TestClassification: of 500 random requests, the server says the same as Classify, with forty random schemas beside those of
-// Kubernetes. It also compares what the plugin says with --verify, whose question is another one.
+// TestClassification: of 500 random requests, the server says the same as Classify, with forty random schemas
+// beside those of Kubernetes. It also compares what the plugin says with --verify, whose question is another
+// one.
 func TestClassification(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{NoScheduler: true})
 	client := c.Client().FlowcontrolV1()
@@ -279,7 +280,8 @@ func flowControlOf(t *testing.T, c *cluster.Cluster) (schemas []*flowcontrolv1.F
 	return schemas, levels, names
 }
 
-// testVerify asks the plugin, which asks the server. It reads the cluster as itself, not as the user that is asked about.
+// testVerify asks the plugin, which asks the server. It reads the cluster as itself, not as the user that is
+// asked about.
 func testVerify(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
 	for _, ask := range [][]string{

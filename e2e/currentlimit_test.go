@@ -45,8 +45,9 @@ spec:
 	return text, groups
 }
 
-// tickYAML is a FlowSchema for nobody. The server adjusts its limits every ten seconds, and, by the same function, whenever the spec
-// of a FlowSchema changes (updateBorrowingLocked in apf_controller.go): to change this one has it do so at once.
+// tickYAML is a FlowSchema for nobody. The server adjusts its limits every ten seconds, and, by the same
+// function, whenever the spec of a FlowSchema changes (updateBorrowingLocked in apf_controller.go): to change
+// this one has it do so at once.
 const tickYAML = `---
 apiVersion: flowcontrol.apiserver.k8s.io/v1
 kind: FlowSchema
@@ -108,7 +109,8 @@ func (s *sampling) still(t *testing.T, say func(*flowcontrol.Metrics) string) (m
 	return metrics, said
 }
 
-// load is what the levels are doing. demand is what the server saw of it when it last adjusted its limits, with the limits.
+// load is what the levels are doing. demand is what the server saw of it when it last adjusted its limits,
+// with the limits.
 func (s *sampling) load(m *flowcontrol.Metrics) string {
 	return s.each(m, func(l *flowcontrol.Load) any {
 		return []int{l.Total.ExecutingRequests, l.Total.QueuedRequests, l.Total.RejectedRequests()}
@@ -132,7 +134,8 @@ func (s *sampling) each(m *flowcontrol.Metrics, of func(*flowcontrol.Load) any) 
 	return strings.Join(out, " ")
 }
 
-// sample waits until the server has all that is held now, has it adjust its limits to that, and compares them.
+// sample waits until the server has all that is held now, has it adjust its limits to that, and compares
+// them.
 func (s *sampling) sample(t *testing.T) {
 	t.Helper()
 	before, _ := s.still(t, s.load)
@@ -183,9 +186,9 @@ func holdGroup(t *testing.T, c *cluster.Cluster, group string, n int) *held {
 	return holdAs(t, config, n)
 }
 
-// TestCurrentLimits recomputes the current limit of every level from the demand that the server saw, under changing load: 18 times
-// 12 levels are 216 samples. At least 95 % have to be the server's own number: its metrics are not written in one instant, so a
-// reading may have half of an adjustment.
+// TestCurrentLimits recomputes the current limit of every level from the demand that the server saw, under
+// changing load: 18 times 12 levels are 216 samples. At least 95 % have to be the server's own number: its
+// metrics are not written in one instant, so a reading may have half of an adjustment.
 func TestCurrentLimits(t *testing.T) {
 	s, c, groups := startSampling(t)
 	random := rand.New(rand.NewPCG(4, 2))
@@ -204,8 +207,8 @@ func TestCurrentLimits(t *testing.T) {
 	s.check(t, 200, 1, flowcontrol.CurrentFair, flowcontrol.CurrentLeast, flowcontrol.CurrentMost, flowcontrol.CurrentExempt)
 }
 
-// TestCurrentLimitsBesideExempt has exempt requests take so many seats that no other level gets more than its lower limit, or
-// only a part of what it keeps otherwise.
+// TestCurrentLimitsBesideExempt has exempt requests take so many seats that no other level gets more than its
+// lower limit, or only a part of what it keeps otherwise.
 func TestCurrentLimitsBesideExempt(t *testing.T) {
 	s, c, groups := startSampling(t)
 	nominal, lower, kept := 0, 0, 0

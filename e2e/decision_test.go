@@ -18,8 +18,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 )
 
-// decidingTime is how long the scheduler may take to agree with what the plugin said. Its first answer
-// may come from before it saw the fresh claims; then it tries again by itself. Where that takes longer, tests ask again.
+// decidingTime is how long the scheduler may take to agree with what the plugin said. Its first answer may
+// come from before it saw the fresh claims; then it tries again by itself. Where that takes longer, tests ask
+// again.
 const decidingTime = 5 * time.Second
 
 // schedule has the scheduler decide about a pod for the node with the claims of the question. It returns

@@ -114,8 +114,8 @@ type stage struct {
 	nodes   []string
 }
 
-// newStage puts the objects of a folder into a cluster, and the nodes that its slices name, and takes out what
-// was there. What the API server refuses is left out, as it would be in real life.
+// newStage puts the objects of a folder into a cluster, and the nodes that its slices name, and takes out
+// what was there. What the API server refuses is left out, as it would be in real life.
 func newStage(t *testing.T, folder string, c *cluster.Cluster) *stage {
 	t.Helper()
 	c.Clear(t)

@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// TestExtendedResources has device plugins on some nodes and DRA on another offer the same resource. Whatever the plugin says is
-// free on a node, the scheduler gives to a pod, and no more; and it is served by whom the plugin says.
+// TestExtendedResources has device plugins on some nodes and DRA on another offer the same resource. Whatever
+// the plugin says is free on a node, the scheduler gives to a pod, and no more; and it is served by whom the
+// plugin says.
 func TestExtendedResources(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})
@@ -53,8 +54,8 @@ spec: {extendedResourceName: example.com/gpu, selectors: [{cel: {expression: dev
 			bound(t, c, "all-of-"+node, node)
 		}
 	}
-	// A device plugin comes to the node where DRA has served: it serves from now on, and the scheduler does not tell apart what
-	// pods have from whom.
+	// A device plugin comes to the node where DRA has served: it serves from now on, and the scheduler does
+	// not tell apart what pods have from whom.
 	report(t, c, "dra", 4, 4)
 	got := extendedRows(t, c, "example.com/gpu")
 	if want := "dra DevicePlugin 4/4/0/1 all-of-dra:DRA c:DRA"; got[0] != want {
@@ -82,7 +83,8 @@ func report(t *testing.T, c *cluster.Cluster, node string, capacity, allocatable
 	}
 }
 
-// extendedRows are the rows of a resource, as "NODE SERVER OFFERED/HEALTHY/USED/FREE POD:SERVER", and its total.
+// extendedRows are the rows of a resource, as "NODE SERVER OFFERED/HEALTHY/USED/FREE POD:SERVER", and its
+// total.
 func extendedRows(t *testing.T, c *cluster.Cluster, resource string) []string {
 	t.Helper()
 	var list struct {

@@ -24,7 +24,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// betaYAML is served by no server of today. At v1beta3, shares of 0 could not be told from none, but for the annotation.
+// betaYAML is served by no server of today. At v1beta3, shares of 0 could not be told from none, but for the
+// annotation.
 const betaYAML = `
 {apiVersion: flowcontrol.apiserver.k8s.io/v1beta3, kind: PriorityLevelConfiguration, metadata: {name: beta-none},
  spec: {type: Limited, limited: {lendablePercent: 20, ` + reject + `}}}
@@ -40,8 +41,8 @@ const betaYAML = `
  spec: {type: Limited, limited: {nominalConcurrencyShares: 77, lendablePercent: 100, borrowingLimitPercent: 0, limitResponse: {type: Queue, queuing: {}}}}}
 `
 
-// asStored returns an object of an old version as a server kept it: with the defaults of the version, converted by way of the
-// internal one by Kubernetes' own code.
+// asStored returns an object of an old version as a server kept it: with the defaults of the version,
+// converted by way of the internal one by Kubernetes' own code.
 func asStored(t testing.TB, data []byte) runtime.Object {
 	t.Helper()
 	internal, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), data)

@@ -192,7 +192,8 @@ type configuration struct {
 	deleted []string
 }
 
-// configurations are made one after the other, so that each has what those before it left. Each differs in kind.
+// configurations are made one after the other, so that each has what those before it left. Each differs in
+// kind.
 var configurations = []configuration{
 	{name: "bootstrap"},
 	{name: "lending", yaml: levelYAML("lend-all", "nominalConcurrencyShares: 37, lendablePercent: 100, "+queue) +
@@ -281,8 +282,8 @@ func TestPriorityLevelLimits(t *testing.T) {
 	}
 }
 
-// TestDeletedLevels deletes levels of which the server still serves a request: until that ends, it counts their shares and has
-// other limits than those of the objects, which is told.
+// TestDeletedLevels deletes levels of which the server still serves a request: until that ends, it counts
+// their shares and has other limits than those of the objects, which is told.
 func TestDeletedLevels(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"leaving"},
 		ServerFlags: []string{"--max-requests-inflight=60", "--max-mutating-requests-inflight=40", "--request-timeout=1h"}})

@@ -153,7 +153,8 @@ func shows(t *testing.T, c *cluster.Cluster, level string, want figures) priorit
 func TestPriorityLevelLoad(t *testing.T) {
 	users := []string{"queueing", "rejecting", "borrowing", "nometrics"}
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: users,
-		// A request waits in a queue for at most a quarter of the time that it may take: longer than this test.
+		// A request waits in a queue for at most a quarter of the time that it may take: longer than this
+		// test.
 		ServerFlags: []string{"--max-requests-inflight=30", "--max-mutating-requests-inflight=12", "--request-timeout=1h"}})
 	c.ApplyText(t, loadYAML)
 	for _, user := range users[:3] {
@@ -242,8 +243,8 @@ func permit(t *testing.T, c *cluster.Cluster, user string, rules ...rbacv1.Polic
 	}
 }
 
-// awaitPermission waits until the server permits a user what a rule says, in a namespace or, if that is empty,
-// everywhere, or forbids it: it learns of roles and of bindings a moment after they changed.
+// awaitPermission waits until the server permits a user what a rule says, in a namespace or, if that is
+// empty, everywhere, or forbids it: it learns of roles and of bindings a moment after they changed.
 func awaitPermission(t *testing.T, c *cluster.Cluster, user, namespace string, rule rbacv1.PolicyRule, want bool) {
 	t.Helper()
 	awaitPermissionOf(t, c, authorizationv1.SubjectAccessReviewSpec{User: user}, namespace, rule, want)

@@ -27,7 +27,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 )
 
-// localYAML lets a user allocate in one namespace, and make DeviceTaintRules; the claims of others it may only read.
+// localYAML lets a user allocate in one namespace, and make DeviceTaintRules; the claims of others it may
+// only read.
 const localYAML = `
 {apiVersion: v1, kind: Namespace, metadata: {name: tenants}}
 ---
@@ -64,9 +65,9 @@ func (f *fight) prepareLocal(t *testing.T) {
 	})
 }
 
-// tenants has somebody who may only annotate claims of another namespace announce every device: once, once in a way
-// that cannot be read, and anew twice a second, in the name of nobody or of a run that is at work. It returns what
-// ends that.
+// tenants has somebody who may only annotate claims of another namespace announce every device: once, once in
+// a way that cannot be read, and anew twice a second, in the name of nobody or of a run that is at work. It
+// returns what ends that.
 func (f *fight) tenants(t *testing.T) (stop func()) {
 	t.Helper()
 	for _, name := range []string{"static", "malformed", "refreshed"} {
@@ -149,8 +150,8 @@ func (f *fight) unforged(t *testing.T) {
 	}
 }
 
-// faultyServer is the API server for a user, but once something was written, one in four lists of DeviceTaintRules
-// fails: so a run that begins again may have a partial view.
+// faultyServer is the API server for a user, but once something was written, one in four lists of
+// DeviceTaintRules fails: so a run that begins again may have a partial view.
 func (f *fight) faultyServer(t *testing.T, user string, first int64) (address string, stop func()) {
 	t.Helper()
 	config := f.Config(user) // without TLS the plugin does not say who it is
@@ -183,8 +184,8 @@ func (f *fight) faultyServer(t *testing.T, user string, first int64) (address st
 	return server.URL, func() { server.CloseClientConnections(); server.Close() }
 }
 
-// promptReplaced asks whether a claim is to be deallocated, replaces it by another one of that name while the question
-// stands, and answers yes: the other one must keep its device.
+// promptReplaced asks whether a claim is to be deallocated, replaces it by another one of that name while the
+// question stands, and answers yes: the other one must keep its device.
 func (f *fight) promptReplaced(t *testing.T, name string) {
 	t.Helper()
 	script, err := exec.LookPath("script")

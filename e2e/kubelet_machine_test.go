@@ -37,8 +37,9 @@ type machine struct {
 	publishing publishing
 }
 
-// publishing is how the drivers of a node reach the API server. A driver publishes devices again half a minute after its kubelet
-// has deleted their slices; it can be held up, so that nothing has to be done within that time.
+// publishing is how the drivers of a node reach the API server. A driver publishes devices again half a
+// minute after its kubelet has deleted their slices; it can be held up, so that nothing has to be done within
+// that time.
 type publishing struct {
 	mu   sync.Mutex
 	held chan struct{} // until it is closed, no slice is created; nil lets all pass

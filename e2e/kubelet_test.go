@@ -172,8 +172,8 @@ func allocatedByHand(t *testing.T, c *cluster.Cluster, machines map[string]*mach
 	// The controller takes the allocation of a claim that was used away with the last pod.
 	finish(t, c, machines["n3"], "user")
 
-	// A claim for all whole devices of n3 must wait while one of them is held, and run afterwards. It is made after
-	// the allocation, so that the scheduler knows of that when it sees the claim.
+	// A claim for all whole devices of n3 must wait while one of them is held, and run afterwards. It is made
+	// after the allocation, so that the scheduler knows of that when it sees the claim.
 	must(t, c, 0, "allocate", "claim", "by-hand", "--node", "n3", "--yes", "--settle", "1s")
 	c.ApplyText(t, bothClaim("all-of-n3")+"---\n"+claimPod("next", "nodeSelector: {kubernetes.io/hostname: n3}", "{name: gpu, resourceClaimName: all-of-n3}"))
 	if condition, on := c.PodScheduled(t, "default", "next", cluster.Unplaced); on != "" {

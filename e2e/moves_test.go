@@ -92,8 +92,9 @@ metadata: {name: ROUND-target}
 spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: ROUND, count: COUNT}}]}}}
 `
 
-// TestMovesMade runs the commands of "plan make-room" in a shell, among pods that kube-scheduler has spread over nodes. In the end what
-// needed room must have it, and all pods their devices. KUBECTL_DRA_E2E_MOVES is the number of plans, 10 if it is not set.
+// TestMovesMade runs the commands of "plan make-room" in a shell, among pods that kube-scheduler has spread
+// over nodes. In the end what needed room must have it, and all pods their devices. KUBECTL_DRA_E2E_MOVES is
+// the number of plans, 10 if it is not set.
 func TestMovesMade(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{
@@ -174,8 +175,8 @@ func (r *room) fill(t *testing.T) {
 	}
 }
 
-// settled waits until so many pods of the round are on nodes, and no others are there. With a limit it gives up when the scheduler has
-// refused one for so long.
+// settled waits until so many pods of the round are on nodes, and no others are there. With a limit it gives
+// up when the scheduler has refused one for so long.
 func (r *room) settled(t *testing.T, want int, limit time.Duration) bool {
 	t.Helper()
 	var since time.Time
@@ -225,8 +226,8 @@ func (r *room) refused(ctx context.Context) bool {
 	})
 }
 
-// remove takes away a workload that has no room, and its pods. There is no collector of garbage, so the ReplicaSet of a Deployment has
-// to go too, or it would make the pod again.
+// remove takes away a workload that has no room, and its pods. There is no collector of garbage, so the
+// ReplicaSet of a Deployment has to go too, or it would make the pod again.
 func (r *room) remove(t *testing.T, kind, name string) {
 	t.Helper()
 	runInShell(t, r.c, "kubectl delete "+strings.ToLower(kind)+" "+name+" --cascade=background")
@@ -253,8 +254,8 @@ type movesAnswer struct {
 	Minimum  struct{ Proven bool }
 }
 
-// make asks for room for something that has none, and makes it. It returns what kind of question that was, or "" if nothing needs room
-// that could be made.
+// make asks for room for something that has none, and makes it. It returns what kind of question that was, or
+// "" if nothing needs room that could be made.
 func (r *room) make(t *testing.T) string {
 	t.Helper()
 	kind := []string{"pod", "file", "claim"}[r.rand.IntN(3)]

@@ -106,8 +106,8 @@ spec:
       claims: [{name: gpu}, {name: nic}]
 `
 
-// TestNodeState has real kubelets whose devices turn unhealthy and whose plugins do not come back. One gives containers CPUs of
-// their own and serves the Pods API; the other one does not serve it.
+// TestNodeState has real kubelets whose devices turn unhealthy and whose plugins do not come back. One gives
+// containers CPUs of their own and serves the Pods API; the other one does not serve it.
 func TestNodeState(t *testing.T) {
 	cluster.BuildKubelet(t)
 	t.Parallel()
@@ -215,8 +215,8 @@ func ownCPUs(t *testing.T, c *cluster.Cluster, m *machine) {
 	}
 }
 
-// turnUnhealthy has a driver and a device plugin report that devices of the pod are unhealthy. The node, the API server and the kubelet
-// alone all tell.
+// turnUnhealthy has a driver and a device plugin report that devices of the pod are unhealthy. The node, the
+// API server and the kubelet alone all tell.
 func turnUnhealthy(t *testing.T, c *cluster.Cluster, m *machine, gpu *node.Driver, widget *node.DevicePlugin) {
 	claims := map[string]string{}
 	for _, name := range podClaims(t, c, "trainer", 2) {

@@ -76,8 +76,9 @@ spec:
   - {name: cb, image: example.com/none, resources: {claims: [{name: gpus, request: b}]}}
 `
 
-// nodeView holds what the plugin says of a node against what a real kubelet, its drivers and its device plugin did. The kubelet
-// lists both devices of the claim with both containers, and the CDI device of the first with the second.
+// nodeView holds what the plugin says of a node against what a real kubelet, its drivers and its device
+// plugin did. The kubelet lists both devices of the claim with both containers, and the CDI device of the
+// first with the second.
 func nodeView(t *testing.T, c *cluster.Cluster, m *machine) {
 	c.ApplyText(t, splitPod)
 	runs(t, c, "split")

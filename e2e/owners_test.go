@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// TestExplainOwners asks a real server about objects because of which there are pods: of its own kinds, and of those that only
-// its discovery tells of.
+// TestExplainOwners asks a real server about objects because of which there are pods: of its own kinds, and
+// of those that only its discovery tells of.
 func TestExplainOwners(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"podsonly"}})

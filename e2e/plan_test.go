@@ -24,9 +24,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// TestPlan has kubectl dra plan say what kube-scheduler will do with the pods that wait, and then starts the scheduler. Where the plan
-// is certain, exactly the pods of the plan are bound, and where it knows the node, to that one. Where it says that all cannot be placed
-// together, they are not.
+// TestPlan has kubectl dra plan say what kube-scheduler will do with the pods that wait, and then starts the
+// scheduler. Where the plan is certain, exactly the pods of the plan are bound, and where it knows the node,
+// to that one. Where it says that all cannot be placed together, they are not.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	scenes := 12
@@ -55,9 +55,10 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// playPlan plays a scene. Where the scheduler decides differently, the scene is played again: one that has just started probably does
-// not know the claim of a pod yet when it first sees the pod, and takes the pod after others of its group. That follows from its code and
-// was not traced. At a load of 13 to 24 two of twelve scenes were played twice.
+// playPlan plays a scene. Where the scheduler decides differently, the scene is played again: one that has
+// just started probably does not know the claim of a pod yet when it first sees the pod, and takes the pod
+// after others of its group. That follows from its code and was not traced. At a load of 13 to 24 two of
+// twelve scenes were played twice.
 func playPlan(t *testing.T, c *cluster.Cluster, seed int) map[string]int {
 	t.Helper()
 	var wrong error
@@ -99,7 +100,8 @@ type plannedAnswer struct {
 	}
 }
 
-// wanted are the pods that the plan places with their nodes, of which so many are known; the others are where the pods are bound.
+// wanted are the pods that the plan places with their nodes, of which so many are known; the others are where
+// the pods are bound.
 func (a *plannedAnswer) wanted(bound map[string]string) (want map[string]string, known int) {
 	want = map[string]string{}
 	for _, p := range a.Replay.Placed {
@@ -302,8 +304,9 @@ func (s *planScene) awaitClaims(t *testing.T, pods []*corev1.Pod) {
 	})
 }
 
-// settled waits until the scheduler has done what it can, and returns the nodes of the pods that are bound. What is not as planned has to
-// stand for longer: the scheduler tries pods again that it has refused before it knew of everything.
+// settled waits until the scheduler has done what it can, and returns the nodes of the pods that are bound.
+// What is not as planned has to stand for longer: the scheduler tries pods again that it has refused before
+// it knew of everything.
 func (s *planScene) settled(t *testing.T, pods []*corev1.Pod, plan plannedAnswer) map[string]string {
 	t.Helper()
 	var bound map[string]string

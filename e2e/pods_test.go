@@ -161,9 +161,9 @@ func extendedResource(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// podYAML is a pod for a node.
-// ownClaim has a pod use a claim that has a device on a node where the rest of the pod does not fit. The plugin says
-// that the scheduler will clear it, and on which node the pod then fits; and so it comes.
+// podYAML is a pod for a node. ownClaim has a pod use a claim that has a device on a node where the rest of
+// the pod does not fit. The plugin says that the scheduler will clear it, and on which node the pod then
+// fits; and so it comes.
 func ownClaim(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
 	for name, devices := range map[string]int{"m1": 2, "m2": 4} {

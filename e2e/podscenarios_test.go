@@ -24,8 +24,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 )
 
-// TestPodScenarios has kube-scheduler place the pods of testdata/pods: it must find a node exactly for those that are said to
-// be allocatable there, and none that is said to be refused.
+// TestPodScenarios has kube-scheduler place the pods of testdata/pods: it must find a node exactly for those
+// that are said to be allocatable there, and none that is said to be refused.
 func TestPodScenarios(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/pods/*.txtar")
@@ -56,8 +56,8 @@ type podScene struct {
 	want     *scenario.PodWant
 }
 
-// play has the scheduler decide about the pod. Where it decides differently, it may not have seen all objects in time, and is
-// asked again with more of it.
+// play has the scheduler decide about the pod. Where it decides differently, it may not have seen all objects
+// in time, and is asked again with more of it.
 func (s *podScene) play(t *testing.T) {
 	t.Helper()
 	if !slices.Contains([]string{"Allocatable", "Unsatisfiable"}, s.want.Verdict) {
@@ -205,9 +205,10 @@ func (s *podScene) refusedAtFirst(t *testing.T) {
 	})
 }
 
-// bindVolumes does what the controller of volumes and provisioners would do, as soon as the scheduler has decided: it binds
-// claims to volumes that the scheduler has chosen, and makes volumes for claims for which it has chosen a node. What it cannot
-// do, as an object has just changed, it does the next time. It goes on until the function that it returns is called.
+// bindVolumes does what the controller of volumes and provisioners would do, as soon as the scheduler has
+// decided: it binds claims to volumes that the scheduler has chosen, and makes volumes for claims for which
+// it has chosen a node. What it cannot do, as an object has just changed, it does the next time. It goes on
+// until the function that it returns is called.
 func (s *podScene) bindVolumes(t *testing.T) (stop func()) {
 	if len(s.scenario.Snapshot.Objects().VolumeClaims) == 0 {
 		return func() {}

@@ -71,7 +71,8 @@ func TestPoolCounts(t *testing.T) {
 	}
 }
 
-// comparePools returns how many pools of a driver the server knows, and what the plugin says differently of them.
+// comparePools returns how many pools of a driver the server knows, and what the plugin says differently of
+// them.
 func comparePools(printed map[string]poolCounts, driver string, server []poolCounts) (n int, diff string) {
 	for _, want := range server {
 		if d := cmp.Diff(want, printed[want.Driver+"/"+want.Pool]); d != "" {

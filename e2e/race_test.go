@@ -21,7 +21,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds, and KUBECTL_DRA_E2E_SEED what is random.
+// The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds, and KUBECTL_DRA_E2E_SEED what
+// is random.
 const (
 	fightRounds  = 20
 	fightDevices = 20
@@ -35,8 +36,9 @@ const (
 	// KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a while.
 	fightForged  = 10
 	fightPatient = 3 * fightSettle
-	// fightStall is what the machine may stand still in a round, or the API server take for a write: allocate promises that a
-	// device gets no second holder only where the scheduler writes within fightSettle what it has decided.
+	// fightStall is what the machine may stand still in a round, or the API server take for a write: allocate
+	// promises that a device gets no second holder only where the scheduler writes within fightSettle what it
+	// has decided.
 	fightStall = fightSettle / 3
 )
 
@@ -132,8 +134,8 @@ func (f *fight) round(t *testing.T, number int) {
 	}
 }
 
-// watchStalls measures for how long this process does not run, and how long a write takes, until the function that it returns is
-// called.
+// watchStalls measures for how long this process does not run, and how long a write takes, until the function
+// that it returns is called.
 func (f *fight) watchStalls(t *testing.T) (stop func()) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -229,8 +231,8 @@ func (f *fight) announced(t *testing.T) {
 	}
 }
 
-// run allocates a claim and reports whether the process was killed before it was done. In rounds with forgeries first says which of its
-// lists fails first.
+// run allocates a claim and reports whether the process was killed before it was done. In rounds with
+// forgeries first says which of its lists fails first.
 func (f *fight) run(t *testing.T, claim string, life time.Duration, first int64) bool {
 	user, args := cluster.Admin, []string{"allocate", "claim", claim, "--yes", "--settle", fightSettle.String()}
 	if f.forged && life == 0 {
@@ -312,9 +314,9 @@ const twoHolders = "devices with two holders in the end"
 // oneHolder makes sure that no device has two holders. What runs left that were killed while they had an
 // allocation to take back is left out: the next run takes it back.
 //
-// This is also a test of kube-scheduler's memory: when a claim is deallocated, the scheduler takes its devices
-// out of the set of those in use (removeDevices in its plugin dynamicresources), also if another claim
-// holds them too. Without fences it gives such devices to two pods.
+// This is also a test of kube-scheduler's memory: when a claim is deallocated, the scheduler takes its
+// devices out of the set of those in use (removeDevices in its plugin dynamicresources), also if another
+// claim holds them too. Without fences it gives such devices to two pods.
 func (f *fight) oneHolder(t *testing.T, when string, killed ...string) {
 	t.Helper()
 	holder := map[string]string{}

@@ -44,8 +44,8 @@ const workloadsYAML = `
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}}
 `
 
-// TestRolesOfTheDocuments: with exactly the role of docs/rbac/read.yaml every command that reads says what it says to an admin;
-// allocate and deallocate need that of write.yaml besides, and nothing else.
+// TestRolesOfTheDocuments: with exactly the role of docs/rbac/read.yaml every command that reads says what it
+// says to an admin; allocate and deallocate need that of write.yaml besides, and nothing else.
 func TestRolesOfTheDocuments(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"reader", "writer", "auditor"}})

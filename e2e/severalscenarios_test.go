@@ -16,8 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 )
 
-// TestSeveralScenarios has kube-scheduler place the pods of each file of testdata/several, one after the other as they stand
-// there: it must place exactly those that are said to be allocatable, and leave those waiting that are said to be refused.
+// TestSeveralScenarios has kube-scheduler place the pods of each file of testdata/several, one after the
+// other as they stand there: it must place exactly those that are said to be allocatable, and leave those
+// waiting that are said to be refused.
 func TestSeveralScenarios(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/several/*.txtar")
@@ -39,8 +40,8 @@ func TestSeveralScenarios(t *testing.T) {
 // severalScene is a scenario of several pods on a real control plane.
 type severalScene struct{ podScene }
 
-// play has the scheduler decide. Where it decides differently, it may not have seen all objects in time, and is asked again with
-// more of it.
+// play has the scheduler decide. Where it decides differently, it may not have seen all objects in time, and
+// is asked again with more of it.
 func (s *severalScene) play(t *testing.T) {
 	t.Helper()
 	var wrong error
@@ -60,10 +61,11 @@ func (s *severalScene) play(t *testing.T) {
 	t.Error(wrong)
 }
 
-// checkTriage asks what is stuck in the cluster once the scheduler has done what it can: that must be the pods that still wait,
-// none of which is said to fit. The scheduler may try a pod again at any time, and place it where its choice of nodes was what
-// kept it waiting: what is told is compared only when the same pods waited before and after. A pod that is said to fit gets the
-// time until the scheduler has tried it again; after that it must have a node.
+// checkTriage asks what is stuck in the cluster once the scheduler has done what it can: that must be the
+// pods that still wait, none of which is said to fit. The scheduler may try a pod again at any time, and
+// place it where its choice of nodes was what kept it waiting: what is told is compared only when the same
+// pods waited before and after. A pod that is said to fit gets the time until the scheduler has tried it
+// again; after that it must have a node.
 func (s *severalScene) checkTriage(t *testing.T) {
 	t.Helper()
 	var wrong error
@@ -88,7 +90,8 @@ func (s *severalScene) checkTriage(t *testing.T) {
 	}
 }
 
-// triage are the names of the pods that the plugin tells to be stuck, sorted, and of those that it says would fit.
+// triage are the names of the pods that the plugin tells to be stuck, sorted, and of those that it says would
+// fit.
 func (s *severalScene) triage(t *testing.T) (stuck, ready []string) {
 	t.Helper()
 	result := s.Plugin(t, cluster.Admin, "explain", "-o", "json")
@@ -153,8 +156,8 @@ func (s *severalScene) setUp(t *testing.T) {
 	}
 }
 
-// queue makes the objects for the queue, in the order of the file. A pod that has no group is decided before the next comes,
-// and so is a group, which comes after its pods.
+// queue makes the objects for the queue, in the order of the file. A pod that has no group is decided before
+// the next comes, and so is a group, which comes after its pods.
 func (s *severalScene) queue(t *testing.T, pause time.Duration) {
 	t.Helper()
 	for _, object := range cluster.DecodeText(t, string(s.scenario.Cluster)) {

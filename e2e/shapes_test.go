@@ -125,8 +125,8 @@ type shapeAnswers struct {
 	}
 }
 
-// TestShapes adds to a cluster what is proposed, and the scheduler has to place all pods; and before that what is said to fail, and the
-// pod that is named has to wait for the reason that is given.
+// TestShapes adds to a cluster what is proposed, and the scheduler has to place all pods; and before that
+// what is said to fail, and the pod that is named has to wait for the reason that is given.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	problems := 10
@@ -215,7 +215,8 @@ func tryShapes(t *testing.T, c *cluster.Cluster, r *rand.Rand, seed int) {
 	}
 }
 
-// refusedOn adds nodes of which it is said that they do not help a pod, because of a code. The scheduler has to refuse it and say the like.
+// refusedOn adds nodes of which it is said that they do not help a pod, because of a code. The scheduler has
+// to refuse it and say the like.
 func refusedOn(t *testing.T, c *cluster.Cluster, bad *nodeToAdd, pod, code, says string, result cluster.Result) {
 	t.Helper()
 	for i := range 2 {

@@ -80,8 +80,9 @@ func readRules(t *testing.T) []*resourcev1.DeviceTaintRule {
 	return rules
 }
 
-// TestTaintRulePreviews asks what thirty rules would do, and creates each: with the effect None the controller that evicts pods says
-// how many devices and pods the rule hits, and with its own effect it evicts pods.
+// TestTaintRulePreviews asks what thirty rules would do, and creates each: with the effect None the
+// controller that evicts pods says how many devices and pods the rule hits, and with its own effect it evicts
+// pods.
 func TestTaintRulePreviews(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Controllers: []string{"device-taint-eviction-controller"}})
@@ -132,8 +133,8 @@ func previewOf(t *testing.T, c *cluster.Cluster, rule *resourcev1.DeviceTaintRul
 	return preview
 }
 
-// testCounts has the controller count, which it does for rules without effect. It counts once for each rule, and may not have seen
-// all objects the first time.
+// testCounts has the controller count, which it does for rules without effect. It counts once for each rule,
+// and may not have seen all objects the first time.
 func testCounts(t *testing.T, c *cluster.Cluster, rule *resourcev1.DeviceTaintRule, preview *rulePreview) {
 	t.Helper()
 	rules := c.Client().ResourceV1().DeviceTaintRules()

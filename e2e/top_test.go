@@ -50,8 +50,8 @@ func (s *screenOutput) shows(text string) bool {
 	return strings.Contains(s.shown.String(), text)
 }
 
-// TestTop runs the terminal UI in a pseudo terminal against a real server: it follows what happens, and allocates
-// and deallocates behind its confirmation.
+// TestTop runs the terminal UI in a pseudo terminal against a real server: it follows what happens, and
+// allocates and deallocates behind its confirmation.
 func TestTop(t *testing.T) {
 	script, err := exec.LookPath("script")
 	if err != nil {

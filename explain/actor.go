@@ -49,8 +49,8 @@ var fixActors = map[FixKind]Actor{
 	ChangeStorageClass: User,
 }
 
-// requirementActors says who can give up requirements of a kind, as the comment of the kind says what that means. Of
-// counters nobody has more, but it is the driver that offers devices which share them.
+// requirementActors says who can give up requirements of a kind, as the comment of the kind says what that
+// means. Of counters nobody has more, but it is the driver that offers devices which share them.
 var requirementActors = map[RequirementKind]Actor{
 	CountersRequired:   DriverAdmin,
 	ClassTermRequired:  ClusterAdmin,
@@ -77,7 +77,8 @@ var requirementActors = map[RequirementKind]Actor{
 	ResourceRequired:        User,
 }
 
-// reasonActors says who can mend what is in the way, for reasons that are somebody's fault. For others a fix says it.
+// reasonActors says who can mend what is in the way, for reasons that are somebody's fault. For others a fix
+// says it.
 var reasonActors = map[allocator.Code]Actor{
 	allocator.ClassNotFound:   User,
 	allocator.PoolIncomplete:  DriverAdmin,
@@ -86,13 +87,15 @@ var reasonActors = map[allocator.Code]Actor{
 	allocator.FeatureDisabled: ClusterAdmin,
 }
 
-// Actor returns who has to make the fix, for a subject. If several have to act, it is the one who is farthest from who asks.
+// Actor returns who has to make the fix, for a subject. If several have to act, it is the one who is farthest
+// from who asks.
 func (f *Fix) Actor(of Subject) Actor {
 	all := f.Actors(of)
 	return all[len(all)-1]
 }
 
-// Actors returns all who have to act to make the fix, for a subject, in the order of actors. There is one at least.
+// Actors returns all who have to act to make the fix, for a subject, in the order of actors. There is one at
+// least.
 func (f *Fix) Actors(of Subject) []Actor {
 	var all []Actor
 	for _, kind := range append([]FixKind{f.Kind}, f.Also...) {
@@ -124,7 +127,8 @@ func (f *Fix) Actors(of Subject) []Actor {
 	return slices.Compact(all)
 }
 
-// selectorActors is who changes selectors: those of claims are the user's, those of device classes belong to all.
+// selectorActors is who changes selectors: those of claims are the user's, those of device classes belong to
+// all.
 func selectorActors(f *Fix, user Actor) []Actor {
 	var all []Actor
 	for i := range f.Changes {
@@ -155,7 +159,8 @@ func (r *Requirement) Actor(of Subject) Actor {
 // Actor returns who can mend what the reason is about. It is "" where a fix has to say it.
 func (r *Reason) Actor() Actor { return reasonActors[r.Code] }
 
-// ownerOf is who has a claim: the user has those of the namespace of the subject. If that has none, all may be the user's.
+// ownerOf is who has a claim: the user has those of the namespace of the subject. If that has none, all may
+// be the user's.
 func ownerOf(claim inspect.ClaimRef, of Subject) Actor {
 	if of.Namespace != "" && claim.Namespace != of.Namespace {
 		return ClusterAdmin

@@ -7,16 +7,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// Advice is what somebody has to see to before anything else helps, or helps as well. It is no fix: what comes of it is not
-// known, so it was not tried.
+// Advice is what somebody has to see to before anything else helps, or helps as well. It is no fix: what
+// comes of it is not known, so it was not tried.
 type Advice struct {
 	// Kind is the kind of the fix that it would be, and Actor who has to act.
 	Kind  FixKind
 	Actor Actor
 	// Driver is the driver that is to publish devices. It is empty where the advice is about something else.
 	Driver string
-	// Classes are, sorted, the device classes of which requests can get nothing before that. There are none if more than
-	// these requests, or less, may be in the way.
+	// Classes are, sorted, the device classes of which requests can get nothing before that. There are none
+	// if more than these requests, or less, may be in the way.
 	Classes []string
 	// Message says what to do and why, to follow "can".
 	Message string
@@ -24,7 +24,8 @@ type Advice struct {
 	Commands []string
 }
 
-// Advise adds advice about drivers that publish nothing. What is said of the same driver is said once, for all classes.
+// Advise adds advice about drivers that publish nothing. What is said of the same driver is said once, for
+// all classes.
 func (c *Cause) Advise(more []Advice) {
 	for i := range more {
 		at := slices.IndexFunc(c.Advice, func(a Advice) bool { return a.Driver == more[i].Driver })
@@ -38,7 +39,8 @@ func (c *Cause) Advise(more []Advice) {
 	}
 }
 
-// AbsentClasses are, sorted, the device classes of which requests can get nothing since their drivers publish nothing.
+// AbsentClasses are, sorted, the device classes of which requests can get nothing since their drivers publish
+// nothing.
 func AbsentClasses(all []Advice) []string {
 	var out []string
 	for i := range all {

@@ -2,8 +2,8 @@ package explain
 
 // ObjectChange is what a fix changes of one object.
 type ObjectChange struct {
-	// APIVersion is the newest of the kind, in which the patch is written. Of the workload of [Explanation.Workload] it is
-	// the one in which that was given.
+	// APIVersion is the newest of the kind, in which the patch is written. Of the workload of
+	// [Explanation.Workload] it is the one in which that was given.
 	APIVersion, Kind string
 	// Namespace is empty for an object that has none.
 	Namespace, Name string

@@ -13,6 +13,7 @@ type Conflict struct {
 	// Sole says that to drop any one of the requirements, and nothing else, is enough on this node. If it is
 	// false, that is so only for the requirements that are marked Alone.
 	Sole bool
-	// Unproven says that a search was given up on the way, so that one of the requirements may be superfluous.
+	// Unproven says that a search was given up on the way, so that one of the requirements may be
+	// superfluous.
 	Unproven bool
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Disruption is what becomes of pods and claims when something goes: a node is drained, devices are lost, a namespace is deleted.
+// Disruption is what becomes of pods and claims when something goes: a node is drained, devices are lost, a
+// namespace is deleted.
 type Disruption struct {
 	// What is what happens, such as "draining node n1".
 	What string
@@ -16,17 +17,19 @@ type Disruption struct {
 	Besides []Note
 	// Claims are those that lose their devices, sorted.
 	Claims []LostClaim
-	// Replay is what kube-scheduler then makes of all that waits: the pods that come back, and those that waited before.
+	// Replay is what kube-scheduler then makes of all that waits: the pods that come back, and those that
+	// waited before.
 	Replay Replay
-	// Gains are the pods that wait now and are placed by that, and Losses those that would have been placed without it. Where that is
-	// not certain, the verdict of a loss is Unknown.
+	// Gains are the pods that wait now and are placed by that, and Losses those that would have been placed
+	// without it. Where that is not certain, the verdict of a loss is Unknown.
 	Gains  []PlacedPod
 	Losses []PendingPod
 	// Unseen says that not all pods or claims were read, so that more may have to go.
 	Unseen bool
 	// Open says that this was to be the worst that can happen, and that it is not known whether it is.
 	Open bool
-	// LeavesSome says that it is certain that some of those who are to come back do not find a node, whichever these are.
+	// LeavesSome says that it is certain that some of those who are to come back do not find a node,
+	// whichever these are.
 	LeavesSome bool
 	// Final says that those who go are not to come back.
 	Final bool
@@ -48,7 +51,8 @@ type GonePod struct {
 	Controller string
 	// Then is what becomes of that.
 	Then Comeback
-	// Again is where the other one is placed, and Pending why it is not; one of them is set where Then says so.
+	// Again is where the other one is placed, and Pending why it is not; one of them is set where Then says
+	// so.
 	Again   *PlacedPod
 	Pending *PendingPod
 }
@@ -70,7 +74,8 @@ const (
 type LostClaim struct {
 	Claim   inspect.ClaimRef
 	Devices []inspect.DeviceID
-	// Deleted says that the claim goes with its pod, or its namespace. Otherwise it only gives its devices back.
+	// Deleted says that the claim goes with its pod, or its namespace. Otherwise it only gives its devices
+	// back.
 	Deleted bool
 }
 

@@ -47,27 +47,31 @@ func (s Subject) FullName() string {
 // where it is shown. Text in it that came from the cluster is not sanitised.
 type Explanation struct {
 	Subject Subject
-	// Workload is the object of which the subject is one pod. It is nil for a pod by itself, and for claims and templates.
+	// Workload is the object of which the subject is one pod. It is nil for a pod by itself, and for claims
+	// and templates.
 	Workload *Workload
 	Verdict  Verdict
 	// Message is the answer in one sentence that begins with the name of the subject. Predicate is the
 	// sentence without that name.
 	Message, Predicate string
-	// Brief says in a few words what is missing, for a column of a table. It is empty if the message does not tell.
+	// Brief says in a few words what is missing, for a column of a table. It is empty if the message does not
+	// tell.
 	Brief string
 	Nodes NodeCount
-	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing is.
+	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing
+	// is.
 	Turn *Turn
-	// Queue is the place of a pod among all that wait for kube-scheduler, and what becomes of it there. It is nil if that was not asked.
+	// Queue is the place of a pod among all that wait for kube-scheduler, and what becomes of it there. It is
+	// nil if that was not asked.
 	Queue *Queue
-	// Joint says whether the subject and those it was asked with can be placed together after all. It is nil if that is no
-	// question.
+	// Joint says whether the subject and those it was asked with can be placed together after all. It is nil
+	// if that is no question.
 	Joint *Joint
 	// Allocation is what the subject has if the verdict is Allocated, and what the scheduler would pick if
 	// it is Allocatable. It is nil if no node can give the devices.
 	Allocation *Allocation
-	// Lifecycle says what has become of the pod, or of the pods that use the claim, since it got its devices. It is nil if
-	// that is no question: the subject has no devices, and is on no node.
+	// Lifecycle says what has become of the pod, or of the pods that use the claim, since it got its devices.
+	// It is nil if that is no question: the subject has no devices, and is on no node.
 	Lifecycle *Lifecycle
 	// Volume says where a volume claim can have its volume. It is nil for other subjects.
 	Volume *Volume
@@ -85,13 +89,14 @@ type Explanation struct {
 	Search *SearchCost
 	// Advice is what to see to first, since no fix that is tried can stand for it.
 	Advice []Advice
-	// Fixes are changes that make the claims allocatable: those first that the user can make, and of these the cheapest.
-	// Each was tried.
+	// Fixes are changes that make the claims allocatable: those first that the user can make, and of these
+	// the cheapest. Each was tried.
 	Fixes []Fix
 	// NoHelp names changes that are tempting but do not help, each in a sentence. Each was tried.
 	NoHelp []string
-	// Preemption says whether the scheduler would end other pods for the pod in question. It belongs to the verdict
-	// Unsatisfiable, and is nil if the scheduler does not get as far as that, and for subjects other than pods.
+	// Preemption says whether the scheduler would end other pods for the pod in question. It belongs to the
+	// verdict Unsatisfiable, and is nil if the scheduler does not get as far as that, and for subjects other
+	// than pods.
 	Preemption *Preemption
 	// Waits says what else keeps a claim from being allocated. For a claim that is allocated it says what is
 	// worth knowing about its state.
@@ -104,22 +109,24 @@ type Explanation struct {
 	Basis Basis
 }
 
-// Turn says when a subject was asked that is one of several: after others had got the devices of their answers.
+// Turn says when a subject was asked that is one of several: after others had got the devices of their
+// answers.
 type Turn struct {
 	// After are those who got devices before, in the order in which they were asked.
 	After []Subject
-	// Alone is the verdict, and AloneNodes are the numbers of nodes, if none of the others had got devices. They are not
-	// set if the subject can be allocated after them.
+	// Alone is the verdict, and AloneNodes are the numbers of nodes, if none of the others had got devices.
+	// They are not set if the subject can be allocated after them.
 	Alone      Verdict
 	AloneNodes NodeCount
 }
 
-// Queue is the place of a pod in the queue of kube-scheduler. The verdict of its explanation is about the cluster as it is.
+// Queue is the place of a pod in the queue of kube-scheduler. The verdict of its explanation is about the
+// cluster as it is.
 type Queue struct {
 	// Before is how many pods come before it, or may, and Waiting how many wait in all, with itself.
 	Before, Waiting int
-	// Verdict is Allocatable if the pod finds a node with all others that wait, Unsatisfiable if it is left waiting, and Unknown if
-	// that depends on choices of kube-scheduler that are not known, or was not tried.
+	// Verdict is Allocatable if the pod finds a node with all others that wait, Unsatisfiable if it is left
+	// waiting, and Unknown if that depends on choices of kube-scheduler that are not known, or was not tried.
 	Verdict Verdict
 	// After are those that are placed before it, in their order.
 	After []Subject
@@ -162,9 +169,9 @@ type Note struct {
 
 // Basis says by the rules of which scheduler a question was decided.
 type Basis struct {
-	// Version is the release whose rules were applied: that of the server without a "v", as "1.36.2", or, if it
-	// is not modelled, the nearest that is. If the objects came from files, it is the minor version whose defaults
-	// were assumed, as "1.37".
+	// Version is the release whose rules were applied: that of the server without a "v", as "1.36.2", or, if
+	// it is not modelled, the nearest that is. If the objects came from files, it is the minor version whose
+	// defaults were assumed, as "1.37".
 	Version string
 	Variant allocator.Variant
 	// Source says where the feature gates come from.

@@ -8,7 +8,8 @@ type Fit struct {
 	// Total is the number of copies on all nodes. It is a lower bound if AtLeast is set.
 	Total   int
 	AtLeast bool
-	// Undecided says that it is not known whether any copy is taken at all: the API server may refuse such claims.
+	// Undecided says that it is not known whether any copy is taken at all: the API server may refuse such
+	// claims.
 	Undecided bool
 	// Nodes has an entry for every node that the question was put to, those with most copies first.
 	Nodes []NodeFit
@@ -22,7 +23,8 @@ type NodeFit struct {
 	Node    inspect.NodeName
 	Copies  int
 	AtLeast bool
-	// Limit is what keeps one more copy off the node. GivesUp says that the scheduler gives up over it, whatever the other nodes say.
+	// Limit is what keeps one more copy off the node. GivesUp says that the scheduler gives up over it,
+	// whatever the other nodes say.
 	Limit   Reason
 	GivesUp bool
 }

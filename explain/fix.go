@@ -5,45 +5,48 @@ import "github.com/kubectl-dra/kubectl-dra/inspect"
 // FixKind says what a fix changes.
 type FixKind string
 
-// The kinds of fixes. The comment of each says what it changes, and after "Patch" the object that its JSON patch is for, if it
-// has one; docs/fixes.md is written from them.
+// The kinds of fixes. The comment of each says what it changes, and after "Patch" the object that its JSON
+// patch is for, if it has one; docs/fixes.md is written from them.
 const (
 	// ReduceCount: ask for the largest number of devices that fits. Patch: claim.
 	ReduceCount FixKind = "ReduceCount"
 	// ReduceCapacity: ask for the largest amount that fits, or for no particular one. Patch: claim.
 	ReduceCapacity FixKind = "ReduceCapacity"
-	// RelaxSelector: accept the nearest value that exists and helps, or drop the term; of a class only when nothing else helps;
-	// drop a node selector or node affinity. Patch: claim or pod, or none for a class.
+	// RelaxSelector: accept the nearest value that exists and helps, or drop the term; of a class only when
+	// nothing else helps; drop a node selector or node affinity. Patch: claim or pod, or none for a class.
 	RelaxSelector FixKind = "RelaxSelector"
-	// DropConstraint: leave a request out of a constraint, match a wider attribute (the NUMA node instead of the PCIe root), or
-	// drop it; make a spread constraint a wish, or drop pod affinity. Patch: claim or pod.
+	// DropConstraint: leave a request out of a constraint, match a wider attribute (the NUMA node instead of
+	// the PCIe root), or drop it; make a spread constraint a wish, or drop pod affinity. Patch: claim or pod.
 	DropConstraint FixKind = "DropConstraint"
-	// TolerateTaint: tolerate a taint of devices or of nodes, with its value where that is enough. Patch: claim or pod.
+	// TolerateTaint: tolerate a taint of devices or of nodes, with its value where that is enough. Patch:
+	// claim or pod.
 	TolerateTaint FixKind = "TolerateTaint"
-	// UseCapacity: ask for a capacity by the name that devices have for it, as dra.cpu/cpu instead of cpu. Patch: claim.
+	// UseCapacity: ask for a capacity by the name that devices have for it, as dra.cpu/cpu instead of cpu.
+	// Patch: claim.
 	UseCapacity FixKind = "UseCapacity"
-	// UseClass: name a device class that exists: with a similar name, or of the same driver where the class is in the way. Patch:
-	// claim.
+	// UseClass: name a device class that exists: with a similar name, or of the same driver where the class
+	// is in the way. Patch: claim.
 	UseClass FixKind = "UseClass"
 	// UseClaim: in a pod, name a claim or template that exists. Patch: pod.
 	UseClaim FixKind = "UseClaim"
-	// RemoveTaint: delete the DeviceTaintRules (taintRules in JSON) that set a taint which it helps to tolerate; only where
-	// drivers do not set the same taint themselves.
+	// RemoveTaint: delete the DeviceTaintRules (taintRules in JSON) that set a taint which it helps to
+	// tolerate; only where drivers do not set the same taint themselves.
 	RemoveTaint FixKind = "RemoveTaint"
-	// ReleaseClaim: release claims that hold devices, those first that no running pod uses; or claims that the pod has on a node
-	// where the rest of it does not fit, which kube-scheduler does itself when no other pod reserves them.
+	// ReleaseClaim: release claims that hold devices, those first that no running pod uses; or claims that
+	// the pod has on a node where the rest of it does not fit, which kube-scheduler does itself when no other
+	// pod reserves them.
 	ReleaseClaim FixKind = "ReleaseClaim"
 	// UseNode: use a node that was not asked about.
 	UseNode FixKind = "UseNode"
-	// AddNode: one more node like one that there is (like in JSON), with its devices free: of the kinds of nodes of which one more
-	// helps, the one of which there are most.
+	// AddNode: one more node like one that there is (like in JSON), with its devices free: of the kinds of
+	// nodes of which one more helps, the one of which there are most.
 	AddNode FixKind = "AddNode"
-	// ReduceRequest: ask for as much CPU, memory or another resource as some node has left, for a volume of a size that there is,
-	// or for no port of the node; as the last resort, where nothing else helps, do without a volume, a claim or an extended
-	// resource. Patch: pod, or the volume claim.
+	// ReduceRequest: ask for as much CPU, memory or another resource as some node has left, for a volume of a
+	// size that there is, or for no port of the node; as the last resort, where nothing else helps, do
+	// without a volume, a claim or an extended resource. Patch: pod, or the volume claim.
 	ReduceRequest FixKind = "ReduceRequest"
-	// MovePod: end other pods on a node, or let them run elsewhere: those of the lowest priority, and as few as will do (pods in
-	// JSON; preempts says that kube-scheduler does so itself).
+	// MovePod: end other pods on a node, or let them run elsewhere: those of the lowest priority, and as few
+	// as will do (pods in JSON; preempts says that kube-scheduler does so itself).
 	MovePod FixKind = "MovePod"
 	// UncordonNode: make a node schedulable.
 	UncordonNode FixKind = "UncordonNode"
@@ -53,16 +56,18 @@ const (
 	ChangeOrder FixKind = "ChangeOrder"
 	// DropChoice: do without the first alternatives of a prioritized list, which others need. Patch: claim.
 	DropChoice FixKind = "DropChoice"
-	// ReduceMinCount: let a PodGroup start with as many pods as find room together, in every order and wherever kube-scheduler
-	// puts them.
+	// ReduceMinCount: let a PodGroup start with as many pods as find room together, in every order and
+	// wherever kube-scheduler puts them.
 	ReduceMinCount FixKind = "ReduceMinCount"
-	// WaitFor: wait for something that somebody else has to do: remove a scheduling gate, repair the node, or make or bind the
-	// volume that the pod waits for. Or let the controller make the pod, as that of a suspended Job: then Patch is of the Job.
+	// WaitFor: wait for something that somebody else has to do: remove a scheduling gate, repair the node, or
+	// make or bind the volume that the pod waits for. Or let the controller make the pod, as that of a
+	// suspended Job: then Patch is of the Job.
 	WaitFor FixKind = "WaitFor"
-	// LabelNamespace: label the namespace of the claim, so that the API server takes claims for admin access in it.
+	// LabelNamespace: label the namespace of the claim, so that the API server takes claims for admin access
+	// in it.
 	LabelNamespace FixKind = "LabelNamespace"
-	// AddDevices: more devices like those that the node has, those of which fewest are needed, or where it has none, like those of
-	// another node; or the missing slices of a pool.
+	// AddDevices: more devices like those that the node has, those of which fewest are needed, or where it
+	// has none, like those of another node; or the missing slices of a pool.
 	AddDevices FixKind = "AddDevices"
 	// CreateClass: create the device class; tried with one that selects every device.
 	CreateClass FixKind = "CreateClass"
@@ -96,17 +101,18 @@ type Fix struct {
 	OtherBlockers []Requirement
 	// Patch is the change as RFC 6902 operations on the subject. It is empty if other objects are changed.
 	Patch []PatchOperation
-	// Changes are all objects that are changed, and how: those of claims or their templates first, then the pod, then
-	// device classes. What is no change of a spec, such as the release of a claim, is not among them.
+	// Changes are all objects that are changed, and how: those of claims or their templates first, then the
+	// pod, then device classes. What is no change of a spec, such as the release of a claim, is not among
+	// them.
 	Changes []ObjectChange
-	// Edits are what was changed when the fix was tried, so that it can be tried together with others. There are none if it
-	// was tried in another way.
+	// Edits are what was changed when the fix was tried, so that it can be tried together with others. There
+	// are none if it was tried in another way.
 	Edits []Edit
 	// Replaces says that an object has to be deleted and created anew, since its spec cannot be changed.
 	Replaces bool
-	// Commands are for a shell, one line each and in their order. They carry the fix out. There are none if no command
-	// does, and none of Replaces, Commands and Remarks is set before [github.com/kubectl-dra/kubectl-dra/explain/remedy].Add
-	// was called.
+	// Commands are for a shell, one line each and in their order. They carry the fix out. There are none if
+	// no command does, and none of Replaces, Commands and Remarks is set before
+	// [github.com/kubectl-dra/kubectl-dra/explain/remedy].Add was called.
 	Commands []string
 	// Remarks are sentences about what the commands do.
 	Remarks []string
@@ -114,11 +120,13 @@ type Fix struct {
 	Claims []Holder
 	// Pods are those to be ended, the least important first.
 	Pods []inspect.PodRef
-	// Preempts says that the scheduler ends pods of lower priority itself, these or others. It is false where it does not.
+	// Preempts says that the scheduler ends pods of lower priority itself, these or others. It is false where
+	// it does not.
 	Preempts bool
 	// Pool is the pool of which the driver has to publish what is missing, or to correct what is published.
 	Pool inspect.PoolID
-	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are deleted.
+	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are
+	// deleted.
 	TaintRules []TaintRule
 	Message    string
 }

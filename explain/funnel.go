@@ -32,7 +32,8 @@ type Step struct {
 	// Left is the number of devices left on a node. In a group of nodes that differ, Left is the lowest
 	// number and Most the highest; otherwise they are equal.
 	Left, Most int
-	// Total is the number of devices left on all nodes of the group. Those that several nodes reach count for each.
+	// Total is the number of devices left on all nodes of the group. Those that several nodes reach count for
+	// each.
 	Total int
 	// Lost says why devices were lost at this step, the most frequent first.
 	Lost []Loss
@@ -47,10 +48,12 @@ type Loss struct {
 	Count, Most int
 	// Text says what was wanted, Values what was found instead, the most frequent first.
 	Text string
-	// Wanted is in short what the devices do not have, or have and should not: the term that is false, if that is a
-	// comparison; the taint; the attribute that a constraint is about; the amount of Capacity. It may be empty.
+	// Wanted is in short what the devices do not have, or have and should not: the term that is false, if
+	// that is a comparison; the taint; the attribute that a constraint is about; the amount of Capacity. It
+	// may be empty.
 	Wanted string
-	// Capacity is the capacity of which there is too little. It is empty if the devices were lost for something else.
+	// Capacity is the capacity of which there is too little. It is empty if the devices were lost for
+	// something else.
 	Capacity resourcev1.QualifiedName
 	Values   []Value
 	// Lacking says that the devices do not have a capacity at all.
@@ -70,8 +73,8 @@ type Loss struct {
 	TaintRules []TaintRule
 }
 
-// Value is something that a check found, with the number of devices in the group for which it did. Key distinguishes
-// values and orders them, however they are worded.
+// Value is something that a check found, with the number of devices in the group for which it did. Key
+// distinguishes values and orders them, however they are worded.
 type Value struct {
 	Key   string
 	Text  string

@@ -10,15 +10,15 @@ import (
 type Group struct {
 	// Nodes are sorted by name.
 	Nodes []inspect.NodeName
-	// Missing is, for each of Nodes, the number of devices that it lacks at least: those that are needed and that no check
-	// of a single device leaves. It is 0 where enough are left that cannot be had together.
+	// Missing is, for each of Nodes, the number of devices that it lacks at least: those that are needed and
+	// that no check of a single device leaves. It is 0 where enough are left that cannot be had together.
 	Missing []int
 	// Reasons are what is in the way, the most decisive first.
 	Reasons []Reason
 	// Funnels show, for each request, how many devices are left after each check.
 	Funnels []Funnel
-	// Unusable says that the pod cannot use the nodes whatever devices and room they have: they are not those that it asks for,
-	// or it does not tolerate them.
+	// Unusable says that the pod cannot use the nodes whatever devices and room they have: they are not those
+	// that it asks for, or it does not tolerate them.
 	Unusable bool
 	// Score orders groups by how much the nodes lack: the higher, the less. It has no unit.
 	Score int
@@ -27,8 +27,8 @@ type Group struct {
 // Reason is one thing that is in the way.
 type Reason struct {
 	Code allocator.Code
-	// Plugin is the plugin of kube-scheduler that refuses a pod, such as "NodeResourcesFit". It is empty if that is the
-	// allocation of devices.
+	// Plugin is the plugin of kube-scheduler that refuses a pod, such as "NodeResourcesFit". It is empty if
+	// that is the allocation of devices.
 	Plugin string
 	// Key distinguishes reasons with the same code, however they are worded. Nodes with the same reasons are
 	// grouped by it. It does not depend on the devices that the reason is about.

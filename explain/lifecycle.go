@@ -8,15 +8,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Lifecycle says what has become of pods since they got their devices or were bound to a node: of the pod that was asked
-// about, or of those that use the claim that was asked about.
+// Lifecycle says what has become of pods since they got their devices or were bound to a node: of the pod
+// that was asked about, or of those that use the claim that was asked about.
 type Lifecycle struct {
 	Outcome Outcome
 	// At is the moment that all ages are measured from. It is zero if that is not known.
 	At time.Time
 	// Pods are sorted by name.
 	Pods []PodProgress
-	// Problems are what is in the way, the most decisive first, and those that fail before those that only wait.
+	// Problems are what is in the way, the most decisive first, and those that fail before those that only
+	// wait.
 	Problems []Problem
 	// Containers are those of the pods that do not simply run, in the order of the pods and of their specs.
 	Containers []Container
@@ -73,7 +74,8 @@ type PodProgress struct {
 	Since time.Time
 	// Heard says that the kubelet of the node has taken notice of the pod.
 	Heard bool
-	// Prepared says that its devices, volumes and network are ready on the node, so that only its containers can fail.
+	// Prepared says that its devices, volumes and network are ready on the node, so that only its containers
+	// can fail.
 	Prepared bool
 	// Reason is why the pod ended, as it says itself. It may be empty.
 	Reason string
@@ -103,7 +105,8 @@ type Container struct {
 	Restarts int
 	// Since is when the state began. It is zero if that is not known.
 	Since time.Time
-	// Exit is how the container ended: now, or the last time if it waits to be started again. It is nil if it has not ended.
+	// Exit is how the container ended: now, or the last time if it waits to be started again. It is nil if it
+	// has not ended.
 	Exit *ContainerExit
 }
 
@@ -125,7 +128,8 @@ const (
 	UnknownHealth DeviceHealth = "Unknown"
 )
 
-// DeviceState is what is reported of an allocated device: by its driver in the claim, and by the kubelet in the pod.
+// DeviceState is what is reported of an allocated device: by its driver in the claim, and by the kubelet in
+// the pod.
 type DeviceState struct {
 	Claim inspect.ClaimRef
 	ID    inspect.DeviceID

@@ -5,7 +5,8 @@ import "github.com/kubectl-dra/kubectl-dra/inspect"
 // Moves are the fewest pods that have to go elsewhere so that a pod or a claim fits.
 type Moves struct {
 	Subject Subject
-	// Verdict is Feasible if room can be made, or is there already; Infeasible if it is proved that no moves make any.
+	// Verdict is Feasible if room can be made, or is there already; Infeasible if it is proved that no moves
+	// make any.
 	Verdict JointVerdict
 	// Message says why room need not be made, cannot be made, or why that is not known.
 	Message string
@@ -13,7 +14,8 @@ type Moves struct {
 	Moves []Move
 	// Target is the node that is kept for the subject meanwhile, and what it gets there.
 	Target *PlacedPod
-	// AtLeast is a number of pods that is proved to be needed, and Proven says that it is the number of Moves.
+	// AtLeast is a number of pods that is proved to be needed, and Proven says that it is the number of
+	// Moves.
 	AtLeast int
 	Proven  bool
 	// Fixed are the pods on nodes that may not be moved, by the reason.
@@ -23,20 +25,23 @@ type Moves struct {
 	// Partial says what was not seen, and what that means.
 	Partial []string
 	Basis   Basis
-	// Commands make the moves, in order, and Remarks are what has to be known of them. They are filled in by remedy.
+	// Commands make the moves, in order, and Remarks are what has to be known of them. They are filled in by
+	// remedy.
 	Commands []string
 	Remarks  []string
 }
 
-// Move is a pod that goes to another node: it is deleted, and the one that its controller makes in its place is scheduled.
+// Move is a pod that goes to another node: it is deleted, and the one that its controller makes in its place
+// is scheduled.
 type Move struct {
 	Pod  Subject
 	From inspect.NodeName
-	// To is where the new pod is supposed to go. AnyOf is the number of nodes that kube-scheduler may choose instead, To among
-	// them. Whichever it takes, all that follows is possible.
+	// To is where the new pod is supposed to go. AnyOf is the number of nodes that kube-scheduler may choose
+	// instead, To among them. Whichever it takes, all that follows is possible.
 	To    inspect.NodeName
 	AnyOf int
-	// Closed are the nodes that take no new pods while this one is moved, because they are needed afterwards. They are sorted.
+	// Closed are the nodes that take no new pods while this one is moved, because they are needed afterwards.
+	// They are sorted.
 	Closed []inspect.NodeName
 	// Owner is what makes the pod anew.
 	Owner string
@@ -61,18 +66,19 @@ const RoomTaint = "kubectl-dra.dev/making-room"
 type Defragmentation struct {
 	// Like is the claim of which copies are counted.
 	Like Subject
-	// Rows are in the order of their moves; the first has none. Between two rows, more moves make no more room.
+	// Rows are in the order of their moves; the first has none. Between two rows, more moves make no more
+	// room.
 	Rows []DefragmentRow
 	// Moves are all that were made, in order.
 	Moves []Move
-	// Complete says that the last row was not the limit of the moves, but that it is proved that none makes room for one more,
-	// in the cluster as the others have left it.
+	// Complete says that the last row was not the limit of the moves, but that it is proved that none makes
+	// room for one more, in the cluster as the others have left it.
 	Complete bool
 	Doubts   []string
 	Partial  []string
 	Basis    Basis
 }
 
-// DefragmentRow is the number of copies that fit once the first so many moves were made. It is the number that was found; there may
-// be room for more after other moves.
+// DefragmentRow is the number of copies that fit once the first so many moves were made. It is the number
+// that was found; there may be room for more after other moves.
 type DefragmentRow struct{ Moves, Copies int }

@@ -10,7 +10,8 @@ type Plan struct {
 	// Replay is what kube-scheduler does, and Joint what could be done. Joint is nil if that was not asked.
 	Replay Replay
 	Joint  *JointPlan
-	// Changes are those by which kube-scheduler places all that Joint does, each verified; the smallest first.
+	// Changes are those by which kube-scheduler places all that Joint does, each verified; the smallest
+	// first.
 	Changes []Fix
 	// Partial says what was not seen, and what that means.
 	Partial []string
@@ -26,17 +27,19 @@ type Replay struct {
 	Running []Subject
 	// Others are pods that wait too, were not asked about, and are placed in the course, in that order.
 	Others []Subject
-	// Certain says that kube-scheduler places the same pods, whatever nodes it chooses of those that it may choose. Where it does
-	// not, Remarks say why.
+	// Certain says that kube-scheduler places the same pods, whatever nodes it chooses of those that it may
+	// choose. Where it does not, Remarks say why.
 	Certain bool
 	Remarks []string
 	// Ties are pods of which it is certain how many find a node, and not which. Certain is then false.
 	Ties []Tie
-	// Preempting says that kube-scheduler ends other pods for some that wait, or may. What happens then was not played on.
+	// Preempting says that kube-scheduler ends other pods for some that wait, or may. What happens then was
+	// not played on.
 	Preempting bool
 }
 
-// Tie is pods that differ in nothing but their names and have the same priority and second of creation, so that any of them may be the first.
+// Tie is pods that differ in nothing but their names and have the same priority and second of creation, so
+// that any of them may be the first.
 type Tie struct {
 	Pods []Subject
 	// Placed is how many of them find a node.
@@ -64,7 +67,8 @@ func (p *Plan) LeavesSome() bool {
 type PlacedPod struct {
 	Subject Subject
 	Node    inspect.NodeName
-	// AnyOf is the number of nodes that kube-scheduler may choose instead, Node among them; 1 says that it chooses Node.
+	// AnyOf is the number of nodes that kube-scheduler may choose instead, Node among them; 1 says that it
+	// chooses Node.
 	AnyOf int
 	// Devices are those that it gets on Node, in the order of its claims.
 	Devices []Device
@@ -103,8 +107,8 @@ type JointPlan struct {
 	Verdict JointVerdict
 	// Placed places all if the verdict is Feasible, in the order in which they have to come.
 	Placed []PlacedPod
-	// Conflict are the fewest pods found that cannot be placed together if the verdict is Infeasible: without any one of them
-	// the others can, if Minimal.
+	// Conflict are the fewest pods found that cannot be placed together if the verdict is Infeasible: without
+	// any one of them the others can, if Minimal.
 	Conflict []Subject
 	Minimal  bool
 	// Message says of Infeasible and Unknown why.

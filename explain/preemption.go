@@ -14,18 +14,19 @@ const (
 	PreemptionUnknown    PreemptionOutcome = "Unknown"    // that is not known
 )
 
-// Preemption says whether the scheduler would end other pods to make room for one that no node takes as things are (plugin
-// DefaultPreemption).
+// Preemption says whether the scheduler would end other pods to make room for one that no node takes as
+// things are (plugin DefaultPreemption).
 type Preemption struct {
 	Outcome PreemptionOutcome
-	// Nodes are those on which it could, as it decides itself, in the order of the snapshot. Of very many they are the first.
+	// Nodes are those on which it could, as it decides itself, in the order of the snapshot. Of very many
+	// they are the first.
 	Nodes []inspect.NodeName
-	// Node is one of them, and Victims are the pods that it would end there, the most important first. There are none unless
-	// the outcome is Possible or Underway.
+	// Node is one of them, and Victims are the pods that it would end there, the most important first. There
+	// are none unless the outcome is Possible or Underway.
 	Node    inspect.NodeName
 	Victims []inspect.PodRef
-	// Determined says that it is this node, and that it is these pods, as long as no PodDisruptionBudget makes it prefer others.
-	// Otherwise they are an example.
+	// Determined says that it is this node, and that it is these pods, as long as no PodDisruptionBudget
+	// makes it prefer others. Otherwise they are an example.
 	Determined bool
 	// Budgets says that PodDisruptionBudgets, which are not read, could make it prefer others.
 	Budgets bool
@@ -46,7 +47,8 @@ type ObstacleKind string
 
 // The kinds of obstacles.
 const (
-	// DevicesMissing: the node lacks devices, which the scheduler does not free (UnschedulableAndUnresolvable).
+	// DevicesMissing: the node lacks devices, which the scheduler does not free
+	// (UnschedulableAndUnresolvable).
 	DevicesMissing ObstacleKind = "DevicesMissing"
 	// NotByPods: what refuses the node would not change with other pods (UnschedulableAndUnresolvable).
 	NotByPods ObstacleKind = "NotByPods"

@@ -6,23 +6,24 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// ProblemCode says what keeps a pod from running that has its devices, or will end it. Codes are stable and documented:
-// they are part of the output.
+// ProblemCode says what keeps a pod from running that has its devices, or will end it. Codes are stable and
+// documented: they are part of the output.
 type ProblemCode string
 
 // The problems, in the order in which they are told. The comment of each says when it is given.
 const (
 	// PodFailed: the pod has ended because something failed.
 	PodFailed ProblemCode = "PodFailed"
-	// ClaimNotCreated: a claim of the pod could not be made from its template, such as for a quota that is exhausted.
+	// ClaimNotCreated: a claim of the pod could not be made from its template, such as for a quota that is
+	// exhausted.
 	ClaimNotCreated ProblemCode = "ClaimNotCreated"
-	// NodeSilent: the node of the pod is gone, or its kubelet does not report, so that what the pod says of itself may be
-	// old.
+	// NodeSilent: the node of the pod is gone, or its kubelet does not report, so that what the pod says of
+	// itself may be old.
 	NodeSilent ProblemCode = "NodeSilent"
 	// PrepareFailed: the kubelet could not have the driver prepare the devices on the node.
 	PrepareFailed ProblemCode = "PrepareFailed"
-	// DriverMissing: what seems to be the driver's pod is not there on the node, or is not ready, although devices of the
-	// driver are published for it.
+	// DriverMissing: what seems to be the driver's pod is not there on the node, or is not ready, although
+	// devices of the driver are published for it.
 	DriverMissing ProblemCode = "DriverMissing"
 	// MountFailed: the kubelet could not mount a volume of the pod.
 	MountFailed ProblemCode = "MountFailed"
@@ -30,12 +31,14 @@ const (
 	SandboxFailed ProblemCode = "SandboxFailed"
 	// ContainerFailed: a container does not start, or does not keep running.
 	ContainerFailed ProblemCode = "ContainerFailed"
-	// BindingFailed: a device reports a binding failure, or has not met its binding conditions in time. The scheduler gives
-	// it back and tries again.
+	// BindingFailed: a device reports a binding failure, or has not met its binding conditions in time. The
+	// scheduler gives it back and tries again.
 	BindingFailed ProblemCode = "BindingFailed"
-	// BindingPending: the scheduler waits for a binding condition of a device before it puts the pod on the node.
+	// BindingPending: the scheduler waits for a binding condition of a device before it puts the pod on the
+	// node.
 	BindingPending ProblemCode = "BindingPending"
-	// VolumePending: the scheduler has chosen a node, and waits for a volume to be made there before it puts the pod on the node.
+	// VolumePending: the scheduler has chosen a node, and waits for a volume to be made there before it puts
+	// the pod on the node.
 	VolumePending ProblemCode = "VolumePending"
 	// Evicting: a device or the node has a NoExecute taint for which the pod is evicted, now or later.
 	Evicting ProblemCode = "Evicting"
@@ -66,14 +69,16 @@ type Problem struct {
 	Driver string
 	// Container is the container of the pod at fault, if it is one.
 	Container string
-	// Reason is the code that a component of Kubernetes or the driver gave, such as CrashLoopBackOff. It may be empty.
+	// Reason is the code that a component of Kubernetes or the driver gave, such as CrashLoopBackOff. It may
+	// be empty.
 	Reason string
 	// Count is how often it happened. It is 0 if that is not counted.
 	Count int
-	// Since is when it began or first happened, and Last when it last happened. Either is zero if it is not known.
+	// Since is when it began or first happened, and Last when it last happened. Either is zero if it is not
+	// known.
 	Since, Last time.Time
-	// Until is when something follows from it: for Evicting when the pod is evicted, for BindingPending when the scheduler
-	// gives the devices back. It is zero if that is not known.
+	// Until is when something follows from it: for Evicting when the pod is evicted, for BindingPending when
+	// the scheduler gives the devices back. It is zero if that is not known.
 	Until time.Time
 	// Message is the problem in a clause, and Brief the same in a few words, to follow "but".
 	Message, Brief string

@@ -13,9 +13,9 @@ type RequirementKind string
 // The kinds of requirements, those first that a user can do least about. The second sentence of each comment
 // says what it means to relax the requirement.
 const (
-	// CountersRequired means that devices of a pool must not draw more than there is of the counters that they
-	// share. Relaxed, there is plenty of each counter. Nobody can bring that about, but it says why devices
-	// cannot be had together.
+	// CountersRequired means that devices of a pool must not draw more than there is of the counters that
+	// they share. Relaxed, there is plenty of each counter. Nobody can bring that about, but it says why
+	// devices cannot be had together.
 	CountersRequired RequirementKind = "Counters"
 	// ClassTermRequired is a term of a selector of the DeviceClass. Relaxed, the term is dropped.
 	ClassTermRequired RequirementKind = "ClassTerm"
@@ -24,10 +24,11 @@ const (
 	PoolRequired RequirementKind = "PoolComplete"
 	// FeatureRequired means that a feature gate is off. Relaxed, it is on.
 	FeatureRequired RequirementKind = "Feature"
-	// TaintRequired means that a taint must be tolerated. Relaxed, the request has a toleration for its key and
-	// effect.
+	// TaintRequired means that a taint must be tolerated. Relaxed, the request has a toleration for its key
+	// and effect.
 	TaintRequired RequirementKind = "Taint"
-	// HeldRequired means that a claim keeps its devices. Relaxed, the devices are free; what else its pods take stays taken.
+	// HeldRequired means that a claim keeps its devices. Relaxed, the devices are free; what else its pods
+	// take stays taken.
 	HeldRequired RequirementKind = "HeldBy"
 	// CapacityRequired is a requested capacity. Relaxed, the least amount is asked for, or none at all on a
 	// node where no device has the capacity. (To ask for none may be to ask for the whole.)
@@ -47,8 +48,8 @@ const (
 	DeclaredFeatureRequired RequirementKind = "DeclaredFeature"
 	// PodsRequired means that a node runs no more pods than it may. Relaxed, it may run any number.
 	PodsRequired RequirementKind = "Pods"
-	// VolumeRequired is a volume of the pod, or the number of volumes that a node attaches. Relaxed, the pod does without
-	// the volume, or the node attaches any number.
+	// VolumeRequired is a volume of the pod, or the number of volumes that a node attaches. Relaxed, the pod
+	// does without the volume, or the node attaches any number.
 	VolumeRequired RequirementKind = "Volume"
 	// RepelledBy are pods with an anti-affinity to this one. Relaxed, they have none.
 	RepelledBy RequirementKind = "RepelledBy"
@@ -56,9 +57,11 @@ const (
 	NodeTaintRequired RequirementKind = "NodeTaint"
 	// CordonRequired means that a node is unschedulable. Relaxed, it is schedulable.
 	CordonRequired RequirementKind = "Cordon"
-	// NodeAffinityRequired is a label of the node selector or the node affinity of the pod. Relaxed, it is dropped.
+	// NodeAffinityRequired is a label of the node selector or the node affinity of the pod. Relaxed, it is
+	// dropped.
 	NodeAffinityRequired RequirementKind = "NodeAffinity"
-	// PodAffinityRequired is a term of the affinity or anti-affinity of the pod to other pods. Relaxed, it is dropped.
+	// PodAffinityRequired is a term of the affinity or anti-affinity of the pod to other pods. Relaxed, it is
+	// dropped.
 	PodAffinityRequired RequirementKind = "PodAffinity"
 	// SpreadRequired is a spread constraint. Relaxed, it is a wish.
 	SpreadRequired RequirementKind = "Spread"
@@ -71,7 +74,8 @@ const (
 // Requirement is something that has to hold as things are.
 type Requirement struct {
 	Kind RequirementKind
-	// Plugin is the plugin of kube-scheduler that requires it. It is empty if that is the allocation of devices.
+	// Plugin is the plugin of kube-scheduler that requires it. It is empty if that is the allocation of
+	// devices.
 	Plugin string
 	// Resource is that of ResourceRequired.
 	Resource corev1.ResourceName
@@ -101,8 +105,8 @@ type Requirement struct {
 	Holder *Holder
 	// Alone says that to drop this requirement, and nothing else, is enough on the node.
 	Alone bool
-	// Fails is set only in Fix.OtherBlockers. It says that the requirement makes the scheduler give up with an
-	// error.
+	// Fails is set only in Fix.OtherBlockers. It says that the requirement makes the scheduler give up with
+	// an error.
 	Fails bool
 }
 

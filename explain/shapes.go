@@ -4,12 +4,13 @@ import "github.com/kubectl-dra/kubectl-dra/allocator"
 
 // ShapePlan says which nodes, and how many of them, make pods fit.
 type ShapePlan struct {
-	// Pods is the number of pods that were asked about, and Waiting are those of them that kube-scheduler leaves waiting as things
-	// are, in the order of its queue.
+	// Pods is the number of pods that were asked about, and Waiting are those of them that kube-scheduler
+	// leaves waiting as things are, in the order of its queue.
 	Pods    int
 	Waiting []Subject
-	// Stuck are those that wait for something that none of the nodes brings. The answers of Shapes are about the others. Fits says
-	// that nothing is left to do for these, and MayFit that nothing is as far as is known.
+	// Stuck are those that wait for something that none of the nodes brings. The answers of Shapes are about
+	// the others. Fits says that nothing is left to do for these, and MayFit that nothing is as far as is
+	// known.
 	Stuck  []PendingPod
 	Fits   bool
 	MayFit bool
@@ -33,7 +34,8 @@ type ShapeVerdict string
 const (
 	// ShapeFits means that kube-scheduler places all, whatever nodes it chooses of those that it may choose.
 	ShapeFits ShapeVerdict = "Fits"
-	// ShapeMayFit means that all are placed if kube-scheduler chooses well, or something that is said of the node is so.
+	// ShapeMayFit means that all are placed if kube-scheduler chooses well, or something that is said of the
+	// node is so.
 	ShapeMayFit ShapeVerdict = "MayFit"
 	// ShapeFails means that it is proved that no number of them, up to the limit, makes all fit.
 	ShapeFails ShapeVerdict = "Fails"
@@ -43,8 +45,8 @@ const (
 
 // ShapeAnswer is what becomes of pods if nodes of one kind are added.
 type ShapeAnswer struct {
-	// Name is that of the kind, and Source says where it is described: Cluster, Manifest, ClusterAutoscaler or Karpenter. From is the
-	// file, or the number of nodes of the cluster that are alike, as text.
+	// Name is that of the kind, and Source says where it is described: Cluster, Manifest, ClusterAutoscaler
+	// or Karpenter. From is the file, or the number of nodes of the cluster that are alike, as text.
 	Name   string
 	Source string
 	From   string
@@ -55,13 +57,14 @@ type ShapeAnswer struct {
 	Verdict ShapeVerdict
 	// Minimal says of ShapeFits that one node less was tried, and is not certain to do.
 	Minimal bool
-	// AtBest is the fewest nodes with which all can be placed by some choice of nodes. AtBestProven says that with one less they cannot.
+	// AtBest is the fewest nodes with which all can be placed by some choice of nodes. AtBestProven says that
+	// with one less they cannot.
 	AtBest       int
 	AtBestProven bool
 	// Price is that of all nodes for an hour. It is nil if that of one is not known.
 	Price *float64
-	// Pod is the pod that does not fit, if one is to blame, Code the first reason, and Why a sentence. For ShapeMayFit it is
-	// what it depends on.
+	// Pod is the pod that does not fit, if one is to blame, Code the first reason, and Why a sentence. For
+	// ShapeMayFit it is what it depends on.
 	Pod  Subject
 	Code allocator.Code
 	Why  string

@@ -13,13 +13,13 @@ import (
 // TaintRule is a DeviceTaintRule that taints devices.
 type TaintRule struct {
 	Name string
-	// Age is the age of the rule as kubectl prints it, and Manager the field manager that set its taint, such as
-	// "kubectl-create". Either is empty if it is not known.
+	// Age is the age of the rule as kubectl prints it, and Manager the field manager that set its taint, such
+	// as "kubectl-create". Either is empty if it is not known.
 	Age, Manager string
 }
 
-// TaintRules returns the rules that give any of the devices a taint, sorted by name. There are none if drivers set it
-// themselves.
+// TaintRules returns the rules that give any of the devices a taint, sorted by name. There are none if
+// drivers set it themselves.
 func TaintRules(s *inspect.Snapshot, taint *resourcev1.DeviceTaint, devices ...inspect.DeviceID) []TaintRule {
 	if len(s.Objects().TaintRules) == 0 {
 		return nil
@@ -51,8 +51,8 @@ func (r TaintRule) String() string {
 	return "DeviceTaintRule " + r.Name + " (" + strings.Join(known, ", ") + ")"
 }
 
-// SetBy says, after a taint, which rules set it, as ", set by DeviceTaintRule r (2d old, by kubectl-create)". It is
-// empty if none does.
+// SetBy says, after a taint, which rules set it, as ", set by DeviceTaintRule r (2d old, by kubectl-create)".
+// It is empty if none does.
 func SetBy(rules []TaintRule) string {
 	if len(rules) == 0 {
 		return ""

@@ -8,16 +8,18 @@ type Triage struct {
 	At time.Time
 	// Causes are the worst first: those that keep most from running, and what is held back on purpose last.
 	Causes []Cause
-	// Waiting is the number of pods that wait to be scheduled, and Ready those of them that the scheduler can place now, in
-	// the order of its queue.
+	// Waiting is the number of pods that wait to be scheduled, and Ready those of them that the scheduler can
+	// place now, in the order of its queue.
 	Waiting int
 	Ready   []Subject
-	// Binding are the pods for which the scheduler has chosen a node, and which wait there for their volumes to be made.
+	// Binding are the pods for which the scheduler has chosen a node, and which wait there for their volumes
+	// to be made.
 	Binding []Subject
-	// NotLookedInto are those that may be stuck too, and of which the cause was not looked for, since there are so many
-	// different ones, or since the question takes too long.
+	// NotLookedInto are those that may be stuck too, and of which the cause was not looked for, since there
+	// are so many different ones, or since the question takes too long.
 	NotLookedInto []Subject
-	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or in which order it takes pods.
+	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or
+	// in which order it takes pods.
 	Depends []Subject
 	// Unsure says that others than Ready may be placed, and Partial why.
 	Unsure bool
@@ -48,9 +50,9 @@ func (t *Triage) count(of func(*Cause) bool) int {
 	return n
 }
 
-// Best is the change that frees more than any other that was tried, under the cause with that index. It is nil if there is none that
-// frees several and takes room from nobody, or if others may free as many. What a class would have to select is not known, so that to
-// create one is not it.
+// Best is the change that frees more than any other that was tried, under the cause with that index. It is
+// nil if there is none that frees several and takes room from nobody, or if others may free as many. What a
+// class would have to select is not known, so that to create one is not it.
 func (t *Triage) Best() (cause int, fix *CauseFix) {
 	for i := range t.Causes {
 		for j := range t.Causes[i].Fixes {
@@ -80,8 +82,8 @@ type Cause struct {
 	Message string
 	// Told says that the message tells all that there is to say about each of the subjects.
 	Told bool
-	// Verdict is Unsatisfiable or Invalid for what cannot be scheduled, Unknown for what may or may not be, and Allocated for
-	// what has been scheduled and does not run.
+	// Verdict is Unsatisfiable or Invalid for what cannot be scheduled, Unknown for what may or may not be,
+	// and Allocated for what has been scheduled and does not run.
 	Verdict Verdict
 	// OnPurpose says that somebody holds the subjects back, with scheduling gates.
 	OnPurpose bool
@@ -101,7 +103,8 @@ type Cause struct {
 // StuckSubject is a pod or a claim that is stuck.
 type StuckSubject struct {
 	Subject
-	// Owner is the kind and name of what made the pod, such as "StatefulSet workers". It is empty if nothing did.
+	// Owner is the kind and name of what made the pod, such as "StatefulSet workers". It is empty if nothing
+	// did.
 	Owner string
 	// Since is when it began to wait. It is zero if that is not known.
 	Since time.Time
@@ -109,7 +112,8 @@ type StuckSubject struct {
 	Message string
 	// Brief is the same in a few words, for a column of a table. It is empty if the message is brief enough.
 	Brief string
-	// Alike is the same number for subjects of a cause of which the same is to be said, since they ask for the same.
+	// Alike is the same number for subjects of a cause of which the same is to be said, since they ask for
+	// the same.
 	Alike int
 	// Behind says that it would fit if nothing before it in the queue took what it needs.
 	Behind bool
@@ -118,10 +122,11 @@ type StuckSubject struct {
 // CauseFix is a change that frees some of what is stuck.
 type CauseFix struct {
 	Fix
-	// Of is the subject for which the fix was found. A change of its spec is made to all subjects that ask for the same.
+	// Of is the subject for which the fix was found. A change of its spec is made to all subjects that ask
+	// for the same.
 	Of Subject
-	// Frees are the subjects, of whichever cause, that the scheduler can place once the change is made and everything that
-	// waits was scheduled again in the order of the queue, and that it could not before.
+	// Frees are the subjects, of whichever cause, that the scheduler can place once the change is made and
+	// everything that waits was scheduled again in the order of the queue, and that it could not before.
 	Frees []Subject
 	// AtLeast says that there may be more of them: not all that waits was scheduled again.
 	AtLeast bool

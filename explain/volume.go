@@ -11,8 +11,8 @@ import (
 const (
 	// ReduceVolume is ReduceRequest of a volume claim: it asks for a smaller volume.
 	ReduceVolume FixKind = "ReduceRequest"
-	// ChangeStorageClass: ask for a volume of another storage class, in a volume claim that has none yet. Patch: pod for the claim
-	// of one of its own volumes, otherwise the claim.
+	// ChangeStorageClass: ask for a volume of another storage class, in a volume claim that has none yet.
+	// Patch: pod for the claim of one of its own volumes, otherwise the claim.
 	ChangeStorageClass FixKind = "ChangeStorageClass"
 )
 
@@ -20,12 +20,13 @@ const (
 type Volume struct {
 	// Bound is the volume that the claim is bound to, or "".
 	Bound string
-	// Class is the storage class, with its provisioner. Both are empty if the claim names none, the provisioner also if the
-	// class is not known.
+	// Class is the storage class, with its provisioner. Both are empty if the claim names none, the
+	// provisioner also if the class is not known.
 	Class, Provisioner string
 	// Wanted is the size that the claim asks for, or nil.
 	Wanted *resource.Quantity
-	// Nodes are those that were asked about, sorted by name. There are none if no pod with the claim fits anywhere.
+	// Nodes are those that were asked about, sorted by name. There are none if no pod with the claim fits
+	// anywhere.
 	Nodes []VolumeNode
 }
 
@@ -36,8 +37,9 @@ type VolumeNode struct {
 	Rule   filters.VolumeRule
 	// By is the object that decides by the rule. It is empty if there is no such object.
 	By filters.Object
-	// Offered is the size that By offers by its field Field, and Missing how much that is short of what is wanted. They are nil
-	// if the rule is not about sizes, Offered also if nothing is offered, and Missing if enough is.
+	// Offered is the size that By offers by its field Field, and Missing how much that is short of what is
+	// wanted. They are nil if the rule is not about sizes, Offered also if nothing is offered, and Missing if
+	// enough is.
 	Offered, Missing *resource.Quantity
 	Field            string
 	// Reasons are what is in the way if the answer is no, or not known if it is unknown.

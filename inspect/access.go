@@ -5,18 +5,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Access is who may do what, as RBAC has it. It is no part of a Snapshot: a cluster has very many such objects, and nothing about
-// devices follows from them but who may grant access to them.
+// Access is who may do what, as RBAC has it. It is no part of a Snapshot: a cluster has very many such
+// objects, and nothing about devices follows from them but who may grant access to them.
 type Access struct {
-	// The objects are in the order in which they were read, each once. Rules of aggregated roles are in the roles.
+	// The objects are in the order in which they were read, each once. Rules of aggregated roles are in the
+	// roles.
 	ClusterRoles        []*rbacv1.ClusterRole
 	Roles               []*rbacv1.Role
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
 	RoleBindings        []*rbacv1.RoleBinding
 	// Given says that the objects are those of files: the cluster has roles that are not among them.
 	Given bool
-	// Unread says what could not be read and why, in the order in which it was asked for. It quotes the server: it is unsafe to
-	// print as it is.
+	// Unread says what could not be read and why, in the order in which it was asked for. It quotes the
+	// server: it is unsafe to print as it is.
 	Unread []string
 }
 

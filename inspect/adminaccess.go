@@ -7,8 +7,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// GrantsAdminAccess reports whether a namespace has the label without which the API server takes no claim for admin access that is in
-// it, nor lets one be allocated (pkg/registry/resource, AuthorizedForAdmin). known is false if the namespace is not in the snapshot.
+// GrantsAdminAccess reports whether a namespace has the label without which the API server takes no claim for
+// admin access that is in it, nor lets one be allocated (pkg/registry/resource, AuthorizedForAdmin). known is
+// false if the namespace is not in the snapshot.
 func (s *Snapshot) GrantsAdminAccess(namespace string) (granted, known bool) {
 	ns, known := lookup(s.objects.Namespaces, "", namespace)
 	return known && ns.Labels[resourcev1.DRAAdminNamespaceLabelKey] == "true", known

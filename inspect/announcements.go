@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AnnouncementKey is the annotation by which kubectl dra allocate and deallocate announce on a claim what they are about to do to
-// it. It is gone when the run is over; one that stays was left behind by a run that was killed.
+// AnnouncementKey is the annotation by which kubectl dra allocate and deallocate announce on a claim what
+// they are about to do to it. It is gone when the run is over; one that stays was left behind by a run that
+// was killed.
 const AnnouncementKey = "kubectl-dra.dev/announcement"
 
 // maxAnnouncement is up to how many bytes an announcement is read.
@@ -23,8 +24,8 @@ type Announcement struct {
 	At time.Time `json:"at"`
 }
 
-// AnnouncementOn returns the announcement that an object carries, if there is one. Anybody can write annotations: it is as unsafe
-// to print as all text of a cluster.
+// AnnouncementOn returns the announcement that an object carries, if there is one. Anybody can write
+// annotations: it is as unsafe to print as all text of a cluster.
 func AnnouncementOn(object metav1.Object) (Announcement, bool) {
 	text, ok := object.GetAnnotations()[AnnouncementKey]
 	if !ok {

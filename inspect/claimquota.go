@@ -8,9 +8,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// A ResourceQuota limits how many devices of a class the claims of a namespace ask for, whether they have them or not, and how
-// many claims there are. The API server refuses a claim that is created beyond that (pkg/quota/v1/evaluator/core and
-// plugin/resourcequota of apiserver). A claim that is there already is never taken away.
+// A ResourceQuota limits how many devices of a class the claims of a namespace ask for, whether they have
+// them or not, and how many claims there are. The API server refuses a claim that is created beyond that
+// (pkg/quota/v1/evaluator/core and plugin/resourcequota of apiserver). A claim that is there already is never
+// taken away.
 
 // claimsName is the resource of a quota that counts claims.
 const claimsName corev1.ResourceName = "count/resourceclaims.resource.k8s.io"
@@ -18,11 +19,12 @@ const claimsName corev1.ResourceName = "count/resourceclaims.resource.k8s.io"
 // QuotaExcess says why the API server refuses to create a claim.
 type QuotaExcess struct {
 	Quota *corev1.ResourceQuota
-	// Resource is what the quota limits, and Class the device class that it is about, or "" if it counts claims.
+	// Resource is what the quota limits, and Class the device class that it is about, or "" if it counts
+	// claims.
 	Resource corev1.ResourceName
 	Class    string
-	// Hard is the limit, Used what the claims of the namespace take of it, Charged what the claims take that were created
-	// before, and Requested what the claim would take.
+	// Hard is the limit, Used what the claims of the namespace take of it, Charged what the claims take that
+	// were created before, and Requested what the claim would take.
 	Hard, Used, Charged, Requested int64
 }
 
@@ -46,8 +48,8 @@ func (s *Snapshot) ClaimQuota(namespace string) *ClaimQuota {
 	return q
 }
 
-// Create charges a claim to the quotas, unless one would be exceeded. Then nothing is charged, and the result is the first
-// excess in the order of the quotas and of the names of resources.
+// Create charges a claim to the quotas, unless one would be exceeded. Then nothing is charged, and the result
+// is the first excess in the order of the quotas and of the names of resources.
 func (q *ClaimQuota) Create(claim *resourcev1.ResourceClaim) *QuotaExcess {
 	if len(q.quotas) == 0 {
 		return nil
@@ -106,8 +108,8 @@ func (s *Snapshot) claimUsage(claim *resourcev1.ResourceClaim) (usage map[corev1
 	return usage, classes
 }
 
-// devicesByClass is how many devices of each class a request may take at most. All devices count as many as a claim can have,
-// and of alternatives the largest counts.
+// devicesByClass is how many devices of each class a request may take at most. All devices count as many as a
+// claim can have, and of alternatives the largest counts.
 func devicesByClass(request *resourcev1.DeviceRequest) map[string]int64 {
 	out := map[string]int64{}
 	count := func(class string, mode resourcev1.DeviceAllocationMode, n int64) {
@@ -126,8 +128,8 @@ func devicesByClass(request *resourcev1.DeviceRequest) map[string]int64 {
 	return out
 }
 
-// quotaNames are the names under which quotas limit the devices of a class: that of the class and, if it stands for an extended
-// resource, those of the extended resource.
+// quotaNames are the names under which quotas limit the devices of a class: that of the class and, if it
+// stands for an extended resource, those of the extended resource.
 func (s *Snapshot) quotaNames(class string) []corev1.ResourceName {
 	names := []corev1.ResourceName{corev1.ResourceName(class + corev1.ResourceClaimsPerClass)}
 	if c, ok := s.Class(class); ok && c.Spec.ExtendedResourceName != nil && s.config.Features.Enabled(GateExtendedResource) {

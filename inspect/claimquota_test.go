@@ -12,7 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// quotaClaim is a claim in namespace ml whose requests are given as "class=count", "class=All" or alternatives with "|".
+// quotaClaim is a claim in namespace ml whose requests are given as "class=count", "class=All" or
+// alternatives with "|".
 func quotaClaim(requests ...string) *resourcev1.ResourceClaim {
 	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: strings.Join(requests, ",")}}
 	for _, text := range requests {

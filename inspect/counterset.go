@@ -4,19 +4,21 @@ import (
 	"slices"
 )
 
-// CounterSetStatus is a counter set of a pool, most often a physical device that can be cut into partitions, with what is
-// left of it.
+// CounterSetStatus is a counter set of a pool, most often a physical device that can be cut into partitions,
+// with what is left of it.
 type CounterSetStatus struct {
 	Set string
 	// Counters are those of the set, sorted by name.
 	Counters []CounterStatus
 	// Devices are those that draw on the set before any other, sorted by name.
 	Devices []*DeviceStatus
-	// Fits says how many more of each kind of the Devices still fit, as in PoolStatus: if nothing else is taken.
+	// Fits says how many more of each kind of the Devices still fit, as in PoolStatus: if nothing else is
+	// taken.
 	Fits []KindFit
 }
 
-// CounterSets returns the counter sets of a pool, sorted by name. There are none where the scheduler counts none.
+// CounterSets returns the counter sets of a pool, sorted by name. There are none where the scheduler counts
+// none.
 func (i *Inventory) CounterSets(id PoolID) []CounterSetStatus {
 	pool := i.Pool(id)
 	if pool == nil {

@@ -8,28 +8,30 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// DeviceCount counts devices by what can be had of them. Every view that counts devices counts them so. A device that
-// is published is one of five things:
+// DeviceCount counts devices by what can be had of them. Every view that counts devices counts them so. A
+// device that is published is one of five things:
 //
-//   - used: a claim holds it or a share of it, whatever else is the matter with it. Admin access holds nothing.
+//   - used: a claim holds it or a share of it, whatever else is the matter with it. Admin access holds
+//     nothing.
 //   - free: nobody holds it and a claim could get it now. Its state is DeviceFree.
-//   - blocked, tainted or unreachable: nobody holds it, and its state (DeviceBlocked, DeviceTainted, DeviceUnreachable) says
-//     why a claim cannot just get it.
+//   - blocked, tainted or unreachable: nobody holds it, and its state (DeviceBlocked, DeviceTainted,
+//     DeviceUnreachable) says why a claim cannot just get it.
 //
-// So Total = Used + Free + Blocked + Tainted + Unreachable. Each free device can be had, but those that draw on the same
-// counters not all of them together: AtOnce says how many can.
+// So Total = Used + Free + Blocked + Tainted + Unreachable. Each free device can be had, but those that draw
+// on the same counters not all of them together: AtOnce says how many can.
 //
-// Example: a GPU that can be had whole, in halves or in quarters, of which a half is taken: Total 7, Used 1, Blocked 1
-// (the whole), Free 5 (a half and four quarters), AtOnce 2.
+// Example: a GPU that can be had whole, in halves or in quarters, of which a half is taken: Total 7, Used 1,
+// Blocked 1 (the whole), Free 5 (a half and four quarters), AtOnce 2.
 //
-// The counts of a ResourcePoolStatusRequest are others: there a blocked partition is available ([PoolCounts]).
+// The counts of a ResourcePoolStatusRequest are others: there a blocked partition is available
+// ([PoolCounts]).
 type DeviceCount struct {
 	Total, Used, Free             int
 	Blocked, Tainted, Unreachable int
 	// Gone are held by claims though no slice publishes them any more. They are no part of Total.
 	Gone int
-	// AtOnce is how many of the free devices can be had together, if the smallest are taken first. More than that can
-	// fit only where devices draw on several counters in different proportions.
+	// AtOnce is how many of the free devices can be had together, if the smallest are taken first. More than
+	// that can fit only where devices draw on several counters in different proportions.
 	AtOnce int
 }
 

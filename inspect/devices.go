@@ -19,27 +19,29 @@ type DeviceState string
 const (
 	// DeviceFree means that nothing is taken of the device.
 	DeviceFree DeviceState = "Free"
-	// DeviceAllocated means that a claim holds the whole device, or shares have used up one of its capacities.
+	// DeviceAllocated means that a claim holds the whole device, or shares have used up one of its
+	// capacities.
 	DeviceAllocated DeviceState = "Allocated"
 	// DevicePartial means that claims hold shares of it, and something is left.
 	DevicePartial DeviceState = "Partial"
-	// DeviceBlocked means that nobody holds it, but other devices use so much of the counters that it draws on
-	// that not enough is left for it.
+	// DeviceBlocked means that nobody holds it, but other devices use so much of the counters that it draws
+	// on that not enough is left for it.
 	DeviceBlocked DeviceState = "Blocked"
 	// DeviceTainted means that a taint keeps off claims that do not tolerate it.
 	DeviceTainted DeviceState = "Tainted"
-	// DeviceUnreachable means that no node can use it, because its pool is obsolete, incomplete or invalid, or
-	// because it is offered to no node that exists.
+	// DeviceUnreachable means that no node can use it, because its pool is obsolete, incomplete or invalid,
+	// or because it is offered to no node that exists.
 	DeviceUnreachable DeviceState = "Unreachable"
-	// DeviceUnknown means that nothing takes the device as far as can be seen, but that not all claims could be read. Lists show it
-	// in place of Free.
+	// DeviceUnknown means that nothing takes the device as far as can be seen, but that not all claims could
+	// be read. Lists show it in place of Free.
 	DeviceUnknown DeviceState = "Unknown"
 )
 
 // DeviceStatus is a device and who holds it.
 type DeviceStatus struct {
 	ID DeviceID
-	// Slice is the ResourceSlice that publishes the device, with effective taints, and Device the entry in it.
+	// Slice is the ResourceSlice that publishes the device, with effective taints, and Device the entry in
+	// it.
 	Slice  *resourcev1.ResourceSlice
 	Device *resourcev1.Device
 	// Node is the node that the device is tied to. It is empty if it is not tied to one by name.

@@ -307,10 +307,10 @@ func TestPoolPartitions(t *testing.T) {
 
 func TestNodeStatuses(t *testing.T) {
 	got := snapshotOf(t, devicesYAML, typeGate).NodeStatuses()
-	// Usable pools: plain (7 devices: held and held-tainted are used, tainted and ruled are tainted), shared (3: half and full
-	// are used) and parts (5: quarter-0 is used, whole blocked). Tied to n1 besides: gone, waiting and twice, which are
-	// unreachable, and waiting-held, which is used. Of the 30Gi that are left the quarter takes 10Gi and one half 20Gi, so that
-	// of the seven that are free six can be had at once.
+	// Usable pools: plain (7 devices: held and held-tainted are used, tainted and ruled are tainted), shared
+	// (3: half and full are used) and parts (5: quarter-0 is used, whole blocked). Tied to n1 besides: gone,
+	// waiting and twice, which are unreachable, and waiting-held, which is used. Of the 30Gi that are left
+	// the quarter takes 10Gi and one half 20Gi, so that of the seven that are free six can be had at once.
 	count := inspect.DeviceCount{Total: 19, Used: 6, Blocked: 1, Tainted: 2, Unreachable: 3, Free: 7, AtOnce: 6}
 	want := []inspect.NodeStatus{{Name: "n1", Devices: count, Drivers: map[string]inspect.DeviceCount{"d": count}}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -353,7 +353,8 @@ func TestInventory(t *testing.T) {
 	}
 }
 
-// TestNewest: what older slices publish is not there for the scheduler, also if the newest slices of the pool have no devices.
+// TestNewest: what older slices publish is not there for the scheduler, also if the newest slices of the pool
+// have no devices.
 func TestNewest(t *testing.T) {
 	const slice = "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: %s}\nspec: {driver: d, nodeName: n1, pool: {name: %s, generation: %d, resourceSliceCount: 1}, devices: [%s]}\n---\n"
 	s := snapshotOf(t, "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\n"+

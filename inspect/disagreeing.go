@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// DisagreeingPool is a pool of which slices of one generation announce different numbers of slices. The scheduler goes by the
-// slice that it meets first, in the order of a map: whether the pool is complete is chance, and may be otherwise the next
-// time (k8s.io/dynamic-resource-allocation, GatherPools).
+// DisagreeingPool is a pool of which slices of one generation announce different numbers of slices. The
+// scheduler goes by the slice that it meets first, in the order of a map: whether the pool is complete is
+// chance, and may be otherwise the next time (k8s.io/dynamic-resource-allocation, GatherPools).
 type DisagreeingPool struct {
 	ID PoolID
 	// Generation is the newest in which slices disagree.

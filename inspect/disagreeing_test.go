@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestDisagreeingPools follows a cluster from without slices to slices that disagree and back: what a snapshot shares with the one before
-// it is told again, and nothing else.
+// TestDisagreeingPools follows a cluster from without slices to slices that disagree and back: what a
+// snapshot shares with the one before it is told again, and nothing else.
 func TestDisagreeingPools(t *testing.T) {
 	slice := func(name, pool string, generation, count int64) *resourcev1.ResourceSlice {
 		return &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceSliceSpec{

@@ -11,10 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Event is an Event of the API, whichever of its two API groups it was read from. Events are no part of a Snapshot: a
-// cluster has very many, for an hour each, and a question needs only those of a few objects.
+// Event is an Event of the API, whichever of its two API groups it was read from. Events are no part of a
+// Snapshot: a cluster has very many, for an hour each, and a question needs only those of a few objects.
 type Event struct {
-	// Kind, Namespace, Name and UID are those of the object that the Event is about. The UID may be empty in files.
+	// Kind, Namespace, Name and UID are those of the object that the Event is about. The UID may be empty in
+	// files.
 	Kind, Namespace, Name string
 	UID                   types.UID
 	// Container is the container of the pod that it is about, or "".
@@ -110,8 +111,8 @@ type Events struct {
 	Health Health
 }
 
-// About returns the Events of an object, the newest first. If both the object and an Event have a UID, these must be the
-// same, so that what happened to an earlier object of the name does not count.
+// About returns the Events of an object, the newest first. If both the object and an Event have a UID, these
+// must be the same, so that what happened to an earlier object of the name does not count.
 func (e Events) About(kind, namespace, name string, uid types.UID) []Event {
 	var out []Event
 	for i := range e.List {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestEventOfEitherGroup: the same Event reads the same from both API groups, in the old form of the kubelet and in the new
-// one of the scheduler.
+// TestEventOfEitherGroup: the same Event reads the same from both API groups, in the old form of the kubelet
+// and in the new one of the scheduler.
 func TestEventOfEitherGroup(t *testing.T) {
 	first, last := time.Unix(100, 0), time.Unix(400, 0)
 	pod := corev1.ObjectReference{Kind: "Pod", Namespace: "ml", Name: "p", UID: "u", FieldPath: "spec.containers{main}"}
@@ -56,8 +56,8 @@ func TestEventOfEitherGroup(t *testing.T) {
 	}
 }
 
-// TestEventsAbout: an Event of an earlier object of the same name is of another object. Where a file names no UID, the
-// name has to do.
+// TestEventsAbout: an Event of an earlier object of the same name is of another object. Where a file names no
+// UID, the name has to do.
 func TestEventsAbout(t *testing.T) {
 	at := func(reason, name string, uid types.UID, second int64) Event {
 		return Event{Kind: "Pod", Namespace: "ml", Name: name, UID: uid, Reason: reason, Last: time.Unix(second, 0)}

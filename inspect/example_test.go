@@ -34,7 +34,8 @@ status:
       results: [{request: gpu, driver: gpu.example.com, pool: n1, device: gpu-2}]
 `
 
-// A Snapshot is built once, from objects of any origin, and answers from indexes. Here the objects are from a file.
+// A Snapshot is built once, from objects of any origin, and answers from indexes. Here the objects are from a
+// file.
 func Example() {
 	read, err := manifest.ReadBytes("cluster.yaml", []byte(oneNode), manifest.Options{})
 	if err != nil {

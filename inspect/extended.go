@@ -9,8 +9,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// IsExtendedResource reports whether a resource is one that device plugins or device classes provide: it has a domain that
-// is not Kubernetes' own, or is the name that every device class has as a resource.
+// IsExtendedResource reports whether a resource is one that device plugins or device classes provide: it has
+// a domain that is not Kubernetes' own, or is the name that every device class has as a resource.
 func IsExtendedResource(name corev1.ResourceName) bool {
 	if strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix) {
 		return true
@@ -19,9 +19,10 @@ func IsExtendedResource(name corev1.ResourceName) bool {
 	return !native && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
 }
 
-// ClassOfExtendedResource returns the class whose devices the scheduler gives to pods that ask for an extended resource, on
-// nodes where no device plugin offers it. Of several classes that name the resource it is the newest, and of equally old
-// ones the first by name. It is nil if there is none, or if the scheduler does not do so (feature gate DRAExtendedResource).
+// ClassOfExtendedResource returns the class whose devices the scheduler gives to pods that ask for an
+// extended resource, on nodes where no device plugin offers it. Of several classes that name the resource it
+// is the newest, and of equally old ones the first by name. It is nil if there is none, or if the scheduler
+// does not do so (feature gate DRAExtendedResource).
 func (s *Snapshot) ClassOfExtendedResource(name corev1.ResourceName) *resourcev1.DeviceClass {
 	return s.extendedClasses()[name]
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestClassOfExtendedResource: the newest class counts, then the first by name (extendedresourcecache of the scheduler).
+// TestClassOfExtendedResource: the newest class counts, then the first by name (extendedresourcecache of the
+// scheduler).
 func TestClassOfExtendedResource(t *testing.T) {
 	class := func(name, resource string, day int) *resourcev1.DeviceClass {
 		c := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(time.Unix(0, 0).AddDate(0, 0, day))}}

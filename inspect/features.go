@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Gate is the name of a Kubernetes feature gate that changes what the scheduler decides about pods and their devices.
+// Gate is the name of a Kubernetes feature gate that changes what the scheduler decides about pods and their
+// devices.
 type Gate string
 
 // The feature gates that matter to where the volumes of a pod can be.
@@ -61,11 +62,11 @@ const (
 // NewestMinor is the newest Kubernetes minor release (1.NewestMinor) whose behaviour is modelled.
 const NewestMinor = 37
 
-// gateHistory says from which minor release on a gate is known and, of those, from which on it is
-// enabled by default (0 if it is not yet). Source: the feature gate tables of the Kubernetes releases
+// gateHistory says from which minor release on a gate is known and, of those, from which on it is enabled by
+// default (0 if it is not yet). Source: the feature gate tables of the Kubernetes releases
 // (pkg/features/kube_features.go), 1.32 to 1.37, for a control plane as it is by default, which stays
-// compatible with the release before. So DRAFractionalCapacityRange is off, although it is on by default where
-// the minimum compatibility version is 1.37; inspect/live takes that from the server.
+// compatible with the release before. So DRAFractionalCapacityRange is off, although it is on by default
+// where the minimum compatibility version is 1.37; inspect/live takes that from the server.
 var gateHistory = map[Gate]struct{ known, enabled int }{
 	GateStorageCapacityScoring: {33, 37},
 	GateVolumeAttributesClass:  {29, 34},

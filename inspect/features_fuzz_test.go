@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzParseFeatures: what is read is about gates that are known, and reads the same when it is written out again.
+// FuzzParseFeatures: what is read is about gates that are known, and reads the same when it is written out
+// again.
 func FuzzParseFeatures(f *testing.F) {
 	for _, seed := range []string{
 		"", ",", "DRAConsumableCapacity=false", " DRADeviceTaints = TRUE ,DRAAdminAccess=0", "DRAAdminAccess", "x=true",

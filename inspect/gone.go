@@ -11,7 +11,8 @@ type GoneDevice struct {
 	Holders []Holder
 }
 
-// goneOf returns the devices of a pool that claims hold and that are not among the published ones, which are sorted.
+// goneOf returns the devices of a pool that claims hold and that are not among the published ones, which are
+// sorted.
 func (s *Snapshot) goneOf(id PoolID, published []DeviceStatus) []GoneDevice {
 	held := s.HoldersIn(id)
 	if held == nil || s.Health(Slices).Partial() && len(s.slices) == 0 {

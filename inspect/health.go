@@ -44,8 +44,8 @@ func (h Health) Partial() bool {
 	return false
 }
 
-// PartialIn is Partial for the objects of one namespace: where only some namespaces were read, those are not partial. An empty name
-// stands for all namespaces.
+// PartialIn is Partial for the objects of one namespace: where only some namespaces were read, those are not
+// partial. An empty name stands for all namespaces.
 func (h Health) PartialIn(namespace string) bool {
 	return h.Partial() && (h.State != Narrowed || namespace == "" || !slices.Contains(h.Namespaces, namespace))
 }

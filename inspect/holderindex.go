@@ -191,7 +191,8 @@ func (r ClaimRef) compare(other ClaimRef) int {
 	return strings.Compare(r.Name, other.Name)
 }
 
-// twins reports whether a sorted list has another object of the name of one of some that are in it, which no server has.
+// twins reports whether a sorted list has another object of the name of one of some that are in it, which no
+// server has.
 func twins[T object](some, objects []T) bool {
 	for _, o := range some {
 		i, _ := slices.BinarySearchFunc(objects, o, byName[T])

@@ -43,7 +43,8 @@ func ClaimNameFor(pod *corev1.Pod, entry *corev1.PodResourceClaim) (name string,
 }
 
 // podIndex finds the pods that use a claim: by name, through a template, or through the claim that the
-// scheduler creates for extended resources. The uses of a claim are chained, which saves a slice for each claim.
+// scheduler creates for extended resources. The uses of a claim are chained, which saves a slice for each
+// claim.
 type podIndex struct {
 	last map[ClaimRef]int32 // index into uses
 	uses []podUse
@@ -87,7 +88,8 @@ func (x *podIndex) add(pod *corev1.Pod, name string) {
 	x.uses = append(x.uses, podUse{user, before})
 }
 
-// otherUses yields the pods of two sorted lists that are in one only, or use other claims in one than in the other.
+// otherUses yields the pods of two sorted lists that are in one only, or use other claims in one than in the
+// other.
 func otherUses(before, after []*corev1.Pod) iter.Seq[*corev1.Pod] {
 	return func(yield func(*corev1.Pod) bool) {
 		i, j := 0, 0
@@ -136,7 +138,8 @@ func sameUses(a, b *corev1.Pod) bool {
 	return x == y || x != nil && y != nil && x.ResourceClaimName == y.ResourceClaimName
 }
 
-// OtherPods returns the claims for which PodsOf may say something else than in another Snapshot although the claim is the same.
+// OtherPods returns the claims for which PodsOf may say something else than in another Snapshot although the
+// claim is the same.
 func (s *Snapshot) OtherPods(before *Snapshot) map[ClaimRef]bool {
 	claims := map[ClaimRef]bool{}
 	for pod := range otherUses(before.objects.Pods, s.objects.Pods) {

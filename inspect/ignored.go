@@ -13,8 +13,8 @@ type IgnoredPool struct {
 	Gate Gate
 }
 
-// IgnoredOn returns the pools with slices that reach a node and that the scheduler passes over, sorted by gate and pool.
-// Slices of which it cannot be told whether they reach the node are left out.
+// IgnoredOn returns the pools with slices that reach a node and that the scheduler passes over, sorted by
+// gate and pool. Slices of which it cannot be told whether they reach the node are left out.
 func (s *Snapshot) IgnoredOn(node *corev1.Node) []IgnoredPool {
 	var out []IgnoredPool
 	for _, info := range s.slicesFor(node) {

@@ -12,14 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Inventory is what there is and what can be had of it: the same devices, counted by device, node, pool and driver.
+// Inventory is what there is and what can be had of it: the same devices, counted by device, node, pool and
+// driver.
 type Inventory struct {
 	// Stocks are all pools with their devices, sorted by driver and pool.
 	Stocks  []*Stock
 	Nodes   []NodeStatus   // as of [Snapshot.NodeStatuses]
 	Drivers []DriverStatus // sorted by driver
-	// Gone are the devices that claims hold though no slice publishes them any more, sorted. There are none where slices could
-	// not be read: then nothing is known to be gone.
+	// Gone are the devices that claims hold though no slice publishes them any more, sorted. There are none
+	// where slices could not be read: then nothing is known to be gone.
 	Gone []GoneDevice
 
 	snapshot *Snapshot
@@ -29,8 +30,8 @@ type Inventory struct {
 	devices  func() []DeviceStatus
 }
 
-// Stock is a pool with its devices. Inventories that follow from each other share those of pools in which nothing has changed,
-// so it must not be written.
+// Stock is a pool with its devices. Inventories that follow from each other share those of pools in which
+// nothing has changed, so it must not be written.
 type Stock struct {
 	Pool    PoolStatus
 	Devices []DeviceStatus // sorted by name
@@ -82,11 +83,12 @@ func (s *Snapshot) stockOf(id PoolID, r *reach) *Stock {
 	return stock
 }
 
-// Devices returns all devices in one list, as of [Snapshot.Devices]. It is made when it is first asked for, and shared.
+// Devices returns all devices in one list, as of [Snapshot.Devices]. It is made when it is first asked for,
+// and shared.
 func (i *Inventory) Devices() []DeviceStatus { return i.devices() }
 
-// Newest yields the devices without those of generations that are obsolete, in the order of Devices. A newer generation makes an older
-// one obsolete even where its slices have no devices.
+// Newest yields the devices without those of generations that are obsolete, in the order of Devices. A newer
+// generation makes an older one obsolete even where its slices have no devices.
 func (i *Inventory) Newest() iter.Seq[*DeviceStatus] {
 	return func(yield func(*DeviceStatus) bool) {
 		for _, stock := range i.Stocks {
@@ -129,8 +131,9 @@ func (i *Inventory) Count(devices iter.Seq[*DeviceStatus]) DeviceCount {
 	return t.count(i.levels)
 }
 
-// On returns the devices of a node of the snapshot: those that are tied to it by name, whether they can be used or not, and
-// then those of usable pools that reach it besides. A device that several nodes can use is on each.
+// On returns the devices of a node of the snapshot: those that are tied to it by name, whether they can be
+// used or not, and then those of usable pools that reach it besides. A device that several nodes can use is
+// on each.
 func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 	name := NodeName(node.Name)
 	out := make([]*DeviceStatus, len(i.tied[name]))
@@ -191,8 +194,8 @@ func (i *Inventory) Pool(id PoolID) *PoolStatus {
 	return &stock.Pool
 }
 
-// DriverStatus sums up the pools of a driver. Devices that draw on counters overlap: of them, as many as there are
-// could never be used at once. How full they are is what Counters say.
+// DriverStatus sums up the pools of a driver. Devices that draw on counters overlap: of them, as many as
+// there are could never be used at once. How full they are is what Counters say.
 type DriverStatus struct {
 	Driver string
 	// Devices counts all, Whole only those that draw on no counters.
@@ -201,8 +204,8 @@ type DriverStatus struct {
 	Counters []CounterStatus
 }
 
-// CounterStatus is how much there is of a counter, and how much of it the devices that are held leave. Left is negative
-// where they take more than there is.
+// CounterStatus is how much there is of a counter, and how much of it the devices that are held leave. Left
+// is negative where they take more than there is.
 type CounterStatus struct {
 	// Set is the counter set of a pool. It is empty in a sum over several.
 	Set, Counter string

@@ -9,12 +9,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// KindFit says how many devices of one kind still fit into a pool, if nothing else is taken from it. Devices are of
-// one kind if they take as much of the counters of the same names, of whichever counter set. So the numbers of several
-// kinds do not add up.
+// KindFit says how many devices of one kind still fit into a pool, if nothing else is taken from it. Devices
+// are of one kind if they take as much of the counters of the same names, of whichever counter set. So the
+// numbers of several kinds do not add up.
 type KindFit struct {
-	// Kind is what people call it: the partition type, or else the value of the attribute that tells the kinds of the
-	// pool apart. Where there is no such attribute it is what a device takes, as "memory 10Gi".
+	// Kind is what people call it: the partition type, or else the value of the attribute that tells the
+	// kinds of the pool apart. Where there is no such attribute it is what a device takes, as "memory 10Gi".
 	Kind string
 	// Total counts the devices of the kind, Fits how many more of them can be had at once.
 	Total, Fits int
@@ -79,7 +79,8 @@ func kindCost(d *resourcev1.Device) string {
 	return strings.Join(parts, ", ")
 }
 
-// usualKinds are the names, without domain and in lower case, of attributes that drivers use for the kinds of partitions.
+// usualKinds are the names, without domain and in lower case, of attributes that drivers use for the kinds of
+// partitions.
 var usualKinds = []string{"profile", "type", "model", "productname"}
 
 // nameOfKinds returns the attribute that has one text for each kind and another for each other one, or "". Of

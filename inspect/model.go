@@ -9,11 +9,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// modelNames are the attributes that say what kind of device it is, without domain and in lower case, the best first.
+// modelNames are the attributes that say what kind of device it is, without domain and in lower case, the
+// best first.
 var modelNames = []string{"model", "productname", "product", "profile", "type", "devicetype", "kind"}
 
-// ModelOf returns what kind of device it is, as far as one of the usual attributes tells, or "". It is what the driver says,
-// not sanitised.
+// ModelOf returns what kind of device it is, as far as one of the usual attributes tells, or "". It is what
+// the driver says, not sanitised.
 func ModelOf(d *resourcev1.Device) string {
 	at, text := len(modelNames), ""
 	for name, a := range d.Attributes {

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NodeStatus counts the devices of a node: those of usable pools that reach it, and those that are tied to it by name,
-// whether they can be used or not. A device that several nodes can use counts on each.
+// NodeStatus counts the devices of a node: those of usable pools that reach it, and those that are tied to it
+// by name, whether they can be used or not. A device that several nodes can use counts on each.
 type NodeStatus struct {
 	Name    NodeName
 	Devices DeviceCount

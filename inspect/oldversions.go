@@ -7,8 +7,8 @@ import (
 // kindVersion is a version of a kind.
 type kindVersion struct{ kind, version string }
 
-// removedVersions says from which minor release on a server no longer serves a version that older ones served (the
-// APILifecycleRemoved of each type in k8s.io/api).
+// removedVersions says from which minor release on a server no longer serves a version that older ones served
+// (the APILifecycleRemoved of each type in k8s.io/api).
 var removedVersions = map[kindVersion]int{
 	{"ResourceClaim", "resource.k8s.io/v1beta1"}: 38, {"ResourceClaim", "resource.k8s.io/v1beta2"}: 39,
 	{"ResourceClaimTemplate", "resource.k8s.io/v1beta1"}: 38, {"ResourceClaimTemplate", "resource.k8s.io/v1beta2"}: 39,
@@ -29,8 +29,8 @@ var oldVersions = func() map[string]string {
 	return out
 }()
 
-// RemovedIn returns from which minor release of Kubernetes on a version of a kind, such as "resource.k8s.io/v1beta1", is no
-// longer served, if that is known.
+// RemovedIn returns from which minor release of Kubernetes on a version of a kind, such as
+// "resource.k8s.io/v1beta1", is no longer served, if that is known.
 func RemovedIn(kind, apiVersion string) (minor int, known bool) {
 	minor, known = removedVersions[kindVersion{kind, apiVersion}]
 	return minor, known
@@ -46,8 +46,8 @@ func HasOld(kind string) bool {
 	return false
 }
 
-// OldWriters returns who has written an object in a version that some release no longer serves, each with the version and the
-// time, as ReduceManagedFields leaves them.
+// OldWriters returns who has written an object in a version that some release no longer serves, each with the
+// version and the time, as ReduceManagedFields leaves them.
 func OldWriters(object metav1.Object) []metav1.ManagedFieldsEntry {
 	var out []metav1.ManagedFieldsEntry
 	for _, e := range object.GetManagedFields() {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestOldWriters: of managed fields those stay that are of an old version, without the fields, and of a rule besides who set the
-// taint, who need not be the same.
+// TestOldWriters: of managed fields those stay that are of an old version, without the fields, and of a rule
+// besides who set the taint, who need not be the same.
 func TestOldWriters(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
 	entry := func(manager, version, fields string) metav1.ManagedFieldsEntry {

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestWithPlaced: what is placed takes the place of what has its name, or is new, and everything else of the snapshot stays.
+// TestWithPlaced: what is placed takes the place of what has its name, or is new, and everything else of the
+// snapshot stays.
 func TestWithPlaced(t *testing.T) {
 	meta := func(name, uid string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID("uid-" + uid)}

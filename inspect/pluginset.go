@@ -8,10 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Nothing in the API says which pods are those of a DRA driver: a ResourceSlice has the name of the driver, and belongs to the
-// node. But a driver that prepares devices has a pod on each node for which it publishes them, most often of a DaemonSet, and
-// registers with the kubelet through a directory of the host. So a DaemonSet may be the driver's if its pods mount that directory
-// and run on the nodes with devices of the driver.
+// Nothing in the API says which pods are those of a DRA driver: a ResourceSlice has the name of the driver,
+// and belongs to the node. But a driver that prepares devices has a pod on each node for which it publishes
+// them, most often of a DaemonSet, and registers with the kubelet through a directory of the host. So a
+// DaemonSet may be the driver's if its pods mount that directory and run on the nodes with devices of the
+// driver.
 
 // PluginSet is a DaemonSet whose pods may register a DRA driver with the kubelets of their nodes.
 type PluginSet struct {
@@ -34,8 +35,8 @@ func (p *PluginSet) On(nodes []string) int {
 	return n
 }
 
-// PluginSets returns the DaemonSets whose pods register something else than a CSI driver with the kubelet, sorted by namespace
-// and name.
+// PluginSets returns the DaemonSets whose pods register something else than a CSI driver with the kubelet,
+// sorted by namespace and name.
 func PluginSets(s *Snapshot) []*PluginSet {
 	found := map[string]*PluginSet{}
 	for _, pod := range s.objects.Pods {

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AlphaPodGroup is a PodGroup at scheduling.k8s.io/v1alpha2, which only Kubernetes 1.36 serves and the API's Go module has
-// no more. It differs from v1beta1 in how it names its template and what is disrupted together.
+// AlphaPodGroup is a PodGroup at scheduling.k8s.io/v1alpha2, which only Kubernetes 1.36 serves and the API's
+// Go module has no more. It differs from v1beta1 in how it names its template and what is disrupted together.
 type AlphaPodGroup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

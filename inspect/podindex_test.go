@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// TestOtherPods makes random changes to pods and claims: a claim that stays, and of which OtherPods says nothing, has the same pods.
+// TestOtherPods makes random changes to pods and claims: a claim that stays, and of which OtherPods says
+// nothing, has the same pods.
 func TestOtherPods(t *testing.T) {
 	same, others := 0, 0
 	for seed := range uint64(effort.Of(100, 30)) {

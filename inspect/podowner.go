@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PodOwner is an object because of which there are pods: one whose controller makes them, or a PodGroup that they belong to.
-// It is no part of a Snapshot, since its pods are.
+// PodOwner is an object because of which there are pods: one whose controller makes them, or a PodGroup that
+// they belong to. It is no part of a Snapshot, since its pods are.
 type PodOwner struct {
 	Kind            OwnerKind
 	Namespace, Name string
@@ -21,12 +21,13 @@ type PodOwner struct {
 	Known bool
 	// UID may be empty, in files.
 	UID types.UID
-	// Templates are the pods that its controller makes, one for each pod template of the object, in the order of their paths.
-	// There are none if the object has no template, or was not read.
+	// Templates are the pods that its controller makes, one for each pod template of the object, in the order
+	// of their paths. There are none if the object has no template, or was not read.
 	Templates []*Workload
 	// Pods are those that exist and have not ended, sorted by name.
 	Pods []*corev1.Pod
-	// Unread says what could not be read because of which pods may be missing: the verb, the resource and where.
+	// Unread says what could not be read because of which pods may be missing: the verb, the resource and
+	// where.
 	Unread []string
 }
 
@@ -59,7 +60,8 @@ var ownerKinds = []OwnerKind{
 // OwnerKinds returns the kinds of Kubernetes itself because of which there are pods, most used first.
 func OwnerKinds() []OwnerKind { return slices.Clone(ownerKinds) }
 
-// Called reports whether kubectl understands a word as the kind: "jobs", "deploy", "statefulset.apps", "Job.v1.batch".
+// Called reports whether kubectl understands a word as the kind: "jobs", "deploy", "statefulset.apps",
+// "Job.v1.batch".
 func (k OwnerKind) Called(word string) bool {
 	name, of, qualified := strings.Cut(strings.ToLower(word), ".")
 	if name != k.Resource && name != k.Singular && !slices.Contains(k.Short, name) {
@@ -73,8 +75,8 @@ func (k OwnerKind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
 }
 
-// IsPodGroup reports whether pods belong to objects of the kind by their spec. Others are the controllers of their pods, or of
-// what controls these.
+// IsPodGroup reports whether pods belong to objects of the kind by their spec. Others are the controllers of
+// their pods, or of what controls these.
 func (k OwnerKind) IsPodGroup() bool {
 	return k.Group == schedulingv1beta1.GroupName && k.Name == podGroupKind
 }
@@ -88,8 +90,8 @@ func (k OwnerKind) is(ref *metav1.OwnerReference) bool {
 	return ref.Kind == k.Name && group == k.Group
 }
 
-// Fill finds the pods of an object and, if it is a PodGroup of the snapshot, its UID. It reports whether anything is known of
-// the object: whether it was read or has pods. See PodsOwnedBy about parents.
+// Fill finds the pods of an object and, if it is a PodGroup of the snapshot, its UID. It reports whether
+// anything is known of the object: whether it was read or has pods. See PodsOwnedBy about parents.
 func (o *PodOwner) Fill(s *Snapshot, parents Parents) bool {
 	if o.Kind.IsPodGroup() {
 		for _, group := range s.objects.PodGroups {
@@ -109,9 +111,10 @@ type Parents func(namespace string, of *metav1.OwnerReference) *metav1.OwnerRefe
 // maxOwners bounds a chain of controllers: those of known kinds have three links at most.
 const maxOwners = 8
 
-// PodsOwnedBy returns the pods of the snapshot that exist because of an object and have not ended, sorted by name: those of
-// a PodGroup, or those from which a chain of controllers leads to the object. That a ReplicaSet is of a Deployment is seen by
-// its name; of other objects that are no pods, parents tells, which may be nil. The UID counts if it is not empty.
+// PodsOwnedBy returns the pods of the snapshot that exist because of an object and have not ended, sorted by
+// name: those of a PodGroup, or those from which a chain of controllers leads to the object. That a
+// ReplicaSet is of a Deployment is seen by its name; of other objects that are no pods, parents tells, which
+// may be nil. The UID counts if it is not empty.
 func (s *Snapshot) PodsOwnedBy(o *PodOwner, parents Parents) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range s.objects.Pods {
@@ -156,7 +159,8 @@ func deploymentOf(pod *corev1.Pod, ref *metav1.OwnerReference) *metav1.OwnerRefe
 	return &metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: "Deployment", Name: name}
 }
 
-// OwnerNames are the names of the objects of a kind in a namespace because of which there are pods, or PodGroups, sorted.
+// OwnerNames are the names of the objects of a kind in a namespace because of which there are pods, or
+// PodGroups, sorted.
 func (s *Snapshot) OwnerNames(k OwnerKind, namespace string) []string {
 	var names []string
 	if k.IsPodGroup() {

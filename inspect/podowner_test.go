@@ -40,7 +40,8 @@ func TestOwnerKindIsCalled(t *testing.T) {
 	}
 }
 
-// TestPodsOwnedBy finds pods by their controllers, by those of these, by the names of ReplicaSets, and by their group.
+// TestPodsOwnedBy finds pods by their controllers, by those of these, by the names of ReplicaSets, and by
+// their group.
 func TestPodsOwnedBy(t *testing.T) {
 	pod := func(name, apiVersion, kind, owner string, uid types.UID) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name}}

@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// poolCache remembers the pools of each node, by the index of the node. They are nil as long as they are not known.
+// poolCache remembers the pools of each node, by the index of the node. They are nil as long as they are not
+// known.
 type poolCache struct {
 	at []atomic.Pointer[[]*NodePool]
 }
@@ -38,7 +39,8 @@ func (s *Snapshot) nextPools(after *Snapshot) *poolCache {
 }
 
 // SameDevices reports whether the i-th of Nodes is the j-th of another Snapshot, with the same pools and the
-// same holders of their devices. If it returns false they may differ. It is cheap if one Snapshot was made of the other.
+// same holders of their devices. If it returns false they may differ. It is cheap if one Snapshot was made of
+// the other.
 func (s *Snapshot) SameDevices(i int, other *Snapshot, j int) bool {
 	if s.objects.Nodes[i] != other.objects.Nodes[j] {
 		return false

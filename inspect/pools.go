@@ -15,8 +15,8 @@ type NodePool struct {
 	Generation int64
 	// Incomplete says that the driver is still publishing. Such a pool offers no devices.
 	Incomplete bool
-	// Partial says that not all slices of the pool reach the node. It offers devices nevertheless, but not "all". Only where the
-	// release does not look for the other slices (before 1.35).
+	// Partial says that not all slices of the pool reach the node. It offers devices nevertheless, but not
+	// "all". Only where the release does not look for the other slices (before 1.35).
 	Partial bool
 	// SlicesSeen of SlicesWanted slices of the generation are there (only set when Incomplete).
 	SlicesSeen, SlicesWanted int64
@@ -56,8 +56,8 @@ func (s PoolSlice) DeviceReaches(node *corev1.Node, i int) (bool, error) {
 // A pool whose reachable slices turn out to be of an old generation is left out, as the scheduler does.
 // The error (a node selector that does not parse) makes the scheduler abort the pod.
 //
-// The rules are those of the release (k8s.io/dynamic-resource-allocation/structured), see poolRules. Before 1.36 the
-// scheduler's order of pools is random; then the order here is one that it may take.
+// The rules are those of the release (k8s.io/dynamic-resource-allocation/structured), see poolRules. Before
+// 1.36 the scheduler's order of pools is random; then the order here is one that it may take.
 //
 // The result is remembered and shared: it must not be written.
 func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
@@ -136,8 +136,8 @@ func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
 	return out, nil
 }
 
-// slicesFor returns the slices that the scheduler looks at for a node, in its order. That matters where slices
-// of a pool contradict each other in how many there are: the first of them counts.
+// slicesFor returns the slices that the scheduler looks at for a node, in its order. That matters where
+// slices of a pool contradict each other in how many there are: the first of them counts.
 func (s *Snapshot) slicesFor(node *corev1.Node) []*sliceInfo {
 	bound := s.slicesOfNode(NodeName(node.Name))
 	if s.poolRules == (poolRules{}) {
@@ -185,8 +185,8 @@ func (s *Snapshot) ignored(info *sliceInfo) bool {
 	return s.ignoresGroups(info)
 }
 
-// ignoresGroups reports whether the scheduler drops the slice for its compatibility groups. Only the experimental
-// allocator understands them; any other drops the whole slice, which leaves its pool incomplete.
+// ignoresGroups reports whether the scheduler drops the slice for its compatibility groups. Only the
+// experimental allocator understands them; any other drops the whole slice, which leaves its pool incomplete.
 func (s *Snapshot) ignoresGroups(info *sliceInfo) bool {
 	return info.usesGroups && !s.Release().Modelled().Before(37, 0) && !s.config.Features.Enabled(GateDeviceCompatibilityGroups)
 }

@@ -30,16 +30,18 @@ type PoolStatus struct {
 	Slices, SlicesWanted int64
 	// Counts is nil while slices are missing.
 	Counts *PoolCounts
-	// Complete says that the scheduler considers the pool complete, which asks for exactly the announced number
-	// of slices.
+	// Complete says that the scheduler considers the pool complete, which asks for exactly the announced
+	// number of slices.
 	Complete bool
 	// Error says what is wrong with the pool, beginning with a code and a colon. It is empty if all is well.
 	// The codes are those of ResourcePoolStatusRequest and PoolInvalid.
 	Error string
-	// Devices counts those that are published, of obsolete generations too; Whole only those that draw on no counters.
-	// They are counted while slices are missing too, when Counts is nil, and as [DeviceCount] says, not as Kubernetes does.
+	// Devices counts those that are published, of obsolete generations too; Whole only those that draw on no
+	// counters. They are counted while slices are missing too, when Counts is nil, and as [DeviceCount] says,
+	// not as Kubernetes does.
 	Devices, Whole DeviceCount
-	// Counters are those of the newest generation, sorted by set and counter. They are nil where the scheduler counts none.
+	// Counters are those of the newest generation, sorted by set and counter. They are nil where the
+	// scheduler counts none.
 	Counters []CounterStatus
 	// Fits says how many devices of each kind still fit, for those that draw on counters, sorted by kind.
 	Fits []KindFit

@@ -6,15 +6,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ReducePod drops from the spec and status of a pod what neither a question about devices nor one of the scheduler's filters
-// reads, so that the pods of a large cluster fit into memory and nothing secret (environment, commands) is kept. What stays:
+// ReducePod drops from the spec and status of a pod what neither a question about devices nor one of the
+// scheduler's filters reads, so that the pods of a large cluster fit into memory and nothing secret
+// (environment, commands) is kept. What stays:
 //
-//   - spec: node, scheduler, priority, preemption, gates, group, claims, node selector, affinity, tolerations, spread
-//     constraints, overhead, operating system, whether the host's network and users are used, the volumes that the
-//     scheduler looks at, whether it is a KubeletPlugin and then as which service account it asks the API server, and of the containers name, restart policy and its rules,
-//     resources (with their claims), ports of the host, and mounts with mount options
-//   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node, resources,
-//     everything about claims, and what is out of the ordinary about containers
+//   - spec: node, scheduler, priority, preemption, gates, group, claims, node selector, affinity,
+//     tolerations, spread constraints, overhead, operating system, whether the host's network and users are
+//     used, the volumes that the scheduler looks at, whether it is a KubeletPlugin and then as which service
+//     account it asks the API server, and of the containers name, restart policy and its rules, resources
+//     (with their claims), ports of the host, and mounts with mount options
+//   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node,
+//     resources, everything about claims, and what is out of the ordinary about containers
 //
 // Lists keep their order, but not their indexes.
 func ReducePod(p *corev1.Pod) {
@@ -108,7 +110,8 @@ func reduceContainers(in []corev1.Container, hostNetwork bool) []corev1.Containe
 	return out
 }
 
-// reduceEphemeral keeps of the containers that were added to a running pod those that a node must have a feature for.
+// reduceEphemeral keeps of the containers that were added to a running pod those that a node must have a
+// feature for.
 func reduceEphemeral(in []corev1.EphemeralContainer) []corev1.EphemeralContainer {
 	var out []corev1.EphemeralContainer
 	for i := range in {

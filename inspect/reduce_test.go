@@ -18,7 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file again; read it before you keep it")
 
-// TestReducedPodHasTheFields: of a pod in which every field says something, just the fields of the golden file are left.
+// TestReducedPodHasTheFields: of a pod in which every field says something, just the fields of the golden
+// file are left.
 func TestReducedPodHasTheFields(t *testing.T) {
 	pod := &corev1.Pod{}
 	fill(reflect.ValueOf(&pod.Spec).Elem())
@@ -81,7 +82,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// set are the paths of the fields below a value that are not zero. What only selects or tolerates is not gone into.
+// set are the paths of the fields below a value that are not zero. What only selects or tolerates is not gone
+// into.
 func set(path string, v reflect.Value) []string {
 	if v.IsZero() {
 		return nil
@@ -113,8 +115,8 @@ func set(path string, v reflect.Value) []string {
 	return []string{path}
 }
 
-// TestReducedContainerStatuses: a container that does what it should has no status left, and one of which the spec does
-// not say all keeps what it has.
+// TestReducedContainerStatuses: a container that does what it should has no status left, and one of which the
+// spec does not say all keeps what it has.
 func TestReducedContainerStatuses(t *testing.T) {
 	list := func(cpu string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
@@ -192,8 +194,8 @@ func TestReducedContainerStatuses(t *testing.T) {
 	}
 }
 
-// TestReducedConditions: what follows from the phase is dropped; as long as a pod does not run, or something is not as it
-// should be, conditions stay.
+// TestReducedConditions: what follows from the phase is dropped; as long as a pod does not run, or something
+// is not as it should be, conditions stay.
 func TestReducedConditions(t *testing.T) {
 	all := func(status corev1.ConditionStatus) (out []corev1.PodCondition) {
 		for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized, corev1.PodReadyToStartContainers, corev1.ContainersReady, corev1.PodReady, "example.com/other"} {

@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// keptAnnotations are those that the scheduler reads, or that say what will become of a pod or a volume. Those that begin with
-// keptPrefix are kept too: how a volume was bound and made, and which driver has taken it over.
+// keptAnnotations are those that the scheduler reads, or that say what will become of a pod or a volume.
+// Those that begin with keptPrefix are kept too: how a volume was bound and made, and which driver has taken
+// it over.
 var keptAnnotations = map[string]bool{
 	resourcev1.PodResourceClaimAnnotation:              true, // claims that were generated
 	resourcev1.ExtendedResourceClaimAnnotation:         true,
@@ -26,8 +27,8 @@ var keptAnnotations = map[string]bool{
 
 const keptPrefix = "pv.kubernetes.io/"
 
-// ReduceAnnotations drops the annotations that nothing reads. Others may hold anything, secrets too. Of an announcement it keeps what
-// is done, and since when.
+// ReduceAnnotations drops the annotations that nothing reads. Others may hold anything, secrets too. Of an
+// announcement it keeps what is done, and since when.
 func ReduceAnnotations(object metav1.Object) {
 	var kept map[string]string
 	for key, value := range object.GetAnnotations() {

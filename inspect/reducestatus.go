@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reduceContainerStatuses keeps of the statuses of containers what is out of the ordinary: resources other than those of the
-// spec, the health of resources, why a container waits, and how it ended if it failed. A container without anything of
-// that has no status any more. While a resize waits, what containers have is kept even if it is that of the spec: the
-// spec may not count then.
+// reduceContainerStatuses keeps of the statuses of containers what is out of the ordinary: resources other
+// than those of the spec, the health of resources, why a container waits, and how it ended if it failed. A
+// container without anything of that has no status any more. While a resize waits, what containers have is
+// kept even if it is that of the spec: the spec may not count then.
 func reduceContainerStatuses(in []corev1.ContainerStatus, containers []corev1.Container, resizing bool) []corev1.ContainerStatus {
 	var out []corev1.ContainerStatus
 	for i := range in {
@@ -54,7 +54,8 @@ func ordinary(c *corev1.ContainerStatus) bool {
 		c.State == (corev1.ContainerState{}) && c.LastTerminationState == (corev1.ContainerState{})
 }
 
-// reduceTermination keeps how a container failed. Its message is of the program that ran, and may say anything.
+// reduceTermination keeps how a container failed. Its message is of the program that ran, and may say
+// anything.
 func reduceTermination(t *corev1.ContainerStateTerminated) *corev1.ContainerStateTerminated {
 	if t == nil || t.ExitCode == 0 && t.Signal == 0 {
 		return nil

@@ -2,8 +2,8 @@ package inspect
 
 import corev1 "k8s.io/api/core/v1"
 
-// reduceVolumes keeps the volumes that the scheduler looks at: those with a claim, and the disks of a cloud or a storage
-// system that stand in the pod itself, without secrets.
+// reduceVolumes keeps the volumes that the scheduler looks at: those with a claim, and the disks of a cloud
+// or a storage system that stand in the pod itself, without secrets.
 func reduceVolumes(in []corev1.Volume) []corev1.Volume {
 	var out []corev1.Volume
 	for i := range in {

@@ -17,11 +17,12 @@ const OldestMinor = 34
 // LatestPatch stands for the newest patch release of a minor release, where the patch is not known.
 const LatestPatch = math.MaxInt
 
-// newestPatch is the newest patch of each minor release that was looked at. It stands for one that is not known.
+// newestPatch is the newest patch of each minor release that was looked at. It stands for one that is not
+// known.
 var newestPatch = map[int]int{34: 13, 35: 10, 36: 6, 37: 2}
 
-// Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler and of controllers,
-// so they can decide differently.
+// Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler and of
+// controllers, so they can decide differently.
 type Release struct{ Minor, Patch int }
 
 // Before reports whether the release is older than 1.minor.patch.
@@ -37,17 +38,18 @@ func (r Release) String() string {
 	return fmt.Sprintf("1.%d.%d", r.Minor, r.Patch)
 }
 
-// Since says from which patch on something is so: by minor release, the first patch. In newer minor releases it always is, in older ones
-// never.
+// Since says from which patch on something is so: by minor release, the first patch. In newer minor releases
+// it always is, in older ones never.
 type Since map[int]int
 
 // What patch releases changed in what several packages decide.
 var (
-	// rulesNeedSelector: a DeviceTaintRule without a device selector taints nothing. Before, kube-scheduler adds the taint to every
-	// device (resourceslice/tracker), while the controllers always took it for nothing.
+	// rulesNeedSelector: a DeviceTaintRule without a device selector taints nothing. Before, kube-scheduler
+	// adds the taint to every device (resourceslice/tracker), while the controllers always took it for
+	// nothing.
 	rulesNeedSelector = Since{34: 14, 35: 11, 36: 7, 37: 1}
-	// EvictsExtended: a pod is evicted because of a device that it has through its claim for extended resources
-	// (pkg/controller/devicetainteviction).
+	// EvictsExtended: a pod is evicted because of a device that it has through its claim for extended
+	// resources (pkg/controller/devicetainteviction).
 	EvictsExtended = Since{37: 2}
 )
 
@@ -93,16 +95,18 @@ func (s *Snapshot) Release() Release { return s.release }
 
 // poolRules are what differs between releases in how the scheduler gathers pools for a node.
 type poolRules struct {
-	// countersAnywhere: a slice with counter sets counts for every node, whatever nodes it is for. So a node that
-	// no device of the pool reaches has the pool nevertheless, and the pool may be incomplete or invalid there.
-	// Before 1.37 (GatherPools in pools_incubating.go).
+	// countersAnywhere: a slice with counter sets counts for every node, whatever nodes it is for. So a node
+	// that no device of the pool reaches has the pool nevertheless, and the pool may be incomplete or invalid
+	// there. Before 1.37 (GatherPools in pools_incubating.go).
 	countersAnywhere bool
-	// partialPools: a pool of which not all slices reach the node offers devices all the same, of the newest generation that
-	// reaches it, and only duplicate names make a pool invalid. Before 1.35.
+	// partialPools: a pool of which not all slices reach the node offers devices all the same, of the newest
+	// generation that reaches it, and only duplicate names make a pool invalid. Before 1.35.
 	partialPools bool
-	// oneOrder: slices of the node and of all nodes are looked at in one order, not the former first. Before 1.36.
+	// oneOrder: slices of the node and of all nodes are looked at in one order, not the former first. Before
+	// 1.36.
 	oneOrder bool
-	// bindingLast: in a pool, slices with binding conditions come last. Before 1.36, in the experimental variant.
+	// bindingLast: in a pool, slices with binding conditions come last. Before 1.36, in the experimental
+	// variant.
 	bindingLast bool
 }
 

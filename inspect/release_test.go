@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestSince: what a patch release of several minor releases changed is so from that patch on, and in all newer minor releases. A
-// patch that is not known is taken for the newest that was looked at: that of 1.36 is 1.36.6, that of 1.37 is 1.37.2.
+// TestSince: what a patch release of several minor releases changed is so from that patch on, and in all
+// newer minor releases. A patch that is not known is taken for the newest that was looked at: that of 1.36 is
+// 1.36.6, that of 1.37 is 1.37.2.
 func TestSince(t *testing.T) {
 	since := inspect.Since{35: 11, 36: 7, 37: 1}
 	for release, want := range map[inspect.Release]bool{
@@ -24,8 +25,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestRuleWithoutSelector: kube-scheduler up to 1.34.13, 1.35.10, 1.36.6 and 1.37.0 adds the taint of a DeviceTaintRule without a
-// device selector to every device (resourceslice/tracker), later ones to none.
+// TestRuleWithoutSelector: kube-scheduler up to 1.34.13, 1.35.10, 1.36.6 and 1.37.0 adds the taint of a
+// DeviceTaintRule without a device selector to every device (resourceslice/tracker), later ones to none.
 func TestRuleWithoutSelector(t *testing.T) {
 	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
 	slice.Spec.Driver, slice.Spec.AllNodes = "d", new(true)

@@ -39,8 +39,8 @@ const (
 	Quotas            Resource = "resourcequotas"
 )
 
-// Optional reports whether many servers do not serve the resource, for their age or their feature gates. Then there are no
-// such objects, and nothing is amiss.
+// Optional reports whether many servers do not serve the resource, for their age or their feature gates. Then
+// there are no such objects, and nothing is amiss.
 func (r Resource) Optional() bool { return r == TaintRules || r == PodGroups }
 
 // Kind is what all that read or write objects of a Resource have to know of it.

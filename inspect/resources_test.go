@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestKindsAreAll: every list of Objects has a kind, of the name, the group and the type that Kubernetes has, and
-// whatever is done to all lists is done to it.
+// TestKindsAreAll: every list of Objects has a kind, of the name, the group and the type that Kubernetes has,
+// and whatever is done to all lists is done to it.
 func TestKindsAreAll(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, flowcontrolv1.AddToScheme, resourcev1.AddToScheme, schedulingv1beta1.AddToScheme, storagev1.AddToScheme} {

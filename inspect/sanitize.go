@@ -32,8 +32,8 @@ func Sanitize(s string) string {
 	return b.String()
 }
 
-// SanitizeShort is Sanitize for texts of which only the beginning is shown: after limit bytes the rest is replaced
-// by "...". An escape or a character is never cut in two, so the result may be a few bytes longer.
+// SanitizeShort is Sanitize for texts of which only the beginning is shown: after limit bytes the rest is
+// replaced by "...". An escape or a character is never cut in two, so the result may be a few bytes longer.
 func SanitizeShort(s string, limit int) string {
 	var b strings.Builder
 	var guard Guard

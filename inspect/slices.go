@@ -268,7 +268,8 @@ func (s *Snapshot) SlicesIn(pool PoolID) []*resourcev1.ResourceSlice {
 	return out
 }
 
-// PublishedIn returns the slices of a pool as they were published, without the taints of DeviceTaintRules, of all generations.
+// PublishedIn returns the slices of a pool as they were published, without the taints of DeviceTaintRules, of
+// all generations.
 func (s *Snapshot) PublishedIn(pool PoolID) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, info := range s.slicesOfPool(pool) {
@@ -277,8 +278,8 @@ func (s *Snapshot) PublishedIn(pool PoolID) []*resourcev1.ResourceSlice {
 	return out
 }
 
-// NotPublished returns the devices of a claim that no slice of the newest generation of their pools has, each once, in the order of the
-// allocation. It says nothing about slices that were not read.
+// NotPublished returns the devices of a claim that no slice of the newest generation of their pools has, each
+// once, in the order of the allocation. It says nothing about slices that were not read.
 func (s *Snapshot) NotPublished(claim *resourcev1.ResourceClaim) []DeviceID {
 	if claim.Status.Allocation == nil {
 		return nil

@@ -189,8 +189,8 @@ func (s *Snapshot) With(change func(*Objects)) *Snapshot {
 	return build(s, o, s.config)
 }
 
-// WithPlaced is With where nothing changes but some claims and pods, which costs less. Each takes the place of the one of its name,
-// or is new; of several of one name the last counts.
+// WithPlaced is With where nothing changes but some claims and pods, which costs less. Each takes the place
+// of the one of its name, or is new; of several of one name the last counts.
 func (s *Snapshot) WithPlaced(claims []*resourcev1.ResourceClaim, pods []*corev1.Pod) *Snapshot {
 	o := s.objects
 	o.Claims, o.Pods = placed(o.Claims, claims), placed(o.Pods, pods)
@@ -246,14 +246,16 @@ func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 	return s.Next(s.objects, config)
 }
 
-// WithRelease returns a Snapshot of the same objects under the rules and feature gates of another release, at its newest patch.
+// WithRelease returns a Snapshot of the same objects under the rules and feature gates of another release, at
+// its newest patch.
 func (s *Snapshot) WithRelease(f Features) *Snapshot {
 	config := s.config
 	config.Features, config.ServerVersion = f, ""
 	return s.Next(s.objects, config)
 }
 
-// WithHealth returns a Snapshot of the same objects of which some resources were read less far than was thought.
+// WithHealth returns a Snapshot of the same objects of which some resources were read less far than was
+// thought.
 func (s *Snapshot) WithHealth(health map[Resource]Health) *Snapshot {
 	config := s.config
 	config.Health = maps.Clone(config.Health)
@@ -271,7 +273,8 @@ func (s *Snapshot) AsOf(t time.Time) *Snapshot {
 	return s.Next(s.objects, config)
 }
 
-// SameKnown reports whether both Snapshots are of the same release and features, and were read as far as each other.
+// SameKnown reports whether both Snapshots are of the same release and features, and were read as far as each
+// other.
 func (s *Snapshot) SameKnown(other *Snapshot) bool {
 	a, b := s.config, other.config
 	same := func(x, y Health) bool {
@@ -281,8 +284,8 @@ func (s *Snapshot) SameKnown(other *Snapshot) bool {
 		slices.Equal(a.Features.List(), b.Features.List()) && maps.EqualFunc(a.Health, b.Health, same)
 }
 
-// WithKnown returns a Snapshot of the same objects, as if it was of the release and features of another, and read as far as
-// that, at that time.
+// WithKnown returns a Snapshot of the same objects, as if it was of the release and features of another, and
+// read as far as that, at that time.
 func (s *Snapshot) WithKnown(of *Snapshot) *Snapshot { return s.Next(s.objects, of.config) }
 
 // Recorded reports whether the Snapshot is a moment of a log, which may be long ago.

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RulesBehind returns the DeviceTaintRules that give a device a taint, sorted by name. There are none if the taint is
-// the driver's own. Drivers can set the same taint besides.
+// RulesBehind returns the DeviceTaintRules that give a device a taint, sorted by name. There are none if the
+// taint is the driver's own. Drivers can set the same taint besides.
 func (s *Snapshot) RulesBehind(id DeviceID, taint *resourcev1.DeviceTaint) []*resourcev1.DeviceTaintRule {
 	var rules []*resourcev1.DeviceTaintRule
 	for _, rule := range s.objects.TaintRules {
@@ -20,8 +20,8 @@ func (s *Snapshot) RulesBehind(id DeviceID, taint *resourcev1.DeviceTaint) []*re
 	return rules
 }
 
-// TaintSetBy returns the field manager that set the taint of a rule, such as "kubectl-create". It is empty if that is
-// not known.
+// TaintSetBy returns the field manager that set the taint of a rule, such as "kubectl-create". It is empty if
+// that is not known.
 func TaintSetBy(rule *resourcev1.DeviceTaintRule) string {
 	if entry := taintEntry(rule.ManagedFields); entry != nil {
 		return entry.Manager
@@ -29,8 +29,9 @@ func TaintSetBy(rule *resourcev1.DeviceTaintRule) string {
 	return ""
 }
 
-// ReduceManagedFields drops what says who set which field of an object, which can be its larger part. It keeps who has written
-// the object in an old version of the API, which hardly anybody does, and of a DeviceTaintRule who set the taint.
+// ReduceManagedFields drops what says who set which field of an object, which can be its larger part. It
+// keeps who has written the object in an old version of the API, which hardly anybody does, and of a
+// DeviceTaintRule who set the taint.
 func ReduceManagedFields(object metav1.Object) {
 	kept := OldWriters(object)
 	if rule, ok := object.(*resourcev1.DeviceTaintRule); ok {
@@ -44,8 +45,8 @@ func ReduceManagedFields(object metav1.Object) {
 	object.SetManagedFields(kept)
 }
 
-// taintEntry returns the latest entry that says who set the taint of a rule, or nil. An entry without fields, as
-// ReduceManagedFields leaves it, is about the taint.
+// taintEntry returns the latest entry that says who set the taint of a rule, or nil. An entry without fields,
+// as ReduceManagedFields leaves it, is about the taint.
 func taintEntry(entries []metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
 	var latest *metav1.ManagedFieldsEntry
 	for i := range entries {

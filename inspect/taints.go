@@ -6,8 +6,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// activeTaintRules returns the rules that can taint a device, while the gate DRADeviceTaintRules is on. Whether taints matter
-// at all (DRADeviceTaints) is not asked here: the scheduler does not ask either when it adds them.
+// activeTaintRules returns the rules that can taint a device, while the gate DRADeviceTaintRules is on.
+// Whether taints matter at all (DRADeviceTaints) is not asked here: the scheduler does not ask either when it
+// adds them.
 func (s *Snapshot) activeTaintRules() []*resourcev1.DeviceTaintRule {
 	switch {
 	case !s.config.Features.Enabled(GateDeviceTaintRules):
@@ -18,8 +19,8 @@ func (s *Snapshot) activeTaintRules() []*resourcev1.DeviceTaintRule {
 	return slices.DeleteFunc(slices.Clone(s.objects.TaintRules), func(r *resourcev1.DeviceTaintRule) bool { return r.Spec.DeviceSelector == nil })
 }
 
-// NoSelectorTaintsAll reports whether kube-scheduler takes a DeviceTaintRule without a device selector for one that taints every
-// device. No controller does.
+// NoSelectorTaintsAll reports whether kube-scheduler takes a DeviceTaintRule without a device selector for
+// one that taints every device. No controller does.
 func (s *Snapshot) NoSelectorTaintsAll() bool { return !rulesNeedSelector.In(s.release) }
 
 // RuleTaints reports whether kube-scheduler adds the taint of a DeviceTaintRule to a device.
@@ -49,8 +50,9 @@ func applyTaintRules(slice *resourcev1.ResourceSlice, rules []*resourcev1.Device
 	return out
 }
 
-// RuleSelects reports whether a DeviceTaintRule selects a device, as controllers see it: every field that its selector sets
-// must be equal. An empty selector selects all devices, a missing one none. See Snapshot.RuleTaints for the scheduler.
+// RuleSelects reports whether a DeviceTaintRule selects a device, as controllers see it: every field that its
+// selector sets must be equal. An empty selector selects all devices, a missing one none. See
+// Snapshot.RuleTaints for the scheduler.
 func RuleSelects(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
 	sel := rule.Spec.DeviceSelector
 	if sel == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestNextTwins: of claims of one name, which only files have, the order is that of the list, also where one comes or goes
-// among many others.
+// TestNextTwins: of claims of one name, which only files have, the order is that of the list, also where one
+// comes or goes among many others.
 func TestNextTwins(t *testing.T) {
 	holder := func(name, request string) *resourcev1.ResourceClaim {
 		c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name}}

@@ -8,7 +8,8 @@ import (
 )
 
 // Idle reports whether a claim can be released without hurting anybody: it is reserved for nobody, or for
-// pods only that have ended. A pod that could not be read may be running. It returns false if there is no such claim.
+// pods only that have ended. A pod that could not be read may be running. It returns false if there is no
+// such claim.
 func (s *Snapshot) Idle(ref ClaimRef) bool {
 	claim, ok := s.Claim(ref)
 	if !ok {
@@ -30,8 +31,9 @@ func isPod(c *resourcev1.ResourceClaimConsumerReference) bool {
 	return c.APIGroup == "" && c.Resource == "pods"
 }
 
-// ReservedByGone returns the names of the pods that a claim is reserved for and that do not exist. The resourceclaim controller removes
-// such reservations within seconds. It returns nothing where not all pods were read.
+// ReservedByGone returns the names of the pods that a claim is reserved for and that do not exist. The
+// resourceclaim controller removes such reservations within seconds. It returns nothing where not all pods
+// were read.
 func (s *Snapshot) ReservedByGone(claim *resourcev1.ResourceClaim) []string {
 	if !s.Health(Pods).Complete() {
 		return nil
@@ -54,8 +56,8 @@ func Ended(pod *corev1.Pod) bool {
 // IdleHolders returns the claims that are allocated and idle, in the order of the claims of the Snapshot.
 func (s *Snapshot) IdleHolders() []*resourcev1.ResourceClaim { return s.idleHolders() }
 
-// findIdleHolders looks closely only at claims that nobody has reserved, or first of all a pod that has ended:
-// in a large cluster these are few.
+// findIdleHolders looks closely only at claims that nobody has reserved, or first of all a pod that has
+// ended: in a large cluster these are few.
 func (s *Snapshot) findIdleHolders() []*resourcev1.ResourceClaim {
 	ended := map[PodRef]bool{}
 	for _, pod := range s.objects.Pods {

@@ -22,8 +22,9 @@ type Options struct {
 	Ignore map[inspect.ClaimRef]bool
 }
 
-// Cluster answers questions about one snapshot: those about devices by the allocator's Cluster that is part of it, and what the
-// other filters know of nodes by their index. It may be used by several goroutines at once.
+// Cluster answers questions about one snapshot: those about devices by the allocator's Cluster that is part
+// of it, and what the other filters know of nodes by their index. It may be used by several goroutines at
+// once.
 type Cluster struct {
 	*allocator.Cluster
 
@@ -40,7 +41,8 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 	return &Cluster{Cluster: allocator.NewCluster(s, devices), filters: index}
 }
 
-// WithStepLimit returns a cluster that shares everything with this one but gives up a search for devices earlier or later.
+// WithStepLimit returns a cluster that shares everything with this one but gives up a search for devices
+// earlier or later.
 func (c *Cluster) WithStepLimit(limit int64) *Cluster {
 	return &Cluster{Cluster: c.Cluster.WithStepLimit(limit), filters: c.filters}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestFiltersAreBuiltOnce: all questions about a cluster share one index, also those with another limit, and a cluster
-// like it begins with that index, but says what is true of its own snapshot.
+// TestFiltersAreBuiltOnce: all questions about a cluster share one index, also those with another limit, and
+// a cluster like it begins with that index, but says what is true of its own snapshot.
 func TestFiltersAreBuiltOnce(t *testing.T) {
 	of := func(names ...string) *inspect.Snapshot {
 		var o inspect.Objects

@@ -141,8 +141,8 @@ func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
 	}
 }
 
-// moved is the snapshot that follows another: so many of the claims have come free or were allocated again, and as many slices
-// have a device that became unhealthy or was healed.
+// moved is the snapshot that follows another: so many of the claims have come free or were allocated again,
+// and as many slices have a device that became unhealthy or was healed.
 func moved(s *inspect.Snapshot, step, changes int) *inspect.Snapshot {
 	o := *s.Objects()
 	o.Claims, o.Slices = slices.Clone(o.Claims), slices.Clone(o.Slices)
@@ -163,8 +163,8 @@ func moved(s *inspect.Snapshot, step, changes int) *inspect.Snapshot {
 	return s.Next(o, inspect.Config{Revision: s.Revision() + 1, Time: s.Time().Add(time.Second), Features: s.Features(), Health: demo.Health()})
 }
 
-// BenchmarkNextWorld is what a snapshot costs in which one of a hundred claims and of a hundred slices has changed, from its
-// arrival until everything shows.
+// BenchmarkNextWorld is what a snapshot costs in which one of a hundred claims and of a hundred slices has
+// changed, from its arrival until everything shows.
 func BenchmarkNextWorld(b *testing.B) {
 	for _, view := range []string{"claims", "devices", "nodes"} {
 		b.Run(view, func(b *testing.B) {
@@ -183,7 +183,8 @@ func BenchmarkNextWorld(b *testing.B) {
 	}
 }
 
-// largeWithPods is the large cluster with a pod for each claim, all of ReplicaSets: three run on each node, and so many wait.
+// largeWithPods is the large cluster with a pod for each claim, all of ReplicaSets: three run on each node,
+// and so many wait.
 func largeWithPods(nodes, waiting int) *inspect.Snapshot {
 	return large(nodes).With(func(o *inspect.Objects) {
 		left := waiting
@@ -213,7 +214,8 @@ func largeWithPods(nodes, waiting int) *inspect.Snapshot {
 	})
 }
 
-// BenchmarkPlan is what the background does for the page about a node of 5,000 that is drained, while so many pods wait.
+// BenchmarkPlan is what the background does for the page about a node of 5,000 that is drained, while so many
+// pods wait.
 func BenchmarkPlan(b *testing.B) {
 	for _, waiting := range []int{0, 10, 100} {
 		b.Run(fmt.Sprintf("%d waiting", waiting), func(b *testing.B) {

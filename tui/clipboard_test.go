@@ -62,8 +62,8 @@ func TestCopiedNameIsOneLine(t *testing.T) {
 	}
 }
 
-// TestCommandsOfFixes: on the page that explains, a key shows each fix with all of its commands, and the copy key takes these, each on a
-// line of its own, however narrow the screen.
+// TestCommandsOfFixes: on the page that explains, a key shows each fix with all of its commands, and the copy
+// key takes these, each on a line of its own, however narrow the screen.
 func TestCommandsOfFixes(t *testing.T) {
 	options := Options{
 		Source: Static(demoSnapshot(t)), Origin: "demo", View: "claims", Profile: colorprofile.NoTTY, Clock: demo.Now,

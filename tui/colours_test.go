@@ -40,8 +40,8 @@ func (d *driver) shownOn(profile colorprofile.Profile, light bool) string {
 
 var sgr = regexp.MustCompile("\x1b\\[([0-9;:]*)m")
 
-// TestFewColours: with 16 colours or none all views, and some pages and popups, have the same text as with all, and no other
-// sequences than such a terminal knows.
+// TestFewColours: with 16 colours or none all views, and some pages and popups, have the same text as with
+// all, and no other sequences than such a terminal knows.
 func TestFewColours(t *testing.T) {
 	open := func(view string, at screen.Ref, keys ...string) {
 		options := Options{Source: Static(demoSnapshot(t)), Origin: "demo", Cluster: "demo", View: view, Profile: colorprofile.TrueColor, Clock: demo.Now, NoWriter: "no"}
@@ -87,7 +87,8 @@ type word struct {
 	look   string
 }
 
-// wordsOf are the words of a line that is painted, with what of their look tells something: not the background of the selected row.
+// wordsOf are the words of a line that is painted, with what of their look tells something: not the
+// background of the selected row.
 func wordsOf(line string) (out []word) {
 	look, column := "", 0
 	for line != "" {

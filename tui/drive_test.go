@@ -77,7 +77,8 @@ func start(t *testing.T, options Options, width, height int) *driver {
 	return d
 }
 
-// alive starts on a demo cluster that lives when it is told to; its clock goes on by five seconds with each look.
+// alive starts on a demo cluster that lives when it is told to; its clock goes on by five seconds with each
+// look.
 func alive(t *testing.T, options Options, width, height int) (*driver, *demo.Life) {
 	t.Helper()
 	life, err := demo.NewLife(1, demoSnapshot(t).Features())

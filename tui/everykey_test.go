@@ -48,7 +48,8 @@ func (p *presser) home() {
 	}
 }
 
-// still are the actions that may change nothing, because there is nothing further on or because it is so already.
+// still are the actions that may change nothing, because there is nothing further on or because it is so
+// already.
 var still = []string{
 	"up", "down", "page up", "page down", "half a page up", "half a page down", "first", "last", "left", "right", "next device", "previous device", "next page", "previous page", "device before",
 	"next branch", "previous branch",
@@ -67,8 +68,8 @@ func (p *presser) try(k screen.Key, press string) {
 	p.Errorf("%s on %s %s %s: %s does nothing and does not say why", p.view, p.page, p.ref.Kind, p.ref, press)
 }
 
-// kind is the same for places of which one is enough: in the usual run those that show the same page, or rows of the same kind; in that of
-// a change, the same page about the same kind, or rows of the same view.
+// kind is the same for places of which one is enough: in the usual run those that show the same page, or rows
+// of the same kind; in that of a change, the same page about the same kind, or rows of the same view.
 func (p *presser) kind() string {
 	switch {
 	case !testwork.Usual():
@@ -84,8 +85,9 @@ func (p *presser) kind() string {
 	return "view " + p.view
 }
 
-// once reports whether a key has still to be pressed here. In the full run each is pressed at each place; in that of a change, once for
-// each kind of object on each kind of page; and in the usual run once, wherever it works and wherever it does not.
+// once reports whether a key has still to be pressed here. In the full run each is pressed at each place; in
+// that of a change, once for each kind of object on each kind of page; and in the usual run once, wherever it
+// works and wherever it does not.
 func (p *presser) once(k screen.Key, press string, root bool) bool {
 	kind := fmt.Sprint(root, k.Name, press, k.Off == "")
 	switch {
@@ -126,8 +128,8 @@ func (p *presser) ownNumber() string {
 	return fmt.Sprint(1 + slices.IndexFunc(p.m.views, func(v view) bool { return v.name == p.view }))
 }
 
-// TestEveryKeyEverywhere presses every key in every view and on every page about objects of every kind: something happens, or
-// it is said why not.
+// TestEveryKeyEverywhere presses every key in every view and on every page about objects of every kind:
+// something happens, or it is said why not.
 func TestEveryKeyEverywhere(t *testing.T) {
 	places, d, pressed := everywhere(t), anywhere(t), map[string]bool{}
 	seen := map[string]bool{}
@@ -191,7 +193,8 @@ func everywhere(t *testing.T) []presser {
 	return places
 }
 
-// TestEveryLinkLeadsSomewhere follows the links of pages, and those of the pages they lead to, and finds no page that is missing.
+// TestEveryLinkLeadsSomewhere follows the links of pages, and those of the pages they lead to, and finds no
+// page that is missing.
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	d := anywhere(t)
 	seen := map[screen.Ref]bool{}

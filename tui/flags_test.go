@@ -14,7 +14,8 @@ import (
 // flagOf finds words that only the reader of a command's output can do something with.
 var flagOf = regexp.MustCompile(`\(-v |; --fix `)
 
-// TestScreensNameKeys: what is left out is shown by a key, which the screen names. A flag could not be typed there.
+// TestScreensNameKeys: what is left out is shown by a key, which the screen names. A flag could not be typed
+// there.
 func TestScreensNameKeys(t *testing.T) {
 	for _, size := range [][2]int{{80, 60}, {200, 60}} {
 		d := drive(t, size[0], size[1], "claims")
@@ -49,7 +50,8 @@ func TestScreensNameKeys(t *testing.T) {
 	}
 }
 
-// TestARefusalFits: what is too long for the screen goes on in the next line, also when the size changes while it is shown.
+// TestARefusalFits: what is too long for the screen goes on in the next line, also when the size changes
+// while it is shown.
 func TestARefusalFits(t *testing.T) {
 	d := drive(t, 60, 15, "claims")
 	why := "ml/" + strings.Repeat("name-", 20) + " needs a device"

@@ -26,8 +26,8 @@ const (
 // frame draws the model.
 type frame struct{ *model }
 
-// headerHeight is how many lines are above the screen: below the titles is a rule, with what there is to be said
-// about the screen, unless it draws one and there is nothing to be said.
+// headerHeight is how many lines are above the screen: below the titles is a rule, with what there is to be
+// said about the screen, unless it draws one and there is nothing to be said.
 func (m frame) headerHeight() int {
 	if m.state().Header && len(m.crumbs()) == 0 {
 		return titleHeight
@@ -156,8 +156,8 @@ func (m frame) scope() styled.Line {
 	return styled.Text(styled.Dim, "ns: "+name+" ")
 }
 
-// leastScope and mostScope are the columns that the namespace has beside all titles of views at least, and those that it may
-// want.
+// leastScope and mostScope are the columns that the namespace has beside all titles of views at least, and
+// those that it may want.
 const leastScope, mostScope = 8, 24
 
 // tabStyle says as much as there is room for.
@@ -216,7 +216,8 @@ func (m frame) crumbs() styled.Line {
 	return line
 }
 
-// crumbsFrom is the first of the pages that is named: where there is no room for all, those on top are, which are shown.
+// crumbsFrom is the first of the pages that is named: where there is no room for all, those on top are, which
+// are shown.
 func (m frame) crumbsFrom() int {
 	const others = 14 // the rule around them, and "what if: "
 	room := m.width - others
@@ -280,8 +281,9 @@ func (m frame) popupLine() string {
 	return m.popup.answer.View(m.world.Theme, room) + widget.Render(m.world.Theme, keys, m.width-room)
 }
 
-// keyLine shows as many of the keys that work as have room: what is done to objects before what is done to tables, and that before ways to
-// other places. Help, and the way back, are always among them; while text is typed, how that ends.
+// keyLine shows as many of the keys that work as have room: what is done to objects before what is done to
+// tables, and that before ways to other places. Help, and the way back, are always among them; while text is
+// typed, how that ends.
 func (m frame) keyLine(room int) styled.Line {
 	own, root, typing := m.screenKeys(), m.keys(), m.state().Typing
 	var always styled.Line
@@ -364,8 +366,8 @@ func (m frame) headerLine() string {
 	return widget.Render(m.world.Theme, append(append(left, gap), right...), m.width)
 }
 
-// usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs as
-// long as there is room for.
+// usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs
+// as long as there is room for.
 func (m frame) usageLine(room int) styled.Line {
 	shown, length := m.tally.Now.Usage, longestGraph
 	for len(shown) > 0 && m.usages(shown, 1).Width() > room {

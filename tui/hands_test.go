@@ -41,8 +41,8 @@ func TestFirstAndLastRow(t *testing.T) {
 	d.shows("by namespace")
 }
 
-// TestFilterGoesToTheName: a filter that is the whole name of an object goes to it, wherever the cursor was; a key that writes must not
-// act on another one whose name only has it.
+// TestFilterGoesToTheName: a filter that is the whole name of an object goes to it, wherever the cursor was;
+// a key that writes must not act on another one whose name only has it.
 func TestFilterGoesToTheName(t *testing.T) {
 	d := drive(t, 100, 30, "claims")
 	d.press("/", "pretrain-1", "enter", "esc", "/", "train-1", "enter")
@@ -55,7 +55,8 @@ func TestFilterGoesToTheName(t *testing.T) {
 	}
 }
 
-// TestKeysAreWrittenAsInTheHelp: what is no key is told of as the help writes keys, and the help of a page is about that.
+// TestKeysAreWrittenAsInTheHelp: what is no key is told of as the help writes keys, and the help of a page is
+// about that.
 func TestKeysAreWrittenAsInTheHelp(t *testing.T) {
 	d := drive(t, 120, 40, "claims")
 	d.press("ctrl+r")
@@ -163,7 +164,8 @@ func TestBackToWhereOneCameFrom(t *testing.T) {
 	d.shows("[2 Devices]", "nothing to go back to")
 }
 
-// TestTwiceTheSameClick: the first click selects, the second opens, and keys in the status line can be clicked.
+// TestTwiceTheSameClick: the first click selects, the second opens, and keys in the status line can be
+// clicked.
 func TestClicks(t *testing.T) {
 	d := drive(t, 100, 30, "claims")
 	row := func() tea.MouseClickMsg {

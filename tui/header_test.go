@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestHeaderWhileReading: while the cluster is being read the header says of what there is more to come, and counts no devices of
-// which it knows only some.
+// TestHeaderWhileReading: while the cluster is being read the header says of what there is more to come, and
+// counts no devices of which it knows only some.
 func TestHeaderWhileReading(t *testing.T) {
 	syncing := inspect.Health{State: inspect.Syncing}
 	for want, reading := range map[string][]inspect.Resource{
@@ -32,7 +32,8 @@ func TestHeaderWhileReading(t *testing.T) {
 	}
 }
 
-// TestHeaderWithoutClaims: where not all claims could be read more devices may be taken, and the header says so.
+// TestHeaderWithoutClaims: where not all claims could be read more devices may be taken, and the header says
+// so.
 func TestHeaderWithoutClaims(t *testing.T) {
 	for state, want := range map[inspect.HealthState]string{inspect.Synced: "  free  gpu", inspect.Forbidden: "  free at most  gpu"} {
 		m := newModel(t.Context(), Options{})

@@ -6,7 +6,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// TestRejectingIsNoted: a level that begins to reject requests, while the view of priority levels is read, is a change.
+// TestRejectingIsNoted: a level that begins to reject requests, while the view of priority levels is read, is
+// a change.
 func TestRejectingIsNoted(t *testing.T) {
 	d, life := alive(t, Options{Profile: colorprofile.NoTTY, Levels: demoLoad(t)}, 100, 40)
 	d.press("4")

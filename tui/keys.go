@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
 )
 
-// keys are the keys that mean the same everywhere, each with what it does and the reason why it does nothing now.
+// keys are the keys that mean the same everywhere, each with what it does and the reason why it does nothing
+// now.
 func (m *model) keys() screen.Keys {
 	s, subjects := m.state(), m.subjects()
 	ref := s.Selection
@@ -68,7 +69,8 @@ func (m *model) keys() screen.Keys {
 	return keys
 }
 
-// navigationKeys are the keys that lead to other places, wherever the cursor is. The names of views are others.
+// navigationKeys are the keys that lead to other places, wherever the cursor is. The names of views are
+// others.
 var navigationKeys = map[string]bool{
 	"next view": true, "previous view": true, "filter": true, "namespace": true, "all namespaces": true, "go to": true, "help": true,
 }
@@ -84,8 +86,8 @@ func labOff(s *inspect.Snapshot, ref screen.Ref) string {
 	return ""
 }
 
-// screenKeys are the keys of the screen that is visible. On a time line the arrows are not among them, where there are letters that
-// do the same.
+// screenKeys are the keys of the screen that is visible. On a time line the arrows are not among them, where
+// there are letters that do the same.
 func (m *model) screenKeys() screen.Keys {
 	s, of := m.state(), m.timeline.keys()
 	if of == nil || s.Typing {
@@ -193,9 +195,9 @@ func pressOf(name string) tea.KeyPressMsg {
 // maxTypeahead is how many keys wait at most: more than anybody types ahead.
 const maxTypeahead = 1000
 
-// holdKey keeps a key for later and reports whether it did. What a user types ahead, such as /train-0⏎e, is meant for
-// what will be selected, so it waits until that is known; keys that lead elsewhere do not. Esc and q do not either: they give up what was typed
-// ahead. key is what the keystroke means to the root.
+// holdKey keeps a key for later and reports whether it did. What a user types ahead, such as /train-0⏎e, is
+// meant for what will be selected, so it waits until that is known; keys that lead elsewhere do not. Esc and
+// q do not either: they give up what was typed ahead. key is what the keystroke means to the root.
 func (m *model) holdKey(k tea.KeyPressMsg, key screen.Key) bool {
 	if k.String() == "esc" || k.String() == "q" {
 		m.typeahead = nil

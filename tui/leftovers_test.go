@@ -112,7 +112,8 @@ func TestNothingToSay(t *testing.T) {
 	d.shows("no driver has published devices: there are no ResourceSlices")
 }
 
-// TestRefusedEverywhere: a pod that the scheduler has refused is called so in the list, on its page, and on that of its claim.
+// TestRefusedEverywhere: a pod that the scheduler has refused is called so in the list, on its page, and on
+// that of its claim.
 func TestRefusedEverywhere(t *testing.T) {
 	d := drive(t, 100, 30, "claims")
 	d.press(":", "pod ml/train-0", "enter")
@@ -124,7 +125,8 @@ func TestRefusedEverywhere(t *testing.T) {
 	d.shows("train-0  ✗ refused")
 }
 
-// TestAdminAccess: a claim with admin access does not hold its devices, and the view of usage says what it has instead.
+// TestAdminAccess: a claim with admin access does not hold its devices, and the view of usage says what it
+// has instead.
 func TestAdminAccess(t *testing.T) {
 	d := drive(t, 200, 60, "usage")
 	d.shows("held    gpu-health-4xk9d-gpus-m3v7c         8 devices with admin access, which keeps nobody from using them")

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestMadeUpLevels pins what is shown of a cluster in which somebody deleted what every server needs: the levels exempt and
-// catch-all, and their FlowSchemas, which it makes up.
+// TestMadeUpLevels pins what is shown of a cluster in which somebody deleted what every server needs: the
+// levels exempt and catch-all, and their FlowSchemas, which it makes up.
 func TestMadeUpLevels(t *testing.T) {
 	mandatory := []string{"exempt", "catch-all"}
 	s := demoSnapshot(t).With(func(o *inspect.Objects) {

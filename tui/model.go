@@ -15,8 +15,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
-// model is the root of the terminal UI. It is made of parts, each of which knows those below it: the shell, where the user is (navigation), and
-// which cluster is shown (worlds); then what can be asked, written, and travelled to.
+// model is the root of the terminal UI. It is made of parts, each of which knows those below it: the shell,
+// where the user is (navigation), and which cluster is shown (worlds); then what can be asked, written, and
+// travelled to.
 type model struct {
 	*worlds
 	prompts  prompts
@@ -161,9 +162,10 @@ type ticked struct{}
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
 
-// How often the world changes at most: when twice the time has passed that work in the background took since it did, so that half
-// of the time is left to others. What is still being worked on then is finished before screens begin anew. What rests by itself does not
-// count: otherwise all that is shown would be as old as a survey of thousands of claims takes.
+// How often the world changes at most: when twice the time has passed that work in the background took since
+// it did, so that half of the time is left to others. What is still being worked on then is finished before
+// screens begin anew. What rests by itself does not count: otherwise all that is shown would be as old as a
+// survey of thousands of claims takes.
 const (
 	pace     = 50 * time.Millisecond
 	busyPace = time.Second
@@ -195,8 +197,8 @@ func (m *model) showNewest() tea.Cmd {
 	return m.rebuildWorld()
 }
 
-// openCauses goes to the view of causes when the first snapshot comes, if that is wanted, something is stuck in it, and the
-// user has not gone anywhere yet.
+// openCauses goes to the view of causes when the first snapshot comes, if that is wanted, something is stuck
+// in it, and the user has not gone anywhere yet.
 func (m *model) openCauses(s *inspect.Snapshot) tea.Cmd {
 	if !m.options.StuckFirst || m.base != nil || m.current != 0 || len(m.pages) > 0 || !triage.Likely(s) {
 		return nil

@@ -49,7 +49,8 @@ func (n *navigation) top() screen.Screen {
 // state is that of the screen that is visible.
 func (n *navigation) state() screen.State { return n.top().State() }
 
-// subjects are what questions about several objects are about: those that are marked, or else the one at the cursor.
+// subjects are what questions about several objects are about: those that are marked, or else the one at the
+// cursor.
 func (n *navigation) subjects() []screen.Ref {
 	s := n.state()
 	if len(s.Marked) > 0 {
@@ -137,7 +138,8 @@ func (n *navigation) goBack() tea.Cmd {
 	return tea.Batch(cmd, n.update(n.top(), screen.Selected{Ref: last.ref}))
 }
 
-// switchTo shows a view as its number, or a click on its title, does: a new beginning, from which nothing leads back.
+// switchTo shows a view as its number, or a click on its title, does: a new beginning, from which nothing
+// leads back.
 func (n *navigation) switchTo(view string) tea.Cmd {
 	cmd := n.goTo(screen.Go{View: view})
 	n.trail = nil
@@ -153,8 +155,8 @@ func (n *navigation) step(by int) tea.Cmd {
 	return n.switchTo(n.views[(from+by+numbered)%numbered].name)
 }
 
-// open shows a page about one or more objects. If it is open already, those above it are closed: who goes to and fro between
-// two pages does not have to go all the way back.
+// open shows a page about one or more objects. If it is open already, those above it are closed: who goes to
+// and fro between two pages does not have to go all the way back.
 func (n *navigation) open(kind screen.Page, refs []screen.Ref) tea.Cmd {
 	entry := pageTable[kind]
 	if why := entry.refuses(refs); why != "" {
@@ -215,8 +217,8 @@ func kindList(kinds []screen.Kind) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// back ends the search, or closes the page on top; without one it takes marks away, then the filter, and then it goes back to where the user
-// came from.
+// back ends the search, or closes the page on top; without one it takes marks away, then the filter, and then
+// it goes back to where the user came from.
 func (n *navigation) back() tea.Cmd {
 	at, s := len(n.pages), n.state()
 	switch {

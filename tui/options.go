@@ -18,8 +18,9 @@ import (
 
 // Source is where snapshots come from.
 type Source interface {
-	// Updates returns a channel, the same at each call, that delivers snapshots, each newer than the one before. A source that has nothing more to say
-	// may close the channel. If it has a method Err() error which then returns an error, Run ends with it.
+	// Updates returns a channel, the same at each call, that delivers snapshots, each newer than the one
+	// before. A source that has nothing more to say may close the channel. If it has a method Err() error
+	// which then returns an error, Run ends with it.
 	Updates() <-chan *inspect.Snapshot
 }
 
@@ -35,8 +36,8 @@ const Demo = "demo"
 // Options say what to show and how.
 type Options struct {
 	Source Source
-	// Origin says in a word what the source is if it is not a live cluster, such as Demo or "recorded". It is empty for a
-	// live cluster.
+	// Origin says in a word what the source is if it is not a live cluster, such as Demo or "recorded". It is
+	// empty for a live cluster.
 	Origin string
 	// Cluster and User are names for the header; they may be empty.
 	Cluster, User string
@@ -44,7 +45,8 @@ type Options struct {
 	Namespace string
 	// View is the name of the view to begin with. If it is empty, that is the first view.
 	View string
-	// StuckFirst begins with the view of causes, instead of the first view, if something is stuck in the first snapshot.
+	// StuckFirst begins with the view of causes, instead of the first view, if something is stuck in the
+	// first snapshot.
 	StuckFirst bool
 	// Typing makes the view take text from the beginning, if it can.
 	Typing bool
@@ -54,16 +56,18 @@ type Options struct {
 	Writer   Writer
 	NoWriter string
 
-	// Asked is how the cluster was asked about, for commands that are shown: the flags for them, Args those of kubectl dra.
+	// Asked is how the cluster was asked about, for commands that are shown: the flags for them, Args those
+	// of kubectl dra.
 	Asked remedy.Asked
-	// Remarks returns what others have written while the program waits for its first snapshot, a line each: for example
-	// what a credential plugin asks of the user. The lines need not be safe to show. Remarks may be nil.
+	// Remarks returns what others have written while the program waits for its first snapshot, a line each:
+	// for example what a credential plugin asks of the user. The lines need not be safe to show. Remarks may
+	// be nil.
 	Remarks func() []string
 
 	// Events reads the Events of some objects. It is nil if there is nothing to ask.
 	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
-	// Recent reads the Events of the cluster that may tell what has happened. It is nil if there is nothing to ask; NoRecent
-	// then says why.
+	// Recent reads the Events of the cluster that may tell what has happened. It is nil if there is nothing
+	// to ask; NoRecent then says why.
 	Recent   func(ctx context.Context) (inspect.Events, error)
 	NoRecent string
 	// Levels reads what API priority levels are doing. It is nil if there is no server to ask.
@@ -71,8 +75,8 @@ type Options struct {
 	// Seats is the server concurrency limit that priority levels share. If it is 0, it is worked out.
 	Seats int
 
-	// Input and Output are the terminal. If they are nil, standard input and output are used. Environ is the environment
-	// of the terminal. If it is nil, that of the process is used.
+	// Input and Output are the terminal. If they are nil, standard input and output are used. Environ is the
+	// environment of the terminal. If it is nil, that of the process is used.
 	Input   io.Reader
 	Output  io.Writer
 	Environ []string
@@ -109,8 +113,8 @@ type Action string
 const (
 	Allocate   Action = "allocate"
 	Deallocate Action = "deallocate"
-	// Release ends the pods of a claim, so that it gives its devices back. Taint puts a DeviceTaintRule on a device or pool, or takes
-	// it away again. No Writer does these to a real cluster: only a Player has them.
+	// Release ends the pods of a claim, so that it gives its devices back. Taint puts a DeviceTaintRule on a
+	// device or pool, or takes it away again. No Writer does these to a real cluster: only a Player has them.
 	Release Action = "release"
 	Taint   Action = "taint"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// A snapshot that comes soon after another is shown a little later, with what has come in the meantime; one that comes after a
-// while is shown at once.
+// A snapshot that comes soon after another is shown a little later, with what has come in the meantime; one
+// that comes after a while is shown at once.
 func TestSnapshotsThatComeFast(t *testing.T) {
 	first := demoSnapshot(t)
 	next := func(revision int64) *inspect.Snapshot {

@@ -183,7 +183,8 @@ func shoot(t *testing.T, scenes []scene, light bool) screenshot.Film {
 	return film
 }
 
-// TestGoldenFilm holds the moving pictures of the terminal UI against what it shows when the same keys are pressed.
+// TestGoldenFilm holds the moving pictures of the terminal UI against what it shows when the same keys are
+// pressed.
 func TestGoldenFilm(t *testing.T) {
 	if testwork.Usual() && !*screentest.Update {
 		t.Skip("pictures are drawn with KUBECTL_DRA_TESTS=more: .ci/run unit")

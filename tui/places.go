@@ -18,7 +18,8 @@ type place struct {
 	note string // what it is, in a few words
 	view string
 	ref  screen.Ref
-	// namespace is the one to which the view is narrowed, or allNamespaces. If it is empty, that stays as it is.
+	// namespace is the one to which the view is narrowed, or allNamespaces. If it is empty, that stays as it
+	// is.
 	namespace string
 	page      screen.Page // about what would be; "" for other places
 	quit      bool
@@ -222,7 +223,8 @@ func closeness(p place, text string) int {
 	return 0
 }
 
-// planned are the pages about what would be that a text names, in the words of kubectl dra plan: drain NODE, plan lose device NAME.
+// planned are the pages about what would be that a text names, in the words of kubectl dra plan: drain NODE,
+// plan lose device NAME.
 func planned(all []place, text string) (out []place) {
 	words := strings.Fields(text)
 	if len(words) > 0 && words[0] == "plan" {

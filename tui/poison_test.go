@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
 
-// TestNoTextReachesTheScreen plants hostile text in every field of the objects of the demo cluster and looks at
-// every page.
+// TestNoTextReachesTheScreen plants hostile text in every field of the objects of the demo cluster and looks
+// at every page.
 func TestNoTextReachesTheScreen(t *testing.T) {
 	worlds := poison.Plant(func() inspect.Objects {
 		objects, err := demo.Objects()

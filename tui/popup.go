@@ -17,11 +17,12 @@ import (
 type popup struct {
 	title string
 	page  widget.Page
-	// text is what the page is made of where it is not made otherwise, widest how many columns it may take, and fitted how many it
-	// was made for.
+	// text is what the page is made of where it is not made otherwise, widest how many columns it may take,
+	// and fitted how many it was made for.
 	text           []styled.Line
 	widest, fitted int
-	// confirm is what happens after yes and Enter. If it is nil, every key that does not scroll closes the popup.
+	// confirm is what happens after yes and Enter. If it is nil, every key that does not scroll closes the
+	// popup.
 	confirm func() tea.Cmd
 	// stays says that only Enter and Esc close the popup.
 	stays bool
@@ -130,7 +131,8 @@ func (m frame) help() *popup {
 // leastHelp is how many columns the help needs to be read well.
 const leastHelp = 54
 
-// helpLines are made from the keys themselves: those of the screen and those of all screens, side by side where there is room.
+// helpLines are made from the keys themselves: those of the screen and those of all screens, side by side
+// where there is room.
 func (m frame) helpLines() []styled.Line {
 	here, everywhere := m.screenKeys(), m.keys()
 	if room := m.width - 8; room >= 2*leastHelp {

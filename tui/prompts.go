@@ -21,7 +21,8 @@ type input struct {
 	// typed is called after every change, done with the text on Enter, left on Esc.
 	typed, done func(text string) tea.Cmd
 	left        func() tea.Cmd
-	// offers are what can be taken instead of the text, the best first; chosen is the one that Enter takes, or none.
+	// offers are what can be taken instead of the text, the best first; chosen is the one that Enter takes,
+	// or none.
 	offers []screen.Offer
 	more   int // how many others there are
 	chosen int
@@ -32,7 +33,8 @@ type input struct {
 // none says that no offer is chosen.
 const none = -1
 
-// mostOffers is how many are listed at most, and widestOffer how many columns the text of one may take before its note.
+// mostOffers is how many are listed at most, and widestOffer how many columns the text of one may take before
+// its note.
 const mostOffers, widestOffer = 200, 60
 
 // offer lists what can be taken. What was chosen is given up: it may stand elsewhere now.
@@ -104,8 +106,9 @@ func (m *prompts) press(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// choose lets the user choose one of some offers, which are narrowed by typing: those first that begin with what was typed. other takes a text
-// that is none of them. Where there is no other, the first is chosen already.
+// choose lets the user choose one of some offers, which are narrowed by typing: those first that begin with
+// what was typed. other takes a text that is none of them. Where there is no other, the first is chosen
+// already.
 func (m *prompts) choose(label, hint string, all []screen.Offer, other func(text string) tea.Cmd) tea.Cmd {
 	in := &input{prompt: widget.Prompt{Label: label, Hint: hint}, chosen: none}
 	matching := func(text string) []screen.Offer {
@@ -141,8 +144,8 @@ func hasWords(text, words string) bool {
 	return !slices.ContainsFunc(strings.Fields(words), func(word string) bool { return !strings.Contains(text, word) })
 }
 
-// askFilter lets the user type a filter, which takes effect at once. Esc brings back the one before. On a page of text it is what to
-// look for; Esc ends the search.
+// askFilter lets the user type a filter, which takes effect at once. Esc brings back the one before. On a
+// page of text it is what to look for; Esc ends the search.
 func (m *prompts) askFilter(*screen.World) tea.Cmd {
 	to, state := m.top(), m.state()
 	in := &input{chosen: none}

@@ -18,8 +18,8 @@ import (
 var ErrInterrupted = errors.New("interrupted")
 
 // Run takes over the terminal until the user quits or ctx ends. The terminal is restored in any case, also
-// after a panic. The error is ErrInterrupted after ctrl+c, that of the source when it ended with one (see Source),
-// and otherwise that of the terminal.
+// after a panic. The error is ErrInterrupted after ctrl+c, that of the source when it ended with one (see
+// Source), and otherwise that of the terminal.
 func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

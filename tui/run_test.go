@@ -25,8 +25,8 @@ func (p panicking) Read(context.Context) flowcontrol.Reading {
 	panic("a bug in the background")
 }
 
-// framedOutput is what a terminal is sent. It closes framed with the first frame, which comes on the alternate
-// screen.
+// framedOutput is what a terminal is sent. It closes framed with the first frame, which comes on the
+// alternate screen.
 type framedOutput struct {
 	bytes.Buffer
 	framed chan struct{}
@@ -41,8 +41,8 @@ func (o *framedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestPanicRestoresTheTerminal: a bug, in the event loop or in the background, ends the program with an error and
-// leaves the terminal as it was.
+// TestPanicRestoresTheTerminal: a bug, in the event loop or in the background, ends the program with an error
+// and leaves the terminal as it was.
 func TestPanicRestoresTheTerminal(t *testing.T) {
 	for name, change := range map[string]func(*Options, <-chan struct{}){
 		"event loop": func(o *Options, framed <-chan struct{}) {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestSearchOnPages: / looks for text on every page. What is typed is text and no command, n and N go from match to match, and Esc
-// ends the search before it closes the page.
+// TestSearchOnPages: / looks for text on every page. What is typed is text and no command, n and N go from
+// match to match, and Esc ends the search before it closes the page.
 func TestSearchOnPages(t *testing.T) {
 	claim := screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}
 	for _, kind := range []screen.Page{screen.Explain, screen.Detail, screen.YAML} {

@@ -26,8 +26,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
-// TestStuckMeansOneThing holds what views call stuck against what explain without a name does, and what they call refused against
-// each other, on the demo cluster and that of every scenario.
+// TestStuckMeansOneThing holds what views call stuck against what explain without a name does, and what they
+// call refused against each other, on the demo cluster and that of every scenario.
 func TestStuckMeansOneThing(t *testing.T) {
 	n := 0
 	clusters.Each(t, func(t *testing.T, s *inspect.Snapshot) {
@@ -54,9 +54,9 @@ func pass(w *screen.World, s screen.Screen, filter string) (refs []screen.Ref, s
 	return s.State().Marked, status
 }
 
-// stuckAgrees: a claim is stuck if no node can give it devices. Then the pods that wait for it are stuck, or, if there is none,
-// it is told itself. The other way round a claim that is told is stuck, unless only others before it in the queue take what it
-// needs.
+// stuckAgrees: a claim is stuck if no node can give it devices. Then the pods that wait for it are stuck, or,
+// if there is none, it is told itself. The other way round a claim that is told is stuck, unless only others
+// before it in the queue take what it needs.
 func stuckAgrees(t *testing.T, w *screen.World, all *explain.Triage) {
 	t.Helper()
 	told, behind := map[screen.Ref]bool{}, map[screen.Ref]bool{}
@@ -121,7 +121,8 @@ func waitingPods(w *screen.World, claim screen.Ref) (out []screen.Ref) {
 	return out
 }
 
-// refusedAgrees: a pod is refused if the scheduler says so, and a claim if it has nothing and waits for such a pod.
+// refusedAgrees: a pod is refused if the scheduler says so, and a claim if it has nothing and waits for such
+// a pod.
 func refusedAgrees(t *testing.T, w *screen.World) {
 	t.Helper()
 	pods, _ := pass(w, objects.NewPods(detail.About), "state=refused")

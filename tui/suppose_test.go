@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/disruption"
 )
 
-// Who holds a claim has to end for its release: what they take of a node besides devices is free as well, and no view says of
-// the claim what is only so because of that.
+// Who holds a claim has to end for its release: what they take of a node besides devices is free as well, and
+// no view says of the claim what is only so because of that.
 func TestSupposingAReleaseEndsPods(t *testing.T) {
 	d := drive(t, 140, 60, "causes")
 	d.shows("ml pretrain-2")
@@ -50,7 +50,8 @@ func TestSupposingTheSameNodeAgain(t *testing.T) {
 	}
 }
 
-// Rules that have nothing to do with what is supposed stay, and every device but the one keeps exactly its taints.
+// Rules that have nothing to do with what is supposed stay, and every device but the one keeps exactly its
+// taints.
 func TestSupposingKeepsOtherTaints(t *testing.T) {
 	base := demoSnapshot(t)
 	taints := func(s *inspect.Snapshot) map[string]string {
@@ -100,8 +101,8 @@ func TestSupposingLeavesRulesToOthers(t *testing.T) {
 	d.shows("WHAT IF", "set by")
 }
 
-// One more node like a sick one is well: it is ready and not cordoned, without the taints that say in what state a node is. What
-// else it is tainted with is told, and can be supposed away.
+// One more node like a sick one is well: it is ready and not cordoned, without the taints that say in what
+// state a node is. What else it is tainted with is told, and can be supposed away.
 func TestSupposingANodeLikeASickOne(t *testing.T) {
 	sick := demoSnapshot(t).With(func(o *inspect.Objects) {
 		for i, node := range o.Nodes {
@@ -142,7 +143,8 @@ func TestSupposingANodeLikeASickOne(t *testing.T) {
 	}
 }
 
-// A rule that does not select the devices of a node that is added does not taint them, whatever else is supposed.
+// A rule that does not select the devices of a node that is added does not taint them, whatever else is
+// supposed.
 func TestSupposingANodeBesideARule(t *testing.T) {
 	s := disruption.Apply(demoSnapshot(t), []screen.Change{
 		{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-2"}},

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestSupposingWhatIsPlanned: from a page about what would be, a key leads into the cluster in which that has happened, in which all
-// views and questions are about it. The same key, or W, takes it back.
+// TestSupposingWhatIsPlanned: from a page about what would be, a key leads into the cluster in which that has
+// happened, in which all views and questions are about it. The same key, or W, takes it back.
 func TestSupposingWhatIsPlanned(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -58,7 +58,8 @@ func TestSupposingWhatIsPlanned(t *testing.T) {
 	}
 }
 
-// TestSupposingAPageAgain: on the page about what is supposed already, the key takes it back, and nothing else that is supposed.
+// TestSupposingAPageAgain: on the page about what is supposed already, the key takes it back, and nothing
+// else that is supposed.
 func TestSupposingAPageAgain(t *testing.T) {
 	d := drive(t, 140, 40, "nodes")
 	d.press(":", "node gpu-b-04", "enter", "w", ":", "drain gpu-b-03", "enter", "w")
@@ -85,7 +86,8 @@ func TestNothingIsWrittenWhereItIsSupposed(t *testing.T) {
 	}
 }
 
-// TestMakingRoom: the page says which pods have to move, and the key supposes that they are gone: then the claim fits.
+// TestMakingRoom: the page says which pods have to move, and the key supposes that they are gone: then the
+// claim fits.
 func TestMakingRoom(t *testing.T) {
 	d := drive(t, 140, 40, "claims")
 	d.press(":", "make-room ml/pretrain-2", "enter")

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestWhatIfItWereTakenAway asks what would be without objects of each kind, with the keys that a user presses.
+// TestWhatIfItWereTakenAway asks what would be without objects of each kind, with the keys that a user
+// presses.
 func TestWhatIfItWereTakenAway(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -53,7 +54,8 @@ func TestWhatIfItWereTakenAway(t *testing.T) {
 	}
 }
 
-// TestTakingAwayInASupposedCluster asks about what is supposed already: what the node that is added takes over, and that one itself.
+// TestTakingAwayInASupposedCluster asks about what is supposed already: what the node that is added takes
+// over, and that one itself.
 func TestTakingAwayInASupposedCluster(t *testing.T) {
 	d := drive(t, 140, 40, "nodes")
 	d.press(":", "node gpu-b-04", "enter", "w", "p", "enter")
@@ -114,7 +116,8 @@ func TestTakingAwayDifferentThings(t *testing.T) {
 	}
 }
 
-// TestPlannedPutsTheNameFirst: who types all of a name means that object, and no other that has it in its name.
+// TestPlannedPutsTheNameFirst: who types all of a name means that object, and no other that has it in its
+// name.
 func TestPlannedPutsTheNameFirst(t *testing.T) {
 	var all []place
 	for _, name := range []string{"ab", "b", "bc"} {

@@ -1,7 +1,8 @@
 package tui
 
-// tasks are those of docs/top.md, which is written from them. The commands of kubectl were run against an API server
-// of Kubernetes 1.37 with the objects of the demo cluster; k9s is meant without plugins and views of one's own.
+// tasks are those of docs/top.md, which is written from them. The commands of kubectl were run against an API
+// server of Kubernetes 1.37 with the objects of the demo cluster; k9s is meant without plugins and views of
+// one's own.
 var tasks = []task{
 	{
 		question: "Why does pod train-0 hang?",

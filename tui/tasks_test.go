@@ -27,7 +27,8 @@ type task struct {
 	shows []string
 	// says tells people what they see.
 	says string
-	// kubectl are the commands that come nearest to an answer, k9s the keys; the other two say what they leave to do.
+	// kubectl are the commands that come nearest to an answer, k9s the keys; the other two say what they
+	// leave to do.
 	kubectl     []string
 	kubectlLeft string
 	k9s         []string
@@ -89,7 +90,8 @@ func atWork(t *testing.T, steps, width, height int) *driver {
 	for range 30 {
 		load.Read(context.Background())
 	}
-	// What happens is seen from a view that takes little time, and the program is shown as if it had just been started.
+	// What happens is seen from a view that takes little time, and the program is shown as if it had just
+	// been started.
 	d, life := alive(t, Options{Profile: colorprofile.NoTTY, Writer: dry{}, Levels: load, View: "storage"}, width, height)
 	for range steps {
 		d.send(arrived{life.Step()})

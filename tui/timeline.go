@@ -31,8 +31,8 @@ type Log struct {
 	first  moment
 }
 
-// NewLog returns the time line of a log, which begins with a snapshot of a moment of it, at a time. finish adds to snapshots
-// what is not in the log. From then on nobody else may use the log.
+// NewLog returns the time line of a log, which begins with a snapshot of a moment of it, at a time. finish
+// adds to snapshots what is not in the log. From then on nobody else may use the log.
 func NewLog(log Recording, first *inspect.Snapshot, number int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
 	return &Log{Static(first), log, finish, moment{number, first.Time()}}
 }
@@ -43,14 +43,15 @@ type moment struct {
 	at     time.Time
 }
 
-// stride is how far to go: so many changes, or a share of the whole time from -1 to 1 if there are no changes.
+// stride is how far to go: so many changes, or a share of the whole time from -1 to 1 if there are no
+// changes.
 type stride struct {
 	changes int
 	share   float64
 }
 
-// travel returns another moment, and the cluster at it, or the same moment when there is none further on. It is not called
-// again before it has returned.
+// travel returns another moment, and the cluster at it, or the same moment when there is none further on. It
+// is not called again before it has returned.
 func (l *Log) travel(ctx context.Context, from moment, by stride) (to moment, s *inspect.Snapshot, err error) {
 	if by.changes != 0 {
 		to.number, err = l.log.Step(ctx, from.number, by.changes)
@@ -168,7 +169,8 @@ func (t *timeline) arrive(result screen.Result[arrival]) tea.Cmd {
 	return tea.Batch(t.rebuildWorld(), next)
 }
 
-// text says which moment is shown, and where on the time line it is, with as much of a line as there is room for.
+// text says which moment is shown, and where on the time line it is, with as much of a line as there is room
+// for.
 func (t *timeline) text(room int) styled.Line {
 	if t.log == nil {
 		return nil

@@ -93,7 +93,8 @@ func TestGoldenTimeline(t *testing.T) {
 	}
 }
 
-// TestTimelineShowsTheMoment: in every view the keys go to another moment, of which everything that is shown is, and back.
+// TestTimelineShowsTheMoment: in every view the keys go to another moment, of which everything that is shown
+// is, and back.
 func TestTimelineShowsTheMoment(t *testing.T) {
 	pairs := [][2]string{{"left", "right"}, {"[", "]"}, {"shift+left", "shift+right"}, {"{", "}"}, {"ctrl+left", "ctrl+right"}, {"<", ">"}}
 	for i, view := range Views() {
@@ -129,8 +130,8 @@ func TestTimelineShowsTheMoment(t *testing.T) {
 	}
 }
 
-// TestTimelineShowsRows: the rows, and not only the time above them, are those of the moment that a key leads to, and stay so while
-// nobody presses one.
+// TestTimelineShowsRows: the rows, and not only the time above them, are those of the moment that a key leads
+// to, and stay so while nobody presses one.
 func TestTimelineShowsRows(t *testing.T) {
 	for i, view := range []string{"claims", "devices", "nodes", "usage", "causes"} {
 		if i%testwork.Of(1, 3) != 0 {
@@ -178,7 +179,8 @@ func rowsAt(t *testing.T, view string, moment int) string {
 	return d.m.top().Plain(d.m.world, 0)
 }
 
-// TestSourcesRest: a source that has said everything says nothing more. If it did, the program would never rest.
+// TestSourcesRest: a source that has said everything says nothing more. If it did, the program would never
+// rest.
 func TestSourcesRest(t *testing.T) {
 	log := openRecorded(t)
 	first := demoSnapshot(t)
@@ -206,7 +208,8 @@ func TestSourcesRest(t *testing.T) {
 	}
 }
 
-// TestTimelineKeysAreKeys: what the keys of screens say of them is still true, and each does something or says why not.
+// TestTimelineKeysAreKeys: what the keys of screens say of them is still true, and each does something or
+// says why not.
 func TestTimelineKeysAreKeys(t *testing.T) {
 	d := travelled(t, 100, 30, "nodes")
 	d.press("left")

@@ -46,8 +46,8 @@ func TestKeysOfTheContract(t *testing.T) {
 	}
 }
 
-// TestStuckFirst: the first page of a stuck cluster says what is stuck and why. Where nothing is, or where a view was asked
-// for, it is another one.
+// TestStuckFirst: the first page of a stuck cluster says what is stuck and why. Where nothing is, or where a
+// view was asked for, it is another one.
 func TestStuckFirst(t *testing.T) {
 	options := func(s *inspect.Snapshot) Options {
 		return Options{Source: Static(s), Origin: "demo", Cluster: "demo", Profile: colorprofile.NoTTY, Clock: demo.Now, StuckFirst: true}
@@ -90,7 +90,8 @@ func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
 	}
 }
 
-// The lab has a rule of its own: there is one below the tabs, and what there is to be said above it gets another.
+// The lab has a rule of its own: there is one below the tabs, and what there is to be said above it gets
+// another.
 func TestOneRuleAboveTheLab(t *testing.T) {
 	d := drive(t, 80, 24, "cel")
 	lines := strings.Split(d.frame(), "\n")
@@ -184,8 +185,8 @@ func TestSupposingShowsWhomItHelps(t *testing.T) {
 	}
 }
 
-// The key for what-ifs, pressed again, takes back what it supposed: where the row is sorted elsewhere, where a filter
-// hides it now, and where nobody has moved the cursor yet.
+// The key for what-ifs, pressed again, takes back what it supposed: where the row is sorted elsewhere, where
+// a filter hides it now, and where nobody has moved the cursor yet.
 func TestSupposingAgainTakesBackTheSame(t *testing.T) {
 	held := func(d *driver) (names []string) {
 		for _, c := range d.m.hypotheses {

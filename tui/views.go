@@ -30,8 +30,8 @@ type viewEntry struct {
 	make func(*Options) screen.Screen
 }
 
-// viewTable lists the views: first those with a number, by which a key leads to them, then lists of kinds, to which only their
-// names lead. A new view is a package and a line here.
+// viewTable lists the views: first those with a number, by which a key leads to them, then lists of kinds, to
+// which only their names lead. A new view is a package and a line here.
 var viewTable = []viewEntry{
 	{"claims", "Claims", "", func(*Options) screen.Screen { return claims.New() }},
 	{"devices", "Devices", "Dev", func(*Options) screen.Screen { return devices.New() }},

@@ -27,7 +27,8 @@ func (m *mute) Waiting() (server string, since time.Time, what []string) {
 	return "https://cluster.example.com:6443", demo.Now().Add(-75 * time.Second), []string{"the version of the server", "resourceclaims.resource.k8s.io", "pods\x1b[31m"}
 }
 
-// TestWaitingSaysForWhat: until there is a snapshot, the screen tells for whom and what it waits, and since when.
+// TestWaitingSaysForWhat: until there is a snapshot, the screen tells for whom and what it waits, and since
+// when.
 func TestWaitingSaysForWhat(t *testing.T) {
 	source := &mute{updates: make(chan *inspect.Snapshot, 1)}
 	m := newModel(context.Background(), Options{

@@ -44,8 +44,8 @@ func (m *worlds) now() time.Time {
 	return m.options.Clock()
 }
 
-// rebuildWorld makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot is
-// changed in the background first.
+// rebuildWorld makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot
+// is changed in the background first.
 func (m *worlds) rebuildWorld() tea.Cmd {
 	if len(m.hypotheses) == 0 {
 		m.suppose.Stop()
@@ -155,8 +155,8 @@ func (m *worlds) supposeWord() string {
 	return "suppose it"
 }
 
-// supposable is what the key for it supposes, or takes back, of the object that is pointed at. Pressed again it takes
-// back what it supposed, wherever the row has gone or whichever is pointed at instead.
+// supposable is what the key for it supposes, or takes back, of the object that is pointed at. Pressed again
+// it takes back what it supposed, wherever the row has gone or whichever is pointed at instead.
 func (m *worlds) supposable(ref screen.Ref) screen.Change {
 	if slices.Contains(m.hypotheses, m.again) {
 		return m.again
@@ -189,8 +189,8 @@ func (m *worlds) supposeOrNot(ref screen.Ref) tea.Cmd {
 	return tea.Batch(m.update(m.top(), screen.Selected{Ref: ref}), cmd)
 }
 
-// supposeSubjects supposes something of all objects that are marked, or takes it back if all of it is supposed. Without marks
-// it is about the object at the cursor.
+// supposeSubjects supposes something of all objects that are marked, or takes it back if all of it is
+// supposed. Without marks it is about the object at the cursor.
 func (m *worlds) supposeSubjects(*screen.World) tea.Cmd {
 	if m.planning() {
 		return m.supposePage()
@@ -230,8 +230,8 @@ func (m *worlds) supposeSubjects(*screen.World) tea.Cmd {
 	return m.rebuildWorld()
 }
 
-// supposePage supposes what the page that is shown is about, and leaves the page for the cluster in which that has happened; or takes
-// it back if it is supposed already.
+// supposePage supposes what the page that is shown is about, and leaves the page for the cluster in which
+// that has happened; or takes it back if it is supposed already.
 func (m *worlds) supposePage() tea.Cmd {
 	changes := m.state().Suppositions
 	if m.base == nil || len(changes) == 0 {

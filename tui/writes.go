@@ -110,7 +110,8 @@ func (m *writes) take(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// refusal says why nothing will be written. It stays until it is taken note of: who expects to be asked may be typing yes.
+// refusal says why nothing will be written. It stays until it is taken note of: who expects to be asked may
+// be typing yes.
 func refusal(why string) *popup {
 	return &popup{title: "nothing is written", stays: true, text: []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(why))}, widest: widestRefusal}
 }

@@ -6,8 +6,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Batch asks a Program about many devices, one after the other, and remembers only what it says of those that differ in what the
-// expression reads: where that is little, neither time nor memory grows with the devices. It is used by one goroutine only.
+// Batch asks a Program about many devices, one after the other, and remembers only what it says of those that
+// differ in what the expression reads: where that is little, neither time nor memory grows with the devices.
+// It is used by one goroutine only.
 type Batch struct {
 	program *Program
 	known   map[string]match

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
-// TestBatch: a batch says of each device what the program says, also of those that differ only in whether they are shared, in their
-// driver, or in that they cannot be converted.
+// TestBatch: a batch says of each device what the program says, also of those that differ only in whether
+// they are shared, in their driver, or in that they cannot be converted.
 func TestBatch(t *testing.T) {
 	device := func(model string, shared bool) *resourcev1.Device {
 		return &resourcev1.Device{AllowMultipleAllocations: ptr.To(shared), Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: &model}}}

@@ -37,8 +37,8 @@ func (c *Comparison) Brief() string {
 	return c.Field.Name + " " + string(c.Relation) + " " + literal
 }
 
-// WithoutDomains leaves out of an expression the domains of its fields, if their names tell them apart. The result is
-// for reading; a selector needs the whole expression.
+// WithoutDomains leaves out of an expression the domains of its fields, if their names tell them apart. The
+// result is for reading; a selector needs the whole expression.
 func (c *Cache) WithoutDomains(expression string) string {
 	known := map[string]Field{}
 	out, at := "", 0

@@ -136,8 +136,8 @@ func (c *Cache) Functions() []string {
 	return names
 }
 
-// GatesNeeded returns the feature gates that are off and with which the API server would accept a selector that it
-// does not accept now. It returns nil if it never would.
+// GatesNeeded returns the feature gates that are off and with which the API server would accept a selector
+// that it does not accept now. It returns nil if it never would.
 func (c *Cache) GatesNeeded(expression string) []string {
 	sharing, lists := c.features, c.features
 	sharing.EnableConsumableCapacity, lists.EnableListTypeAttributes = true, true

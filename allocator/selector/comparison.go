@@ -20,8 +20,8 @@ const (
 	BoolLiteral     LiteralForm = "bool"
 )
 
-// Relation is how a field stands to a literal: "==", ">=", ">", "<=" or "<". It is OtherRelation where an expression
-// says something else of the two, such as startsWith.
+// Relation is how a field stands to a literal: "==", ">=", ">", "<=" or "<". It is OtherRelation where an
+// expression says something else of the two, such as startsWith.
 type Relation string
 
 // The relations.
@@ -54,8 +54,8 @@ func (r Relation) OrEqual() Relation {
 //	device.attributes["gpu.example.com"].driverVersion.isGreaterThan(semver("1.2.3"))
 //	device.attributes["gpu.example.com"].model.startsWith("A")
 //
-// Expressions that negate anything are none, nor are those whose literal is a floating-point number or a string
-// with escapes, or a boolean that the field is not compared with by ==.
+// Expressions that negate anything are none, nor are those whose literal is a floating-point number or a
+// string with escapes, or a boolean that the field is not compared with by ==.
 type Comparison struct {
 	Field Field
 	// Form and Literal are the literal: how it is written, and its text without quotes and function.
@@ -91,9 +91,10 @@ func (c *Cache) Comparison(expression string) (Comparison, bool) {
 }
 
 // With returns the expression with another literal and another relation. Everything else stays as it is
-// written, except that isGreaterThan and isLessThan become compareTo where the relation changes. OtherRelation
-// leaves the relation as it is, and so does any where the Comparison has none. Quantities and versions
-// that are compared by the operator == have no other operator, so another relation does not compile there.
+// written, except that isGreaterThan and isLessThan become compareTo where the relation changes.
+// OtherRelation leaves the relation as it is, and so does any where the Comparison has none. Quantities and
+// versions that are compared by the operator == have no other operator, so another relation does not compile
+// there.
 func (c *Comparison) With(relation Relation, literal string) string {
 	var edits []edit
 	if literal != c.Literal {
@@ -212,7 +213,8 @@ func isCompareTo(e ast.Expr) bool {
 
 func isInt(e ast.Expr) bool { return ConstantKind(e) == "int" }
 
-// setLiteral finds the literal in the source. It returns false if it is written there in another way than usual.
+// setLiteral finds the literal in the source. It returns false if it is written there in another way than
+// usual.
 func (t *taking) setLiteral(c *Comparison) bool {
 	e := t.literals[0]
 	switch v := e.AsLiteral().Value().(type) {

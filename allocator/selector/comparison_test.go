@@ -149,8 +149,8 @@ func checkComparison(t *testing.T, cache *Cache, expression, literal string) (is
 		if !ok || other.Field != want.Field || other.Form != want.Form || other.Literal != want.Literal || other.Relation != want.Relation {
 			t.Errorf("%q with %s %q became %q, which is %+v", expression, relation, literal, text, other)
 		}
-		// Except for isGreaterThan, isLessThan, single quotes and characters that are written with escapes there is a
-		// way back.
+		// Except for isGreaterThan, isLessThan, single quotes and characters that are written with escapes
+		// there is a way back.
 		raw := strings.Contains(expression, "'") || Quote(c.Literal) != `"`+c.Literal+`"`
 		if back := other.With(c.Relation, c.Literal); !c.method && !raw && back != expression {
 			t.Errorf("%q became %q, and then %q", expression, text, back)

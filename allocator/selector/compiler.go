@@ -16,9 +16,9 @@ var compilers = struct {
 	of map[cel.Features]compiler
 }{of: map[cel.Features]compiler{}}
 
-// compilerFor returns the compiler for a set of features, of which there are four. Upstream keeps only that of the
-// features that were asked for last: whoever goes back and forth between features makes it build one, with its
-// environments, each time, which takes longer than to compile hundreds of expressions.
+// compilerFor returns the compiler for a set of features, of which there are four. Upstream keeps only that
+// of the features that were asked for last: whoever goes back and forth between features makes it build one,
+// with its environments, each time, which takes longer than to compile hundreds of expressions.
 func compilerFor(features cel.Features) compiler {
 	compilers.Lock()
 	defer compilers.Unlock()

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFeaturesBackAndForth: what is kept of environments does not grow with the number of times that features change.
+// TestFeaturesBackAndForth: what is kept of environments does not grow with the number of times that features
+// change.
 func TestFeaturesBackAndForth(t *testing.T) {
 	kept := func() int {
 		n := 0

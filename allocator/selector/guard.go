@@ -24,17 +24,18 @@ import (
 //	cel.bind(a, [1,1], cel.bind(b, [a,a], …))    2^n elements in n steps, to be compared in one call
 //
 // The scheduler runs into that, and so does the API server. Here, a program that makes such calls is planned
-// anew with each call behind a guard, which weighs the arguments before it lets them through. What is given up is
-// no error within CEL, which "|| true" could swallow, but ends the evaluation: Exhausted.
+// anew with each call behind a guard, which weighs the arguments before it lets them through. What is given
+// up is no error within CEL, which "|| true" could swallow, but ends the evaluation: Exhausted.
 
-// Exhausted says that an evaluation was given up because it would take an amount of time or memory that the cost
-// limit of CEL does not bound. kube-scheduler has no other limit and heeds no timeout within a call: it would go
-// on, and schedule nothing else meanwhile.
+// Exhausted says that an evaluation was given up because it would take an amount of time or memory that the
+// cost limit of CEL does not bound. kube-scheduler has no other limit and heeds no timeout within a call: it
+// would go on, and schedule nothing else meanwhile.
 type Exhausted struct {
 	Expression string
 	// Why says which call was too much.
 	Why string
-	// Endless says that the scheduler is known not to come back from it. Otherwise it may well, after seconds or hours.
+	// Endless says that the scheduler is known not to come back from it. Otherwise it may well, after seconds
+	// or hours.
 	Endless bool
 }
 
@@ -42,8 +43,8 @@ func (e *Exhausted) Error() string {
 	return fmt.Sprintf("given up: %s, which CEL's cost limit does not bound", e.Why)
 }
 
-// maxWork is how much work an evaluation may do within calls, in elements and in pieces of text that are looked
-// at. That is several times what the cost limit of CEL stands for.
+// maxWork is how much work an evaluation may do within calls, in elements and in pieces of text that are
+// looked at. That is several times what the cost limit of CEL stands for.
 const maxWork = 5 * resourcev1.CELSelectorExpressionMaxCost
 
 // guarded returns the compiled expression, with a guarded program if it needs one.
@@ -93,8 +94,8 @@ func guardedProgram(expression string, env *celgo.Env) (celgo.Program, error) {
 // ended, as in k8s.io/apiserver/pkg/apis/cel.
 const interruptCheckFrequency = 100
 
-// refusing is the program of an expression that the scheduler can plan and this package cannot: that should not
-// happen, and if it does, it must not be evaluated without guards.
+// refusing is the program of an expression that the scheduler can plan and this package cannot: that should
+// not happen, and if it does, it must not be evaluated without guards.
 type refusing struct{ err error }
 
 func (r *refusing) Eval(any) (celVal, *celgo.EvalDetails, error) { return nil, nil, r.err }
@@ -155,8 +156,8 @@ func name(function string) string {
 	return function + "()"
 }
 
-// harmless reports whether what an expression does is bounded by its length: it builds no values out of others,
-// repeats nothing, and calls only functions that take no longer than their arguments are long.
+// harmless reports whether what an expression does is bounded by its length: it builds no values out of
+// others, repeats nothing, and calls only functions that take no longer than their arguments are long.
 func harmless(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.LiteralKind, ast.IdentKind:

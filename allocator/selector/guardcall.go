@@ -93,9 +93,9 @@ func invoke(call interpreter.InterpretableCall, binding *functions.Overload, v [
 	return types.NewErrWithNodeID(call.ID(), "no such overload: %s", call.Function())
 }
 
-// concatenate joins two lists into one of its own. CEL keeps the two, and to find the length or an element of a list
-// that was joined from itself again and again takes as long as it has elements. nil leaves it to CEL: of
-// texts and numbers, and of the lists that comprehensions build up, which CEL appends to.
+// concatenate joins two lists into one of its own. CEL keeps the two, and to find the length or an element of
+// a list that was joined from itself again and again takes as long as it has elements. nil leaves it to CEL:
+// of texts and numbers, and of the lists that comprehensions build up, which CEL appends to.
 func (g *guards) concatenate(a, b ref.Val) ref.Val {
 	if growing(a) {
 		return nil

@@ -15,8 +15,8 @@ import (
 type Features struct {
 	ConsumableCapacity bool
 	ListTypeAttributes bool
-	// HideSharing says that expressions do not see allowMultipleAllocations, whatever a device says. It is so for the
-	// stable allocator of the scheduler.
+	// HideSharing says that expressions do not see allowMultipleAllocations, whatever a device says. It is so
+	// for the stable allocator of the scheduler.
 	HideSharing bool
 }
 
@@ -204,8 +204,8 @@ var prepareds = sync.Pool{New: func() any {
 	}
 }}
 
-// Evaluate is Match without remembering the result, and says what the evaluation cost. The caller says whether the
-// device is [Convertible].
+// Evaluate is Match without remembering the result, and says what the evaluation cost. The caller says
+// whether the device is [Convertible].
 func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (match bool, cost uint64, err error) {
 	if err := p.CompileError(); err != nil {
 		return false, 0, err
@@ -217,8 +217,8 @@ func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev
 	return match, cost, cel.EnhanceRuntimeError(err)
 }
 
-// evaluate gives the program only what it reads of a device that can be converted, which is all that its result, its
-// error and its cost depend on: to convert a device takes longer than to evaluate it.
+// evaluate gives the program only what it reads of a device that can be converted, which is all that its
+// result, its error and its cost depend on: to convert a device takes longer than to evaluate it.
 func (p *Program) evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (bool, *celgo.EvalDetails, error) {
 	reads := p.Reads()
 	wholeDomain := func(f Field) bool { return f.Name == "" }

@@ -38,8 +38,8 @@ type Part struct {
 	Expr ast.Expr
 }
 
-// Reads returns the fields that the part reads, in the order of first use, and then those that it only asks for with
-// in, with their values on a device.
+// Reads returns the fields that the part reads, in the order of first use, and then those that it only asks
+// for with in, with their values on a device.
 func (p *Part) Reads(driver string, device *resourcev1.Device) []Read {
 	out := ReadsOf(p.Expr, driver, device)
 	ast.PreOrderVisit(p.Expr, ast.NewExprVisitor(func(e ast.Expr) {
@@ -167,7 +167,8 @@ func partCount(e ast.Expr, info *ast.SourceInfo) int {
 	return n
 }
 
-// ReadsOf returns the fields that a part of an expression reads, in the order of first use, with their values on a device.
+// ReadsOf returns the fields that a part of an expression reads, in the order of first use, with their values
+// on a device.
 func ReadsOf(e ast.Expr, driver string, device *resourcev1.Device) []Read {
 	var out []Read
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

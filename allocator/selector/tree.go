@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// Tree is the syntax tree of an expression as it is written: macros such as has() can be told from what they stand for.
+// Tree is the syntax tree of an expression as it is written: macros such as has() can be told from what they
+// stand for.
 type Tree struct {
 	Root ast.Expr
 	info *ast.SourceInfo
@@ -77,7 +78,8 @@ func (t Tree) first(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// Conjuncts returns the operands of the && at the top of an expression; the expression itself if there is none.
+// Conjuncts returns the operands of the && at the top of an expression; the expression itself if there is
+// none.
 func Conjuncts(e ast.Expr) []ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.LogicalAnd {
 		return []ast.Expr{e}
@@ -89,8 +91,9 @@ func Conjuncts(e ast.Expr) []ast.Expr {
 	return out
 }
 
-// Path returns the names of a chain of constant selections from "device", without it: attributes, gpu.example.com and
-// model for device.attributes["gpu.example.com"].model. It returns nil if the expression is something else.
+// Path returns the names of a chain of constant selections from "device", without it: attributes,
+// gpu.example.com and model for device.attributes["gpu.example.com"].model. It returns nil if the expression
+// is something else.
 func Path(e ast.Expr) []string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -118,7 +121,8 @@ func Path(e ast.Expr) []string {
 // IsField reports whether the first name of a path is that of something with domains and names.
 func IsField(kind string) bool { return kind == "attributes" || kind == "capacity" }
 
-// KeyTest returns the field that an expression asks for by in, as in "model" in device.attributes["gpu.example.com"].
+// KeyTest returns the field that an expression asks for by in, as in "model" in
+// device.attributes["gpu.example.com"].
 func KeyTest(e ast.Expr) (Field, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.In {
 		return Field{}, false

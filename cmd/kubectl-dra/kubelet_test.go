@@ -55,12 +55,14 @@ func (scriptKubelet) GetInfo(context.Context, *registration.InfoRequest) (*regis
 	return &registration.PluginInfo{Type: "DRAPlugin", Name: "gpu.example.com", SupportedVersions: []string{"v1.DRAPlugin"}}, nil
 }
 
-// scriptClaims are prepared on n1: one that is used there, and one that the cluster does not know, with a text for terminals.
+// scriptClaims are prepared on n1: one that is used there, and one that the cluster does not know, with a
+// text for terminals.
 const scriptClaims = `{"ClaimInfoStateList":[
  {"ClaimUID":"1","ClaimName":"gpus","Namespace":"ml","DriverState":{"gpu.example.com":{"Devices":[{"PoolName":"n1","DeviceName":"gpu-0","CDIDeviceIDs":["example.com/gpu=0"]},{"PoolName":"n1","DeviceName":"gpu-1"}]}}},
  {"ClaimUID":"2","ClaimName":"left\u001b[31m","Namespace":"ml","DriverState":{"gpu.example.com":{"Devices":null}}}]}`
 
-// serveKubelet makes the directory of a kubelet, $KUBELET, and serves its sockets. Its name is short, for the paths of sockets are.
+// serveKubelet makes the directory of a kubelet, $KUBELET, and serves its sockets. Its name is short, for the
+// paths of sockets are.
 func serveKubelet(env *testscript.Env) error {
 	dir, err := os.MkdirTemp("", "kl")
 	if err != nil {

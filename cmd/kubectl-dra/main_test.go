@@ -27,7 +27,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The home of scripts, which commands that run in this process would not know: it is read when a process begins.
+	// The home of scripts, which commands that run in this process would not know: it is read when a process
+	// begins.
 	clientcmd.RecommendedConfigDir = "/no-home/.kube"
 	clientcmd.RecommendedHomeFile = "/no-home/.kube/config"
 	testscript.Main(m, map[string]func(){"kubectl-dra": main, "kubectl_complete-dra": main})
@@ -159,7 +160,8 @@ func failWith(w http.ResponseWriter, code int, what string) {
 	_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,%s}`, code, what) // as above
 }
 
-// exits runs a command and checks its exit code: exits CODE COMMAND ARGUMENT... What it prints as JSON has to follow its schema.
+// exits runs a command and checks its exit code: exits CODE COMMAND ARGUMENT... What it prints as JSON has to
+// follow its schema.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT...]")
@@ -185,15 +187,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// hasToBeAProcess reports whether a command of a script needs a process of its own: starting a thousand of them takes most of
-// the time of all scripts, so only the full run does it for each. Standard input is known to processes alone, and a time zone
-// is read once in a process.
+// hasToBeAProcess reports whether a command of a script needs a process of its own: starting a thousand of
+// them takes most of the time of all scripts, so only the full run does it for each. Standard input is known
+// to processes alone, and a time zone is read once in a process.
 func hasToBeAProcess(ts *testscript.TestScript, command []string) bool {
 	return effort.Full() || command[0] != "kubectl-dra" || slices.Contains(command, "-") || ts.Getenv("TZ") != ""
 }
 
-// runHere runs the program in this process, as main does, with the environment and the working directory of a script, and
-// returns its exit code and what it prints.
+// runHere runs the program in this process, as main does, with the environment and the working directory of a
+// script, and returns its exit code and what it prints.
 func runHere(ts *testscript.TestScript, args []string) (code, stdout string) {
 	defer enter(ts)()
 	var out, errOut bytes.Buffer

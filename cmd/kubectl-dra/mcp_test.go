@@ -16,7 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestMCPOverStdio has the program itself answer a client, several questions at once, until the client hangs up.
+// TestMCPOverStdio has the program itself answer a client, several questions at once, until the client hangs
+// up.
 func TestMCPOverStdio(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -57,7 +58,8 @@ func TestMCPOverStdio(t *testing.T) {
 // greeting is what a client says first.
 const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 
-// TestMCPEnds: with stdin at its end the server ends well, with garbage in it after an error for each line, and with a signal as every command.
+// TestMCPEnds: with stdin at its end the server ends well, with garbage in it after an error for each line,
+// and with a signal as every command.
 func TestMCPEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, input string

@@ -32,8 +32,8 @@ const (
 	maxDuration = time.Minute
 )
 
-// hostile is an input: head, then body again and again until there are size bytes, then tail. In the body %x is
-// the number of the repetition.
+// hostile is an input: head, then body again and again until there are size bytes, then tail. In the body %x
+// is the number of the repetition.
 type hostile struct {
 	head, body, tail string
 	size             int
@@ -129,8 +129,8 @@ func (h hostile) file(t *testing.T) string {
 	return path
 }
 
-// TestMemoryOfHostileFiles: whatever a file of 1 MiB holds, no command takes more than 500 MiB, or crashes, or
-// takes long.
+// TestMemoryOfHostileFiles: whatever a file of 1 MiB holds, no command takes more than 500 MiB, or crashes,
+// or takes long.
 func TestMemoryOfHostileFiles(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(hostiles)) {
 		if i%effort.Of(1, 16) > 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 )
 
-// TestWatchLines: what --watch prints as JSON is a document on each line, at once; it ends with Ctrl-C, and when nobody reads any more.
+// TestWatchLines: what --watch prints as JSON is a document on each line, at once; it ends with Ctrl-C, and
+// when nobody reads any more.
 func TestWatchLines(t *testing.T) {
 	for name, c := range map[string]struct {
 		args   []string

@@ -1,5 +1,5 @@
-// Package schema has the JSON Schemas of what commands print with -o json, a file for each kind. They are generated from the types by
-// go generate ./cmd/kubectl-dra/internal/schemadoc.
+// Package schema has the JSON Schemas of what commands print with -o json, a file for each kind. They are
+// generated from the types by go generate ./cmd/kubectl-dra/internal/schemadoc.
 package schema
 
 import (

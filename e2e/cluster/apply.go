@@ -194,8 +194,8 @@ func Eventually(t testing.TB, check func(context.Context) error) {
 }
 
 // DecidingTime is how long a decision of the scheduler that is not the expected one has to stand. It may be
-// about the cluster as it was a moment ago, and then the scheduler decides again by itself: after the pause that it
-// makes between two tries of a pod, which is ten seconds at most.
+// about the cluster as it was a moment ago, and then the scheduler decides again by itself: after the pause
+// that it makes between two tries of a pod, which is ten seconds at most.
 const DecidingTime = 12 * time.Second
 
 // PodScheduled waits until the scheduler has decided about a pod as expected, or differently and stays with
@@ -207,8 +207,8 @@ func (c *Cluster) PodScheduled(
 	return c.PodScheduledWithin(t, DecidingTime, namespace, name, expected)
 }
 
-// PodScheduledWithin is PodScheduled for a test that asks again where the scheduler decides differently, or for which the decision
-// makes no difference: that has to stand for less time.
+// PodScheduledWithin is PodScheduled for a test that asks again where the scheduler decides differently, or
+// for which the decision makes no difference: that has to stand for less time.
 func (c *Cluster) PodScheduledWithin(
 	t testing.TB, stands time.Duration, namespace, name string, expected func(corev1.PodCondition, string) bool,
 ) (decision corev1.PodCondition, node string) {

@@ -23,8 +23,8 @@ var cleared = []schema.GroupKind{
 	{Group: "storage.k8s.io", Kind: "CSIDriver"}, {Group: "storage.k8s.io", Kind: "CSINode"}, {Kind: "Node"},
 }
 
-// Clear deletes all nodes, pods and objects of devices and storage, with their finalizers, so that the next test
-// can use the same control plane. Namespaces stay.
+// Clear deletes all nodes, pods and objects of devices and storage, with their finalizers, so that the next
+// test can use the same control plane. Namespaces stay.
 func (c *Cluster) Clear(t testing.TB) {
 	t.Helper()
 	for _, kind := range cleared {

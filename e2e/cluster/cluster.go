@@ -346,8 +346,8 @@ func (c *Cluster) writeKeys() error {
 	return os.WriteFile(c.path("sa.key"), pem.EncodeToMemory(block), 0o600)
 }
 
-// Ports below those that the system gives to outgoing connections (from 32768 on): one of these could be taken
-// between the moment that it was found free and the moment that a part of the cluster listens on it.
+// Ports below those that the system gives to outgoing connections (from 32768 on): one of these could be
+// taken between the moment that it was found free and the moment that a part of the cluster listens on it.
 const firstPort, lastPort = 20000, 32000
 
 // givenPorts are those that this process has given out.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BuildKubectl compiles the kubectl of the default version, unless that has been done, and returns where it is, for
-// tests that need no cluster.
+// BuildKubectl compiles the kubectl of the default version, unless that has been done, and returns where it
+// is, for tests that need no cluster.
 func BuildKubectl(t testing.TB) string {
 	t.Helper()
 	home, err := root()

@@ -47,9 +47,9 @@ type KubeletOptions struct {
 	Configuration string
 }
 
-// BuildKubelet compiles the kubelet of the default version, which keeps all processors busy for a minute the first
-// time: better before the test runs beside others, whose clusters would have to wait. The test is skipped where
-// the kernel allows no mount namespaces.
+// BuildKubelet compiles the kubelet of the default version, which keeps all processors busy for a minute the
+// first time: better before the test runs beside others, whose clusters would have to wait. The test is
+// skipped where the kernel allows no mount namespaces.
 func BuildKubelet(t testing.TB) {
 	t.Helper()
 	if _, err := isolate(); err != nil {

@@ -28,12 +28,13 @@ type Refusal struct {
 	Reason string
 }
 
-// lateKinds are created after all others: what refers to the UIDs of the others, and quotas that would keep them out.
+// lateKinds are created after all others: what refers to the UIDs of the others, and quotas that would keep
+// them out.
 var lateKinds = map[string]int{"Namespace": -2, "Node": -1, "Pod": 1, "ResourceClaim": 2, "Event": 3, "ResourceQuota": 4}
 
-// Plant creates objects as they would be in a cluster that has run for a while: with the status, the owners and the deletion that
-// they have, and as old as they say. UIDs that objects give each other become those of the server. Namespaces are created as needed.
-// What the server refuses is left out and returned.
+// Plant creates objects as they would be in a cluster that has run for a while: with the status, the owners
+// and the deletion that they have, and as old as they say. UIDs that objects give each other become those of
+// the server. Namespaces are created as needed. What the server refuses is left out and returned.
 func (c *Cluster) Plant(t testing.TB, objects []*unstructured.Unstructured) []Refusal {
 	t.Helper()
 	objects = slices.Clone(objects)
@@ -134,8 +135,8 @@ func replaceUIDs(value any, uids map[string]string) {
 	}
 }
 
-// backdate makes an object as old as it would be after hours for which no test can wait. The API server sets these times by itself,
-// so they are written to etcd, which it watches.
+// backdate makes an object as old as it would be after hours for which no test can wait. The API server sets
+// these times by itself, so they are written to etcd, which it watches.
 func (c *Cluster) backdate(ctx context.Context, client dynamic.ResourceInterface, resource, name string, created metav1.Time, deleted *metav1.Time) error {
 	o, err := client.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

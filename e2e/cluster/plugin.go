@@ -37,8 +37,8 @@ func (c *Cluster) Plugin(t testing.TB, user string, args ...string) Result {
 	return result
 }
 
-// Programs are kubectl, of the default version, and the product, for tests that have no cluster but somebody type commands. Both are
-// built first.
+// Programs are kubectl, of the default version, and the product, for tests that have no cluster but somebody
+// type commands. Both are built first.
 func Programs(t testing.TB) (kubectl, product string) {
 	t.Helper()
 	home, err := root()

@@ -72,8 +72,8 @@ func admit(object metav1.Object) (metav1.Object, error) {
 	return out.(metav1.Object), nil //nolint:forcetypeassert // the copy of one
 }
 
-// admitPod does with a pod what the server does when it is created, which is more than to fill in defaults. The status, which
-// the server would empty, is that of later.
+// admitPod does with a pod what the server does when it is created, which is more than to fill in defaults.
+// The status, which the server would empty, is that of later.
 func admitPod(pod *corev1.Pod) (*corev1.Pod, field.ErrorList) {
 	mergeLabelKeys(pod)
 	internal, out := &core.Pod{}, &corev1.Pod{}
@@ -91,10 +91,12 @@ func admitPod(pod *corev1.Pod) (*corev1.Pod, field.ErrorList) {
 	return out, errs
 }
 
-// olderServer is an annotation of pods that were created by a server which left the selectors of spread constraints alone.
+// olderServer is an annotation of pods that were created by a server which left the selectors of spread
+// constraints alone.
 const olderServer = "example.com/older-server"
 
-// mergeLabelKeys puts what matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them, as the server does.
+// mergeLabelKeys puts what matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them, as
+// the server does.
 func mergeLabelKeys(pod *corev1.Pod) {
 	merge := func(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator) {
 		for _, key := range keys {

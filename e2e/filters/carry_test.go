@@ -27,7 +27,8 @@ type carrier struct {
 	fix      *explain.Fix
 	// spared is a pod that commands leave alone, to see whether it ends for nothing.
 	spared inspect.PodRef
-	// gone are the UIDs of pods that were deleted, ended those of them that were not the pod that was asked about.
+	// gone are the UIDs of pods that were deleted, ended those of them that were not the pod that was asked
+	// about.
 	gone  map[types.UID]bool
 	ended []inspect.PodRef
 	// did says that something was done.
@@ -308,8 +309,8 @@ func (c *carrier) recreate(ns, name string) {
 	c.objects.Pods = append(c.objects.Pods, pod)
 }
 
-// released reports whether the fix releases a claim. That is reserved for pods that are not there now and then: the controller
-// lets go of it.
+// released reports whether the fix releases a claim. That is reserved for pods that are not there now and
+// then: the controller lets go of it.
 func (c *carrier) released(claim *resourcev1.ResourceClaim) bool {
 	return slices.ContainsFunc(c.fix.Claims, func(h explain.Holder) bool { return h.Claim == inspect.RefOf(claim) })
 }
@@ -323,7 +324,8 @@ func deallocate(o metav1.Object) {
 	claim.Status = resourcev1.ResourceClaimStatus{}
 }
 
-// ofSuccessor is a volume claim that was made for a pod, made again for another one: as it was, or as that wants it.
+// ofSuccessor is a volume claim that was made for a pod, made again for another one: as it was, or as that
+// wants it.
 func ofSuccessor(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) *corev1.PersistentVolumeClaim {
 	claim.OwnerReferences[0].UID = pod.UID
 	for _, v := range pod.Spec.Volumes {
@@ -338,8 +340,9 @@ func ofSuccessor(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) *corev1.P
 	return claim
 }
 
-// control does what the controllers do when pods are gone: what was made for them goes too, what is reserved for nobody is
-// released, and pods that are new get their claims. A volume that is made for a pod is there for its successor.
+// control does what the controllers do when pods are gone: what was made for them goes too, what is reserved
+// for nobody is released, and pods that are new get their claims. A volume that is made for a pod is there
+// for its successor.
 func (c *carrier) control() {
 	for _, pod := range c.objects.Pods {
 		for i, claim := range c.objects.VolumeClaims {

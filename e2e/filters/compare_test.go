@@ -20,13 +20,14 @@ type says map[filters.Plugin]string
 // answer is what somebody says of a pod.
 type answer struct {
 	nodes map[string]says
-	// other is what the scheduler says of a node with, or without, the pods that are nominated to it, when it would not ask
-	// about nodes at all. This project may say that: it has reasons against single nodes where the plugin gives up before.
+	// other is what the scheduler says of a node with, or without, the pods that are nominated to it, when it
+	// would not ask about nodes at all. This project may say that: it has reasons against single nodes where
+	// the plugin gives up before.
 	other map[string]says
 	// doubts are what was not decided, by node.
 	doubts map[string]says
-	// fails says that a plugin of the scheduler fails at a node. Where it gets so far, it gives up on the pod, whatever it found of other
-	// nodes, so this project decides nothing.
+	// fails says that a plugin of the scheduler fails at a node. Where it gets so far, it gives up on the
+	// pod, whatever it found of other nodes, so this project decides nothing.
 	fails bool
 }
 
@@ -84,7 +85,8 @@ func pluginByPlugin(decide decide) comparer {
 	}
 }
 
-// earlier is a cluster that is like another one and has less in it. An index is made from its index: that must not matter.
+// earlier is a cluster that is like another one and has less in it. An index is made from its index: that
+// must not matter.
 func earlier(s *inspect.Snapshot) *inspect.Snapshot {
 	return s.With(func(o *inspect.Objects) {
 		o.Nodes, o.Pods = o.Nodes[:(len(o.Nodes)+1)/2], slices.DeleteFunc(o.Pods, func(pod *corev1.Pod) bool { return len(pod.Name)%2 == 0 })
@@ -179,8 +181,8 @@ func differences(pod *corev1.Pod, theirs, ours answer) []disagreement {
 	return out
 }
 
-// leaves tells whether the scheduler has no opinion: it leaves a pod that is being deleted out of its group before it
-// looks at the group.
+// leaves tells whether the scheduler has no opinion: it leaves a pod that is being deleted out of its group
+// before it looks at the group.
 func leaves(pod *corev1.Pod, plugin filters.Plugin) bool {
 	return pod.DeletionTimestamp != nil && plugin == filters.GangScheduling
 }

@@ -65,8 +65,8 @@ type counts struct {
 	pods, passing, disagreeing int
 	// refusals are the pods that a plugin of the scheduler refused on a node, or on all.
 	refusals map[filters.Plugin]int
-	// doubts are the pods that were not decided on a node. undecided are those of them of which that is not because of their
-	// pod group, nor because the scheduler fails itself.
+	// doubts are the pods that were not decided on a node. undecided are those of them of which that is not
+	// because of their pod group, nor because the scheduler fails itself.
 	doubts    map[string]int
 	undecided int
 }
@@ -145,7 +145,8 @@ func (c counts) check(t *testing.T) {
 	}
 }
 
-// checkUndecided fails the test if too much is not decided, besides what pod groups decide together and where the scheduler fails itself.
+// checkUndecided fails the test if too much is not decided, besides what pod groups decide together and where
+// the scheduler fails itself.
 func (c counts) checkUndecided(t *testing.T) {
 	t.Helper()
 	if c.undecided*100 >= c.pods {
@@ -153,7 +154,8 @@ func (c counts) checkUndecided(t *testing.T) {
 	}
 }
 
-// TestShrink makes a disagreement small of which nothing matters but a node, and a pod that is bound to another one.
+// TestShrink makes a disagreement small of which nothing matters but a node, and a pod that is bound to
+// another one.
 func TestShrink(t *testing.T) {
 	g := &generator{Rand: rand.New(rand.NewPCG(1, 1)), problem: &problem{gates: map[inspect.Gate]bool{gateGroups: true}}, aspects: []aspect{ports, taints}}
 	g.objects.Nodes = []*corev1.Node{g.node("node-0"), g.node("node-1")}

@@ -27,9 +27,9 @@ import (
 
 var fixesTried = flag.Int("fixes", 0, "of how many refused pods TestFixes carries out the fixes")
 
-// TestFixes carries out the fixes of random pods that are refused, by the commands that are printed, and asks kube-scheduler
-// again: each has to help, on as many nodes as it says, and to end no pod for nothing. None is there twice, and none is more
-// than another one below it.
+// TestFixes carries out the fixes of random pods that are refused, by the commands that are printed, and asks
+// kube-scheduler again: each has to help, on as many nodes as it says, and to end no pod for nothing. None is
+// there twice, and none is more than another one below it.
 func TestFixes(t *testing.T) {
 	f := &fixTrial{kinds: map[string]int{}}
 	want := cmp.Or(*fixesTried, 40)
@@ -125,8 +125,8 @@ func writeTemplates(p *problem) {
 	}
 }
 
-// reserve lets those have reserved a claim who use it, as the controller does: not pods that there are not. What is being deleted and
-// reserved for nobody has no devices.
+// reserve lets those have reserved a claim who use it, as the controller does: not pods that there are not.
+// What is being deleted and reserved for nobody has no devices.
 func reserve(p *problem) {
 	for _, claim := range p.objects.Claims {
 		if claim.Status.Allocation == nil || len(claim.Status.ReservedFor) == 0 {

@@ -12,11 +12,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// gangMayFit plays the turns of the pods of a gang: each is put on the first node that kube-scheduler lets it onto, and is there
-// for those that follow. It reports whether enough of them get a node. What they allocate and mount is not played: where there are
-// claims or volumes, a gang may fit here that does not, but not the reverse.
+// gangMayFit plays the turns of the pods of a gang: each is put on the first node that kube-scheduler lets it
+// onto, and is there for those that follow. It reports whether enough of them get a node. What they allocate
+// and mount is not played: where there are claims or volumes, a gang may fit here that does not, but not the
+// reverse.
 //
-// The filters alone, which are asked about a single pod, know nothing of this: the scheduler's cycle for pod groups counts.
+// The filters alone, which are asked about a single pod, know nothing of this: the scheduler's cycle for pod
+// groups counts.
 func gangMayFit(t *testing.T, p *problem, pod *corev1.Pod) (bool, error) {
 	t.Helper()
 	group := groupOf(p, pod)

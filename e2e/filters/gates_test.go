@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// setGates sets the gates of the scheduler: all that this project knows, so that both sides have the same ones, and what
-// depends on them.
+// setGates sets the gates of the scheduler: all that this project knows, so that both sides have the same
+// ones, and what depends on them.
 func setGates(ours inspect.Features) error {
 	upstream, changed := upstreamGates(), map[string]bool{}
 	set := func(gate featuregate.Feature, on bool) {
@@ -40,7 +40,8 @@ func setGates(ours inspect.Features) error {
 	return utilfeature.DefaultMutableFeatureGate.SetFromMap(changed)
 }
 
-// serverGates allow fields of pods that the API server drops by default, and that kube-scheduler reads whatever its gates are.
+// serverGates allow fields of pods that the API server drops by default, and that kube-scheduler reads
+// whatever its gates are.
 var serverGates = []featuregate.Feature{features.UserNamespacesHostNetworkSupport, features.VolumeBindMountOptions}
 
 // upstreamGates are the gates as Kubernetes has them before a test changes them.

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// claimLife is the aspect of what claims go through: they are shared by as many as may, deleted, left by earlier attempts, wait for
-// conditions before pods are bound, and are made for extended resources. Pools are of a node, of a zone or of all, and may be
-// half published.
+// claimLife is the aspect of what claims go through: they are shared by as many as may, deleted, left by
+// earlier attempts, wait for conditions before pods are bound, and are made for extended resources. Pools are
+// of a node, of a zone or of all, and may be half published.
 var claimLife = aspect{often: true, cluster: (*generator).claimCluster, node: (*generator).claimNode, pod: (*generator).claimUse, made: (*generator).claimMade}
 
 const (

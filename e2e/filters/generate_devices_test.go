@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// devices is the aspect of DynamicResources. The allocator has comparisons of its own; here claims meet the other filters.
+// devices is the aspect of DynamicResources. The allocator has comparisons of its own; here claims meet the
+// other filters.
 var devices = aspect{cluster: (*generator).slices, pod: (*generator).resourceClaims, made: (*generator).claimsOfDevices}
 
 const (

@@ -11,7 +11,8 @@ import (
 var (
 	// life is where pods are between their creation and their end, and who comes first.
 	life = aspect{often: true, pod: (*generator).life}
-	// declared is the aspect of NodeDeclaredFeatures, gated that of SchedulingGates, groups that of GangScheduling.
+	// declared is the aspect of NodeDeclaredFeatures, gated that of SchedulingGates, groups that of
+	// GangScheduling.
 	declared = aspect{node: (*generator).declares, pod: (*generator).needsFeature}
 	gated    = aspect{pod: (*generator).gate}
 	groups   = aspect{cluster: (*generator).podGroups, pod: (*generator).joinGroup}

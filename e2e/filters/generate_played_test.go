@@ -26,7 +26,8 @@ var playing = []aspect{
 	{node: (*generator).topology, pod: (*generator).softSpread},
 }
 
-// generatePlayed makes a cluster in which three to eight pods wait, some of them alike, and none of which ends others.
+// generatePlayed makes a cluster in which three to eight pods wait, some of them alike, and none of which
+// ends others.
 func generatePlayed(r *rand.Rand) *problem {
 	g := &generator{Rand: r, problem: &problem{gates: map[inspect.Gate]bool{gateGroups: false}}}
 	if err := setGates(g.features()); err != nil {

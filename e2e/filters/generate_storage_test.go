@@ -340,8 +340,9 @@ func (g *generator) volumeAttachment(name string) *storagev1.VolumeAttachment {
 	return a
 }
 
-// staticVolumes makes volumes that are there already, and claims that wait for them, some with a volume that is reserved for
-// them. No two volumes are of one size: which of them the scheduler takes is a matter of chance.
+// staticVolumes makes volumes that are there already, and claims that wait for them, some with a volume that
+// is reserved for them. No two volumes are of one size: which of them the scheduler takes is a matter of
+// chance.
 func (g *generator) staticVolumes() {
 	if !has(g.objects.StorageClasses, "local") {
 		g.objects.StorageClasses = append(g.objects.StorageClasses, g.storageClass("local"))

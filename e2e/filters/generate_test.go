@@ -30,7 +30,8 @@ type aspect struct {
 	// cluster adds objects besides nodes and pods.
 	cluster func(g *generator)
 	node    func(g *generator, node *corev1.Node)
-	// pod adds to a pod, which may be on a node or not. It must not change anything else: the API server may refuse the pod.
+	// pod adds to a pod, which may be on a node or not. It must not change anything else: the API server may
+	// refuse the pod.
 	pod func(g *generator, pod *corev1.Pod)
 	// made adds objects for a pod.
 	made func(g *generator, pod *corev1.Pod)

@@ -19,15 +19,17 @@ type kubeAnswer struct {
 	Nodes map[string]kubeNode
 }
 
-// kubeNode is what the scheduler says of a pod on a node: the plugins that refuse it, each asked by itself, in their order.
+// kubeNode is what the scheduler says of a pod on a node: the plugins that refuse it, each asked by itself,
+// in their order.
 type kubeNode struct {
-	// Ahead has the plugins that refuse the node as if the pods ran there that are nominated to it and come first. It is nil
-	// if there are none.
+	// Ahead has the plugins that refuse the node as if the pods ran there that are nominated to it and come
+	// first. It is nil if there are none.
 	Ahead []kubeRefusal
-	// Alone has those that refuse it without such pods. The scheduler does not ask them if the others refuse it.
+	// Alone has those that refuse it without such pods. The scheduler does not ask them if the others refuse
+	// it.
 	Alone []kubeRefusal
-	// First is the plugin by which the framework refuses the node when it stops at the first one. It is "" if the node passes,
-	// and also if the framework does not name one.
+	// First is the plugin by which the framework refuses the node when it stops at the first one. It is "" if
+	// the node passes, and also if the framework does not name one.
 	First string
 	// Passes says whether the framework lets the pod onto the node.
 	Passes bool
@@ -126,8 +128,8 @@ func (q *kubeQuestion) filters(state fwk.CycleState, n fwk.NodeInfo) []kubeRefus
 	return out
 }
 
-// withNominated returns the state and the node as if those pods ran there that are nominated to it and come first, as
-// RunFilterPluginsWithNominatedPods does; and whether there are any.
+// withNominated returns the state and the node as if those pods ran there that are nominated to it and come
+// first, as RunFilterPluginsWithNominatedPods does; and whether there are any.
 func (q *kubeQuestion) withNominated(n fwk.NodeInfo) (fwk.CycleState, fwk.NodeInfo, bool, error) {
 	state, with, added := q.state, n, false
 	for _, other := range q.NominatedPodsForNode(n.Node().Name) {
@@ -152,7 +154,8 @@ func priority(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// verdict runs the framework as the scheduler does. Its verdict has to be what follows from asking the plugins one by one.
+// verdict runs the framework as the scheduler does. Its verdict has to be what follows from asking the
+// plugins one by one.
 func (q *kubeQuestion) verdict(nodes []fwk.NodeInfo) error {
 	state := framework.NewCycleState()
 	result, everywhere, _ := q.RunPreFilterPlugins(q.ctx, state, q.pod)

@@ -16,12 +16,13 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
-// The scheduler's queue holds the pods of a pod group together, and what keeps one of them keeps all. That is not in a
-// plugin, but counts as one here.
+// The scheduler's queue holds the pods of a pod group together, and what keeps one of them keeps all. That is
+// not in a plugin, but counts as one here.
 
 var errNotPlaced = errors.New("groups are not placed here")
 
-// group says what the scheduler has against a pod because of its group, besides what the plugin for groups says of the pod.
+// group says what the scheduler has against a pod because of its group, besides what the plugin for groups
+// says of the pod.
 func (q *kubeQuestion) group() []kubeRefusal {
 	group := q.pod.Spec.SchedulingGroup
 	if group == nil || group.PodGroupName == nil || !utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload) {
@@ -47,8 +48,8 @@ func (q *kubeQuestion) group() []kubeRefusal {
 	return out
 }
 
-// try runs the scheduling cycle of a group. It says whether the scheduler begins to look for a node for any pod, which none
-// finds, or else why the pod that is asked about fails.
+// try runs the scheduling cycle of a group. It says whether the scheduler begins to look for a node for any
+// pod, which none finds, or else why the pod that is asked about fails.
 func (q *kubeQuestion) try(group *framework.QueuedPodGroupInfo) (failure string, tried bool) {
 	// The cycle leaves out pods that are being deleted, and the group stays in the queue.
 	attempt, info := *group, *group.PodGroupInfo

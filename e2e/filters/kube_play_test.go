@@ -22,12 +22,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// longEnough is until a scheduler has tried everything again that it left waiting, also what no event told it to.
+// longEnough is until a scheduler has tried everything again that it left waiting, also what no event told it
+// to.
 const longEnough = 15 * time.Minute
 
-// kubePlay runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which it places pods, by namespace and
-// name. The pods come into its queue one after the other, before it takes the first. It chooses by chance among nodes that are as good as each
-// other. Volumes are not provisioned, and nothing is released when it ends pods.
+// kubePlay runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which
+// it places pods, by namespace and name. The pods come into its queue one after the other, before it takes
+// the first. It chooses by chance among nodes that are as good as each other. Volumes are not provisioned,
+// and nothing is released when it ends pods.
 func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod) map[string]string {
 	t.Helper()
 	prepareProcess()
@@ -78,7 +80,8 @@ func play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, out map[st
 	return nil
 }
 
-// serving is a client that serves objects as a server does: what is written gets another version, and a binding puts a pod on its node.
+// serving is a client that serves objects as a server does: what is written gets another version, and a
+// binding puts a pod on its node.
 func serving(objects []runtime.Object) *fake.Clientset {
 	var versions atomic.Int64
 	next := func(object any) {

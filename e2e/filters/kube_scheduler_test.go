@@ -37,9 +37,9 @@ type kubeScheduler struct {
 	ctx        context.Context //nolint:containedctx // ends with the test, as the scheduler does
 }
 
-// withKubeScheduler starts a scheduler, waits until it has seen the objects, and calls a function with it. Nothing is written to the
-// objects. All of it happens in a bubble of [synctest]: that is how one knows that nothing is on its way any more, and no
-// time goes by. Others are objects of kinds that are not inspected.
+// withKubeScheduler starts a scheduler, waits until it has seen the objects, and calls a function with it.
+// Nothing is written to the objects. All of it happens in a bubble of [synctest]: that is how one knows that
+// nothing is on its way any more, and no time goes by. Others are objects of kinds that are not inspected.
 func withKubeScheduler(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *kubeScheduler), others ...runtime.Object) {
 	t.Helper()
 	prepareProcess()
@@ -55,8 +55,9 @@ func withKubeScheduler(t *testing.T, objects *inspect.Objects, f func(t *testing
 	})
 }
 
-// prepareProcess keeps what is global out of bubbles: it starts the goroutine of package signal, which the scheduler's
-// cache debugger needs, and handles errors of goroutines without waiting, which would be by the clock of another bubble.
+// prepareProcess keeps what is global out of bubbles: it starts the goroutine of package signal, which the
+// scheduler's cache debugger needs, and handles errors of goroutines without waiting, which would be by the
+// clock of another bubble.
 var prepareProcess = sync.OnceFunc(func() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
@@ -97,7 +98,8 @@ func seen(o *inspect.Objects) []runtime.Object {
 	var out []runtime.Object
 	for _, kind := range inspect.Kinds() {
 		for _, object := range kind.Objects(o) {
-			// The server leaves pods that have ended out of what it lists for the scheduler; the client of the test cannot.
+			// The server leaves pods that have ended out of what it lists for the scheduler; the client of
+			// the test cannot.
 			if pod, ok := object.(*corev1.Pod); ok && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed) {
 				continue
 			}
@@ -107,8 +109,8 @@ func seen(o *inspect.Objects) []runtime.Object {
 	return out
 }
 
-// findPlugins finds the plugins behind the framework, in its order. It shows only their names, and the plugins themselves
-// only as those that name events.
+// findPlugins finds the plugins behind the framework, in its order. It shows only their names, and the
+// plugins themselves only as those that name events.
 func (s *kubeScheduler) findPlugins() error {
 	byName := map[string]fwk.Plugin{}
 	for _, p := range s.EnqueueExtensions() {
@@ -136,7 +138,8 @@ func (s *kubeScheduler) findPlugins() error {
 	return nil
 }
 
-// Plugins returns the names of all plugins that can refuse a pod, in the order in which the scheduler asks them.
+// Plugins returns the names of all plugins that can refuse a pod, in the order in which the scheduler asks
+// them.
 func (s *kubeScheduler) Plugins() []string {
 	var out []string
 	add := func(name string) {

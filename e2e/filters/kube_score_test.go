@@ -12,7 +12,8 @@ import (
 type kubeScores struct {
 	// Fitting are the nodes that pass all filters, in the scheduler's order.
 	Fitting []string
-	// Points are what each plugin gives to each of them, with its weight. Those that are skipped are not there.
+	// Points are what each plugin gives to each of them, with its weight. Those that are skipped are not
+	// there.
 	Points map[string]map[string]int64
 	// Totals are what the nodes get together.
 	Totals map[string]int64

@@ -21,11 +21,12 @@ import (
 
 var played = flag.Int("played", 0, "how many random clusters TestPlayed plays; 0 means a sample")
 
-// runsEach is how often a cluster is played: the scheduler chooses by chance, and pods of the same second come in any order.
+// runsEach is how often a cluster is played: the scheduler chooses by chance, and pods of the same second
+// come in any order.
 const runsEach = 4
 
-// TestPlayed lets kube-scheduler place all pods that wait in random clusters, and compares where they end with what was said before by a plan
-// and a triage.
+// TestPlayed lets kube-scheduler place all pods that wait in random clusters, and compares where they end
+// with what was said before by a plan and a triage.
 func TestPlayed(t *testing.T) {
 	clusters := effort.Of(150, 25)
 	if *played > 0 {
@@ -42,8 +43,8 @@ func TestPlayed(t *testing.T) {
 	}
 }
 
-// playedCounts are what the test has seen: clusters of which the plan is certain, those in which nothing is stuck, those in which pods are left
-// in some run, and those whose runs differ.
+// playedCounts are what the test has seen: clusters of which the plan is certain, those in which nothing is
+// stuck, those in which pods are left in some run, and those whose runs differ.
 type playedCounts struct{ certain, clear, left, differ int }
 
 // compare plays a cluster.

@@ -19,7 +19,8 @@ import (
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestPreemption asks kube-scheduler's DefaultPreemption and `explain pod` whether pods would be ended for others.
+// TestPreemption asks kube-scheduler's DefaultPreemption and `explain pod` whether pods would be ended for
+// others.
 func TestPreemption(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{}

@@ -13,8 +13,8 @@ import (
 type problem struct {
 	// objects are written as a user would: without what the API server fills in.
 	objects inspect.Objects
-	// asked are the pods that are asked about. They wait in the cluster, too, except those that name a node: these are not
-	// there, because a pod that names its node runs on it.
+	// asked are the pods that are asked about. They wait in the cluster, too, except those that name a node:
+	// these are not there, because a pod that names its node runs on it.
 	asked []*corev1.Pod
 	// gates are those that are not as they are by default.
 	gates map[inspect.Gate]bool
@@ -33,7 +33,8 @@ func (p *problem) about(pod *corev1.Pod) *problem {
 	return out
 }
 
-// asking is a copy that asks about a single pod instead of all others, of which the cluster knows nothing then.
+// asking is a copy that asks about a single pod instead of all others, of which the cluster knows nothing
+// then.
 func (p *problem) asking(pod *corev1.Pod) *problem {
 	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates), controllers: p.controllers}
 	out.objects.Pods = slices.Clone(p.objects.Pods)

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
-// TestScores compares what kube-scheduler's score plugins give to the nodes that fit random pods with what ours do, and the nodes that
-// it chooses with those that we say it may choose.
+// TestScores compares what kube-scheduler's score plugins give to the nodes that fit random pods with what
+// ours do, and the nodes that it chooses with those that we say it may choose.
 func TestScores(t *testing.T) {
 	c := scoreCounts{varied: map[filters.Plugin]int{}, doubts: map[string]int{}}
 	for i := uint64(0); c.pods < effort.Of(20_000, 2_000); i++ {

@@ -30,7 +30,8 @@ type shrinker struct {
 	tries   int
 }
 
-// shrink leaves out what does not matter to a disagreement about a pod: gates, objects, then fields of objects.
+// shrink leaves out what does not matter to a disagreement about a pod: gates, objects, then fields of
+// objects.
 func shrink(t *testing.T, p *problem, compare comparer, d disagreement) (*problem, disagreement) {
 	t.Helper()
 	i := slices.IndexFunc(p.asked, func(pod *corev1.Pod) bool { return pod.Name == d.pod })
@@ -135,8 +136,8 @@ func treeOf(object metav1.Object) any {
 	return tree
 }
 
-// paths lists all fields and elements below a value, outer ones first, and later elements of a list before earlier ones, so
-// that the paths of those remain.
+// paths lists all fields and elements below a value, outer ones first, and later elements of a list before
+// earlier ones, so that the paths of those remain.
 func paths(value any, at []any) [][]any {
 	var out [][]any
 	below := func(key, value any) {
@@ -160,7 +161,8 @@ func paths(value any, at []any) [][]any {
 	return out
 }
 
-// without is a value but for what is at a path, and the result is false if there is nothing. The value itself is not changed.
+// without is a value but for what is at a path, and the result is false if there is nothing. The value itself
+// is not changed.
 func without(value any, path []any) (any, bool) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -31,8 +31,8 @@ func TestVerdicts(t *testing.T) {
 	counts.checkUndecided(t)
 }
 
-// verdicts compares what is said of pods as a whole, but for those about which the scheduler has nothing to decide, because
-// they are on a node or being deleted.
+// verdicts compares what is said of pods as a whole, but for those about which the scheduler has nothing to
+// decide, because they are on a node or being deleted.
 func verdicts(t *testing.T, p *problem) (comparison, error) {
 	t.Helper()
 	asked, theirs, err := askScheduler(t, p)
@@ -80,8 +80,8 @@ func inGang(s *inspect.Snapshot, pod *corev1.Pod) bool {
 	return inspect.PodGroupOf(pod) != "" && s.Features().Enabled(gateGroups)
 }
 
-// waitsForController tells whether claims of a pod are to be made of templates. The scheduler waits for them; this project
-// says so, and decides what will be when they are there.
+// waitsForController tells whether claims of a pod are to be made of templates. The scheduler waits for them;
+// this project says so, and decides what will be when they are there.
 func waitsForController(pod *corev1.Pod) bool {
 	made := map[string]bool{}
 	for _, status := range pod.Status.ResourceClaimStatuses {

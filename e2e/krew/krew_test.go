@@ -131,7 +131,8 @@ func TestRelease(t *testing.T) {
 	t.Run("install", m.testInstall)
 }
 
-// testManifest: krew's validation takes the manifest, and it names the archives that were built, with their checksums.
+// testManifest: krew's validation takes the manifest, and it names the archives that were built, with their
+// checksums.
 func (m *machine) testManifest(t *testing.T) {
 	m.must(t, 0, "structural validation OK", "validate-krew-manifest", "-manifest", m.manifest, "-skip-install")
 	if len(m.parsed.Spec.Platforms) != 6 {
@@ -148,16 +149,16 @@ func (m *machine) testManifest(t *testing.T) {
 	}
 }
 
-// testEveryPlatform: krew's validation downloads each archive, unpacks it as on the platform that it is for, and finds the
-// program and the licence in it.
+// testEveryPlatform: krew's validation downloads each archive, unpacks it as on the platform that it is for,
+// and finds the program and the licence in it.
 func (m *machine) testEveryPlatform(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "dra.yaml")
 	write(t, manifest, m.served(t))
 	m.must(t, 0, "all 6 spec.platforms installed fine", "validate-krew-manifest", "-manifest", manifest)
 }
 
-// testInstall does what a user of krew does: installs, asks, completes, and uninstalls; first the archive of this platform, then
-// from an index that has the plugin, as the README says.
+// testInstall does what a user of krew does: installs, asks, completes, and uninstalls; first the archive of
+// this platform, then from an index that has the plugin, as the README says.
 func (m *machine) testInstall(t *testing.T) {
 	m.addIndex(t)
 	m.must(t, 0, "Installed plugin: dra", "kubectl", "krew", "install", "--manifest="+m.manifest, "--archive="+m.archiveHere(t))
@@ -166,8 +167,8 @@ func (m *machine) testInstall(t *testing.T) {
 	m.must(t, 0, m.parsed.Spec.Version, "kubectl", "dra", "version", "--client")
 	m.must(t, 3, "ml/train-0 needs 5 devices", "kubectl", "dra", "explain", "claim", "train-0", "-n", "ml", "--demo")
 
-	// What krew prints after the installation says how to complete. A link in krew's own directory, which it knows nothing of,
-	// would make it refuse all work when no plugin is left.
+	// What krew prints after the installation says how to complete. A link in krew's own directory, which it
+	// knows nothing of, would make it refuse all work when no plugin is left.
 	m.must(t, 0, "", "sh", "-euc", commands(m.parsed.Spec.Caveats))
 	complete := []string{"__complete", "dra", "explain", "claim", "--demo", "-n", "ml", "tr"}
 	m.must(t, 0, "train-0", "kubectl", complete...)

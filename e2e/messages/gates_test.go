@@ -43,7 +43,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// stages are the releases in which a gate came to each stage; a beta gate that was off by default then says so.
+// stages are the releases in which a gate came to each stage; a beta gate that was off by default then says
+// so.
 func stages(t *testing.T, source, gate string) map[string]string {
 	t.Helper()
 	_, entry, found := strings.Cut(source, "\n\t"+gate+": {\n")

@@ -18,8 +18,8 @@ var (
 	verb   = regexp.MustCompile(`%[a-z]`)
 )
 
-// TestMessages: each message that is explained names where it comes from, that file has it, and the heading shows it,
-// with … for what is filled in.
+// TestMessages: each message that is explained names where it comes from, that file has it, and the heading
+// shows it, with … for what is filled in.
 func TestMessages(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "troubleshooting.md"))
 	if err != nil {
@@ -84,8 +84,8 @@ func check(t *testing.T, line, message string, modules map[string]string) {
 	}
 }
 
-// directory is where the source of a module is, at the version that this module depends on. It is downloaded first, if
-// nothing else has done so.
+// directory is where the source of a module is, at the version that this module depends on. It is downloaded
+// first, if nothing else has done so.
 func directory(t *testing.T, module string) string {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), "go", "mod", "download", module).CombinedOutput(); err != nil {

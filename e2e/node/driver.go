@@ -165,7 +165,8 @@ func (d *Driver) health() (report kubeletplugin.DeviceHealthReport, changed <-ch
 	return report, d.changed
 }
 
-// WatchHealthStatus reports whenever something has changed, and before the kubelet takes the last report for too old.
+// WatchHealthStatus reports whenever something has changed, and before the kubelet takes the last report for
+// too old.
 func (d *Driver) WatchHealthStatus(ctx context.Context, reports chan<- kubeletplugin.DeviceHealthReport) error {
 	for {
 		report, changed := d.health()

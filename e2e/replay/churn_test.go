@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Churn makes change number i of a busy cluster: mostly pods that report, claims that come free and are allocated
-// again, heartbeats of nodes, and now and then a device that becomes unhealthy.
+// Churn makes change number i of a busy cluster: mostly pods that report, claims that come free and are
+// allocated again, heartbeats of nodes, and now and then a device that becomes unhealthy.
 func (s *Server) Churn(i int) error {
 	at := i * 7919 // a prime: neighbours do not change together
 	switch i % 10 {

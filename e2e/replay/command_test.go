@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// BenchmarkCommand measures commands as built, each a process of its own, against the same servers as BenchmarkTop, and
-// with --from on the snapshot that one of them saves.
+// BenchmarkCommand measures commands as built, each a process of its own, against the same servers as
+// BenchmarkTop, and with --from on the snapshot that one of them saves.
 func BenchmarkCommand(b *testing.B) {
 	for _, nodes := range []int{5000, 25000} {
 		b.Run(fmt.Sprint("nodes=", nodes), func(b *testing.B) {

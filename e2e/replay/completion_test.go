@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// completions are command lines whose last word is completed against a cluster of New, and a word that is offered for each.
+// completions are command lines whose last word is completed against a cluster of New, and a word that is
+// offered for each.
 var completions = []struct{ name, line, offers string }{
 	{"commands", "exp", "explain"},
 	{"claims", "explain claim -n team-00 train-", "train-00000-0"},
@@ -69,9 +70,9 @@ func complete(tb testing.TB, kubectl string, env []string, line string) string {
 	return string(out)
 }
 
-// BenchmarkCompletion measures what happens when TAB is pressed, against a server of 5,000 nodes with 40,000 devices, 20,000 claims and
-// as many pods, each time as processes of their own: kubectl, which asks the plugin, and the plugin alone. kubectl without a plugin
-// completes the names of nodes for comparison.
+// BenchmarkCompletion measures what happens when TAB is pressed, against a server of 5,000 nodes with 40,000
+// devices, 20,000 claims and as many pods, each time as processes of their own: kubectl, which asks the
+// plugin, and the plugin alone. kubectl without a plugin completes the names of nodes for comparison.
 func BenchmarkCompletion(b *testing.B) {
 	s := serve(b, 5000)
 	kubectl, env := completing(b, against(b, s.url))
@@ -95,7 +96,8 @@ func BenchmarkCompletion(b *testing.B) {
 	})
 }
 
-// median is that of the milliseconds that some runs of a command take, and of their processor time with that of what they start.
+// median is that of the milliseconds that some runs of a command take, and of their processor time with that
+// of what they start.
 func median(b *testing.B, env []string, program string, args []string) (wall, cpu float64) {
 	b.Helper()
 	const runs = 15

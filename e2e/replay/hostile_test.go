@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// hostile are names that some shell would evaluate, take for a flag, or break a line at. There are two of each with a beginning in
-// common, which shells put on the line as it is.
+// hostile are names that some shell would evaluate, take for a flag, or break a line at. There are two of
+// each with a beginning in common, which shells put on the line as it is.
 var hostile = []string{
 	"$(touch pwned)", "`touch pwned`", "(touch pwned)", ";touch pwned;", "|touch pwned #", "&touch pwned&", "${IFS:=$(touch pwned)}", "<(touch pwned)",
 	"'$(touch pwned)'", "\"$(touch pwned)\"", "a b", "-rf", "--from=/etc/passwd", "=ls", "~root", "*", "!!", "%self", "#x", "tab\there", "new\nline", "\x1b]0;pwned\x07", "back\\slash",
 	"{a,b}", "[a-z]", "^a", "line\r", "\u202eevil",
 }
 
-// hostileFiles writes objects with hostile names, drivers, pools, devices, attributes and values, beside one of each that is not.
+// hostileFiles writes objects with hostile names, drivers, pools, devices, attributes and values, beside one
+// of each that is not.
 func hostileFiles(t *testing.T) (objects, kubeconfig string) {
 	t.Helper()
 	var b, contexts strings.Builder
@@ -46,8 +47,8 @@ func hostileFiles(t *testing.T) (objects, kubeconfig string) {
 	return objects, kubeconfig
 }
 
-// TestHostileNames presses TAB where hostile names would be offered: nothing of them comes onto the line or is run. What is on the
-// line is what the shell evaluates at the next TAB.
+// TestHostileNames presses TAB where hostile names would be offered: nothing of them comes onto the line or
+// is run. What is on the line is what the shell evaluates at the next TAB.
 func TestHostileNames(t *testing.T) {
 	objects, config := hostileFiles(t)
 	lines := []string{

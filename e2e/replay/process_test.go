@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// nodesVariable makes this test binary the server of a cluster with so many nodes. A process of its own for the
-// server leaves the one that measures alone.
+// nodesVariable makes this test binary the server of a cluster with so many nodes. A process of its own for
+// the server leaves the one that measures alone.
 const nodesVariable = "KUBECTL_DRA_REPLAY_NODES"
 
 func TestMain(m *testing.M) {

@@ -151,8 +151,8 @@ func (c *collection) enveloped(kind string, encoded []byte) ([]byte, error) {
 	return append([]byte("k8s\x00"), data...), err
 }
 
-// list sends a page, or everything at once if no page is asked for. Its pages are of the newest objects, which a
-// real server's are not; nothing is measured that reads pages while objects change.
+// list sends a page, or everything at once if no page is asked for. Its pages are of the newest objects,
+// which a real server's are not; nothing is measured that reads pages while objects change.
 func (s *Server) list(w http.ResponseWriter, c *collection, from, limit int) {
 	s.mu.Lock()
 	objects, about := c.encoded[min(from, len(c.encoded)):], metav1.ListMeta{ResourceVersion: strconv.FormatInt(s.version, 10)}

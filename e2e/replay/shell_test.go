@@ -23,7 +23,8 @@ const patience = 60 * time.Second
 // prompt is what every shell begins its lines with.
 const prompt = "%$ "
 
-// shells are those that are tested, with what they need: the program, how it is started, and the file that it reads first.
+// shells are those that are tested, with what they need: the program, how it is started, and the file that it
+// reads first.
 var shells = []struct {
 	name, needs string
 	command     []string
@@ -262,8 +263,9 @@ func (s *shell) settle() {
 	}
 }
 
-// tab types a line on a clear screen, presses TAB and returns the screen when it satisfies a condition. The program offers nothing where
-// it takes more than a second and a half, as it may on a busy machine; then it is asked again, as somebody would who has to wait.
+// tab types a line on a clear screen, presses TAB and returns the screen when it satisfies a condition. The
+// program offers nothing where it takes more than a second and a half, as it may on a busy machine; then it
+// is asked again, as somebody would who has to wait.
 func (s *shell) tab(t *testing.T, line, what string, ok func(screen string) bool) string {
 	t.Helper()
 	const again = 15 * time.Second

@@ -21,7 +21,8 @@ func kubeconfig(t *testing.T, url string) string {
 	return "KUBECONFIG=" + path
 }
 
-// TestTab types commands and presses TAB, against a server and the demo cluster, through kubectl and without it.
+// TestTab types commands and presses TAB, against a server and the demo cluster, through kubectl and without
+// it.
 func TestTab(t *testing.T) {
 	server, err := New(50)
 	if err != nil {
@@ -68,7 +69,8 @@ func TestTab(t *testing.T) {
 	})
 }
 
-// offers reports whether a word is on the screen, as a whole or, as fish shows long ones, without its beginning.
+// offers reports whether a word is on the screen, as a whole or, as fish shows long ones, without its
+// beginning.
 func offers(screen, word string) bool {
 	if strings.Contains(screen, word) {
 		return true

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Tables, as kube-apiserver 1.37 sends them when it is asked for no objects in them: what kubectl get shows, and what a completion of
-// names reads.
+// Tables, as kube-apiserver 1.37 sends them when it is asked for no objects in them: what kubectl get shows,
+// and what a completion of names reads.
 
 // about is what of an object stands in tables.
 type about struct{ namespace, name, node, driver, pool string }

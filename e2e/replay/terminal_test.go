@@ -130,8 +130,8 @@ func selected(lines []string) int {
 	return -1
 }
 
-// pointed returns the first two columns of the line with the cursor of the table. Unlike its place on the screen they change
-// only when the cursor is moved, not when rows come and go around it.
+// pointed returns the first two columns of the line with the cursor of the table. Unlike its place on the
+// screen they change only when the cursor is moved, not when rows come and go around it.
 func pointed(lines []string) string {
 	at := selected(lines)
 	if at < 0 {

@@ -22,9 +22,9 @@ func TestTop(t *testing.T) {
 	screen.wait(t, "201 claims", shows("201 claims"))
 }
 
-// BenchmarkTop measures the terminal UI, as built and in a terminal of 200x50, against 5,000 nodes with 40,000
-// devices, 20,000 claims and 20,000 pods, and against 25,000 nodes with five times as many. The plugin and what plays
-// the server share the machine. And on the demo cluster, which needs no server.
+// BenchmarkTop measures the terminal UI, as built and in a terminal of 200x50, against 5,000 nodes with
+// 40,000 devices, 20,000 claims and 20,000 pods, and against 25,000 nodes with five times as many. The plugin
+// and what plays the server share the machine. And on the demo cluster, which needs no server.
 func BenchmarkTop(b *testing.B) {
 	for _, nodes := range []int{5000, 25000} {
 		b.Run(fmt.Sprint("nodes=", nodes), func(b *testing.B) {

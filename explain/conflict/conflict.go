@@ -26,9 +26,9 @@ type Conflict struct {
 // Contains reports whether a requirement is part of the conflict. The background is not.
 func (c *Conflict) Contains(r *requirement.Listed) bool { return slices.Contains(c.keys, r.Key()) }
 
-// Nearest returns the best conflict for the reader of the first [MaxCandidates] nodes. The nodes are those that
-// refuse, the nearest first. It returns nil if no conflict is found on any of them. The error is that of the
-// context, or one of the allocator that is no abort.
+// Nearest returns the best conflict for the reader of the first [MaxCandidates] nodes. The nodes are those
+// that refuse, the nearest first. It returns nil if no conflict is found on any of them. The error is that of
+// the context, or one of the allocator that is no abort.
 func Nearest(ctx context.Context, lists *requirement.Lists, nodes []whatif.RankedNode) (*Conflict, error) {
 	var best *Conflict
 	var bestRank []int

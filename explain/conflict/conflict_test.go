@@ -52,8 +52,8 @@ func TestConflictOfDemo(t *testing.T) {
 	}
 }
 
-// TestNearestLacksLeast: of nodes with the same in the way, the conflict is that of the one that lacks least, also where
-// there are more nodes than are compared.
+// TestNearestLacksLeast: of nodes with the same in the way, the conflict is that of the one that lacks least,
+// also where there are more nodes than are compared.
 func TestNearestLacksLeast(t *testing.T) {
 	for _, test := range []struct {
 		devices []int

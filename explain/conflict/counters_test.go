@@ -36,8 +36,8 @@ func partitions(counters map[string]string, devices ...map[string]string) inspec
 	return o
 }
 
-// TestConflictOfCounters checks that the counters that two partitions share are part of why they cannot be had
-// together, and that those which run out are named.
+// TestConflictOfCounters checks that the counters that two partitions share are part of why they cannot be
+// had together, and that those which run out are named.
 func TestConflictOfCounters(t *testing.T) {
 	const few, many = "devices share memory 80Gi and slices 7 of counter set gpu-0", "devices share the counters of set gpu-0"
 	half := map[string]string{"memory": "40Gi", "slices": "4"}

@@ -39,7 +39,8 @@
 //   - Several orders are tried, and the smallest core is taken. QuickXplain finds the core that an order
 //     prefers, which need not be the smallest. Then the search tries to do without one member at a time and,
 //     where these are no more than maxSets, tries all smaller sets. Beyond that the core is minimal, but may
-//     not be the smallest. All searches together are bounded by the steps of the question (whatif.Question.Exhausted).
+//     not be the smallest. All searches together are bounded by the steps of the question
+//     (whatif.Question.Exhausted).
 //   - The background, which QuickXplain is given, is found on the way. Without some requirements the
 //     scheduler aborts with an error, for example because a selector reads an attribute that devices outside
 //     of the class lack. They belong to the background: they are in force throughout, and not part of K.
@@ -58,6 +59,6 @@
 // may be other conflicts on the node. But a requirement that helps when it alone is dropped is part of every
 // conflict. (If it were no part of K, then K would be in force unchanged after it is dropped, and the node
 // would still refuse.) Hence, if each requirement of some conflict helps alone, that conflict is the only
-// one. It is found in any case, and marked Sole. Otherwise the requirements that help alone are marked Alone. (This
-// presumes that to relax more never makes matters worse.)
+// one. It is found in any case, and marked Sole. Otherwise the requirements that help alone are marked Alone.
+// (This presumes that to relax more never makes matters worse.)
 package conflict

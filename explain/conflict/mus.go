@@ -77,9 +77,9 @@ func (m *musSearch) minimize(ctx context.Context, order []int) (*core, error) {
 	return c, m.verify(ctx, c)
 }
 
-// relax is the recursion of QuickXplain. It relaxes as many of the requirements of order as it can without making
-// the node fit, and puts the others into the core or its background. The paper passes a flag to spare the test of
-// the second half if all of the first was relaxed. Here try remembers the outcome of that test.
+// relax is the recursion of QuickXplain. It relaxes as many of the requirements of order as it can without
+// making the node fit, and puts the others into the core or its background. The paper passes a flag to spare
+// the test of the second half if all of the first was relaxed. Here try remembers the outcome of that test.
 func (m *musSearch) relax(ctx context.Context, c *core, order []int) error {
 	if len(order) == 0 {
 		return nil
@@ -104,9 +104,9 @@ func (m *musSearch) relax(ctx context.Context, c *core, order []int) error {
 	return nil
 }
 
-// verify tests again that the node fits without each single member of a core, and aborts without each requirement
-// of its background. What is not so is put right until nothing changes. Members are then in the order in which
-// the reader expects them.
+// verify tests again that the node fits without each single member of a core, and aborts without each
+// requirement of its background. What is not so is put right until nothing changes. Members are then in the
+// order in which the reader expects them.
 func (m *musSearch) verify(ctx context.Context, c *core) error {
 	for again := true; again; {
 		again = false

@@ -17,9 +17,9 @@ const (
 	maxSets = 400
 )
 
-// smallest returns the smallest core that it finds, the first of several. It minimizes in a few orders. As long
-// as that helps, it then tries to do without one of the members and, where they are few, all smaller sets. It
-// returns nil if the node does not refuse after all.
+// smallest returns the smallest core that it finds, the first of several. It minimizes in a few orders. As
+// long as that helps, it then tries to do without one of the members and, where they are few, all smaller
+// sets. It returns nil if the node does not refuse after all.
 func (m *musSearch) smallest(ctx context.Context) (*core, error) {
 	none := make([]bool, len(m.requirements))
 	if o, err := m.try(ctx, none); err != nil || o != whatif.Refused {
@@ -51,8 +51,9 @@ func (m *musSearch) smallest(ctx context.Context) (*core, error) {
 	return best, nil
 }
 
-// orders are those in which requirements are relaxed: first what a user can do least about; the same, but what
-// belongs to others last; and first what a user can do most about, so that facts about the cluster remain.
+// orders are those in which requirements are relaxed: first what a user can do least about; the same, but
+// what belongs to others last; and first what a user can do most about, so that facts about the cluster
+// remain.
 func (m *musSearch) orders() [][]int {
 	order := func(key func(r *requirement.Listed) int) []int {
 		out := make([]int, len(m.requirements))
@@ -75,7 +76,8 @@ func (m *musSearch) orders() [][]int {
 	}
 }
 
-// withoutOne looks for a smaller core by relaxing one member of another first. It returns nil if it finds none.
+// withoutOne looks for a smaller core by relaxing one member of another first. It returns nil if it finds
+// none.
 func (m *musSearch) withoutOne(ctx context.Context, than *core) (*core, error) {
 	none := make([]bool, len(m.requirements))
 	for _, k := range than.members {
@@ -98,9 +100,9 @@ func (m *musSearch) withoutOne(ctx context.Context, than *core) (*core, error) {
 	return nil, nil
 }
 
-// exhaust tries all sets of requirements that have one requirement less than a core, those first that a user can
-// do most about. What helps alone is part of every conflict, so only the rest is varied. A still smaller core is
-// part of such a set. It returns nil if there is none, or if there are more than maxSets sets.
+// exhaust tries all sets of requirements that have one requirement less than a core, those first that a user
+// can do most about. What helps alone is part of every conflict, so only the rest is varied. A still smaller
+// core is part of such a set. It returns nil if there is none, or if there are more than maxSets sets.
 func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
 	none := make([]bool, len(m.requirements))
 	relaxed := with(none)
@@ -131,8 +133,8 @@ func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
 	return m.refusedSet(ctx, than, relaxed, rest, size)
 }
 
-// refusedSet looks for size requirements of rest with which, put in force, the node refuses, and minimizes that
-// set. It returns nil if none gives a smaller core.
+// refusedSet looks for size requirements of rest with which, put in force, the node refuses, and minimizes
+// that set. It returns nil if none gives a smaller core.
 func (m *musSearch) refusedSet(ctx context.Context, than *core, relaxed []bool, rest []int, size int) (*core, error) {
 	if size > 0 {
 		for i := range rest {

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestClaimsOfSameTemplate asks for a pod with two claims from a template for four GPUs each. gpu-b-04 has most
-// free, six. That is three for each, since to change the template is to change both.
+// TestClaimsOfSameTemplate asks for a pod with two claims from a template for four GPUs each. gpu-b-04 has
+// most free, six. That is three for each, since to change the template is to change both.
 func TestClaimsOfSameTemplate(t *testing.T) {
 	spec := explaintest.GPUClaim(4, "gpu.example.com").Spec
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "pair"}}
@@ -77,8 +77,8 @@ func TestClaimsOfSameTemplate(t *testing.T) {
 	}
 }
 
-// TestRequestOfSameTemplate asks for two claims of a template of a node with one device. That is one requirement, for
-// each of the claims: they have the request in common.
+// TestRequestOfSameTemplate asks for two claims of a template of a node with one device. That is one
+// requirement, for each of the claims: they have the request in common.
 func TestRequestOfSameTemplate(t *testing.T) {
 	s := explaintest.DemoCluster(t).Snapshot().With(func(o *inspect.Objects) {
 		o.Slices, o.Nodes, o.Claims = nil, []*corev1.Node{explaintest.Node("n")}, nil

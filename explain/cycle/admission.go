@@ -11,9 +11,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What the API server refuses of claims for admin access, when they are created and again when they are allocated.
+// What the API server refuses of claims for admin access, when they are created and again when they are
+// allocated.
 
-// adminRefused says that a claim asks for admin access in a namespace that is known not to grant it. It is nil otherwise.
+// adminRefused says that a claim asks for admin access in a namespace that is known not to grant it. It is
+// nil otherwise.
 func adminRefused(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {
 	at := inspect.AdminRequest(&claim.Spec)
 	granted, known := s.GrantsAdminAccess(claim.Namespace)
@@ -29,8 +31,8 @@ func adminRefused(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain
 	}
 }
 
-// AddAdmission adds that it is not known whether the API server takes a claim for admin access, and reports whether that is so. What it
-// has taken has a UID.
+// AddAdmission adds that it is not known whether the API server takes a claim for admin access, and reports
+// whether that is so. What it has taken has a UID.
 func (l *Limits) AddAdmission(q *whatif.Question) (unknown bool) {
 	s := q.Cluster.Snapshot()
 	if !s.Features().Enabled(inspect.GateAdminAccess) {

@@ -12,12 +12,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// MaxRuns is the number of runs that are played at most, of those that differ by the order of equal turns, by when pods are
-// tried again, or by which of several nodes kube-scheduler chooses.
+// MaxRuns is the number of runs that are played at most, of those that differ by the order of equal turns, by
+// when pods are tried again, or by which of several nodes kube-scheduler chooses.
 const MaxRuns, maxRunPods = 256, 4096
 
-// Certainly says what becomes of the members of a queue in all runs, whatever nodes they are put on. If that is not clear,
-// it looks at the nodes that kube-scheduler chooses, where pods are the members in the order of the queue.
+// Certainly says what becomes of the members of a queue in all runs, whatever nodes they are put on. If that
+// is not clear, it looks at the nodes that kube-scheduler chooses, where pods are the members in the order of
+// the queue.
 func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing) (*Result, error) {
 	result, err := Explore(ctx, queue)
 	if err != nil || result.clear() || len(pods) == 0 || slices.ContainsFunc(queue.Entities, ordersDiffer(sameClass)) {
@@ -47,7 +48,8 @@ func Certainly(ctx context.Context, queue Queue, pods []*corev1.Pod, by Choosing
 // maxRunNodes bounds the number of runs times that of the pods and of the nodes, but for minRuns.
 const maxRunNodes, minRuns = 100_000, 4
 
-// clear reports whether the same becomes of each member in all runs, but for which of several that are alike comes first.
+// clear reports whether the same becomes of each member in all runs, but for which of several that are alike
+// comes first.
 func (r *Result) clear() bool {
 	for e := range r.Outcomes {
 		for m := range r.Outcomes[e] {
@@ -61,8 +63,8 @@ func (r *Result) clear() bool {
 	return true
 }
 
-// ordersDiffer reports whether pods of a group that differ may come in any order, since they are the same to the scheduler's
-// queue. A replay takes them in one order.
+// ordersDiffer reports whether pods of a group that differ may come in any order, since they are the same to
+// the scheduler's queue. A replay takes them in one order.
 func ordersDiffer(same func(a, b *Member) bool) func(Entity) bool {
 	return func(e Entity) bool {
 		for i, m := range e.Members {
@@ -78,9 +80,9 @@ func sameClass(a, b *Member) bool { return a.Class == b.Class }
 
 func sameTurn(a, b *Member) bool { return SameTurn(a.Pod, b.Pod) }
 
-// ByScores plays every choice that kube-scheduler has with pods, and says what becomes of them, by the entities of
-// [Entities]. Of pods that differ in nothing but their names and have the same turn, the first goes first. by is as for
-// [NewReplay]. The result is nil if there are more runs than that, if pods of a
+// ByScores plays every choice that kube-scheduler has with pods, and says what becomes of them, by the
+// entities of [Entities]. Of pods that differ in nothing but their names and have the same turn, the first
+// goes first. by is as for [NewReplay]. The result is nil if there are more runs than that, if pods of a
 // group that differ were created in the same second, or if something is not known.
 func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
 	entities := Entities(base, objectsOf(pods), Options{})
@@ -171,8 +173,8 @@ func (r *Result) noteRun(played *Replay, entities []Entity) {
 	}
 }
 
-// runAnyOrder is Run, in which choose says which of several pods is next: of those whose turn is the same, or of those that
-// were left waiting and may fit now.
+// runAnyOrder is Run, in which choose says which of several pods is next: of those whose turn is the same, or
+// of those that were left waiting and may fit now.
 func (r *Replay) runAnyOrder(ctx context.Context, pods []*corev1.Pod, choose func(n int) int) error {
 	queue := InQueueOrder(r.cluster.Snapshot(), pods)
 	r.Tried = slices.Clone(queue)
@@ -239,8 +241,8 @@ func (r *Replay) retries() []int {
 	return out
 }
 
-// SameTurn reports whether it is not known which of two pods kube-scheduler takes first. Those that are not created yet come
-// as they are given.
+// SameTurn reports whether it is not known which of two pods kube-scheduler takes first. Those that are not
+// created yet come as they are given.
 func SameTurn(a, b *corev1.Pod) bool {
 	return ptr.Deref(a.Spec.Priority, 0) == ptr.Deref(b.Spec.Priority, 0) && !a.CreationTimestamp.IsZero() && a.CreationTimestamp.Equal(&b.CreationTimestamp)
 }

@@ -15,12 +15,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// The scheduler writes the claim for the extended resources of a pod just before it binds the pod. If there is one and the pod
-// is not bound, the scheduler is about to bind it, or failed to: then the next attempt deletes the claim, whatever else it
-// finds, and the one after that decides without it (PostFilter of its DynamicResources plugin).
+// The scheduler writes the claim for the extended resources of a pod just before it binds the pod. If there
+// is one and the pod is not bound, the scheduler is about to bind it, or failed to: then the next attempt
+// deletes the claim, whatever else it finds, and the one after that decides without it (PostFilter of its
+// DynamicResources plugin).
 
-// StartOfAttempt is the cluster as the scheduler finds it when it decides about a pod anew: without a claim that an attempt to
-// schedule the pod has written. The note tells of that claim; it is nil if there is none.
+// StartOfAttempt is the cluster as the scheduler finds it when it decides about a pod anew: without a claim
+// that an attempt to schedule the pod has written. The note tells of that claim; it is nil if there is none.
 func StartOfAttempt(c *scheduler.Cluster, pod *corev1.Pod) (*scheduler.Cluster, *explain.Note) {
 	if pod.Spec.NodeName != "" || pod.UID == "" || extendedOf(c.Snapshot(), pod) == nil {
 		return c, nil
@@ -37,7 +38,8 @@ func StartOfAttempt(c *scheduler.Cluster, pod *corev1.Pod) (*scheduler.Cluster, 
 	return scheduler.NewCluster(without, scheduler.Options{Like: c}), note
 }
 
-// claimOfAttempt finds the claim for extended resources that the scheduler wrote for a pod. The claims are sorted by name.
+// claimOfAttempt finds the claim for extended resources that the scheduler wrote for a pod. The claims are
+// sorted by name.
 func claimOfAttempt(claims []*resourcev1.ResourceClaim, pod *corev1.Pod) *resourcev1.ResourceClaim {
 	prefix := pod.Name + "-extended-resources-"
 	prefix = prefix[:min(len(prefix), generatedLength)]

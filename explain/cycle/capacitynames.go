@@ -11,12 +11,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// sameCapacityMinor is the Kubernetes release from which on a capacity without a domain is that of the device's driver:
-// "cpu" of a device of dra.cpu is "dra.cpu/cpu". The releases that this program decides for take them for two.
+// sameCapacityMinor is the Kubernetes release from which on a capacity without a domain is that of the
+// device's driver: "cpu" of a device of dra.cpu is "dra.cpu/cpu". The releases that this program decides for
+// take them for two.
 const sameCapacityMinor = 38
 
-// AddCapacityNames adds that the answer is not known where it depends on whether two names are the same capacity: if a
-// release takes them for one, and a request names the capacity in another way than the devices do.
+// AddCapacityNames adds that the answer is not known where it depends on whether two names are the same
+// capacity: if a release takes them for one, and a request names the capacity in another way than the devices
+// do.
 func (l *Limits) AddCapacityNames(q *whatif.Question) {
 	s := q.Cluster.Snapshot()
 	if s.Features().Minor < sameCapacityMinor {
@@ -44,8 +46,8 @@ func (l *Limits) AddCapacityNames(q *whatif.Question) {
 	}
 }
 
-// otherForm is the name of a capacity with the domain of a driver if it has none, or without it if it has that one.
-// It is "" for a name with another domain.
+// otherForm is the name of a capacity with the domain of a driver if it has none, or without it if it has
+// that one. It is "" for a name with another domain.
 func otherForm(driver string, name resourcev1.QualifiedName) resourcev1.QualifiedName {
 	if bare, ok := strings.CutPrefix(string(name), driver+"/"); ok {
 		return resourcev1.QualifiedName(bare)

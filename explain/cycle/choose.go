@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
-// Choosing is what kube-scheduler chooses by among the nodes that fit a pod, and what is in no snapshot. What is nil is not
-// known; then more nodes may be chosen.
+// Choosing is what kube-scheduler chooses by among the nodes that fit a pod, and what is in no snapshot. What
+// is nil is not known; then more nodes may be chosen.
 type Choosing struct {
 	Images    *scores.Images
 	Workloads *scores.Workloads
@@ -39,7 +39,8 @@ func newChooser(by Choosing) *chooser {
 	return &chooser{Choosing: by, known: map[string]*scores.Scorer{}}
 }
 
-// among narrows the feasible nodes of a pod to those that kube-scheduler may choose. failure is why it chooses none, or "".
+// among narrows the feasible nodes of a pod to those that kube-scheduler may choose. failure is why it
+// chooses none, or "".
 func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasible, pod *corev1.Pod) (failure string, err error) {
 	if len(found.Nodes) < 2 {
 		return "", nil
@@ -76,8 +77,8 @@ func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasi
 	return "", nil
 }
 
-// Choose is what the pod of a question has on the node that kube-scheduler chooses, or on the first of several that are as good.
-// It is nil if kube-scheduler fails to choose one, or has nothing to choose.
+// Choose is what the pod of a question has on the node that kube-scheduler chooses, or on the first of
+// several that are as good. It is nil if kube-scheduler fails to choose one, or has nothing to choose.
 func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Reservation, error) {
 	if q.Pod == nil { // it is on its node
 		return nil, nil
@@ -106,8 +107,8 @@ func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Reservation,
 	return Reserve(ctx, q, &q.Answers[at[found.Nodes[0].Name]], node, q.Pod)
 }
 
-// CanCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot read what the pod
-// prefers.
+// CanCompare reports whether kube-scheduler can compare nodes for a pod, which it fails to do if it cannot
+// read what the pod prefers.
 func CanCompare(c *scheduler.Cluster, pod *corev1.Pod) bool {
 	nodes := c.Snapshot().Nodes()
 	var two []scores.Candidate

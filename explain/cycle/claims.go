@@ -55,8 +55,8 @@ type Claims struct {
 	Unnamed bool
 }
 
-// ClaimsFor resolves the entries of pod.spec.resourceClaims in order. If the claim of a template has not been created
-// yet, one made from the template takes its place.
+// ClaimsFor resolves the entries of pod.spec.resourceClaims in order. If the claim of a template has not been
+// created yet, one made from the template takes its place.
 func ClaimsFor(s *inspect.Snapshot, pod *corev1.Pod) Claims {
 	var out Claims
 	note := func(format string, args ...any) {
@@ -104,8 +104,8 @@ func ClaimsFor(s *inspect.Snapshot, pod *corev1.Pod) Claims {
 	return out
 }
 
-// TemplateBehind is the name of the template from which the claim of an entry was made. It is "" if there is none, or if
-// the template no longer asks for the same.
+// TemplateBehind is the name of the template from which the claim of an entry was made. It is "" if there is
+// none, or if the template no longer asks for the same.
 func TemplateBehind(s *inspect.Snapshot, entry *corev1.PodResourceClaim, claim *resourcev1.ResourceClaim) string {
 	if entry.ResourceClaimTemplateName == nil {
 		return ""
@@ -146,8 +146,8 @@ func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node,
 	return out
 }
 
-// unsuitable says why a pod cannot use a node because of claims that have devices already. It is nil if the pod can use
-// the node.
+// unsuitable says why a pod cannot use a node because of claims that have devices already. It is nil if the
+// pod can use the node.
 func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, allocated []*resourcev1.ResourceClaim) *explain.Reason {
 	switch pod.Spec.NodeName {
 	case "":

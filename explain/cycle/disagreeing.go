@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Of a pool whose slices disagree about how many they are it is chance whether the scheduler takes its devices. If an answer is
-// another one with the pool and without it, it is not known.
+// Of a pool whose slices disagree about how many they are it is chance whether the scheduler takes its
+// devices. If an answer is another one with the pool and without it, it is not known.
 
 // AddDisagreeing adds what it means for the answer to a question that slices disagree.
 func (l *Limits) AddDisagreeing(ctx context.Context, q *whatif.Question) error {
@@ -44,7 +44,8 @@ func (l *Limits) AddDisagreeing(ctx context.Context, q *whatif.Question) error {
 // maxAnnounced bounds how many of the numbers that slices announce are tried.
 const maxAnnounced = 5
 
-// announcing is what comes of a question if all slices of each pool announce the same of the numbers that they announce.
+// announcing is what comes of a question if all slices of each pool announce the same of the numbers that
+// they announce.
 func announcing(ctx context.Context, q *whatif.Question, pools []inspect.DisagreeingPool, which int) (Tally, error) {
 	changed := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		for i, slice := range o.Slices {

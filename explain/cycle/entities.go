@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order, and how
-// many of them have to find room. There is none if a pod does not depend on others.
+// Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order,
+// and how many of them have to find room. There is none if a pod does not depend on others.
 func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang Entity, ok bool) {
 	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
 		return Entity{}, false
@@ -27,9 +27,9 @@ func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang Entity, ok 
 	return Entity{}, false
 }
 
-// GangOf is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
-// Which of those that were created in the same second is first is not known. They may be on any node, also if the question is
-// about one.
+// GangOf is the pods of a group that wait, in the order in which the scheduler takes them: those that were
+// created first. Which of those that were created in the same second is first is not known. They may be on
+// any node, also if the question is about one.
 func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) Entity {
 	opts.Node = ""
 	var pods []*corev1.Pod
@@ -56,7 +56,8 @@ func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Op
 	return entity
 }
 
-// Entities are subjects as the scheduler takes them. A pod brings along those of its group that have to be placed with it.
+// Entities are subjects as the scheduler takes them. A pod brings along those of its group that have to be
+// placed with it.
 func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) []Entity {
 	var out []Entity
 	had := map[explain.Subject]bool{}

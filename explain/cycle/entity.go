@@ -17,18 +17,19 @@ type Queue struct {
 	// Base is the cluster before anything is placed.
 	Base     *scheduler.Cluster
 	Entities []Entity
-	// Local says that a member that is placed changes nothing for others but what is left of its node, and that it cannot be
-	// placed where it could not be in Base.
+	// Local says that a member that is placed changes nothing for others but what is left of its node, and
+	// that it cannot be placed where it could not be in Base.
 	Local bool
-	// MaxAsks is the number of times that a member is asked about its nodes, so that the exploration ends. 0 is a limit that
-	// takes about a second.
+	// MaxAsks is the number of times that a member is asked about its nodes, so that the exploration ends. 0
+	// is a limit that takes about a second.
 	MaxAsks int
 }
 
 // Entity is what the scheduler takes from its queue at once: a pod or, of a pod group, all pods that wait.
 type Entity struct {
 	Members []*Member
-	// Need is the number of members that have to find room so that any is placed. For less than 2 each is placed by itself.
+	// Need is the number of members that have to find room so that any is placed. For less than 2 each is
+	// placed by itself.
 	Need int
 }
 
@@ -37,16 +38,19 @@ type Member struct {
 	Subject explain.Subject
 	// Pod is nil for a claim.
 	Pod *corev1.Pod
-	// Shape is the same for members that differ in nothing but their names. It is "" for a member that is like no other.
+	// Shape is the same for members that differ in nothing but their names. It is "" for a member that is
+	// like no other.
 	Shape string
-	// Class is ascending in an entity. The order of members of the same class is not known: any may be the first.
+	// Class is ascending in an entity. The order of members of the same class is not known: any may be the
+	// first.
 	Class int
 	// NonLocal reports whether placing the pod can affect other nodes, or depends on where other pods are.
 	NonLocal bool
-	// Unseen says that it takes more than a Reservation shows, of what others that are Unseen may need: volumes that are chosen with
-	// the node.
+	// Unseen says that it takes more than a Reservation shows, of what others that are Unseen may need:
+	// volumes that are chosen with the node.
 	Unseen bool
-	// Claims are what it asks for, to find nodes that look alike. They are nil, and PerNode is true, if that depends on the node.
+	// Claims are what it asks for, to find nodes that look alike. They are nil, and PerNode is true, if that
+	// depends on the node.
 	Claims  []*resourcev1.ResourceClaim
 	PerNode bool
 	// Ask says where the member can be placed in a cluster: on which of the nodes, or of all if they are nil.
@@ -64,9 +68,9 @@ func Index(entities []Entity) map[explain.Subject][2]int {
 	return out
 }
 
-// InAnyOrder makes the pods of a queue one entity, in which those of the same priority come in any order that were created in
-// the same second, and reports whether there are such that differ. A queue of which others than single pods are part stays as
-// it is.
+// InAnyOrder makes the pods of a queue one entity, in which those of the same priority come in any order that
+// were created in the same second, and reports whether there are such that differ. A queue of which others
+// than single pods are part stays as it is.
 func (queue *Queue) InAnyOrder() (tied bool) {
 	var all Entity
 	class := 0

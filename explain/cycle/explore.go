@@ -17,7 +17,8 @@ type Result struct {
 	Outcomes [][]Outcome
 	// Groups say for each entity whether enough of its members found room.
 	Groups []Outcome
-	// Open says that there may be runs that were not looked at. What was not seen may then happen all the same.
+	// Open says that there may be runs that were not looked at. What was not seen may then happen all the
+	// same.
 	Open bool
 	// Asks is the number of times that a member was asked about nodes.
 	Asks int
@@ -31,7 +32,8 @@ type Outcome struct {
 	Placed, Waits Run
 	// Proven says that nothing else becomes of it in runs that were not looked at.
 	Proven bool
-	// Scored says that it is known which nodes kube-scheduler may choose, and only runs with these were looked at.
+	// Scored says that it is known which nodes kube-scheduler may choose, and only runs with these were
+	// looked at.
 	Scored bool
 }
 
@@ -78,7 +80,8 @@ type explorer struct {
 	visited map[string]bool
 	path    Run
 	asks    int // the most that there may be
-	// first says to stop at the first run that places enough of the first entity, and done that one was found.
+	// first says to stop at the first run that places enough of the first entity, and done that one was
+	// found.
 	first, done bool
 }
 
@@ -128,8 +131,9 @@ func (x *explorer) entity(ctx context.Context, at int, s *state) error {
 	return x.members(ctx, at, s, s, make([]bool, len(x.Entities[at].Members)), nil)
 }
 
-// members explores what becomes of the members of an entity that have not had their turn, and of the entities after it.
-// start is the state before the entity, had says of each member whether it had its turn, and placed are those that found room.
+// members explores what becomes of the members of an entity that have not had their turn, and of the entities
+// after it. start is the state before the entity, had says of each member whether it had its turn, and placed
+// are those that found room.
 func (x *explorer) members(ctx context.Context, at int, start, s *state, had []bool, placed []int) error {
 	entity := &x.Entities[at]
 	left := 0
@@ -284,8 +288,8 @@ func (x *explorer) ask(ctx context.Context, s *state, m *Member) (*Turn, error) 
 	return t, nil
 }
 
-// different returns the options of a member that lead to states that are not alike. had marks the members already
-// tried, including m.
+// different returns the options of a member that lead to states that are not alike. had marks the members
+// already tried, including m.
 func (x *explorer) different(at int, s *state, m *Member, had []bool, options []Option) []Option {
 	if len(options) > 1 && x.Local && x.restIsLike(m, at, had) {
 		return options[:1] // the nodes are filled to the same number, in whatever order

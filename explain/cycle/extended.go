@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A device class can provide an extended resource. A pod asks for "example.com/gpu: 2", and the scheduler makes a special
-// claim for it, which exists only once the pod is scheduled.
+// A device class can provide an extended resource. A pod asks for "example.com/gpu: 2", and the scheduler
+// makes a special claim for it, which exists only once the pod is scheduled.
 //
-// On a node that offers the resource through a device plugin the plugin provides it, on any other the class does. So the
-// claim can differ from node to node. Each container gets a request "container-<i>-request-<j>", where i counts init
-// containers and containers, and j the sorted names of its resources. Init containers that end leave their devices to
-// later containers, so only the largest remainder is asked for in addition. The rules are those of Kubernetes 1.37
-// (scheduler plugin DynamicResources).
+// On a node that offers the resource through a device plugin the plugin provides it, on any other the class
+// does. So the claim can differ from node to node. Each container gets a request "container-<i>-request-<j>",
+// where i counts init containers and containers, and j the sorted names of its resources. Init containers
+// that end leave their devices to later containers, so only the largest remainder is asked for in addition.
+// The rules are those of Kubernetes 1.37 (scheduler plugin DynamicResources).
 
 // extended are the extended resources of a pod, as a whatif.ClaimPerNode.
 type extended struct {
@@ -69,7 +69,8 @@ func AllContainers(pod *corev1.Pod) []*corev1.Container {
 	return out
 }
 
-// RequestsOf returns the requests of a container. A limit without a request is a request, as the API server makes it.
+// RequestsOf returns the requests of a container. A limit without a request is a request, as the API server
+// makes it.
 func RequestsOf(c *corev1.Container) corev1.ResourceList {
 	out := maps.Clone(c.Resources.Limits)
 	if out == nil {
@@ -79,8 +80,8 @@ func RequestsOf(c *corev1.Container) corev1.ResourceList {
 	return out
 }
 
-// On returns the special claim for a node. It is nil if device plugins provide everything there. misfit says why the
-// node cannot provide some resource at all. It is nil if it can.
+// On returns the special claim for a node. It is nil if device plugins provide everything there. misfit says
+// why the node cannot provide some resource at all. It is nil if it can.
 func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit *explain.Reason) {
 	offered := func(name corev1.ResourceName) (resource.Quantity, bool) {
 		q, ok := node.Status.Allocatable[name]

@@ -41,8 +41,8 @@ func gpuClass(name, extendedName string, created int64) *resourcev1.DeviceClass 
 	return c
 }
 
-// TestExtendedRequests compares the requests of the special claim with those that the rules of the scheduler's plugin
-// give (createRequestsAndMappings in Kubernetes 1.37).
+// TestExtendedRequests compares the requests of the special claim with those that the rules of the
+// scheduler's plugin give (createRequestsAndMappings in Kubernetes 1.37).
 func TestExtendedRequests(t *testing.T) {
 	tests := []struct {
 		name        string
@@ -106,7 +106,8 @@ func TestExtendedRequests(t *testing.T) {
 	}
 }
 
-// TestNoExtendedResources checks that there is no special claim unless a class provides a resource of the pod.
+// TestNoExtendedResources checks that there is no special claim unless a class provides a resource of the
+// pod.
 func TestNoExtendedResources(t *testing.T) {
 	s := inspect.New(inspect.Objects{Classes: []*resourcev1.DeviceClass{gpuClass("gpu", "example.com/gpu", 0)}},
 		inspect.Config{Features: inspect.DefaultFeatures(35)}) // the gate is off by default in 1.35

@@ -15,8 +15,8 @@ type Limits struct {
 	Remarks []string
 	// MayBeMore says that there may be devices that are not in the snapshot, so that "no" is not certain.
 	MayBeMore bool
-	// MayBeTaken says that devices may be allocated or tainted although the snapshot does not show it, so that "yes"
-	// is not certain.
+	// MayBeTaken says that devices may be allocated or tainted although the snapshot does not show it, so
+	// that "yes" is not certain.
 	MayBeTaken bool
 	// MayGoOn says that the scheduler need not give up where it seems to.
 	MayGoOn bool

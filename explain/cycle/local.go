@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// lookAtNodes asks every member about the cluster as it is, where what others take changes their own nodes alone. Who has more
-// nodes than there are others before it is placed in every run, and who has none in none. It reports whether that says all.
-// Otherwise it notes which nodes matter, and which of them look alike.
+// lookAtNodes asks every member about the cluster as it is, where what others take changes their own nodes
+// alone. Who has more nodes than there are others before it is placed in every run, and who has none in none.
+// It reports whether that says all. Otherwise it notes which nodes matter, and which of them look alike.
 func (x *explorer) lookAtNodes(ctx context.Context) (all bool, err error) {
 	known := map[string]*Turn{}
 	var turns []*Turn
@@ -63,8 +63,8 @@ func rivalsOf(e *Entity, index int) int {
 	return n
 }
 
-// prove concludes from the members of an entity of which it is sure what becomes of them whether enough are placed. It reports
-// whether that says all of the entity.
+// prove concludes from the members of an entity of which it is sure what becomes of them whether enough are
+// placed. It reports whether that says all of the entity.
 func (x *explorer) prove(at, sure int) bool {
 	var misses Run
 	for i := range x.Outcomes[at] {
@@ -127,7 +127,8 @@ func (x *explorer) sortNodes(ctx context.Context, turns []*Turn) error {
 	return nil
 }
 
-// claims are those that members ask for, one of each kind. The result is false if they differ from node to node.
+// claims are those that members ask for, one of each kind. The result is false if they differ from node to
+// node.
 func (x *explorer) claims() ([]*resourcev1.ResourceClaim, bool) {
 	var out []*resourcev1.ResourceClaim
 	known := map[string]bool{}
@@ -183,7 +184,8 @@ func (m *Member) key() string {
 	return m.Shape
 }
 
-// seen reports whether a state that is like this one was explored, with the same still to come, and notes that it is.
+// seen reports whether a state that is like this one was explored, with the same still to come, and notes
+// that it is.
 func (x *explorer) seen(at int, s *state, had []bool, placed []int) bool {
 	members := make([]string, len(had))
 	for i, m := range x.Entities[at].Members {

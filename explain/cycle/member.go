@@ -45,7 +45,8 @@ func local(ctx context.Context, c *scheduler.Cluster, entities []Entity) bool {
 	return true
 }
 
-// Local reports whether a member changes nothing for others but what is left of its node, wherever it is placed.
+// Local reports whether a member changes nothing for others but what is left of its node, wherever it is
+// placed.
 func Local(ctx context.Context, c *scheduler.Cluster, m *Member) bool {
 	if m.NonLocal || m.PerNode {
 		return !m.NonLocal && onlyOfNodes(c.Snapshot())
@@ -131,8 +132,8 @@ func volumeNames(pod *corev1.Pod) []string {
 	return out
 }
 
-// takesUnseen reports whether a pod takes more than what is seen once it is supposed to be on a node: volumes that are bound
-// then, and what its devices take of the node.
+// takesUnseen reports whether a pod takes more than what is seen once it is supposed to be on a node: volumes
+// that are bound then, and what its devices take of the node.
 func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
 	if s.Features().Enabled(inspect.GateNodeAllocatableResources) && len(pod.Spec.ResourceClaims) > 0 && len(claims.Pending) > 0 {
 		return true
@@ -148,8 +149,8 @@ func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
 	return false
 }
 
-// shapeOf is a text that is the same for pods that differ in nothing but their names and those of their own claims. It is ""
-// for a pod that is like no other.
+// shapeOf is a text that is the same for pods that differ in nothing but their names and those of their own
+// claims. It is "" for a pod that is like no other.
 func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
 	if claims.Blocked != "" || pod.Spec.NodeName != "" || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
 		return ""
@@ -195,7 +196,8 @@ func onlyOf(s *inspect.Snapshot, pod *corev1.Pod, name string) bool {
 	return ok && claim.Status.Allocation == nil && len(users) == 1 && users[0].Name == pod.Name
 }
 
-// turnNodes are the nodes of a cluster that a member is asked about: those given, or all that the options ask about.
+// turnNodes are the nodes of a cluster that a member is asked about: those given, or all that the options ask
+// about.
 func turnNodes(c *scheduler.Cluster, nodes []*corev1.Node, opts Options) ([]*corev1.Node, error) {
 	if nodes != nil && opts.Node == "" {
 		return nodes, nil
@@ -227,7 +229,8 @@ func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes [
 	return t, err
 }
 
-// onlyNominated is the node on which the scheduler has made room for a pod if that is among the options: it tries no other.
+// onlyNominated is the node on which the scheduler has made room for a pod if that is among the options: it
+// tries no other.
 func onlyNominated(options []Option, node string) []Option {
 	for i := range options {
 		if string(options[i].Node) == node {

@@ -15,8 +15,8 @@ type Options struct {
 	Node inspect.NodeName
 	// Nodes, if not nil, are the only ones that are asked. They are known to exist.
 	Nodes []*corev1.Node
-	// Supposed are claims that have devices only because those who were asked before got them, and SupposedPods pods
-	// that are on nodes only because of that.
+	// Supposed are claims that have devices only because those who were asked before got them, and
+	// SupposedPods pods that are on nodes only because of that.
 	Supposed     map[inspect.ClaimRef]bool
 	SupposedPods map[inspect.PodRef]bool
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Precheck makes the checks that the API server and the scheduler make before any node is asked. What fails there makes the pod
-// unschedulable, whereas the same fault found later is an error. It returns nil if nothing fails.
+// Precheck makes the checks that the API server and the scheduler make before any node is asked. What fails
+// there makes the pod unschedulable, whereas the same fault found later is an error. It returns nil if
+// nothing fails.
 func Precheck(q *whatif.Question) *explain.Reason {
 	for _, claim := range q.Claims {
 		if r := adminRefused(q.Cluster.Snapshot(), claim); r != nil {
@@ -75,8 +76,8 @@ func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index 
 // maxSimilar is the number of classes that are named instead of one that does not exist.
 const maxSimilar = 3
 
-// existing names the classes that exist, of many those with the most similar names, so that a wrong name can be
-// corrected.
+// existing names the classes that exist, of many those with the most similar names, so that a wrong name can
+// be corrected.
 func existing(s *inspect.Snapshot, class string) string {
 	names := fix.ClassesLike(s, class)
 	if len(names) == 0 {

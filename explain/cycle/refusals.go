@@ -18,11 +18,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// What the scheduler, or the API server when the scheduler writes, refuses of the claims of a pod whatever devices there
-// are (PreEnqueue, Filter and PreBind of the scheduler's plugin DynamicResources).
+// What the scheduler, or the API server when the scheduler writes, refuses of the claims of a pod whatever
+// devices there are (PreEnqueue, Filter and PreBind of the scheduler's plugin DynamicResources).
 
-// RefusedClaim says why the scheduler does not even try a pod because of one of its claims. generated says that the claim
-// was made for the pod from a template. It is "" if the scheduler tries, or has put the pod on a node already.
+// RefusedClaim says why the scheduler does not even try a pod because of one of its claims. generated says
+// that the claim was made for the pod from a template. It is "" if the scheduler tries, or has put the pod on
+// a node already.
 func RefusedClaim(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceClaim, generated bool) string {
 	switch {
 	case pod.Spec.NodeName != "":
@@ -39,7 +40,8 @@ func RefusedClaim(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.Resour
 	return ""
 }
 
-// madeFor reports whether a claim was made for the pod. A claim of the same name may have been made for an older one.
+// madeFor reports whether a claim was made for the pod. A claim of the same name may have been made for an
+// older one.
 func madeFor(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	if owner == nil {
@@ -77,8 +79,8 @@ func reservedFor(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	})
 }
 
-// untimed reports whether a claim is allocated without a time of allocation where the scheduler needs that. Objects that
-// were written by hand have none; that says nothing of a cluster.
+// untimed reports whether a claim is allocated without a time of allocation where the scheduler needs that.
+// Objects that were written by hand have none; that says nothing of a cluster.
 func untimed(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
 	return s.ServerVersion() != "" && BindsLater(s) && claim.Status.Allocation != nil && claim.Status.Allocation.AllocationTimestamp == nil
 }
@@ -88,8 +90,8 @@ func BindsLater(s *inspect.Snapshot) bool {
 	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
 }
 
-// unavailable says why an allocated claim cannot be used on a node, in the order in which the scheduler looks (Filter of its
-// DynamicResources plugin). It is nil if the claim can be used there.
+// unavailable says why an allocated claim cannot be used on a node, in the order in which the scheduler looks
+// (Filter of its DynamicResources plugin). It is nil if the claim can be used there.
 func unavailable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, node *corev1.Node) *explain.Reason {
 	if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
 		reason := OutOfReach(claim)
@@ -103,8 +105,9 @@ func unavailable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, node *cor
 	return unbindable(s, claim)
 }
 
-// unprepared is a device of an allocated claim that is not to be prepared or unprepared on the node. It is nil if there is none,
-// and where the scheduler does not know of such devices; where it does, its gate does not matter to it.
+// unprepared is a device of an allocated claim that is not to be prepared or unprepared on the node. It is
+// nil if there is none, and where the scheduler does not know of such devices; where it does, its gate does
+// not matter to it.
 func unprepared(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *inspect.DeviceID {
 	if !s.Features().Knows(inspect.GateOptionalNodeOperations) {
 		return nil
@@ -118,8 +121,8 @@ func unprepared(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *inspect.D
 	return nil
 }
 
-// unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or takes too
-// long. It is nil otherwise.
+// unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or
+// takes too long. It is nil otherwise.
 func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {
 	if !BindsLater(s) {
 		return nil
@@ -152,8 +155,9 @@ func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.R
 	return &reason
 }
 
-// Clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
-// reserves the claim, and if the claim is what keeps the pod from some node that no filter before refuses.
+// Clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the
+// pod reserves the claim, and if the claim is what keeps the pod from some node that no filter before
+// refuses.
 func Clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
 	s, pod := filtered.Snapshot(), filtered.Pod
 	by := claim.Status.ReservedFor

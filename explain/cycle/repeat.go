@@ -15,8 +15,8 @@ type settled struct {
 	placed      explain.PlacedPod
 	reservation *Reservation // nil if it was left waiting
 	waiting     Waiting
-	// local says that nothing mattered for it but what is left of nodes, and that it is known; onlyNode that what it takes is of its
-	// node alone.
+	// local says that nothing mattered for it but what is left of nodes, and that it is known; onlyNode that
+	// what it takes is of its node alone.
 	local, onlyNode bool
 }
 
@@ -31,8 +31,8 @@ func (r *Replay) settle(pod *corev1.Pod, s *settled) {
 // repeating is what a replay does again as another one did it.
 type repeating struct {
 	of *Replay
-	// differs are the nodes of which other things are left than there were at the same moment, and freed those of which more may
-	// be left.
+	// differs are the nodes of which other things are left than there were at the same moment, and freed
+	// those of which more may be left.
 	differs, freed map[inspect.NodeName]bool
 	// refused are the shapes that fit nowhere, which stays so.
 	refused map[string]bool
@@ -41,10 +41,11 @@ type repeating struct {
 	on  map[inspect.NodeName]bool
 }
 
-// Repeat makes a replay that has not begun place pods and leave them waiting as another one did, and ask about them only where
-// that may have changed. The clusters of both differ in nothing but the pods that are unlike those there, which wait in both, and
-// in the claims of these alone. Nodes may be chosen by [Replay.Choose] only, which has to prefer the nodes of that run.
-// Where an answer has to be that of all nodes, AnyOf is the number there.
+// Repeat makes a replay that has not begun place pods and leave them waiting as another one did, and ask
+// about them only where that may have changed. The clusters of both differ in nothing but the pods that are
+// unlike those there, which wait in both, and in the claims of these alone. Nodes may be chosen by
+// [Replay.Choose] only, which has to prefer the nodes of that run. Where an answer has to be that of all
+// nodes, AnyOf is the number there.
 func (r *Replay) Repeat(of *Replay, unlike []*corev1.Pod) {
 	p := &repeating{
 		of: of, differs: map[inspect.NodeName]bool{}, freed: map[inspect.NodeName]bool{}, refused: map[string]bool{},
@@ -132,8 +133,8 @@ func (r *Replay) put(s *settled) {
 	p.put, p.on[s.placed.Node] = append(p.put, s.reservation), true
 }
 
-// onSameNode places a pod on the node that it had in the other run, if it still fits there. What is on other nodes by now is no
-// matter for that.
+// onSameNode places a pod on the node that it had in the other run, if it still fits there. What is on other
+// nodes by now is no matter for that.
 func (r *Replay) onSameNode(ctx context.Context, pod *corev1.Pod, then *settled) (done bool, err error) {
 	if r.repeats.on[then.placed.Node] {
 		r.catchUp()

@@ -17,29 +17,33 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Replay plays what kube-scheduler does with the pods of its queue, one scheduling cycle after the other: each gets what
-// those before it have left, on the node that is chosen for it.
+// Replay plays what kube-scheduler does with the pods of its queue, one scheduling cycle after the other:
+// each gets what those before it have left, on the node that is chosen for it.
 //
-// Pods of one shape get the same answer from a node on which nothing has changed, so what nodes said to a shape is kept,
-// and only those are asked again on which something was placed since. That holds as long as what is placed changes nothing
-// but what is left of its node.
+// Pods of one shape get the same answer from a node on which nothing has changed, so what nodes said to a
+// shape is kept, and only those are asked again on which something was placed since. That holds as long as
+// what is placed changes nothing but what is left of its node.
 type Replay struct {
-	// Placed are the pods that found a node, in that order, and Waiting those that did not, in the order of the queue.
+	// Placed are the pods that found a node, in that order, and Waiting those that did not, in the order of
+	// the queue.
 	Placed  []explain.PlacedPod
 	Waiting []Waiting
 	// Reservations are what each of Placed takes.
 	Reservations []*Reservation
-	// Tried are the pods that had their turn, in the order of the queue, and Running those that were on a node before.
+	// Tried are the pods that had their turn, in the order of the queue, and Running those that were on a
+	// node before.
 	Tried   []*corev1.Pod
 	Running []explain.Subject
-	// Chosen says that some pod had a choice of nodes, and Retried that pods which were left waiting were tried again.
+	// Chosen says that some pod had a choice of nodes, and Retried that pods which were left waiting were
+	// tried again.
 	Chosen, Retried bool
-	// Doubtful says that something was not known that decides about pods, first about InDoubt. Unsure are those of Placed
-	// that something may refuse.
+	// Doubtful says that something was not known that decides about pods, first about InDoubt. Unsure are
+	// those of Placed that something may refuse.
 	Doubtful bool
 	InDoubt  *corev1.Pod
 	Unsure   map[explain.Subject]bool
-	// Choose is the index of the node that a pod is put on, of those that may be chosen. If it is nil, it is the first.
+	// Choose is the index of the node that a pod is put on, of those that may be chosen. If it is nil, it is
+	// the first.
 	Choose func(pod *corev1.Pod, nodes []*corev1.Node) int
 	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment.
 	Left func(*scheduler.Cluster, *Waiting)
@@ -90,7 +94,8 @@ type Waiting struct {
 	// After is the number of pods that had been placed.
 	After int
 	*Feasible
-	// Group is the pod group if that is why, of which so many pods are Short of room. Attempt is what became of its pods.
+	// Group is the pod group if that is why, of which so many pods are Short of room. Attempt is what became
+	// of its pods.
 	Group   string
 	Short   int
 	Attempt Run
@@ -109,8 +114,8 @@ func (w *Waiting) Verdict() explain.Verdict {
 	return explain.Unsatisfiable
 }
 
-// NewReplay begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod may be put on
-// any node that fits.
+// NewReplay begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod
+// may be put on any node that fits.
 func NewReplay(c *scheduler.Cluster, by *Choosing) *Replay {
 	r := &Replay{Unsure: map[explain.Subject]bool{}, base: c, assumed: assumed{cluster: c, local: map[string]bool{}, answers: map[string]*answer{}}}
 	if by != nil {
@@ -145,8 +150,8 @@ func (r *Replay) Cluster() *scheduler.Cluster { return r.cluster }
 // Base is the cluster before anything was placed.
 func (r *Replay) Base() *scheduler.Cluster { return r.base }
 
-// Run takes pods in the order of the queue, and those that were left waiting again as long as others are placed that they
-// depend on. The error is that of the context, or of a question that could not be put.
+// Run takes pods in the order of the queue, and those that were left waiting again as long as others are
+// placed that they depend on. The error is that of the context, or of a question that could not be put.
 func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 	var waiting []*corev1.Pod
 	for _, pod := range pods {
@@ -194,13 +199,14 @@ func (r *Replay) again(ctx context.Context) error {
 	return nil
 }
 
-// mayFitNow reports whether something was placed since a pod was left waiting that may have made room for it, or has taken
-// away what kube-scheduler failed over: it tries such a pod again and again.
+// mayFitNow reports whether something was placed since a pod was left waiting that may have made room for it,
+// or has taken away what kube-scheduler failed over: it tries such a pod again and again.
 func (r *Replay) mayFitNow(w *Waiting) bool {
 	return w.After != len(r.Placed) && (w.Group != "" || w.Member.NonLocal || w.Fails)
 }
 
-// take takes a pod from the queue, with its group. had are the pods of groups that had their turn with another one.
+// take takes a pod from the queue, with its group. had are the pods of groups that had their turn with
+// another one.
 func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodRef]bool) error {
 	if had[refOf(pod)] {
 		return nil
@@ -379,8 +385,8 @@ func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
 	return &Feasible{Member: m, Nodes: r.fitting(fits), MayWait: t.MayWait, Open: t.Open, Fails: t.Fails}, nil
 }
 
-// ofNodes reports whether what nodes say to a pod is a matter of what is left of each. A pod for which room was made is put
-// nowhere else as long as that node fits.
+// ofNodes reports whether what nodes say to a pod is a matter of what is left of each. A pod for which room
+// was made is put nowhere else as long as that node fits.
 func ofNodes(m *Member) bool {
 	return m.Shape != "" && !m.NonLocal && !m.Unseen && m.Pod.Status.NominatedNodeName == ""
 }
@@ -396,8 +402,8 @@ func (a *assumed) fitting(fits []bool) []*corev1.Node {
 	return out
 }
 
-// update asks the nodes that have changed since. It is nil if the answers are not certain. A node that did not fit does
-// not fit once something was placed on it.
+// update asks the nodes that have changed since. It is nil if the answers are not certain. A node that did
+// not fit does not fit once something was placed on it.
 func (r *Replay) update(ctx context.Context, m *Member, known *answer) (*answer, error) {
 	var nodes []*corev1.Node
 	out := &answer{known.fits, len(r.changed)}

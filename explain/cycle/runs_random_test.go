@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestRunsAtRandom compares what becomes of queues of random pods with what is seen when every node and every order is tried,
-// without regard to what looks alike.
+// TestRunsAtRandom compares what becomes of queues of random pods with what is seen when every node and every
+// order is tried, without regard to what looks alike.
 func TestRunsAtRandom(t *testing.T) {
 	tests := 400
 	if testing.Short() {
@@ -67,8 +67,8 @@ func TestRunsAtRandom(t *testing.T) {
 	}
 }
 
-// solveBothWays reports whether all members can be placed together, which has to be found with and without regard to what looks
-// alike. What is found has to be a run.
+// solveBothWays reports whether all members can be placed together, which has to be found with and without
+// regard to what looks alike. What is found has to be a run.
 func solveBothWays(t *testing.T, seed int, queue Queue) bool {
 	t.Helper()
 	need := 0

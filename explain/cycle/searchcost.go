@@ -13,15 +13,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The search of kube-scheduler costs more than that of package allocator, since it does not prune. A question that is
-// decided here at once may keep the scheduler busy until its filter times out. That is another failure than
-// "unschedulable": the pod's attempt ends with an error, even if other nodes would fit.
+// The search of kube-scheduler costs more than that of package allocator, since it does not prune. A question
+// that is decided here at once may keep the scheduler busy until its filter times out. That is another
+// failure than "unschedulable": the pod's attempt ends with an error, even if other nodes would fit.
 
-// maxCounted is the number of different nodes on which steps are counted, those first that take most with pruning.
+// maxCounted is the number of different nodes on which steps are counted, those first that take most with
+// pruning.
 const maxCounted = 32
 
-// SearchCost counts the steps that the scheduler would need, on the node where they are most, and sets the risk of each
-// answer. It returns nil if they are many on no node.
+// SearchCost counts the steps that the scheduler would need, on the node where they are most, and sets the
+// risk of each answer. It returns nil if they are many on no node.
 func SearchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer) (*explain.SearchCost, error) {
 	var worst *explain.SearchCost
 	features := q.Cluster.Snapshot().Features()
@@ -122,8 +123,8 @@ func roundDown(x float64) string {
 	return fmt.Sprintf("%.2f", float64(int64(x*100))/100)
 }
 
-// TimeoutOf says whether the scheduler's own search may time out, so that an answer that is yes is none. Where it gives up
-// because of a single node, every node counts; otherwise the best of those that fit.
+// TimeoutOf says whether the scheduler's own search may time out, so that an answer that is yes is none.
+// Where it gives up because of a single node, every node counts; otherwise the best of those that fit.
 func TimeoutOf(q *whatif.Question, answers []whatif.Answer) explain.TimeoutRisk {
 	all, best := explain.NoTimeout, explain.WouldTimeOut
 	for i := range answers {

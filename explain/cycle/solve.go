@@ -14,8 +14,9 @@ type Solution struct {
 	Asks int
 }
 
-// Solve looks for an order of the members of a queue, and nodes for them, by which so many are placed together. Priorities and
-// groups do not matter to it. Each member has the devices that the scheduler would pick on its node at its turn.
+// Solve looks for an order of the members of a queue, and nodes for them, by which so many are placed
+// together. Priorities and groups do not matter to it. Each member has the devices that the scheduler would
+// pick on its node at its turn.
 func Solve(ctx context.Context, queue Queue, need int) (*Solution, error) {
 	all := Entity{Need: need}
 	for i := range queue.Entities {

@@ -10,14 +10,15 @@ import (
 type Tally struct {
 	// Allocatable is the number of nodes on which the question can be allocated.
 	Allocatable int
-	// Doubtful is the number of nodes that have the devices, and which something could still refuse that is not known.
+	// Doubtful is the number of nodes that have the devices, and which something could still refuse that is
+	// not known.
 	Doubtful int
 	// Undecided says that a search reached no answer, or that there is no answer at all.
 	Undecided bool
 	// First is the first answer that is yes, and abort the first whose search was aborted. Either may be nil.
 	First, Abort *whatif.Answer
-	// Timeout says whether the scheduler's own search may time out, so that "yes" is not certain. dropsNodes says that it
-	// would then do without the node, instead of giving up.
+	// Timeout says whether the scheduler's own search may time out, so that "yes" is not certain. dropsNodes
+	// says that it would then do without the node, instead of giving up.
 	Timeout    explain.TimeoutRisk
 	DropsNodes bool
 }

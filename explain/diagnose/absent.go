@@ -17,8 +17,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Absent is what to do about drivers that publish nothing although classes of the claims want their devices, so that requests
-// can get nothing on any node. What such a driver would publish is not known, and not guessed from what claims still hold.
+// Absent is what to do about drivers that publish nothing although classes of the claims want their devices,
+// so that requests can get nothing on any node. What such a driver would publish is not known, and not
+// guessed from what claims still hold.
 func Absent(ctx context.Context, q *whatif.Question) []explain.Advice {
 	classes := absentFor(ctx, q, q.Claims)
 	if q.PerNode != nil { // what is asked for differs between nodes, and may be had of a device plugin on some
@@ -87,7 +88,8 @@ func Publishes(s *inspect.Snapshot, driver string) bool {
 	return slices.ContainsFunc(s.Slices(), func(slice *resourcev1.ResourceSlice) bool { return slice.Spec.Driver == driver })
 }
 
-// AdviceFor is what to do about a driver that publishes nothing, for want of which requests of classes, if any are given, can get nothing.
+// AdviceFor is what to do about a driver that publishes nothing, for want of which requests of classes, if
+// any are given, can get nothing.
 func AdviceFor(s *inspect.Snapshot, driver string, classes []string) explain.Advice {
 	held := heldOf(s, func(r *resourcev1.DeviceRequestAllocationResult) bool { return r.Driver == driver })
 	return explain.Advice{
@@ -96,7 +98,8 @@ func AdviceFor(s *inspect.Snapshot, driver string, classes []string) explain.Adv
 	}
 }
 
-// Gone is what to do about pools that drivers of the claims no longer publish, and whose devices claims still hold.
+// Gone is what to do about pools that drivers of the claims no longer publish, and whose devices claims still
+// hold.
 func Gone(ctx context.Context, q *whatif.Question) []explain.Advice {
 	s := q.Cluster.Snapshot()
 	drivers := map[string]bool{}
@@ -167,7 +170,8 @@ func heldOf(s *inspect.Snapshot, counts func(*resourcev1.DeviceRequestAllocation
 	return h
 }
 
-// text tells of the devices, if there are any: how many claims hold how many, and when the last of them was allocated.
+// text tells of the devices, if there are any: how many claims hold how many, and when the last of them was
+// allocated.
 func (h *held) text(format string, s *inspect.Snapshot) string {
 	if h.devices == 0 {
 		return ""
@@ -182,8 +186,8 @@ func (h *held) text(format string, s *inspect.Snapshot) string {
 // maxPools is the number of pools that advice names.
 const maxPools = 3
 
-// gone is what to do about pools of drivers that are no longer published, and whose devices claims still hold, if the drivers
-// publish anything else.
+// gone is what to do about pools of drivers that are no longer published, and whose devices claims still
+// hold, if the drivers publish anything else.
 func gone(s *inspect.Snapshot, drivers map[string]bool) []explain.Advice {
 	published := map[inspect.PoolID]bool{}
 	publishing := map[string]bool{}
@@ -220,8 +224,8 @@ func gone(s *inspect.Snapshot, drivers map[string]bool) []explain.Advice {
 // label matches what may stand in a command as it is.
 var label = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
-// podsOf is the command that looks for the pods of a driver, on a node if one is given. Nothing in the API says which these are; their names most often
-// have a part of the name of the driver.
+// podsOf is the command that looks for the pods of a driver, on a node if one is given. Nothing in the API
+// says which these are; their names most often have a part of the name of the driver.
 func podsOf(driver, node string) []string {
 	labels := strings.Split(driver, ".")
 	parts := labels

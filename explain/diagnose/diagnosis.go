@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// diagnosis is why a node cannot have the claims. At most one of general, starved and interactions has entries.
+// diagnosis is why a node cannot have the claims. At most one of general, starved and interactions has
+// entries.
 type diagnosis struct {
 	q       *whatif.Question
 	cluster *scheduler.Cluster
@@ -91,7 +92,8 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	return d, nil
 }
 
-// AbortReason is the reason that what makes the scheduler abort is for a node, with the device that it failed for.
+// AbortReason is the reason that what makes the scheduler abort is for a node, with the device that it failed
+// for.
 func AbortReason(e *allocator.AbortError) explain.Reason {
 	r := explain.Reason{
 		Code: e.Code, Request: e.Request, Claim: e.Claim, Message: AbortMessage(e), NamesRequest: e.Class == "",
@@ -103,21 +105,21 @@ func AbortReason(e *allocator.AbortError) explain.Reason {
 	return r
 }
 
-// withoutDevice leaves the name of the device out of an error of an expression, so that devices that fail for the
-// same reason make one group.
+// withoutDevice leaves the name of the device out of an error of an expression, so that devices that fail for
+// the same reason make one group.
 func withoutDevice(text string, id inspect.DeviceID) string {
 	return strings.ReplaceAll(words.FirstLine(text), id.String(), "")
 }
 
-// AbortMessage is the first line of what makes the scheduler abort. It leaves out the general advice that CEL appends,
-// since the fixes say what to write.
+// AbortMessage is the first line of what makes the scheduler abort. It leaves out the general advice that CEL
+// appends, since the fixes say what to write.
 func AbortMessage(e *allocator.AbortError) string {
 	text, _, _ := strings.Cut(words.FirstLine(e.Error()), ". consider using CEL optional chaining")
 	return text
 }
 
-// findStarved finds the requests for which there are too few devices even if each device is examined by itself.
-// A prioritized request counts only if that is so for all of its subrequests.
+// findStarved finds the requests for which there are too few devices even if each device is examined by
+// itself. A prioritized request counts only if that is so for all of its subrequests.
 func (d *diagnosis) findStarved(exam *allocator.Examination) {
 	for first := 0; first < len(exam.Requests); {
 		last := first
@@ -190,8 +192,8 @@ func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reas
 	}
 }
 
-// poolReasons adds the pools that offer nothing because they are incomplete or invalid. Their devices may be what
-// is missing.
+// poolReasons adds the pools that offer nothing because they are incomplete or invalid. Their devices may be
+// what is missing.
 func (d *diagnosis) poolReasons(exam *allocator.Examination) {
 	ignored := map[inspect.PoolID]bool{}
 	for _, p := range d.cluster.Snapshot().IgnoredOn(d.node) {

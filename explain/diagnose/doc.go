@@ -8,8 +8,9 @@
 //     or the search was given up.
 //   - Starved requests, which have too few devices even if each device is examined by itself. A funnel shows
 //     at which check they are lost (funnel.go).
-//   - Interactions, if every request has enough devices, but not together (interaction.go). For a request that
-//     fits by itself, its partner and the obstacle between them are named if each is exactly one (partner.go).
+//   - Interactions, if every request has enough devices, but not together (interaction.go). For a request
+//     that fits by itself, its partner and the obstacle between them are named if each is exactly one
+//     (partner.go).
 //
 // All numbers come from the allocator: from its examination of the devices of a node, and from smaller
 // questions that are put to it.

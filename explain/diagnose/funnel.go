@@ -18,9 +18,9 @@ import (
 )
 
 // funnelSteps are the steps of a funnel after the first, with the codes of the checks that belong to each. A
-// device is lost at the first step of which it fails a check. The order is that in which a person thinks: what is
-// it, may I have it, is it free, is there enough of it? The scheduler's own order is another, but the devices that
-// remain in the end are the same.
+// device is lost at the first step of which it fails a check. The order is that in which a person thinks:
+// what is it, may I have it, is it free, is there enough of it? The scheduler's own order is another, but the
+// devices that remain in the end are the same.
 var funnelSteps = []struct {
 	name  string
 	codes []allocator.Code
@@ -127,8 +127,8 @@ func unique(devices []inspect.DeviceID) []inspect.DeviceID {
 	})
 }
 
-// mergeFunnel adds the funnel of the same request on another node to that of a group. A loss that one of the two
-// does not have has the lowest count 0.
+// mergeFunnel adds the funnel of the same request on another node to that of a group. A loss that one of the
+// two does not have has the lowest count 0.
 func mergeFunnel(into, from *explain.Funnel) {
 	for i := range into.Steps {
 		step, from := &into.Steps[i], &from.Steps[i]
@@ -152,8 +152,8 @@ func mergeFunnel(into, from *explain.Funnel) {
 	}
 }
 
-// writeFunnelKey writes what identifies the losses of a funnel without naming devices and values. Their numbers
-// are part of it only on demand.
+// writeFunnelKey writes what identifies the losses of a funnel without naming devices and values. Their
+// numbers are part of it only on demand.
 func writeFunnelKey(b *strings.Builder, f *explain.Funnel, numbers bool) {
 	for _, step := range f.Steps {
 		var parts []string
@@ -180,8 +180,8 @@ func writeFunnelKey(b *strings.Builder, f *explain.Funnel, numbers bool) {
 	fmt.Fprintf(b, " %t\n", f.Steps[0].Left == 0)
 }
 
-// describeLoss says in words why a device was refused, and which value it was refused for. It fills in Key, Text,
-// Values and OtherDriver.
+// describeLoss says in words why a device was refused, and which value it was refused for. It fills in Key,
+// Text, Values and OtherDriver.
 func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
 	if rejection.Err != nil {
 		return describeError(r, rejection)
@@ -241,7 +241,8 @@ func (d *diagnosis) hasCounter(id inspect.DeviceID, rejection *allocator.Rejecti
 	return false
 }
 
-// implied says why a request that asks for no amount of a capacity needs one. It is "" for a request that asks.
+// implied says why a request that asks for no amount of a capacity needs one. It is "" for a request that
+// asks.
 func (d *diagnosis) implied(r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, name resourcev1.QualifiedName) string {
 	asked := *whatif.FieldsOf(d.q.Claims, whatif.RefOf(r)).Capacity
 	if asked != nil {
@@ -272,7 +273,8 @@ func describeError(r *allocator.ExaminedRequest, rejection *allocator.Rejection)
 	return explain.Loss{Key: words.Key("selector", rejection.Selector, text), Text: fmt.Sprintf("selector #%d fails: %s", rejection.Selector, text)}
 }
 
-// describeSelector finds the first false term of a selector, of a class or of the request itself, and what it read.
+// describeSelector finds the first false term of a selector, of a class or of the request itself, and what it
+// read.
 func (d *diagnosis) describeSelector(ctx context.Context, class string, wanted []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
 	expression := wanted[rejection.Selector].CEL.Expression
 	who := "the selector"

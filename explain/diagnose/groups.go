@@ -24,10 +24,10 @@ const (
 	MaxNamedNodes = 16
 )
 
-// Groups diagnoses all nodes that said no, and groups those with the same reasons. The largest group comes first,
-// and of equal ones that with the first node. Nodes whose numbers differ are put into one group only if there would
-// be many groups otherwise. The answers are those of the question. The error is that of the context, or one of the
-// allocator that is no abort.
+// Groups diagnoses all nodes that said no, and groups those with the same reasons. The largest group comes
+// first, and of equal ones that with the first node. Nodes whose numbers differ are put into one group only
+// if there would be many groups otherwise. The answers are those of the question. The error is that of the
+// context, or one of the allocator that is no abort.
 func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([]explain.Group, error) {
 	var refused []*whatif.Answer
 	for i := range answers {
@@ -104,8 +104,8 @@ func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
 	return out
 }
 
-// diagnoseKind makes the diagnosis of nodes that do not differ for the question. It examines the first of them,
-// and multiplies what it finds by their number.
+// diagnoseKind makes the diagnosis of nodes that do not differ for the question. It examines the first of
+// them, and multiplies what it finds by their number.
 func diagnoseKind(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*diagnosis, error) {
 	d, err := diagnose(ctx, q, q.Nodes[a.Nodes[0]], a)
 	var abort *allocator.AbortError
@@ -141,8 +141,9 @@ func diagnoseKind(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*d
 	return d, nil
 }
 
-// multiply turns the funnel of one node into that of many nodes like it. position is the index of each device among
-// the candidates of the first node. others are the candidates of some of the other nodes, whose devices are added.
+// multiply turns the funnel of one node into that of many nodes like it. position is the index of each device
+// among the candidates of the first node. others are the candidates of some of the other nodes, whose devices
+// are added.
 func multiply(f *explain.Funnel, nodes int, position map[inspect.DeviceID]int, others [][]inspect.DeviceID) {
 	for i := range f.Steps {
 		f.Steps[i].Total *= nodes
@@ -179,8 +180,8 @@ func partition(diagnoses []*diagnosis, numbers bool) [][]int {
 	return sets
 }
 
-// key identifies what is in the way on a node without naming devices, claims and values. Numbers are part of it only
-// on demand.
+// key identifies what is in the way on a node without naming devices, claims and values. Numbers are part of
+// it only on demand.
 func (d *diagnosis) key(numbers bool) string {
 	var b strings.Builder
 	for _, r := range d.filterReasons() {
@@ -266,9 +267,9 @@ func (d *diagnosis) unresolvable() int {
 // filterReasons are the reasons of the scheduler's other filters.
 func (d *diagnosis) filterReasons() []explain.Reason { return whatif.ReasonsOf(d.filtered) }
 
-// scoreStarved is the score of nodes that have too few devices for some requests. It is lower by what each of these
-// requests lacks, and of alternatives by what the best of them lacks. What a request lacks is counted in steps of
-// its funnel that leave no device.
+// scoreStarved is the score of nodes that have too few devices for some requests. It is lower by what each of
+// these requests lacks, and of alternatives by what the best of them lacks. What a request lacks is counted
+// in steps of its funnel that leave no device.
 func (d *diagnosis) scoreStarved() int {
 	type request struct {
 		claim inspect.ClaimRef
@@ -342,8 +343,8 @@ func (d *diagnosis) findHolders(f *explain.Funnel) {
 	}
 }
 
-// holders returns the claims that hold the devices, in the order of the devices. Claims with admin access take
-// nothing from others and are left out.
+// holders returns the claims that hold the devices, in the order of the devices. Claims with admin access
+// take nothing from others and are left out.
 func (d *diagnosis) holders(devices []inspect.DeviceID) []explain.Holder {
 	s := d.cluster.Snapshot()
 	at := map[inspect.ClaimRef]int{}

@@ -19,12 +19,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// If every request has enough devices by itself, devices or requests stand in each other's way. Smaller questions
-// to the allocator narrow that down. The requests are added one after the other until one no longer fits. That one
-// is asked for alone, and, if it does not fit alone, with smaller counts.
+// If every request has enough devices by itself, devices or requests stand in each other's way. Smaller
+// questions to the allocator narrow that down. The requests are added one after the other until one no longer
+// fits. That one is asked for alone, and, if it does not fit alone, with smaller counts.
 //
-// Example: gpus needs 5 with the same numa, and the node has 4 on each of two. Alone it does not fit, but with a
-// count of 4 it does. So "5 needed, at most 4 can be had together", on account of constraint #0.
+// Example: gpus needs 5 with the same numa, and the node has 4 on each of two. Alone it does not fit, but
+// with a count of 4 it does. So "5 needed, at most 4 can be had together", on account of constraint #0.
 
 // maxValues is the number of values that a reason names.
 const maxValues = 4
@@ -32,8 +32,8 @@ const maxValues = 4
 // interaction is a reason with numbers that may differ between the nodes of a group.
 type interaction struct {
 	explain.Reason
-	// needed is the number of devices that are needed, of which at most low to high can be had together. If it is
-	// 0, the reason has no such numbers.
+	// needed is the number of devices that are needed, of which at most low to high can be had together. If
+	// it is 0, the reason has no such numbers.
 	needed, low, high int
 	// values are those of the attribute of a constraint, with the number of devices that have each.
 	values map[string]int
@@ -141,8 +141,8 @@ func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
 	return out
 }
 
-// firstMisfit adds the requests one by one. It returns the first that does not fit together with those before it,
-// and what was refused for it. The indices are -1 if all fit.
+// firstMisfit adds the requests one by one. It returns the first that does not fit together with those before
+// it, and what was refused for it. The indices are -1 if all fit.
 func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes map[rejectionKind]int, err error) {
 	for c := range d.q.Claims {
 		for r := range d.q.Claims[c].Spec.Devices.Requests {
@@ -159,8 +159,8 @@ func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes 
 	return -1, -1, nil, nil
 }
 
-// rejectionKind is a kind of refusal that depends on what else is picked. Of constraint, counterSet and capacity, it
-// has the one that its code is about; constraint is -1 otherwise.
+// rejectionKind is a kind of refusal that depends on what else is picked. Of constraint, counterSet and
+// capacity, it has the one that its code is about; constraint is -1 otherwise.
 type rejectionKind struct {
 	code       allocator.Code
 	constraint int
@@ -168,8 +168,8 @@ type rejectionKind struct {
 	capacity   resourcev1.QualifiedName
 }
 
-// rejectionCounter is a tracer of the allocator that counts, for one request, the refusals that depend on what else
-// is picked.
+// rejectionCounter is a tracer of the allocator that counts, for one request, the refusals that depend on
+// what else is picked.
 type rejectionCounter struct {
 	claim, request int
 	counts         map[rejectionKind]int
@@ -194,8 +194,8 @@ func (t *rejectionCounter) Reject(r allocator.Rejection) {
 	}
 }
 
-// fits puts a smaller question to the node, and counts what is refused for one of its requests. An abort decides
-// nothing here.
+// fits puts a smaller question to the node, and counts what is refused for one of its requests. An abort
+// decides nothing here.
 func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim, claim, request int) (allocator.Outcome, map[rejectionKind]int, error) {
 	t := &rejectionCounter{claim: claim, request: request, counts: map[rejectionKind]int{}}
 	result, err := d.cluster.WithStepLimit(whatif.ProbeSteps).Allocate(ctx, d.node, claims, t)
@@ -209,8 +209,8 @@ func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim
 	return result.Outcome, t.counts, nil
 }
 
-// mostTogether returns the largest count, below what is needed, with which the request fits alone. It is 0 if it fits
-// with none.
+// mostTogether returns the largest count, below what is needed, with which the request fits alone. It is 0 if
+// it fits with none.
 func (d *diagnosis) mostTogether(ctx context.Context, claim, request, needed int) (int, error) {
 	for n := needed - 1; n > 0; n-- {
 		c := only(d.q.Claims[claim], request)

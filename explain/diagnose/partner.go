@@ -15,13 +15,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Why does a request not fit together with the requests before it, although it fits by itself? The partner with
-// which it does not fit and the obstacle between them are found by taking things away, one at a time, and putting
-// the question to the node again.
+// Why does a request not fit together with the requests before it, although it fits by itself? The partner
+// with which it does not fit and the obstacle between them are found by taking things away, one at a time,
+// and putting the question to the node again.
 //
-// The partner is the one request without which it fits. The obstacle is a constraint that is dropped, a capacity or
-// counters that ran out in the search, of which there is plenty then, or the only device that fits, of which there
-// is a second one then. Partner and obstacle are named only if exactly one of them lets the request fit.
+// The partner is the one request without which it fits. The obstacle is a constraint that is dropped, a
+// capacity or counters that ran out in the search, of which there is plenty then, or the only device that
+// fits, of which there is a second one then. Partner and obstacle are named only if exactly one of them lets
+// the request fit.
 
 const (
 	// maxDiagnosed is the number of diagnoses in a group up to which partners are looked for.
@@ -37,8 +38,8 @@ type misfit struct {
 	devices        []inspect.DeviceID    // that pass every check of a single device
 }
 
-// namePartners says in the reasons of a group what its misfit does not fit together with, and why, if that is the
-// same in all of its diagnoses.
+// namePartners says in the reasons of a group what its misfit does not fit together with, and why, if that is
+// the same in all of its diagnoses.
 func namePartners(ctx context.Context, diagnoses []*diagnosis) error {
 	if len(diagnoses) > maxDiagnosed {
 		return nil
@@ -68,8 +69,8 @@ func namePartners(ctx context.Context, diagnoses []*diagnosis) error {
 
 // cause is why a misfit does not fit together with the requests before it.
 type cause struct {
-	// partner is the one request with which it does not fit, with its claim if that is another. It is "" if it is
-	// not one request.
+	// partner is the one request with which it does not fit, with its claim if that is another. It is "" if
+	// it is not one request.
 	partner string
 	// obstacle is what is between them. It is zero if it is not one thing.
 	obstacle obstacle
@@ -96,8 +97,8 @@ const (
 	oneDevice
 )
 
-// text puts the cause into words, after "not together with". otherClaims says that there are claims before that of the
-// misfit.
+// text puts the cause into words, after "not together with". otherClaims says that there are claims before
+// that of the misfit.
 func (c cause) text(otherClaims bool) string {
 	partner := c.partner
 	if partner == "" {
@@ -130,7 +131,8 @@ func (o obstacle) text() string {
 	return ""
 }
 
-// causeOf finds the partner and the obstacle of a misfit. Nothing is known if a search was given up on the way.
+// causeOf finds the partner and the obstacle of a misfit. Nothing is known if a search was given up on the
+// way.
 func (d *diagnosis) causeOf(ctx context.Context, m *misfit) (cause, error) {
 	p := &partnerSearch{diagnosis: d, misfit: m}
 	partner, err := p.partner(ctx)
@@ -166,8 +168,8 @@ func (p *partnerSearch) helps(ctx context.Context, c *scheduler.Cluster, claims 
 	return o == whatif.Fits, err
 }
 
-// partner returns the one request without which the misfit fits. It is "" if there is none or several, or if there
-// are too many to try.
+// partner returns the one request without which the misfit fits. It is "" if there is none or several, or if
+// there are too many to try.
 func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 	found := ""
 	n := 0
@@ -203,8 +205,8 @@ func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 	return found, nil
 }
 
-// obstacle returns the one thing without which the misfit fits. It is zero if there is none or several. Another
-// device helps in many cases, so it counts only if nothing else does.
+// obstacle returns the one thing without which the misfit fits. It is zero if there is none or several.
+// Another device helps in many cases, so it counts only if nothing else does.
 func (p *partnerSearch) obstacle(ctx context.Context) (obstacle, error) {
 	var found []obstacle
 	for _, find := range []func(context.Context) ([]obstacle, error){p.constraints, p.counters, p.capacities} {
@@ -272,8 +274,8 @@ func (p *partnerSearch) withSlices(change func(*resourcev1.ResourceSlice)) *sche
 	})
 }
 
-// counters returns the counters that are an obstacle. There is plenty of all counters of the sets that ran out, and
-// then, if that is one set, of each of its counters by itself.
+// counters returns the counters that are an obstacle. There is plenty of all counters of the sets that ran
+// out, and then, if that is one set, of each of its counters by itself.
 func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 	sets := map[string]bool{}
 	for c := range p.rejections {
@@ -318,7 +320,8 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 	return []obstacle{{kind: oneCounter, name: enough[0], set: set}}, nil
 }
 
-// capacities returns the capacities that are an obstacle. There is plenty of each that ran out, one at a time.
+// capacities returns the capacities that are an obstacle. There is plenty of each that ran out, one at a
+// time.
 func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
 	names := map[string]bool{}
 	for c := range p.rejections {

@@ -16,8 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// parseDevice makes a device of "name key=value ...". A key is an attribute, but for two: "slot" is the amount of the
-// counters of the set "board" that the device takes, and "share" the memory of a device that can be shared.
+// parseDevice makes a device of "name key=value ...". A key is an attribute, but for two: "slot" is the
+// amount of the counters of the set "board" that the device takes, and "share" the memory of a device that
+// can be shared.
 func parseDevice(text string) resourcev1.Device {
 	name, rest, _ := strings.Cut(text, " ")
 	d := resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}}
@@ -38,8 +39,8 @@ func parseDevice(text string) resourcev1.Device {
 	return d
 }
 
-// singleNode is a cluster of one node with the devices. If power is not "", a second slice has the counters of the
-// set "board": 10 slots, and that power.
+// singleNode is a cluster of one node with the devices. If power is not "", a second slice has the counters
+// of the set "board": 10 slots, and that power.
 func singleNode(power string, devices ...string) *scheduler.Cluster {
 	o := explaintest.NodesWithAttributes("-")
 	o.Slices[0].Spec.Devices = nil
@@ -61,8 +62,8 @@ func singleNode(power string, devices ...string) *scheduler.Cluster {
 	return scheduler.NewCluster(inspect.New(o, inspect.Config{Features: features}), scheduler.Options{})
 }
 
-// TestPartnerAndObstacle checks that a request that fits by itself names the request with which it does not fit
-// together, and why, if each is exactly one thing.
+// TestPartnerAndObstacle checks that a request that fits by itself names the request with which it does not
+// fit together, and why, if each is exactly one thing.
 func TestPartnerAndObstacle(t *testing.T) {
 	match := func(name string) resourcev1.DeviceConstraint {
 		return resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.Driver + "/" + name))}

@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// BigCluster has a number of nodes with 8 GPUs each, which are of four models, one on a node, and on two NUMA nodes.
-// Every GPU has a different serial number. Half of the GPUs are allocated, each to a claim that one running pod uses.
+// BigCluster has a number of nodes with 8 GPUs each, which are of four models, one on a node, and on two NUMA
+// nodes. Every GPU has a different serial number. Half of the GPUs are allocated, each to a claim that one
+// running pod uses.
 func BigCluster(nodes int) inspect.Objects {
 	var o inspect.Objects
 	o.Classes = []*resourcev1.DeviceClass{{
@@ -52,8 +53,8 @@ func BigCluster(nodes int) inspect.Objects {
 	return o
 }
 
-// AllocatedClaim is a claim of the namespace "team" that has a GPU of a node of BigCluster, reserved for the pod of the
-// same name.
+// AllocatedClaim is a claim of the namespace "team" that has a GPU of a node of BigCluster, reserved for the
+// pod of the same name.
 func AllocatedClaim(name, node string, device int) *resourcev1.ResourceClaim {
 	return &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name},
@@ -69,7 +70,8 @@ func AllocatedClaim(name, node string, device int) *resourcev1.ResourceClaim {
 	}
 }
 
-// BigQuestions are claims that fit on no node of BigCluster, by the reason: "selector", "occupancy" or "constraint".
+// BigQuestions are claims that fit on no node of BigCluster, by the reason: "selector", "occupancy" or
+// "constraint".
 func BigQuestions() map[string]*resourcev1.ResourceClaim {
 	claim := func(count int64, selector string, constraints ...resourcev1.DeviceConstraint) *resourcev1.ResourceClaim {
 		c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "question"}}
@@ -88,8 +90,9 @@ func BigQuestions() map[string]*resourcev1.ResourceClaim {
 	}
 }
 
-// SimilarQuestion is a claim that asks for something else than the one of BigQuestions with the same name, but reads the
-// same fields of devices. A cluster that was asked about one can use for the other what it knows of the devices.
+// SimilarQuestion is a claim that asks for something else than the one of BigQuestions with the same name,
+// but reads the same fields of devices. A cluster that was asked about one can use for the other what it
+// knows of the devices.
 func SimilarQuestion(name string) *resourcev1.ResourceClaim {
 	c := BigQuestions()[name]
 	c.Name = "another"

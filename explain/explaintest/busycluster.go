@@ -13,15 +13,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The namespace of the questions about BusyCluster, and the labels of their pod: those of one of its workloads.
+// The namespace of the questions about BusyCluster, and the labels of their pod: those of one of its
+// workloads.
 const busyNamespace = "team-00"
 
 var busyLabels = map[string]string{"app": "app-0000", "tier": "tier-0"}
 
-// BusyCluster is BigCluster with three zones, taints, and all that the scheduler's filters look at in its pods, four on
-// a node: requests, and by workload (of 40 pods) a port of the host, spread over zones, anti-affinity to its own pods,
-// or a volume. A tenth of the nodes have little CPU left. Beside them is the claim of each of BigQuestions and
-// SimilarQuestion, called by its name, and what the pods of BusyPods use.
+// BusyCluster is BigCluster with three zones, taints, and all that the scheduler's filters look at in its
+// pods, four on a node: requests, and by workload (of 40 pods) a port of the host, spread over zones,
+// anti-affinity to its own pods, or a volume. A tenth of the nodes have little CPU left. Beside them is the
+// claim of each of BigQuestions and SimilarQuestion, called by its name, and what the pods of BusyPods use.
 func BusyCluster(nodes int) inspect.Objects {
 	o := BigCluster(nodes)
 	for i, node := range o.Nodes {
@@ -73,9 +74,10 @@ func busyPod(o *inspect.Objects, i int, pod *corev1.Pod) {
 	pod.Spec.Containers = []corev1.Container{main}
 }
 
-// BusyPods are pods that fit on no node of BusyCluster. That of a name of BigQuestions uses the claim of that name, or of
-// the similar question, and also asks for CPU, memory, a volume, spread and anti-affinity, which most nodes can give.
-// The others use no claims, and are refused by one filter: "cpu", "spread", "anti-affinity" or "volume".
+// BusyPods are pods that fit on no node of BusyCluster. That of a name of BigQuestions uses the claim of that
+// name, or of the similar question, and also asks for CPU, memory, a volume, spread and anti-affinity, which
+// most nodes can give. The others use no claims, and are refused by one filter: "cpu", "spread",
+// "anti-affinity" or "volume".
 func BusyPods(similar bool) map[string]*corev1.Pod {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": busyLabels["app"]}}
 	suffix, more := "", 0

@@ -1,6 +1,6 @@
 // Package explaintest has the clusters and claims that tests of several packages below explain use.
 //
-// The smallest clusters are [NodesWithDevices] and [NodesWithAttributes], whose only class "any" selects every
-// device. [DemoCluster] is the cluster of inspect/demo, and [BigCluster] one of any size. [GPUClaim] is a claim
-// for any of them.
+// The smallest clusters are [NodesWithDevices] and [NodesWithAttributes], whose only class "any" selects
+// every device. [DemoCluster] is the cluster of inspect/demo, and [BigCluster] one of any size. [GPUClaim] is
+// a claim for any of them.
 package explaintest

@@ -22,8 +22,8 @@ const Attribute = `device.attributes["` + Driver + `"].`
 // NodeName is the name of node n of NodesWithDevices and NodesWithAttributes.
 func NodeName(n int) string { return fmt.Sprintf("n%d", n) }
 
-// NodesWithDevices has a node for each number, with so many equal devices, d00 and so on. Each node has a pool and a
-// slice of its name. Class "any" selects every device.
+// NodesWithDevices has a node for each number, with so many equal devices, d00 and so on. Each node has a
+// pool and a slice of its name. Class "any" selects every device.
 func NodesWithDevices(numbers ...int) inspect.Objects {
 	o := inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "any"}}}}
 	for n, number := range numbers {
@@ -36,8 +36,8 @@ func NodesWithDevices(numbers ...int) inspect.Objects {
 	return o
 }
 
-// NodesWithAttributes has a node for each list of names, separated by blanks. The node has one device, gpu-0, with
-// an attribute of value 4 for each name. Pools, slices and class are those of NodesWithDevices.
+// NodesWithAttributes has a node for each list of names, separated by blanks. The node has one device, gpu-0,
+// with an attribute of value 4 for each name. Pools, slices and class are those of NodesWithDevices.
 func NodesWithAttributes(lists ...string) inspect.Objects {
 	o := inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "any"}}}}
 	for n, list := range lists {

@@ -32,8 +32,8 @@ const (
 // upstreamSteps bounds the search of the scheduler's allocator.
 const upstreamSteps = 2_000_000
 
-// AskUpstream lets the scheduler's own allocator decide about claims on a node. So what explanations say is tested with
-// something else than what they were made with.
+// AskUpstream lets the scheduler's own allocator decide about claims on a node. So what explanations say is
+// tested with something else than what they were made with.
 func AskUpstream(t testing.TB, o inspect.Objects, f inspect.Features, claims []*resourcev1.ResourceClaim, name inspect.NodeName) Upstream {
 	t.Helper()
 	published := upstreamSlices(o, f.Enabled(inspect.GateDeviceTaintRules))

@@ -12,11 +12,12 @@ import (
 // maxBlockers is the number of other blockers that are described.
 const maxBlockers = 3
 
-// otherBlockers says why a change of several edits needs those that are not about the conflict. Each of them is left
-// out, and the node of the conflict is asked again.
+// otherBlockers says why a change of several edits needs those that are not about the conflict. Each of them
+// is left out, and the node of the conflict is asked again.
 //
-// Example: no GPU has the model that is asked for, and another term reads a field that they lack. The conflict is
-// the model alone, but without it the other term makes the scheduler give up, so a fix drops both.
+// Example: no GPU has the model that is asked for, and another term reads a field that they lack. The
+// conflict is the model alone, but without it the other term makes the scheduler give up, so a fix drops
+// both.
 func (s *search) otherBlockers(ctx context.Context, change *requirement.Change) ([]explain.Requirement, error) {
 	c := s.conflict
 	if c == nil || c.Sole || len(change.Edits) < 2 || change.Node != c.Node {

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// bothKinds has a device class that provides an extended resource, and nodes on which a driver or a device plugin does.
+// bothKinds has a device class that provides an extended resource, and nodes on which a driver or a device
+// plugin does.
 const bothKinds = `
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {extendedResourceName: example.com/gpu, selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}}
 ---
@@ -42,8 +43,8 @@ func explainedText(t *testing.T, text string) *explain.Explanation {
 	return e
 }
 
-// TestNodesOfBothKinds: what is changed for the nodes with a driver is changed for those with a device plugin, too. A change is
-// there once, and says how many nodes of both kinds it helps on.
+// TestNodesOfBothKinds: what is changed for the nodes with a driver is changed for those with a device
+// plugin, too. A change is there once, and says how many nodes of both kinds it helps on.
 func TestNodesOfBothKinds(t *testing.T) {
 	for _, tt := range []struct {
 		name, foo, spec, amounts string
@@ -93,8 +94,8 @@ const tainted = `
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default, uid: p}, spec: {containers: [{name: c, image: x, resources: {requests: {example.com/gpu: "1"}, limits: {example.com/gpu: "1"}}}]}, status: {phase: Pending}}
 `
 
-// TestRuleOverPool: a rule taints whatever the driver adds to its pool, so devices are not what helps. To delete the rule does,
-// also where nobody can tolerate the taint.
+// TestRuleOverPool: a rule taints whatever the driver adds to its pool, so devices are not what helps. To
+// delete the rule does, also where nobody can tolerate the taint.
 func TestRuleOverPool(t *testing.T) {
 	var kinds []explain.FixKind
 	for _, f := range explainedText(t, tainted).Fixes {

@@ -22,9 +22,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// TestFixesCarriedOut makes random problems those of a pod that uses a claim, or a template. Each fix is made as it is to
-// be carried out: the objects that it prints take the place of the old ones, and the claims that it names are released.
-// Asked again, the pod can be scheduled on as many nodes as the fix says.
+// TestFixesCarriedOut makes random problems those of a pod that uses a claim, or a template. Each fix is made
+// as it is to be carried out: the objects that it prints take the place of the old ones, and the claims that
+// it names are released. Asked again, the pod can be scheduled on as many nodes as the fix says.
 func TestFixesCarriedOut(t *testing.T) {
 	want := effort.Of(400, 150)
 	problems, made := 0, map[string]int{}

@@ -12,10 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// combineChanges proposes changes that help only together, if nothing else helps that is in the reach of the user, or only
-// more changes than these. Of
-// the nodes that have the score of the conflict's node, they are those for the node where they cost least and leave
-// most devices.
+// combineChanges proposes changes that help only together, if nothing else helps that is in the reach of the
+// user, or only more changes than these. Of the nodes that have the score of the conflict's node, they are
+// those for the node where they cost least and leave most devices.
 func (s *search) combineChanges(ctx context.Context) error {
 	fewest := s.fewestInReach()
 	if s.conflict == nil || fewest > 0 && (fewest <= 2 || s.conflict.Sole) {
@@ -44,11 +43,12 @@ func (s *search) combineChanges(ctx context.Context) error {
 	return s.moveConflict(ctx, best.Node)
 }
 
-// maxMoved is the number of nodes that are tried one after the other because fewer pods have to end for the next.
+// maxMoved is the number of nodes that are tried one after the other because fewer pods have to end for the
+// next.
 const maxMoved = 3
 
-// endingFewest returns changes that end no pod for nothing: where one could stay since the question then fits on some other node, those for
-// that node. It is nil if none are found.
+// endingFewest returns changes that end no pod for nothing: where one could stay since the question then fits
+// on some other node, those for that node. It is nil if none are found.
 func (s *search) endingFewest(ctx context.Context, c *requirement.Change) (*requirement.Change, error) {
 	for range maxMoved {
 		if c == nil {
@@ -65,7 +65,8 @@ func (s *search) endingFewest(ctx context.Context, c *requirement.Change) (*requ
 	return nil, nil
 }
 
-// fitsWithFewer is a node on which the question fits although one of the pods stays that the edits end. It is "" if there is none.
+// fitsWithFewer is a node on which the question fits although one of the pods stays that the edits end. It is
+// "" if there is none.
 func (s *search) fitsWithFewer(ctx context.Context, edits []whatif.Edit) (inspect.NodeName, error) {
 	for _, fewer := range endingFewer(s.Q.Cluster.Snapshot(), edits) {
 		fitting, err := s.FittingWith(ctx, fewer, "")
@@ -102,8 +103,8 @@ func endingFewer(s *inspect.Snapshot, edits []whatif.Edit) [][]whatif.Edit {
 	return out
 }
 
-// moveConflict takes the conflict of the node that the fix is for, if it says no less than the other one. Then both are
-// about the same node.
+// moveConflict takes the conflict of the node that the fix is for, if it says no less than the other one.
+// Then both are about the same node.
 func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
 	b := s.Q.SandboxOf(node)
 	if node == s.conflict.Node || b == nil {
@@ -130,8 +131,8 @@ func devicesAsked(edits []whatif.Edit) int64 {
 	return sum
 }
 
-// combineOn returns changes that help on the node and of which none can be left out, as one change. It returns nil if
-// there are none.
+// combineOn returns changes that help on the node and of which none can be left out, as one change. It
+// returns nil if there are none.
 func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement.Change, error) {
 	if b == nil {
 		return nil, nil
@@ -153,8 +154,8 @@ func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement
 	return s.join(ctx, b, slices.Concat(steps...))
 }
 
-// withoutSuperfluous leaves out steps as long as the rest helps. To relax more may also hurt, so a step that was needed
-// may no longer be once another one is left out, and each is tried again until all are needed.
+// withoutSuperfluous leaves out steps as long as the rest helps. To relax more may also hurt, so a step that
+// was needed may no longer be once another one is left out, and each is tried again until all are needed.
 func withoutSuperfluous(ctx context.Context, b *whatif.Sandbox, steps [][]requirement.Listed) ([][]requirement.Listed, error) {
 	for again := true; again; {
 		again = false
@@ -174,8 +175,8 @@ func withoutSuperfluous(ctx context.Context, b *whatif.Sandbox, steps [][]requir
 	return steps, nil
 }
 
-// relaxingEdits are the edits that give up requirements, as they can be carried out: for a claim to have no devices, those
-// who use it have to end.
+// relaxingEdits are the edits that give up requirements, as they can be carried out: for a claim to have no
+// devices, those who use it have to end.
 func relaxingEdits(all []requirement.Listed) []whatif.Edit {
 	var out []whatif.Edit
 	for i := range all {
@@ -188,8 +189,8 @@ func relaxingEdits(all []requirement.Listed) []whatif.Edit {
 	return out
 }
 
-// groupInseparable puts requirements into groups that can only be given up together, such as a term of a class for all
-// requests that ask for the class.
+// groupInseparable puts requirements into groups that can only be given up together, such as a term of a
+// class for all requests that ask for the class.
 func groupInseparable(all []requirement.Listed) [][]requirement.Listed {
 	var out [][]requirement.Listed
 	for i := range all {
@@ -209,8 +210,8 @@ func inseparable(a, b requirement.Listed) bool {
 	return ok && x.InseparableFrom(b.Relaxable)
 }
 
-// join makes one change of giving up several requirements, each as little as possible. The cheapest come first. It is nil
-// if one of them is nothing to give up.
+// join makes one change of giving up several requirements, each as little as possible. The cheapest come
+// first. It is nil if one of them is nothing to give up.
 func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) (*requirement.Change, error) {
 	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price(s.Q) - b.Price(s.Q) })
 	c := &requirement.Change{Node: inspect.NodeName(b.Node.Name), Cost: requirement.CostSeveral}

@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestFixesOfClaimsTogether asks for a pod with two claims. Each fits on two nodes, but both do not fit on either.
+// TestFixesOfClaimsTogether asks for a pod with two claims. Each fits on two nodes, but both do not fit on
+// either.
 func TestFixesOfClaimsTogether(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	s := cluster.Snapshot().With(func(o *inspect.Objects) {
@@ -47,9 +48,9 @@ func TestFixesOfClaimsTogether(t *testing.T) {
 	}
 }
 
-// TestFixOfSeveralChanges asks for nine devices of a model that no node has, so two changes are needed. The fix is for
-// gpu-b-04, which has most to give, six of its eight, and not for a node without a GPU, where it would help not to ask
-// at all.
+// TestFixOfSeveralChanges asks for nine devices of a model that no node has, so two changes are needed. The
+// fix is for gpu-b-04, which has most to give, six of its eight, and not for a node without a GPU, where it
+// would help not to ask at all.
 func TestFixOfSeveralChanges(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	claim, _ := cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: "ml", Name: "pretrain-2"})
@@ -73,9 +74,9 @@ func TestFixOfSeveralChanges(t *testing.T) {
 	}
 }
 
-// TestNoSuperfluousChange: r0 needs the device with links, which another claim holds, and r1 two of the only other device.
-// To ask for one of it and to release the claim is enough. On the way there dropping the class's term looks needed: before
-// r1 asks for less, it would take the device without it.
+// TestNoSuperfluousChange: r0 needs the device with links, which another claim holds, and r1 two of the only
+// other device. To ask for one of it and to release the claim is enough. On the way there dropping the
+// class's term looks needed: before r1 asks for less, it would take the device without it.
 func TestNoSuperfluousChange(t *testing.T) {
 	o := explaintest.NodesWithAttributes("model")
 	devices := &o.Slices[0].Spec.Devices

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestStrictComparisons checks, for several spellings of a comparison that excludes its value, that the fix accepts a
-// value and includes it, and that the patch says what the message says.
+// TestStrictComparisons checks, for several spellings of a comparison that excludes its value, that the fix
+// accepts a value and includes it, and that the patch says what the message says.
 func TestStrictComparisons(t *testing.T) {
 	const memory = `device.capacity["gpu.example.com"].memory`
 	for _, tt := range []struct{ term, patch string }{

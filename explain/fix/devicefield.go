@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxBriefValue is the number of characters up to which a value is shown with its name. It lets models be shown
-	// and identifiers not.
+	// maxBriefValue is the number of characters up to which a value is shown with its name. It lets models be
+	// shown and identifiers not.
 	maxBriefValue = 24
 	// maxFieldDifference is how different the name of a field may be for it to be meant by another.
 	maxFieldDifference = 1.0 / 3
@@ -82,9 +82,9 @@ func fieldsOfDevice(device *resourcev1.Device, driver string) []deviceField {
 // respelling is a term that reads other fields.
 type respelling struct{ term, message string }
 
-// respellingOf makes a term read, instead of the fields that a device lacks, those of the device that were probably
-// meant. The result is false if some device has a field of that name, which is no misspelling then, or if no field is
-// similar enough.
+// respellingOf makes a term read, instead of the fields that a device lacks, those of the device that were
+// probably meant. The result is false if some device has a field of that name, which is no misspelling then,
+// or if no field is similar enough.
 func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.DeviceID, device *resourcev1.Device) (respelling, bool) {
 	out := respelling{term: term}
 	var parts []string
@@ -124,8 +124,8 @@ func anyDeviceHas(q *whatif.Question, f deviceField) bool {
 	return false
 }
 
-// mostSimilar returns the field that was probably meant: one of the same name in another domain or of another kind,
-// or else one with a similar name. The result is false if there is none.
+// mostSimilar returns the field that was probably meant: one of the same name in another domain or of another
+// kind, or else one with a similar name. The result is false if there is none.
 func (f deviceField) mostSimilar(fields []deviceField) (deviceField, bool) {
 	best, distance := deviceField{}, 1.0
 	for _, have := range fields {
@@ -140,8 +140,8 @@ func (f deviceField) mostSimilar(fields []deviceField) (deviceField, bool) {
 	return best, distance <= maxFieldDifference
 }
 
-// otherWord reports whether two names differ in a whole word: rdmaDevice is no misspelling of pciDevice, although most
-// letters are the same.
+// otherWord reports whether two names differ in a whole word: rdmaDevice is no misspelling of pciDevice,
+// although most letters are the same.
 func otherWord(a, b string) bool {
 	x, y := wordsOf(a), wordsOf(b)
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {

@@ -1,18 +1,20 @@
-// Package fix finds changes that make an unsatisfiable question allocatable, and adds them to its explanation.
+// Package fix finds changes that make an unsatisfiable question allocatable, and adds them to its
+// explanation.
 //
 // Start reading at [Find]. It asks package conflict for the conflict of the node that comes nearest, and then
 // runs a search (search.go), which finds a fix in three steps:
 //
-//  1. Each requirement of the nodes that come nearest is given up by itself. If that does not help on any node,
-//     to give up a part of it does not help either.
-//  2. The change is made as small as it can be: the highest count, the value nearest to the one asked for, the
-//     claims whose release disturbs least.
-//  3. The change is made to the whole snapshot, and the nodes are asked again: all of them, or for edits of objects in
-//     a large cluster those that come nearest. Only what helps then is a fix.
+//  1. Each requirement of the nodes that come nearest is given up by itself. If that does not help on any
+//     node, to give up a part of it does not help either.
+//  2. The change is made as small as it can be: the highest count, the value nearest to the one asked for,
+//     the claims whose release disturbs least.
+//  3. The change is made to the whole snapshot, and the nodes are asked again: all of them, or for edits of
+//     objects in a large cluster those that come nearest. Only what helps then is a fix.
 //
-// If no single change helps, a set of changes is looked for on the node of the conflict. Everything is given up and
-// put back one by one, the dearest first, as long as the node still fits (combine.go). Other proposals do not come
-// from a requirement: claims to release, another device class, another node, and more devices have a file each.
+// If no single change helps, a set of changes is looked for on the node of the conflict. Everything is given
+// up and put back one by one, the dearest first, as long as the node still fits (combine.go). Other proposals
+// do not come from a requirement: claims to release, another device class, another node, and more devices
+// have a file each.
 //
 // # How to add a kind of fix
 //
@@ -28,6 +30,6 @@
 // missingclaim.go, a selector that fails for selectorerror.go, and other reasons for which the scheduler
 // gives up for givingup.go.
 //
-// [FindForRefusal] is for a question that is refused before any node is asked, [FindForAbort] for a selector that
-// makes the scheduler give up, and [MissingClaim] for a pod that names a claim that does not exist.
+// [FindForRefusal] is for a question that is refused before any node is asked, [FindForAbort] for a selector
+// that makes the scheduler give up, and [MissingClaim] for a pod that names a claim that does not exist.
 package fix

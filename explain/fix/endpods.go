@@ -20,8 +20,8 @@ import (
 // maxCrowded is the number of nodes on which pods are looked for whose end would make room.
 const maxCrowded = 8
 
-// endPods proposes to end pods that take the room of the pod in question on a node, or to let them run elsewhere: of all
-// nodes that come near, the pods that matter least.
+// endPods proposes to end pods that take the room of the pod in question on a node, or to let them run
+// elsewhere: of all nodes that come near, the pods that matter least.
 func (s *search) endPods(ctx context.Context) error {
 	if s.Q.Pod == nil {
 		return nil
@@ -52,7 +52,8 @@ func (s *search) endPods(ctx context.Context) error {
 	return err
 }
 
-// crowd is the pods of a node, some of which are in the way, and those elsewhere that keep the pod in question away from it.
+// crowd is the pods of a node, some of which are in the way, and those elsewhere that keep the pod in
+// question away from it.
 type crowd struct {
 	q *whatif.Question
 	b *whatif.Sandbox
@@ -61,12 +62,13 @@ type crowd struct {
 	chosen []filters.Occupant
 	// lacking are the resources of which the node has too little left.
 	lacking []corev1.ResourceName
-	// wide says that it is also about pods on other nodes, so that it may be of no help if pods only leave the node.
+	// wide says that it is also about pods on other nodes, so that it may be of no help if pods only leave
+	// the node.
 	wide bool
 }
 
-// crowdOf returns the pods of a node that could end, if what refuses the pod in question is about other pods. It is nil
-// otherwise.
+// crowdOf returns the pods of a node that could end, if what refuses the pod in question is about other pods.
+// It is nil otherwise.
 func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 	filtered := q.Filtered()
 	o := filtered.On(inspect.NodeName(b.Node.Name))
@@ -92,7 +94,8 @@ func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 	return c
 }
 
-// anywhere reports whether pods are in the way on other nodes, too: on all of a rack or zone, or wherever they have the volume.
+// anywhere reports whether pods are in the way on other nodes, too: on all of a rack or zone, or wherever
+// they have the volume.
 func anywhere(r *filters.Refusal) bool {
 	return r.Topology != nil && r.Topology.Key != corev1.LabelHostname || r.Code == filters.VolumeInUse && r.Object.Kind == "PersistentVolumeClaim"
 }
@@ -114,7 +117,8 @@ func (c *crowd) add(pods []filters.Occupant) {
 	})
 }
 
-// maxElsewhere is how often pods on other nodes are looked for that are still in the way without those found before.
+// maxElsewhere is how often pods on other nodes are looked for that are still in the way without those found
+// before.
 const maxElsewhere = 8
 
 // addElsewhere adds the pods on other nodes that are still in the way when those of this one have ended.
@@ -194,8 +198,8 @@ func (c *crowd) choose(ctx context.Context) error {
 	return nil
 }
 
-// spareCompany leaves out one pod, the most important one without which the others are enough: one that the pod in question
-// has to be with. It reports whether there is one.
+// spareCompany leaves out one pod, the most important one without which the others are enough: one that the
+// pod in question has to be with. It reports whether there is one.
 func (c *crowd) spareCompany(enough func([]filters.Occupant) (bool, error)) (bool, error) {
 	affinity := c.q.Pod.Spec.Affinity
 	if affinity == nil || affinity.PodAffinity == nil || len(affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 0 {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestFixesOfExtendedResources asks for a pod with two extended resources. A node that has a device plugin for one of
-// them needs a claim for the other only, so what is asked for differs between the nodes. The scheduler makes the claim
-// of the containers, so only these can be changed.
+// TestFixesOfExtendedResources asks for a pod with two extended resources. A node that has a device plugin
+// for one of them needs a claim for the other only, so what is asked for differs between the nodes. The
+// scheduler makes the claim of the containers, so only these can be changed.
 func TestFixesOfExtendedResources(t *testing.T) {
 	o := explaintest.NodesWithDevices(4, 6)
 	for _, name := range []string{"example.com/gpu", "example.com/nic"} { // both select every device

@@ -17,8 +17,8 @@ import (
 // maxHas is the number of names of fields that are listed.
 const maxHas = 8
 
-// failureOf describes what makes the scheduler give up. It returns nil unless that is a term of a selector that fails
-// for a device.
+// failureOf describes what makes the scheduler give up. It returns nil unless that is a term of a selector
+// that fails for a device.
 func failureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortError) *explain.Failure {
 	failed, ok := failedSelectorOf(q, abort)
 	if !ok {
@@ -49,8 +49,8 @@ type failedSelector struct {
 	expression string
 }
 
-// failedSelectorOf returns the selector that makes the scheduler abort. The result is false if it is none, or if the
-// device is not published.
+// failedSelectorOf returns the selector that makes the scheduler abort. The result is false if it is none, or
+// if the device is not published.
 func failedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (failedSelector, bool) {
 	at, ok := q.RequestNamed(abort.Claim, abort.Request)
 	device := deviceOf(q, abort.Device)

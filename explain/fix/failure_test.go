@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestFailure checks that a selector that fails is explained: which term fails, what the device lacks, and what it has
-// instead.
+// TestFailure checks that a selector that fails is explained: which term fails, what the device lacks, and
+// what it has instead.
 func TestFailure(t *testing.T) {
 	for _, tt := range []struct {
 		name, term string

@@ -36,8 +36,8 @@ func turnsOn(e *explain.Explanation, gate inspect.Gate) bool {
 	})
 }
 
-// TestSlicesIgnoredWithoutAFeature: slices that the scheduler passes over while a gate is off are not said to be missing.
-// The gate is named, and to turn it on is a fix, whether or not the pool has other slices.
+// TestSlicesIgnoredWithoutAFeature: slices that the scheduler passes over while a gate is off are not said to
+// be missing. The gate is named, and to turn it on is a fix, whether or not the pool has other slices.
 func TestSlicesIgnoredWithoutAFeature(t *testing.T) {
 	grouped := func(o *inspect.Objects, i int) {
 		o.Slices[i].Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{
@@ -68,7 +68,8 @@ func TestSlicesIgnoredWithoutAFeature(t *testing.T) {
 	}
 }
 
-// TestSayingSomethingOfAdminAccess: while the feature is off, a claim may not even say that it wants no admin access.
+// TestSayingSomethingOfAdminAccess: while the feature is off, a claim may not even say that it wants no admin
+// access.
 func TestSayingSomethingOfAdminAccess(t *testing.T) {
 	claim := explaintest.GPUClaim(1, "any")
 	claim.Spec.Devices.Requests[0].Exactly.AdminAccess = ptr.To(false)

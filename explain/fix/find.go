@@ -15,15 +15,15 @@ import (
 // maxParts is the number of different questions to nodes for which fixes are looked for.
 const maxParts = 3
 
-// Find adds to an explanation its conflict, the fixes that it finds, and what does not help. It does nothing unless
-// the verdict is Unsatisfiable. The question must have been put to its nodes. The error is that of the context, or
-// one of the allocator that is no abort.
+// Find adds to an explanation its conflict, the fixes that it finds, and what does not help. It does nothing
+// unless the verdict is Unsatisfiable. The question must have been put to its nodes. The error is that of the
+// context, or one of the allocator that is no abort.
 func Find(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
 	return findBy(ctx, q, e, (*search).run)
 }
 
-// FindReason is [Find] for who wants to know why the answer is no, and not what helps. Of the fixes it finds only those that tell of a
-// request how much less of it can be had.
+// FindReason is [Find] for who wants to know why the answer is no, and not what helps. Of the fixes it finds
+// only those that tell of a request how much less of it can be had.
 func FindReason(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
 	return findBy(ctx, q, e, (*search).runForReason)
 }
@@ -65,8 +65,8 @@ func findBy(ctx context.Context, q *whatif.Question, e *explain.Explanation, run
 	return nil
 }
 
-// findSame is Find for a question that is the same for all of its nodes. The nodes are those that refuse, the nearest
-// first.
+// findSame is Find for a question that is the same for all of its nodes. The nodes are those that refuse, the
+// nearest first.
 func findSame(
 	ctx context.Context, q *whatif.Question, e *explain.Explanation, nodes []whatif.RankedNode, run func(*search, context.Context) ([]explain.Fix, error),
 ) error {
@@ -101,8 +101,8 @@ func findSame(
 	return nil
 }
 
-// partOf returns the question as it is put to the node that comes nearest. same are the nodes to which the same
-// question is put, rest the others. There are no such nodes if there is no question to the first.
+// partOf returns the question as it is put to the node that comes nearest. same are the nodes to which the
+// same question is put, rest the others. There are no such nodes if there is no question to the first.
 func partOf(q *whatif.Question, nodes []whatif.RankedNode) (part *whatif.Question, same, rest []whatif.RankedNode) {
 	asks := map[inspect.NodeName]*whatif.Question{}
 	for i := range q.Answers {
@@ -141,8 +141,8 @@ func partOf(q *whatif.Question, nodes []whatif.RankedNode) (part *whatif.Questio
 	return &out, same, rest
 }
 
-// everywhere asks all nodes about the fixes that were found for a part of them: what changes the pod or the cluster changes
-// it for the others, too. In a large cluster the nodes of the part are those that count.
+// everywhere asks all nodes about the fixes that were found for a part of them: what changes the pod or the
+// cluster changes it for the others, too. In a large cluster the nodes of the part are those that count.
 func everywhere(ctx context.Context, q, part *whatif.Question, fixes []explain.Fix) ([]explain.Fix, error) {
 	if len(q.Nodes) > whatif.MaxSwept {
 		return fixes, nil
@@ -188,8 +188,8 @@ func endsNeedlessly(ctx context.Context, q, part *whatif.Question, edits []whati
 	return false, nil
 }
 
-// distinct leaves out fixes that make the same changes as one before, such as those of a term that a class has in
-// two selectors. It leaves out those, too, of which a part helps.
+// distinct leaves out fixes that make the same changes as one before, such as those of a term that a class
+// has in two selectors. It leaves out those, too, of which a part helps.
 func distinct(fixes []explain.Fix) []explain.Fix {
 	seen := map[string]bool{}
 	return withoutSupersets(slices.DeleteFunc(fixes, func(f explain.Fix) bool {
@@ -200,8 +200,8 @@ func distinct(fixes []explain.Fix) []explain.Fix {
 	}))
 }
 
-// FindForRefusal adds fixes to the explanation of a question that was refused, for a reason, before any node was
-// asked. It does nothing unless the verdict is Unsatisfiable. Errors are those of [Find].
+// FindForRefusal adds fixes to the explanation of a question that was refused, for a reason, before any node
+// was asked. It does nothing unless the verdict is Unsatisfiable. Errors are those of [Find].
 func FindForRefusal(ctx context.Context, q *whatif.Question, e *explain.Explanation, reason *explain.Reason) error {
 	if e.Verdict != explain.Unsatisfiable {
 		return nil

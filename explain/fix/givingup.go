@@ -17,12 +17,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The scheduler may give up for other reasons than a selector that fails: too many devices, a feature that is off, a pool
-// of which all devices are wanted and that is incomplete, or a search that takes too long. There is no conflict then. Every
-// single change is tried that makes less of the claims, and those that help are what can be done.
+// The scheduler may give up for other reasons than a selector that fails: too many devices, a feature that is
+// off, a pool of which all devices are wanted and that is incomplete, or a search that takes too long. There
+// is no conflict then. Every single change is tried that makes less of the claims, and those that help are
+// what can be done.
 
-// FindForGivingUp adds to an explanation single changes after which the scheduler no longer gives up and finds devices. The
-// abort is nil if it gives up because its search takes too long. Errors are those of [Find].
+// FindForGivingUp adds to an explanation single changes after which the scheduler no longer gives up and
+// finds devices. The abort is nil if it gives up because its search takes too long. Errors are those of
+// [Find].
 func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explanation, abort *allocator.AbortError) error {
 	if q.PerNode != nil || len(e.Fixes) > 0 {
 		return nil
@@ -49,8 +51,8 @@ func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explana
 	return err
 }
 
-// givingUp returns the nodes because of which the scheduler gives up, and then others that do not fit, one of each that
-// look alike.
+// givingUp returns the nodes because of which the scheduler gives up, and then others that do not fit, one of
+// each that look alike.
 func givingUp(q *whatif.Question) []whatif.RankedNode {
 	var first, rest []whatif.RankedNode
 	for i := range q.Answers {
@@ -69,8 +71,8 @@ func givingUp(q *whatif.Question) []whatif.RankedNode {
 	return all[:min(len(all), conflict.MaxCandidates)]
 }
 
-// lessOfClaims proposes to ask for less where no node tells what its requirements are, since the scheduler gives up before
-// it looks at devices.
+// lessOfClaims proposes to ask for less where no node tells what its requirements are, since the scheduler
+// gives up before it looks at devices.
 func (s *search) lessOfClaims(ctx context.Context) error {
 	if len(s.requirements) > 0 {
 		return nil
@@ -172,7 +174,8 @@ func (s *search) forRequest(at whatif.RequestRef) string {
 	return requirement.ForRequest(s.Q, &explain.Requirement{Request: s.Q.RequestName(at)})
 }
 
-// repairs proposes to mend what is not the claim's: features that are off and that the claim needs, and the pool at fault.
+// repairs proposes to mend what is not the claim's: features that are off and that the claim needs, and the
+// pool at fault.
 func (s *search) repairs(abort *allocator.AbortError) {
 	snapshot := s.Q.Cluster.Snapshot()
 	if abort.Code == allocator.FeatureDisabled {
@@ -210,8 +213,8 @@ func (s *search) repairs(abort *allocator.AbortError) {
 	}
 }
 
-// saysAdminAccess reports whether a request says anything of admin access. While the feature is off it may not even say
-// that it does not want any.
+// saysAdminAccess reports whether a request says anything of admin access. While the feature is off it may
+// not even say that it does not want any.
 func saysAdminAccess(q *whatif.Question) bool {
 	return slices.ContainsFunc(q.Claims, func(c *resourcev1.ResourceClaim) bool {
 		return slices.ContainsFunc(c.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return r.Exactly != nil && r.Exactly.AdminAccess != nil })

@@ -26,8 +26,8 @@ func exact(c *resourcev1.ResourceClaim) *resourcev1.ExactDeviceRequest {
 	return c.Spec.Devices.Requests[0].Exactly
 }
 
-// TestFixesWhereTheSchedulerGivesUp: the scheduler gives up for another reason than a selector. Each change that is
-// written down as a patch is made and put to the scheduler's own allocator.
+// TestFixesWhereTheSchedulerGivesUp: the scheduler gives up for another reason than a selector. Each change
+// that is written down as a patch is made and put to the scheduler's own allocator.
 func TestFixesWhereTheSchedulerGivesUp(t *testing.T) {
 	all := func(c *resourcev1.ResourceClaim) {
 		exact(c).AllocationMode, exact(c).Count = resourcev1.DeviceAllocationModeAll, 0
@@ -107,8 +107,8 @@ func TestFixesWhereTheSchedulerGivesUp(t *testing.T) {
 	}
 }
 
-// TestFixThatMakesAnotherNodeFail: without the term about the model, gpu-0 of the first node would do, but the other term
-// fails on the second node. Then the scheduler gives up the pod, so that is no fix.
+// TestFixThatMakesAnotherNodeFail: without the term about the model, gpu-0 of the first node would do, but
+// the other term fails on the second node. Then the scheduler gives up the pod, so that is no fix.
 func TestFixThatMakesAnotherNodeFail(t *testing.T) {
 	o := explaintest.NodesWithAttributes("model x", "model")
 	claim := explaintest.GPUClaim(1, "any")
@@ -145,8 +145,8 @@ func numaNode(zero, one int) inspect.Objects {
 	return o
 }
 
-// TestFixesThatTheSchedulerHasTimeFor asks for devices on one NUMA node. Before the scheduler comes to the second half, it
-// tries every set of the first: 2 to the power of their number.
+// TestFixesThatTheSchedulerHasTimeFor asks for devices on one NUMA node. Before the scheduler comes to the
+// second half, it tries every set of the first: 2 to the power of their number.
 func TestFixesThatTheSchedulerHasTimeFor(t *testing.T) {
 	for _, tt := range []struct {
 		zero, one int
@@ -186,7 +186,8 @@ func TestFixesThatTheSchedulerHasTimeFor(t *testing.T) {
 	}
 }
 
-// TestRepairedSelectorAndFilters: a filter that refuses a node keeps the scheduler from a selector that fails there.
+// TestRepairedSelectorAndFilters: a filter that refuses a node keeps the scheduler from a selector that fails
+// there.
 func TestRepairedSelectorAndFilters(t *testing.T) {
 	o := explaintest.NodesWithAttributes("a", "b")
 	claim := explaintest.GPUClaim(1, "any")
@@ -240,8 +241,8 @@ func TestSweepTellsOfAborts(t *testing.T) {
 	}
 }
 
-// TestSelectorOfAnotherType: a selector that is no CEL makes the scheduler give up. It stays with every change, so none
-// that leaves it there helps.
+// TestSelectorOfAnotherType: a selector that is no CEL makes the scheduler give up. It stays with every
+// change, so none that leaves it there helps.
 func TestSelectorOfAnotherType(t *testing.T) {
 	claim := explaintest.GPUClaim(2, "any")
 	claim.Spec.Devices.Requests[0].Exactly.Selectors = []resourcev1.DeviceSelector{{}}

@@ -17,11 +17,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// maxHeldBack is the number of nodes of a large cluster that are asked about a pod which is refused before any is.
+// maxHeldBack is the number of nodes of a large cluster that are asked about a pod which is refused before
+// any is.
 const maxHeldBack = 32
 
-// FindForHeldBack adds fixes to the explanation of a pod that is refused before any node is asked, if volume claims are all
-// that holds it back. Errors are those of [Find].
+// FindForHeldBack adds fixes to the explanation of a pod that is refused before any node is asked, if volume
+// claims are all that holds it back. Errors are those of [Find].
 func FindForHeldBack(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
 	refusals := q.Filtered().Everywhere.Refusals
 	for i := range refusals {
@@ -60,8 +61,8 @@ func objectsOf(refusals []filters.Refusal) []filters.Object {
 	return out
 }
 
-// waitForVolumes proposes to wait, if all claims are such that somebody else is about to make them or to bind them. The
-// pod is tried without volumes of which is not known yet where they will be.
+// waitForVolumes proposes to wait, if all claims are such that somebody else is about to make them or to bind
+// them. The pod is tried without volumes of which is not known yet where they will be.
 func (s *search) waitForVolumes(claims []filters.Object) {
 	c := requirement.Change{Kind: explain.WaitFor, Cost: requirement.CostRules}
 	var parts []string

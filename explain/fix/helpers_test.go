@@ -18,7 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// describeFix prints what tests compare of a fix: kind, node, number of nodes, patch, and the claims to be released.
+// describeFix prints what tests compare of a fix: kind, node, number of nodes, patch, and the claims to be
+// released.
 func describeFix(f *explain.Fix) string {
 	text := fmt.Sprintf("%s %s %d", f.Kind, f.Node, f.Nodes)
 	for _, op := range f.Patch {

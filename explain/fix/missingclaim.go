@@ -37,8 +37,8 @@ func (m *MissingClaim) String() string {
 	return fmt.Sprintf("resourceclaim %q", m.Name)
 }
 
-// MayExist reports whether the object may exist in the namespace although it is not in the snapshot, because such
-// objects could not be read.
+// MayExist reports whether the object may exist in the namespace although it is not in the snapshot, because
+// such objects could not be read.
 func (m *MissingClaim) MayExist(s *inspect.Snapshot, namespace string) bool {
 	resource := inspect.Claims
 	if m.Template {
@@ -47,8 +47,8 @@ func (m *MissingClaim) MayExist(s *inspect.Snapshot, namespace string) bool {
 	return s.Health(resource).PartialIn(namespace)
 }
 
-// Fixes proposes claims or templates of the pod's namespace with similar names, the most similar first. Each is tried:
-// ask explains the pod with its entry changed. An error is one of ask.
+// Fixes proposes claims or templates of the pod's namespace with similar names, the most similar first. Each
+// is tried: ask explains the pod with its entry changed. An error is one of ask.
 func (m *MissingClaim) Fixes(pod *corev1.Pod, s *inspect.Snapshot, ask func(*corev1.Pod) (*explain.Explanation, error)) ([]explain.Fix, error) {
 	var names []string
 	for _, c := range s.Objects().Claims {

@@ -66,7 +66,8 @@ func TestMissingClaimThatMayExist(t *testing.T) {
 	}
 }
 
-// TestUnreadTemplates: of a pod whose template could not be read, the answer says what keeps it from being known.
+// TestUnreadTemplates: of a pod whose template could not be read, the answer says what keeps it from being
+// known.
 func TestUnreadTemplates(t *testing.T) {
 	const message = "cannot list resourceclaimtemplates.resource.k8s.io at cluster scope"
 	c := scheduler.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{

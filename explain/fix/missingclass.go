@@ -18,8 +18,8 @@ import (
 // maxClasses is the number of other classes that are tried.
 const maxClasses = 8
 
-// refusedFixes returns what helps against a refusal before any node is asked, most often since a device class does
-// not exist.
+// refusedFixes returns what helps against a refusal before any node is asked, most often since a device class
+// does not exist.
 func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reason) ([]explain.Fix, error) {
 	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	if err != nil {
@@ -42,7 +42,8 @@ type missingClass struct {
 	name string
 }
 
-// replaceClass proposes classes with similar names instead of the first that is missing, and to create all that are.
+// replaceClass proposes classes with similar names instead of the first that is missing, and to create all
+// that are.
 func (s *search) replaceClass() {
 	missing := missingClasses(s.Q)
 	if len(missing) == 0 {
@@ -78,7 +79,8 @@ func missingClasses(q *whatif.Question) []missingClass {
 	return out
 }
 
-// similarClasses returns the names of at most maxClasses classes that are similar to a name, the most similar first.
+// similarClasses returns the names of at most maxClasses classes that are similar to a name, the most similar
+// first.
 func similarClasses(q *whatif.Question, name string) []string {
 	classes := q.Cluster.Snapshot().Objects().Classes
 	limit := maxDifference

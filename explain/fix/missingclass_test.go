@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestMissingClass checks that the classes are proposed whose names are not much less similar than the most similar one,
-// and that a class is to be created only if the API server would accept its name.
+// TestMissingClass checks that the classes are proposed whose names are not much less similar than the most
+// similar one, and that a class is to be created only if the API server would accept its name.
 func TestMissingClass(t *testing.T) {
 	for asked, want := range map[string][]string{
 		"gpus.example.com": {"UseClass gpu.example.com", "CreateClass"},

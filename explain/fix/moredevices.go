@@ -18,10 +18,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxModels is the number of different devices that are tried for all requests. Each request has one at least.
+// maxModels is the number of different devices that are tried for all requests. Each request has one at
+// least.
 const maxModels = 8
 
-// deviceModel is a device that a request would take if it could be had, and the sandbox of a node that has it.
+// deviceModel is a device that a request would take if it could be had, and the sandbox of a node that has
+// it.
 type deviceModel struct {
 	request *allocator.ExaminedRequest
 	device  *allocator.ExaminedDevice
@@ -34,9 +36,9 @@ type addition struct {
 	count int
 }
 
-// moreDevices proposes to add devices to the node of the conflict. They are copies of a device of the node or, for a
-// request for which it has none, of a device of another node. If nothing else helps, devices for all requests are added
-// together.
+// moreDevices proposes to add devices to the node of the conflict. They are copies of a device of the node
+// or, for a request for which it has none, of a device of another node. If nothing else helps, devices for
+// all requests are added together.
 func (s *search) moreDevices(ctx context.Context) error {
 	if s.conflict == nil {
 		return nil
@@ -79,7 +81,8 @@ func (s *search) moreDevices(ctx context.Context) error {
 	return s.devicesForAll(ctx, b, models)
 }
 
-// devicesForAll proposes to add devices for all requests: as many as each needs, but for those that can be left out.
+// devicesForAll proposes to add devices for all requests: as many as each needs, but for those that can be
+// left out.
 func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []deviceModel) error {
 	var added []addition
 	for _, model := range models {
@@ -113,8 +116,8 @@ func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []
 	return nil
 }
 
-// modelsFor returns different devices that a request accepts: those of the node, or else those of the first other node
-// that has any, the nearest first.
+// modelsFor returns different devices that a request accepts: those of the node, or else those of the first
+// other node that has any, the nearest first.
 func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b *whatif.Sandbox, most int) ([]deviceModel, error) {
 	if out := s.modelsOf(r, b, most); len(out) > 0 {
 		return out, nil
@@ -135,8 +138,8 @@ func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b 
 	return nil, nil
 }
 
-// modelsOf returns different devices of a node that a request accepts, at most so many. Devices that differ only in what
-// nothing compares, such as their serial number, are one model.
+// modelsOf returns different devices of a node that a request accepts, at most so many. Devices that differ
+// only in what nothing compares, such as their serial number, are one model.
 func (s *search) modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []deviceModel {
 	var out []deviceModel
 	seen := map[string]bool{}
@@ -155,8 +158,8 @@ func (s *search) modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, mo
 	return out
 }
 
-// modelKey is the same for devices whose copies are the same to the claims: those that accept both cannot tell them apart
-// by anything else than attributes that constraints compare, capacities and counters.
+// modelKey is the same for devices whose copies are the same to the claims: those that accept both cannot
+// tell them apart by anything else than attributes that constraints compare, capacities and counters.
 func (s *search) modelKey(d *allocator.ExaminedDevice) string {
 	like := resourcev1.Device{Capacity: d.Device.Capacity, ConsumesCounters: d.Device.ConsumesCounters}
 	compared := comparedAttributes(s.Q.Claims)
@@ -178,8 +181,8 @@ func (s *search) modelKey(d *allocator.ExaminedDevice) string {
 	return d.ID.Driver + string(key)
 }
 
-// comparedAttributes are those that constraints of claims compare. It is nil where any attribute may matter, because
-// values are derived from them.
+// comparedAttributes are those that constraints of claims compare. It is nil where any attribute may matter,
+// because values are derived from them.
 func comparedAttributes(claims []*resourcev1.ResourceClaim) []resourcev1.FullyQualifiedName {
 	out := []resourcev1.FullyQualifiedName{}
 	for _, claim := range claims {

@@ -43,8 +43,8 @@ func TestAddDevices(t *testing.T) {
 	}
 }
 
-// TestAddDevicesOfOtherNodes asks for devices of several drivers, which no node has. Devices like those of other nodes
-// have to be added.
+// TestAddDevicesOfOtherNodes asks for devices of several drivers, which no node has. Devices like those of
+// other nodes have to be added.
 func TestAddDevicesOfOtherNodes(t *testing.T) {
 	request := func(name, class string) resourcev1.DeviceRequest {
 		return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{
@@ -75,8 +75,9 @@ func TestAddDevicesOfOtherNodes(t *testing.T) {
 	}
 }
 
-// TestFewestDevices: of the devices that could be added, that one is proposed of which fewest are needed. The claim wants
-// four on one NUMA node. The first has eight, of which two can be had, and the second, whose devices come last, has three.
+// TestFewestDevices: of the devices that could be added, that one is proposed of which fewest are needed. The
+// claim wants four on one NUMA node. The first has eight, of which two can be had, and the second, whose
+// devices come last, has three.
 func TestFewestDevices(t *testing.T) {
 	o := numaNode(8, 3)
 	for i := range o.Slices[0].Spec.Devices {

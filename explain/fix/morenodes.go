@@ -29,8 +29,9 @@ type nodeKind struct {
 	rank int
 }
 
-// moreNodes proposes to add a node like one that there is, with its devices free. Of the kinds of nodes of which one more
-// helps, it is the one of which there are most. Nobody has to buy one where another that there is would do.
+// moreNodes proposes to add a node like one that there is, with its devices free. Of the kinds of nodes of
+// which one more helps, it is the one of which there are most. Nobody has to buy one where another that there
+// is would do.
 func (s *search) moreNodes(ctx context.Context) error {
 	if slices.ContainsFunc(s.changes, func(c requirement.Change) bool { return c.Kind == explain.UseNode }) {
 		return nil
@@ -92,8 +93,9 @@ func fittingOn(ctx context.Context, w *whatif.World, e whatif.AddNodeEdit) (what
 	return w.Fitting(ctx, []*corev1.Node{added})
 }
 
-// nodeKinds are the kinds of the nodes that have devices of their own: those first of which there are most, and of equally
-// many the one that comes nearest. A claim that the pod has already ties it to the nodes where its devices are.
+// nodeKinds are the kinds of the nodes that have devices of their own: those first of which there are most,
+// and of equally many the one that comes nearest. A claim that the pod has already ties it to the nodes where
+// its devices are.
 func (s *search) nodeKinds() []nodeKind {
 	if len(s.Q.Own) > 0 {
 		return nil
@@ -126,8 +128,8 @@ func (s *search) nodeKinds() []nodeKind {
 	return out
 }
 
-// add counts nodes that look alike, and keeps the one that is among the near nodes, whose ranks are given; or else the
-// first.
+// add counts nodes that look alike, and keeps the one that is among the near nodes, whose ranks are given; or
+// else the first.
 func (k *nodeKind) add(nodes []*corev1.Node, alike []int, rank map[string]int) {
 	k.nodes += len(alike)
 	nearest, best := nodes[alike[0]], len(rank)
@@ -148,8 +150,9 @@ func (k *nodeKind) add(nodes []*corev1.Node, alike []int, rank map[string]int) {
 	k.near = k.near[:min(len(k.near), perKind)]
 }
 
-// kindOf names the kind of a node: what a cloud calls it, or else what its own slices offer. That is told in short: how
-// many devices of which driver, and the capacities of the first. It is "" for a node that has no devices of its own.
+// kindOf names the kind of a node: what a cloud calls it, or else what its own slices offer. That is told in
+// short: how many devices of which driver, and the capacities of the first. It is "" for a node that has no
+// devices of its own.
 func kindOf(s *inspect.Snapshot, node *corev1.Node) string {
 	pools, err := s.PoolsOn(node)
 	if err != nil {
@@ -175,7 +178,8 @@ func kindOf(s *inspect.Snapshot, node *corev1.Node) string {
 	return cmp.Or(node.Labels[corev1.LabelInstanceTypeStable], strings.Join(own, "\n"))
 }
 
-// roomOf names the kind of a node for a pod that needs no devices of it: what a cloud calls it, or else how much room it has.
+// roomOf names the kind of a node for a pod that needs no devices of it: what a cloud calls it, or else how
+// much room it has.
 func roomOf(node *corev1.Node) string {
 	room := node.Status.Allocatable
 	if len(room) == 0 {

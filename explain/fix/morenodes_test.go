@@ -40,7 +40,8 @@ func likeOf(e *explain.Explanation) inspect.NodeName {
 	return ""
 }
 
-// TestOneMoreNode: of the kinds of nodes of which one more helps, the one is proposed of which there are most.
+// TestOneMoreNode: of the kinds of nodes of which one more helps, the one is proposed of which there are
+// most.
 func TestOneMoreNode(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -69,7 +70,8 @@ func TestOneMoreNode(t *testing.T) {
 	}
 }
 
-// TestOneMoreNodeOfInstanceType: what a cloud calls a kind of node counts, whatever is different about the devices now.
+// TestOneMoreNodeOfInstanceType: what a cloud calls a kind of node counts, whatever is different about the
+// devices now.
 func TestOneMoreNodeOfInstanceType(t *testing.T) {
 	o := heldNodes(3, 2, 3, 3, 2, 1)
 	for n, name := range []string{"small", "large", "small", "large", "large", "large"} {
@@ -105,8 +107,9 @@ func TestOneMoreNodeForPods(t *testing.T) {
 	}
 }
 
-// TestOneMoreNodeWhileOthersWait: what others are supposed to get cannot be released, but they do not get it on a node that
-// is added. It is not said that this does not help, even where another node is proposed instead.
+// TestOneMoreNodeWhileOthersWait: what others are supposed to get cannot be released, but they do not get it
+// on a node that is added. It is not said that this does not help, even where another node is proposed
+// instead.
 func TestOneMoreNodeWhileOthersWait(t *testing.T) {
 	for _, tt := range []struct {
 		nodes []int
@@ -129,7 +132,8 @@ func TestOneMoreNodeWhileOthersWait(t *testing.T) {
 	}
 }
 
-// TestAddedNodesAreNotCordoned: a node that was just added is ready, whatever has become of the one that it is like.
+// TestAddedNodesAreNotCordoned: a node that was just added is ready, whatever has become of the one that it
+// is like.
 func TestAddedNodesAreNotCordoned(t *testing.T) {
 	o := heldNodes(2)
 	o.Nodes[0].Spec.Unschedulable = true

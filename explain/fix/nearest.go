@@ -17,10 +17,10 @@ const (
 	perGroup = 3
 )
 
-// nearest returns the nodes that refuse for want of devices, the nearest first: groups by their score, and in a group
-// the nodes that lack the fewest devices, and of these the nodes with the fewest claims. A few nodes of each group come
-// before the rest, so that whoever takes only the first nodes still has some of every group. Of nodes that do not differ
-// for the question, only the first is returned.
+// nearest returns the nodes that refuse for want of devices, the nearest first: groups by their score, and in
+// a group the nodes that lack the fewest devices, and of these the nodes with the fewest claims. A few nodes
+// of each group come before the rest, so that whoever takes only the first nodes still has some of every
+// group. Of nodes that do not differ for the question, only the first is returned.
 func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
@@ -55,8 +55,8 @@ func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	return append(first, rest...)
 }
 
-// firstAlike returns the first of each set of nodes that do not differ for the question. Of nodes that differ only in how
-// much of a resource of the node is missing, it returns those where that is least.
+// firstAlike returns the first of each set of nodes that do not differ for the question. Of nodes that differ
+// only in how much of a resource of the node is missing, it returns those where that is least.
 func firstAlike(q *whatif.Question) map[inspect.NodeName]bool {
 	out := make(map[inspect.NodeName]bool, len(q.Answers))
 	for i := range q.Answers {
@@ -71,8 +71,8 @@ func firstAlike(q *whatif.Question) map[inspect.NodeName]bool {
 	return out
 }
 
-// roomiest returns the indices of the nodes of an answer that lack least of what filters count, perGroup at most. It is the
-// first if they count nothing.
+// roomiest returns the indices of the nodes of an answer that lack least of what filters count, perGroup at
+// most. It is the first if they count nothing.
 func roomiest(a *whatif.Answer) []int {
 	if len(a.Filtered) < 2 || !slices.ContainsFunc(a.Filtered[0].Refusals, func(r filters.Refusal) bool { return r.Resource != "" }) {
 		return []int{0}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// noHelp tries to release all claims of a node, and to add nodes, and says what of it does not help. It returns nothing
-// if that would help, or if it is not known.
+// noHelp tries to release all claims of a node, and to add nodes, and says what of it does not help. It
+// returns nothing if that would help, or if it is not known.
 func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	claims := false // some node has claims to release
 	nodes := s.addsNode

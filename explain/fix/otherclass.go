@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// otherClasses proposes other classes of the same driver for requests whose class is in the way, such as that of whole
-// GPUs if no partition is published.
+// otherClasses proposes other classes of the same driver for requests whose class is in the way, such as that
+// of whole GPUs if no partition is published.
 func (s *search) otherClasses(ctx context.Context) error {
 	if s.conflict == nil {
 		return nil
@@ -64,8 +64,8 @@ func classesLike(ctx context.Context, q *whatif.Question, class *resourcev1.Devi
 	return out
 }
 
-// wantsInstead says in parentheses what another class wants of devices that the class does not, since it may be for
-// devices of quite another kind. It is "" if it wants nothing else.
+// wantsInstead says in parentheses what another class wants of devices that the class does not, since it may
+// be for devices of quite another kind. It is "" if it wants nothing else.
 func wantsInstead(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass, name string) string {
 	other, ok := q.Cluster.Snapshot().Class(name)
 	if !ok || class == nil {

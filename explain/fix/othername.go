@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
-// Capacities and attributes of constraints that no device has by the name that is asked for: often a driver publishes
-// them with its domain and the claim leaves it out, or the other way round. Up to Kubernetes 1.37 these are different
-// capacities.
+// Capacities and attributes of constraints that no device has by the name that is asked for: often a driver
+// publishes them with its domain and the claim leaves it out, or the other way round. Up to Kubernetes 1.37
+// these are different capacities.
 
 // otherNames proposes the names that devices have.
 func (s *search) otherNames(ctx context.Context) error {

@@ -19,7 +19,8 @@ import (
 
 const cpuOfDriver = explaintest.Driver + "/cpu"
 
-// sharedCPUs is a node with a device of 40 CPUs that several claims can share, named with the domain of the driver.
+// sharedCPUs is a node with a device of 40 CPUs that several claims can share, named with the domain of the
+// driver.
 func sharedCPUs() inspect.Objects {
 	o := explaintest.NodesWithDevices(1)
 	d := &o.Slices[0].Spec.Devices[0]
@@ -61,7 +62,8 @@ func explained(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim,
 	return e
 }
 
-// TestCapacityByItsName: the fix of a capacity that no device has by its name is the name that devices have for it.
+// TestCapacityByItsName: the fix of a capacity that no device has by its name is the name that devices have
+// for it.
 func TestCapacityByItsName(t *testing.T) {
 	for _, name := range []resourcev1.QualifiedName{"cpu", "cpus", "other.example.com/cpu"} {
 		e := explained(t, sharedCPUs(), cpuClaim(name, "8"), inspect.NewestMinor)
@@ -85,7 +87,8 @@ func TestCapacityByItsName(t *testing.T) {
 	}
 }
 
-// TestCapacityWithoutDomainInLaterReleases: where a release takes both names for one, the answer is not known.
+// TestCapacityWithoutDomainInLaterReleases: where a release takes both names for one, the answer is not
+// known.
 func TestCapacityWithoutDomainInLaterReleases(t *testing.T) {
 	for name, want := range map[resourcev1.QualifiedName]explain.Verdict{"cpu": explain.Unknown, cpuOfDriver: explain.Allocatable, "memory": explain.Unsatisfiable} {
 		if e := explained(t, sharedCPUs(), cpuClaim(name, "8"), inspect.NewestMinor+1); e.Verdict != want {
@@ -94,7 +97,8 @@ func TestCapacityWithoutDomainInLaterReleases(t *testing.T) {
 	}
 }
 
-// TestLessOfImplied: who asks for no amount gets the whole, or the default of the policy; to ask for what is left helps.
+// TestLessOfImplied: who asks for no amount gets the whole, or the default of the policy; to ask for what is
+// left helps.
 func TestLessOfImplied(t *testing.T) {
 	for _, tt := range []struct{ standard, held, needed, left string }{{"", "10", "40", "30"}, {"20", "25", "20", "15"}} {
 		o := sharedCPUs()
@@ -123,8 +127,8 @@ func TestLessOfImplied(t *testing.T) {
 	}
 }
 
-// TestAttributeByItsName: of a constraint on an attribute that no device has, the names that devices have are told, and
-// one with which it fits is a fix.
+// TestAttributeByItsName: of a constraint on an attribute that no device has, the names that devices have are
+// told, and one with which it fits is a fix.
 func TestAttributeByItsName(t *testing.T) {
 	o := sharedCPUs()
 	claim := explaintest.GPUClaim(1, "any", resourcev1.DeviceConstraint{MatchAttribute: ptr.To[resourcev1.FullyQualifiedName]("resource.kubernetes.io/numaNode")})

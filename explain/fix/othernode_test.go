@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestUseNode asks about one node, and then for a pod that may use only some nodes, where another node would do.
+// TestUseNode asks about one node, and then for a pod that may use only some nodes, where another node would
+// do.
 func TestUseNode(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	e, err := question.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: "ml", Name: "train-1"}, question.Options{Node: "gpu-a-01"})

@@ -104,8 +104,8 @@ func admit(t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-// addCopy adds a node like another, as one is that was just bought: with the devices and the drivers of the other, and
-// nothing on it but what daemon sets run there.
+// addCopy adds a node like another, as one is that was just bought: with the devices and the drivers of the
+// other, and nothing on it but what daemon sets run there.
 func (p *podProblem) addCopy(like string) string {
 	added := like + "-bis"
 	node := p.node(like).DeepCopy()

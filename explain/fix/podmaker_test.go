@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// askedPod is the name of the pod that a problem is about. It is in the namespace "default", as all of a problem.
+	// askedPod is the name of the pod that a problem is about. It is in the namespace "default", as all of a
+	// problem.
 	askedPod = "asked"
 	// disk is a label of nodes.
 	disk = "disk"
@@ -39,8 +40,8 @@ func (g problemMaker) selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": oneOf(g, "x", "y")}}
 }
 
-// problem makes a cluster of two to four nodes that is nearly full, and in it a pod without a node that wants some of
-// everything. Often it fits nowhere, for reasons of several filters at once.
+// problem makes a cluster of two to four nodes that is nearly full, and in it a pod without a node that wants
+// some of everything. Often it fits nowhere, for reasons of several filters at once.
 func (g problemMaker) problem() inspect.Objects {
 	var o inspect.Objects
 	o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: corev1.NamespaceDefault}}}

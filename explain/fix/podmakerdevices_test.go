@@ -46,7 +46,8 @@ func (g problemMaker) publish(o *inspect.Objects, node string) {
 	o.Slices = append(o.Slices, slice)
 }
 
-// hold gives a free device of its node to a pod, if there is one: in a claim that is made for it, or in one of its own.
+// hold gives a free device of its node to a pod, if there is one: in a claim that is made for it, or in one
+// of its own.
 func (g problemMaker) hold(o *inspect.Objects, pod *corev1.Pod) {
 	taken := map[string]bool{}
 	for _, claim := range o.Claims {

@@ -17,7 +17,8 @@ import (
 // volumeDriver is the driver of the volumes of a problem.
 const volumeDriver = "csi.example.com"
 
-// boundClaims is the number of volume claims of a problem that have a volume: in one zone, and the last for one pod only.
+// boundClaims is the number of volume claims of a problem that have a volume: in one zone, and the last for
+// one pod only.
 const boundClaims = 3
 
 // storage adds volumes in zones with their claims, and a claim that waits for a node with room.

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// podProblem is a cluster with a pod in it that is asked about. Nothing here uses package explain to decide or to change
-// anything.
+// podProblem is a cluster with a pod in it that is asked about. Nothing here uses package explain to decide
+// or to change anything.
 type podProblem struct{ inspect.Objects }
 
 // clone copies all that a change may be about.
@@ -313,7 +313,8 @@ func (p podProblem) untaint(node, taint string) {
 	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.ToString() == taint })
 }
 
-// wantsOfVolumes are the number of volumes, and the volumes that cannot be had on the node although nothing else is wanted.
+// wantsOfVolumes are the number of volumes, and the volumes that cannot be had on the node although nothing
+// else is wanted.
 func (p podProblem) wantsOfVolumes(t *testing.T, node string, others []want) []want {
 	t.Helper()
 	out := []want{{"Volume CSINode " + node, func(p *podProblem) {

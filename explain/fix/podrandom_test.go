@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// TestFixesOfRandomPods compares conflicts and fixes of refused pods with what trying everything gives, with devices and
-// all filters in one problem.
+// TestFixesOfRandomPods compares conflicts and fixes of refused pods with what trying everything gives, with
+// devices and all filters in one problem.
 func TestFixesOfRandomPods(t *testing.T) {
 	refused, tally := 0, map[string]int{}
 	want := effort.Of(2000, 100)
@@ -120,7 +120,8 @@ func (c *podChecks) wrong(format string, args ...any) {
 	c.Errorf("seed %d: %s\n\t%s", c.seed, fmt.Sprintf(format, args...), c.e.Message)
 }
 
-// conflict checks that a conflict cannot hold together, that every part of it can, and what is said of its requirements.
+// conflict checks that a conflict cannot hold together, that every part of it can, and what is said of its
+// requirements.
 func (c *podChecks) conflict() {
 	if c.e.Conflict == nil {
 		c.wrong("no conflict")

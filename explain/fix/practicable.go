@@ -15,8 +15,8 @@ import (
 
 // What helps in a trial is no fix unless it can be carried out as a whole, and does then what the trial did.
 
-// writable reports whether each edit of the claim for extended resources can be written into an object: nobody can change
-// that claim itself.
+// writable reports whether each edit of the claim for extended resources can be written into an object:
+// nobody can change that claim itself.
 func (s *search) writable(ctx context.Context, c *requirement.Change) bool {
 	return !slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool {
 		of, ok := e.(whatif.SpecEdit)
@@ -24,7 +24,8 @@ func (s *search) writable(ctx context.Context, c *requirement.Change) bool {
 	})
 }
 
-// endsOwnClaim reports whether a change ends a pod that owns a claim of the pod in question. The claim is then deleted too.
+// endsOwnClaim reports whether a change ends a pod that owns a claim of the pod in question. The claim is
+// then deleted too.
 func (s *search) endsOwnClaim(c *requirement.Change) bool {
 	all := s.Q.Cluster.Snapshot()
 	ended := slices.Clone(c.Pods)
@@ -43,7 +44,8 @@ func (s *search) endsOwnClaim(c *requirement.Change) bool {
 	return false
 }
 
-// deeds identifies what is done to carry out a fix: what is changed, and which pods end. It is "" if that is not all of it.
+// deeds identifies what is done to carry out a fix: what is changed, and which pods end. It is "" if that is
+// not all of it.
 func deeds(f *explain.Fix) string {
 	var released []string
 	ended := slices.Clone(f.Pods)

@@ -15,14 +15,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// TestPracticable asks about a pod for which changes were once proposed that ended pods for nothing, did more than was needed,
-// were the same twice, or could not be carried out, and wants these fixes and no others: kind, node, number of nodes, pods that end.
+// TestPracticable asks about a pod for which changes were once proposed that ended pods for nothing, did more
+// than was needed, were the same twice, or could not be carried out, and wants these fixes and no others:
+// kind, node, number of nodes, pods that end.
 func TestPracticable(t *testing.T) {
 	tests := []struct {
 		file string
 		want []string
 	}{
-		// Without run-5, n1 takes the pod; n2 still has the port taken by run-3, which is in nobody's way on n1.
+		// Without run-5, n1 takes the pod; n2 still has the port taken by run-3, which is in nobody's way on
+		// n1.
 		{"bystander", []string{"MovePod n1 1 [default/run-5]"}},
 		// run-5 on n1 keeps the pod away from the whole rack, and n1 is too small.
 		{"rack", []string{"MovePod n0 1 [default/run-5]"}},
@@ -38,7 +40,8 @@ func TestPracticable(t *testing.T) {
 		{"owned-claim", []string{"ReduceRequest n1 1 []"}},
 		// An init container asks for nothing, so what the container asks for is all that the pod needs.
 		{"init-container", []string{"ReduceCount n0 1 []", "AddDevices n0 1 []"}},
-		// The node takes 2 pods and has 3. They use a claim that nobody has reserved: to end one of them ends no other.
+		// The node takes 2 pods and has 3. They use a claim that nobody has reserved: to end one of them ends
+		// no other.
 		{"full-node", []string{"MovePod n0 1 [default/run-1 default/run-2]", "AddNode  1 []"}},
 		// The pod is made anew, and with it its claim, which has a device of n0 now.
 		{"own-devices", []string{"RelaxSelector n0 2 []"}},

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestCountBetween: three devices of the first request leave none for the second, whose selector fails on d01. With one
-// device for the first the scheduler gives up; with two it finds d02 for the second.
+// TestCountBetween: three devices of the first request leave none for the second, whose selector fails on
+// d01. With one device for the first the scheduler gives up; with two it finds d02 for the second.
 func TestCountBetween(t *testing.T) {
 	o := explaintest.NodesWithDevices(3)
 	for _, i := range []int{0, 2} {

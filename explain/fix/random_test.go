@@ -159,8 +159,8 @@ func TestFixesOfHardProblems(t *testing.T) {
 	}
 }
 
-// checkProblem checks the explanation of a random problem, and reports whether the problem has no solution, so that there
-// was something to check.
+// checkProblem checks the explanation of a random problem, and reports whether the problem has no solution,
+// so that there was something to check.
 func checkProblem(t *testing.T, seed uint64, tally map[string]int) bool {
 	t.Helper()
 	p := randomProblem(rand.New(rand.NewPCG(seed, 3)))
@@ -256,7 +256,8 @@ func (p *smallProblem) checkConflict(t *testing.T, seed uint64, e *explain.Expla
 	p.checkSmallest(t, demands, len(core), node, tally)
 }
 
-// wantsAll reports whether some request is for all devices, so that to relax a requirement may make matters worse.
+// wantsAll reports whether some request is for all devices, so that to relax a requirement may make matters
+// worse.
 func (p *smallProblem) wantsAll() bool {
 	return slices.ContainsFunc(p.requests, func(r smallRequest) bool {
 		return r.all || slices.ContainsFunc(r.subs, func(s smallRequest) bool { return s.all })
@@ -357,8 +358,8 @@ func (p *smallProblem) changed(t *testing.T, f *explain.Fix) (inspect.Objects, *
 	return o, claim
 }
 
-// checkBlockers makes the change of a fix but for one of its other blockers, and checks that it does not help. Terms of
-// selectors are left out, since several changes may be one operation of the patch.
+// checkBlockers makes the change of a fix but for one of its other blockers, and checks that it does not
+// help. Terms of selectors are left out, since several changes may be one operation of the patch.
 func (p *smallProblem) checkBlockers(t *testing.T, seed uint64, e *explain.Explanation, f *explain.Fix, tally map[string]int) {
 	t.Helper()
 	for i := range f.OtherBlockers {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A small random problem is a plain value. To relax a requirement is to change the value, and the API objects are
-// built from it afresh, so that the code under test takes no part in it.
+// A small random problem is a plain value. To relax a requirement is to change the value, and the API objects
+// are built from it afresh, so that the code under test takes no part in it.
 
 const (
 	smallDriver = "d.example.com"

@@ -17,14 +17,16 @@ import (
 const (
 	// maxReleases is the number of sets of claims that are proposed.
 	maxReleases = 3
-	// maxIdleNodes is the number of further nodes that are tried because claims hold devices there that nobody uses.
+	// maxIdleNodes is the number of further nodes that are tried because claims hold devices there that
+	// nobody uses.
 	maxIdleNodes = 16
-	// maxReleaseHolders is the number of claims of a node up to which every one, and if need be every pair, is tried.
+	// maxReleaseHolders is the number of claims of a node up to which every one, and if need be every pair,
+	// is tried.
 	maxReleaseHolders = 24
 )
 
-// release proposes the sets of claims to release that disturb least, on the nodes that come nearest and on some with
-// claims that nobody uses.
+// release proposes the sets of claims to release that disturb least, on the nodes that come nearest and on
+// some with claims that nobody uses.
 func (s *search) release(ctx context.Context) error {
 	var found []requirement.Change
 	for _, name := range s.releaseNodes() {
@@ -67,7 +69,8 @@ func (s *search) release(ctx context.Context) error {
 	return nil
 }
 
-// fewestReleases leaves out claims that need not be released, since with the others the question fits on some other node.
+// fewestReleases leaves out claims that need not be released, since with the others the question fits on some
+// other node.
 func (s *search) fewestReleases(ctx context.Context, c requirement.Change) (requirement.Change, error) {
 	for i := 0; i < len(c.Claims) && len(c.Claims) > 1; {
 		less := slices.Delete(slices.Clone(c.Claims), i, i+1)
@@ -84,8 +87,8 @@ func (s *search) fewestReleases(ctx context.Context, c requirement.Change) (requ
 	return c, nil
 }
 
-// releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not differ for
-// the question may differ in that.
+// releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not
+// differ for the question may differ in that.
 func (s *search) releaseNodes() []inspect.NodeName {
 	var out []inspect.NodeName
 	for _, n := range s.Near {
@@ -141,8 +144,9 @@ func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
 	return out
 }
 
-// releaseOn returns sets of claims of a node whose release helps: all of one claim, the cheapest first, or else one of
-// two claims. A set from which no claim can be left out is added if it costs less, or if no set of one was found.
+// releaseOn returns sets of claims of a node whose release helps: all of one claim, the cheapest first, or
+// else one of two claims. A set from which no claim can be left out is added if it costs less, or if no set
+// of one was found.
 func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect.ClaimRef, error) {
 	holders := on.Releasable()
 	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {
@@ -200,8 +204,8 @@ func helpfulSingles(ctx context.Context, on *whatif.Sandbox, holders []inspect.C
 	return out, nil
 }
 
-// helpfulPair returns the first two claims that it helps to release together, or nil if there are none. A pair comes
-// before others whose second claim comes later.
+// helpfulPair returns the first two claims that it helps to release together, or nil if there are none. A
+// pair comes before others whose second claim comes later.
 func helpfulPair(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([]inspect.ClaimRef, error) {
 	for i := range holders {
 		for j := range i {
@@ -217,8 +221,9 @@ func helpfulPair(ctx context.Context, on *whatif.Sandbox, holders []inspect.Clai
 	return nil, nil
 }
 
-// helpfulSet returns a set of claims that it helps to release, and from which none can be left out. It must help to
-// release all of them. The dearest are left out first, so what remains is what disturbs least, or nearly so.
+// helpfulSet returns a set of claims that it helps to release, and from which none can be left out. It must
+// help to release all of them. The dearest are left out first, so what remains is what disturbs least, or
+// nearly so.
 func helpfulSet(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([]inspect.ClaimRef, error) {
 	set := slices.Clone(holders)
 	for i := len(set) - 1; i >= 0; i-- {

@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// heldBy has one node of which each device is held by a claim, held-0 and so on, that is reserved for so many pods.
+// heldBy has one node of which each device is held by a claim, held-0 and so on, that is reserved for so many
+// pods.
 func heldBy(pods ...int) inspect.Objects {
 	o := explaintest.NodesWithDevices(len(pods))
 	for i, n := range pods {
@@ -33,7 +34,8 @@ func heldBy(pods ...int) inspect.Objects {
 	return o
 }
 
-// TestReleasesDisturbLeast: of the claims that could be released, those are named whose release disturbs the fewest pods.
+// TestReleasesDisturbLeast: of the claims that could be released, those are named whose release disturbs the
+// fewest pods.
 func TestReleasesDisturbLeast(t *testing.T) {
 	for _, tt := range []struct {
 		pods  []int
@@ -66,8 +68,8 @@ func TestReleasesDisturbLeast(t *testing.T) {
 	}
 }
 
-// TestTaintsByEffect: a device with a taint. Both effects keep it from a claim that does not tolerate them, and what is
-// proposed is to tolerate the one that it is.
+// TestTaintsByEffect: a device with a taint. Both effects keep it from a claim that does not tolerate them,
+// and what is proposed is to tolerate the one that it is.
 func TestTaintsByEffect(t *testing.T) {
 	for effect, want := range map[resourcev1.DeviceTaintEffect]string{
 		resourcev1.DeviceTaintEffectNone:       "",

@@ -21,8 +21,8 @@ import (
 // maxFound is the number of fixes that are verified and returned.
 const maxFound = 8
 
-// proposers propose changes, one kind each. Later ones depend on what was found before. A new kind of proposal is a
-// method of search and a line in this table.
+// proposers propose changes, one kind each. Later ones depend on what was found before. A new kind of
+// proposal is a method of search and a line in this table.
 var proposers = []func(*search, context.Context) error{
 	(*search).relaxEach,
 	(*search).deleteRules,
@@ -44,8 +44,8 @@ type search struct {
 	// conflict is nil if none was found.
 	conflict *conflict.Conflict
 	lists    *requirement.Lists
-	// ruled are the taints by DeviceTaintRules that nobody can tolerate, since they are in the way of the claim for extended
-	// resources.
+	// ruled are the taints by DeviceTaintRules that nobody can tolerate, since they are in the way of the
+	// claim for extended resources.
 	ruled []ruledTaint
 	// requirements are those of the nodes that come nearest, each once, that somebody can give up.
 	requirements []requirement.Listed
@@ -57,8 +57,8 @@ type search struct {
 	releases, addsNode bool
 }
 
-// newSearch prepares a search on ranked nodes. The node of the conflict becomes the first of them, since what helps
-// there is of most interest.
+// newSearch prepares a search on ranked nodes. The node of the conflict becomes the first of them, since what
+// helps there is of most interest.
 func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists, ranked []whatif.RankedNode, c *conflict.Conflict) (*search, error) {
 	if c != nil {
 		at := slices.IndexFunc(ranked, func(n whatif.RankedNode) bool { return n.Name == c.Node })
@@ -141,9 +141,9 @@ func adds(c *requirement.Change) bool {
 	return c.Like != "" || slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { _, ok := e.(whatif.AddDevicesEdit); return ok })
 }
 
-// compareChanges orders changes by their cost. Where the conflict does not show what helps, because no requirement of it
-// needs to be all that is in the way, the smallest sets of changes come first, and only then that devices are added, which
-// always helps.
+// compareChanges orders changes by their cost. Where the conflict does not show what helps, because no
+// requirement of it needs to be all that is in the way, the smallest sets of changes come first, and only
+// then that devices are added, which always helps.
 func (s *search) compareChanges(a, b requirement.Change) int {
 	if s.conflict == nil || s.conflict.Sole {
 		return cmp.Compare(a.Cost, b.Cost)
@@ -151,7 +151,8 @@ func (s *search) compareChanges(a, b requirement.Change) int {
 	return cmp.Or(cmp.Compare(words.Btoi(adds(&a)), words.Btoi(adds(&b))), cmp.Compare(size(&a), size(&b)), cmp.Compare(a.Cost, b.Cost))
 }
 
-// relaxEach gives up each requirement by itself and, if that helps, proposes to give up as little of it as helps.
+// relaxEach gives up each requirement by itself and, if that helps, proposes to give up as little of it as
+// helps.
 func (s *search) relaxEach(ctx context.Context) error {
 	for i := range s.requirements {
 		r := &s.requirements[i]
@@ -201,16 +202,16 @@ func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
 	return out, nil
 }
 
-// sortByActor puts those fixes first that are sure to leave the scheduler time, and of these those that the user can make.
-// The order of others is kept.
+// sortByActor puts those fixes first that are sure to leave the scheduler time, and of these those that the
+// user can make. The order of others is kept.
 func sortByActor(fixes []explain.Fix, of explain.Subject) {
 	slices.SortStableFunc(fixes, func(a, b explain.Fix) int { // "" comes first
 		return cmp.Or(cmp.Compare(a.Timeout, b.Timeout), a.Actor(of).Compare(b.Actor(of)), len(a.Actors(of))-len(b.Actors(of)))
 	})
 }
 
-// confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes). It returns
-// nil when the change does not help.
+// confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes).
+// It returns nil when the change does not help.
 func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.Fix, error) {
 	if !s.writable(ctx, c) || s.endsOwnClaim(c) {
 		return nil, nil
@@ -312,8 +313,8 @@ func ruleNames(rules []explain.TaintRule) string {
 	return words.Shorten(names, 3)
 }
 
-// changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is "" otherwise,
-// since edits of the claims are then edits of the subject.
+// changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is ""
+// otherwise, since edits of the claims are then edits of the subject.
 func changedObjects(q *whatif.Question, edits []whatif.Edit) string {
 	if q.Subject.Kind != "Pod" {
 		return ""

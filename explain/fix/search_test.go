@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestFixesOfDemo checks what is among the fixes of each impossible claim of the demo cluster, and that each fix helps.
+// TestFixesOfDemo checks what is among the fixes of each impossible claim of the demo cluster, and that each
+// fix helps.
 func TestFixesOfDemo(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	for claim, want := range map[string][]string{
@@ -80,8 +81,8 @@ func TestFixesOfDemo(t *testing.T) {
 	}
 }
 
-// applyToDemo makes the change of a fix in the demo cluster and checks on how many nodes it helps. A fix that has neither
-// a patch nor claims does not say what exactly changes and is skipped.
+// applyToDemo makes the change of a fix in the demo cluster and checks on how many nodes it helps. A fix that
+// has neither a patch nor claims does not say what exactly changes and is skipped.
 func applyToDemo(t *testing.T, ref inspect.ClaimRef, f *explain.Fix) {
 	t.Helper()
 	if len(f.Patch) == 0 && len(f.Claims) == 0 {
@@ -131,8 +132,8 @@ func TestFixesOfTemplate(t *testing.T) {
 	}
 }
 
-// TestFixesOfPod checks that the fix of a pod has no patch, since the claims are other objects, and that its message
-// names the claim.
+// TestFixesOfPod checks that the fix of a pod has no patch, since the claims are other objects, and that its
+// message names the claim.
 func TestFixesOfPod(t *testing.T) {
 	e, err := question.PodObject(context.Background(), explaintest.DemoCluster(t), podWith("train-0"), question.Options{})
 	if err != nil {

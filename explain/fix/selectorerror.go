@@ -13,15 +13,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// The scheduler gives up with an error if a selector cannot be evaluated for a device, most often since it reads a field
-// that the device does not have. One such device anywhere is enough, so a change counts only if no node makes the
-// scheduler give up any more.
+// The scheduler gives up with an error if a selector cannot be evaluated for a device, most often since it
+// reads a field that the device does not have. One such device anywhere is enough, so a change counts only if
+// no node makes the scheduler give up any more.
 
-// maxRounds is the number of rounds in which terms are repaired. A term that is repaired may let another one fail.
+// maxRounds is the number of rounds in which terms are repaired. A term that is repaired may let another one
+// fail.
 const maxRounds = 8
 
-// FindForAbort adds to an explanation the term of a selector that makes the scheduler abort, and fixes of it. It does
-// nothing if the scheduler aborts for another reason. Errors are those of [Find].
+// FindForAbort adds to an explanation the term of a selector that makes the scheduler abort, and fixes of it.
+// It does nothing if the scheduler aborts for another reason. Errors are those of [Find].
 func FindForAbort(ctx context.Context, q *whatif.Question, e *explain.Explanation, abort *allocator.AbortError) error {
 	if abort.Code != allocator.SelectorError || q.PerNode != nil {
 		return nil
@@ -65,7 +66,8 @@ type selectorRepair struct {
 	respelled map[failingTerm]respelling
 }
 
-// failingTerm is a term that fails. It belongs to a selector of a request or, if class is not "", of that class.
+// failingTerm is a term that fails. It belongs to a selector of a request or, if class is not "", of that
+// class.
 type failingTerm struct {
 	at       whatif.RequestRef
 	class    string
@@ -74,8 +76,8 @@ type failingTerm struct {
 	text     string
 }
 
-// run returns the fix that repairs all terms that fail, beginning with what made the scheduler abort. It returns nil if
-// the method does not help.
+// run returns the fix that repairs all terms that fail, beginning with what made the scheduler abort. It
+// returns nil if the method does not help.
 func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) (*explain.Fix, error) {
 	for range maxRounds {
 		if !r.collect(ctx, abort) {
@@ -98,8 +100,8 @@ func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) (
 	return nil, nil
 }
 
-// collect adds the terms that fail for the device of an abort, and the fields that it lacks. It reports whether there
-// is anything new that the method can repair.
+// collect adds the terms that fail for the device of an abort, and the fields that it lacks. It reports
+// whether there is anything new that the method can repair.
 func (r *selectorRepair) collect(ctx context.Context, abort *allocator.AbortError) bool {
 	failed, ok := failedSelectorOf(r.Q, abort)
 	if !ok {
@@ -124,7 +126,8 @@ func (r *selectorRepair) collect(ctx context.Context, abort *allocator.AbortErro
 	return anything
 }
 
-// add adds a term that fails, and the fields that it reads and the device lacks. It reports whether any of that is new.
+// add adds a term that fails, and the fields that it reads and the device lacks. It reports whether any of
+// that is new.
 func (r *selectorRepair) add(key failingTerm, reads []selector.Read) bool {
 	fields, known := r.lacks[key]
 	if !known {

@@ -16,8 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestFixesOfFailingSelectors checks the fixes of a selector that fails for a device: the fields that the device lacks
-// are read under the right name, or asked for first, or the term is dropped. Each fix is applied and tried.
+// TestFixesOfFailingSelectors checks the fixes of a selector that fails for a device: the fields that the
+// device lacks are read under the right name, or asked for first, or the term is dropped. Each fix is applied
+// and tried.
 func TestFixesOfFailingSelectors(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -66,8 +67,8 @@ func TestFixesOfFailingSelectors(t *testing.T) {
 	}
 }
 
-// TestFixOfClassOfAlternatives checks that a term of a class that fails for several alternatives is repaired once, for
-// all the fields that devices lack.
+// TestFixOfClassOfAlternatives checks that a term of a class that fails for several alternatives is repaired
+// once, for all the fields that devices lack.
 func TestFixOfClassOfAlternatives(t *testing.T) {
 	o := explaintest.NodesWithAttributes("a b", "b", "a")
 	o.Classes[0].Spec.Selectors = explaintest.CELSelectors(explaintest.Attribute + `a + ` + explaintest.Attribute + `b == 8`)
@@ -86,8 +87,8 @@ func TestFixOfClassOfAlternatives(t *testing.T) {
 	}
 }
 
-// repaired applies a fix, and checks that it helps on as many nodes as it says and that nothing fails any more. It
-// returns that number with the selector, or the selector of the class, after the fix.
+// repaired applies a fix, and checks that it helps on as many nodes as it says and that nothing fails any
+// more. It returns that number with the selector, or the selector of the class, after the fix.
 func repaired(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, f *explain.Fix) string {
 	t.Helper()
 	where, left := "", "–"

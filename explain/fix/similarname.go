@@ -16,8 +16,8 @@ const (
 	sameLabelDifference = 0.3
 )
 
-// nameDifference says how different two names are, from 0 for equal ones to 1. If they differ in the first label only,
-// the rest does not count.
+// nameDifference says how different two names are, from 0 for equal ones to 1. If they differ in the first
+// label only, the rest does not count.
 func nameDifference(a, b string) float64 {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	firstA, restA, _ := strings.Cut(a, ".")

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestSmallestSetFirst: three claims hold the three devices that are wanted. Neither to ask for one nor to release a claim
-// helps alone. Both together are two changes, and to release all claims is three.
+// TestSmallestSetFirst: three claims hold the three devices that are wanted. Neither to ask for one nor to
+// release a claim helps alone. Both together are two changes, and to release all claims is three.
 func TestSmallestSetFirst(t *testing.T) {
 	o := explaintest.NodesWithDevices(3)
 	for i := range 3 {

@@ -20,8 +20,9 @@ type ruledTaint struct {
 	node  inspect.NodeName
 }
 
-// deleteRules proposes to delete the DeviceTaintRules behind taints which it helps to tolerate, or which nobody can tolerate:
-// one by itself, or if that does not help all that set the taint. Drivers may set the same taint themselves.
+// deleteRules proposes to delete the DeviceTaintRules behind taints which it helps to tolerate, or which
+// nobody can tolerate: one by itself, or if that does not help all that set the taint. Drivers may set the
+// same taint themselves.
 func (s *search) deleteRules(ctx context.Context) error {
 	done := map[string]bool{}
 	taints := slices.Clone(s.ruled)

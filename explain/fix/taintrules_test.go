@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestDeletedTaintRules: a rule is to be deleted where that helps: alone or with others that set the same taint, and not
-// where a driver sets it as well.
+// TestDeletedTaintRules: a rule is to be deleted where that helps: alone or with others that set the same
+// taint, and not where a driver sets it as well.
 func TestDeletedTaintRules(t *testing.T) {
 	taint := resourcev1.DeviceTaint{Key: "upgrade", Effect: resourcev1.DeviceTaintEffectNoSchedule}
 	rule := func(name string, selector resourcev1.DeviceTaintSelector) *resourcev1.DeviceTaintRule {

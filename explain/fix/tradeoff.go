@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A fix may give a smaller device than was asked for: with another value or another class, a partition with a quarter of
-// the memory fits where half a GPU does not. The tradeoff says so. It compares the device that the scheduler would pick
-// with the fix to those that the request accepts without it, free or not, on the nodes that come nearest. It names the
-// capacities of which the former has less than each of the latter.
+// A fix may give a smaller device than was asked for: with another value or another class, a partition with a
+// quarter of the memory fits where half a GPU does not. The tradeoff says so. It compares the device that the
+// scheduler would pick with the fix to those that the request accepts without it, free or not, on the nodes
+// that come nearest. It names the capacities of which the former has less than each of the latter.
 
 // maxLess is the number of capacities that are named.
 const maxLess = 2
@@ -31,8 +31,8 @@ type less struct {
 	least, most resource.Quantity // of the devices that the request accepts without the fix
 }
 
-// tradeoff says in parentheses, after where, what the devices that a change gives on a node have less of. It is "" if
-// that is nothing, or if it is not known.
+// tradeoff says in parentheses, after where, what the devices that a change gives on a node have less of. It
+// is "" if that is nothing, or if it is not known.
 func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspect.NodeName, where string) (string, error) {
 	b := s.Q.SandboxOf(node)
 	if b == nil || s.Q.Exhausted() || !slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { return admits(e) || noAmount(e) }) {
@@ -91,8 +91,8 @@ func noAmount(e whatif.Edit) bool {
 	return ok && c.Amount == nil
 }
 
-// share says how much of a capacity a claim gets if the change is that it asks for no particular amount. It is "" for
-// other changes.
+// share says how much of a capacity a claim gets if the change is that it asks for no particular amount. It
+// is "" for other changes.
 func share(q *whatif.Question, c *requirement.Change, result *allocator.Result) string {
 	if len(c.Edits) != 1 || !noAmount(c.Edits[0]) {
 		return ""
@@ -115,7 +115,8 @@ func (l less) String() string {
 	return fmt.Sprintf("%s %s instead of %s%s", l.name, l.have.String(), atLeast, l.least.String())
 }
 
-// capacityNamed is the capacity that a changed term is about. The fix names it already. It is "" if there is none.
+// capacityNamed is the capacity that a changed term is about. The fix names it already. It is "" if there is
+// none.
 func capacityNamed(q *whatif.Question, e whatif.Edit) resourcev1.QualifiedName {
 	if t, ok := e.(whatif.TermEdit); ok && t.Expression != "" {
 		if c := requirement.ComparisonOf(q, t.Expression); c != nil && c.Field.Kind == "capacity" {
@@ -144,8 +145,8 @@ func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) [
 	return out
 }
 
-// accepted returns the devices, on the nodes that come nearest, that the selectors of a request accept, whatever else is
-// in the way.
+// accepted returns the devices, on the nodes that come nearest, that the selectors of a request accept,
+// whatever else is in the way.
 func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) ([]*resourcev1.Device, error) {
 	examined, err := c.Examined(ctx)
 	if err != nil {
@@ -163,8 +164,9 @@ func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRe
 	return out, nil
 }
 
-// compare returns the capacities of which one of some devices has less than each of the others, except one capacity.
-// Devices that claims share are not compared, since what is asked for counts there. The result is sorted by name.
+// compare returns the capacities of which one of some devices has less than each of the others, except one
+// capacity. Devices that claims share are not compared, since what is asked for counts there. The result is
+// sorted by name.
 func compare(have, others []*resourcev1.Device, except resourcev1.QualifiedName) []less {
 	shared := func(d *resourcev1.Device) bool {
 		return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
@@ -184,8 +186,8 @@ func compare(have, others []*resourcev1.Device, except resourcev1.QualifiedName)
 	return out
 }
 
-// extremes returns the lowest and the highest amount of a capacity. The result is not ok if some device does not have
-// the capacity.
+// extremes returns the lowest and the highest amount of a capacity. The result is not ok if some device does
+// not have the capacity.
 func extremes(devices []*resourcev1.Device, name resourcev1.QualifiedName) (least, most resource.Quantity, ok bool) {
 	for i, d := range devices {
 		c, has := d.Capacity[name]

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// sizedDevice makes a device of "name size memory cores", which has one attribute and two capacities. A "*" before the
-// name means that claims can share it.
+// sizedDevice makes a device of "name size memory cores", which has one attribute and two capacities. A "*"
+// before the name means that claims can share it.
 func sizedDevice(text string) resourcev1.Device {
 	words := strings.Fields(text)
 	d := resourcev1.Device{
@@ -36,8 +36,8 @@ func sizedDevice(text string) resourcev1.Device {
 	return d
 }
 
-// sizedCluster has a node for each list of devices, separated by ";". A claim holds every device whose size is L,
-// and there is a class for each size.
+// sizedCluster has a node for each list of devices, separated by ";". A claim holds every device whose size
+// is L, and there is a class for each size.
 func sizedCluster(nodes ...string) *scheduler.Cluster {
 	o := explaintest.NodesWithAttributes(make([]string, len(nodes))...)
 	holder := explaintest.GPUClaim(1, "any")
@@ -108,7 +108,8 @@ func TestTradeoff(t *testing.T) {
 	}
 }
 
-// TestDevicesOfOtherNodes checks that a node is not said to have the devices of a slice that are for other nodes.
+// TestDevicesOfOtherNodes checks that a node is not said to have the devices of a slice that are for other
+// nodes.
 func TestDevicesOfOtherNodes(t *testing.T) {
 	o := explaintest.NodesWithAttributes("-", "-")
 	spec := &o.Slices[0].Spec

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// sharedClass has a class that selects model A. A request wants a B of it, another all that there is. Without the term
-// of the class for the first request alone both would fit, but a class belongs to all: then the second request wants
-// the B too.
+// sharedClass has a class that selects model A. A request wants a B of it, another all that there is. Without
+// the term of the class for the first request alone both would fit, but a class belongs to all: then the
+// second request wants the B too.
 const sharedClass = `
 {apiVersion: v1, kind: Node, metadata: {name: n1}}
 ---
@@ -48,8 +48,8 @@ spec:
       exactly: {deviceClassName: gpu, allocationMode: All}
 `
 
-// TestFixesAreVerified: what helps one request on a node in a sandbox is no fix if it does not help once it is made for
-// real.
+// TestFixesAreVerified: what helps one request on a node in a sandbox is no fix if it does not help once it
+// is made for real.
 func TestFixesAreVerified(t *testing.T) {
 	result, err := manifest.ReadBytes("objects.yaml", []byte(sharedClass), manifest.Options{})
 	if err != nil {

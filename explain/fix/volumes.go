@@ -25,7 +25,8 @@ const (
 	maxClassChanges = 2
 )
 
-// changeVolumes proposes that volume claims of the pod that have no volume yet ask for less, or for another storage class.
+// changeVolumes proposes that volume claims of the pod that have no volume yet ask for less, or for another
+// storage class.
 func (s *search) changeVolumes(ctx context.Context) error {
 	if s.Q.Pod == nil {
 		return nil
@@ -153,8 +154,9 @@ func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) error 
 	return nil
 }
 
-// provisioned reports whether something is known to make volumes of a storage class, or nothing needs to: they are made by hand,
-// or by what is part of Kubernetes. A class outlives its provisioner, and a claim of it then waits for ever.
+// provisioned reports whether something is known to make volumes of a storage class, or nothing needs to:
+// they are made by hand, or by what is part of Kubernetes. A class outlives its provisioner, and a claim of
+// it then waits for ever.
 func (s *search) provisioned(class *storagev1.StorageClass) bool {
 	o, by := s.Q.Cluster.Snapshot().Objects(), class.Provisioner
 	return strings.HasPrefix(by, "kubernetes.io/") ||

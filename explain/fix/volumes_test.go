@@ -60,8 +60,8 @@ func TestVolumeChanges(t *testing.T) {
 	}
 }
 
-// heldCluster has two nodes, of which n1 alone has a device of the class of the extended resource example.com/gpu, and a pod whose volume is
-// of a class that binds at once.
+// heldCluster has two nodes, of which n1 alone has a device of the class of the extended resource
+// example.com/gpu, and a pod whose volume is of a class that binds at once.
 const heldCluster = `{apiVersion: v1, kind: Node, metadata: {name: n0, labels: {kubernetes.io/hostname: n0}}, status: {allocatable: {cpu: "8", memory: 64Gi, pods: "110"}}}
 ---
 {apiVersion: v1, kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}, status: {allocatable: {cpu: "8", memory: 64Gi, pods: "110"}}}
@@ -81,8 +81,8 @@ const heldCluster = `{apiVersion: v1, kind: Node, metadata: {name: n0, labels: {
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default, uid: u}, spec: {containers: [{name: c, image: i, resources: {limits: {%s}}}], volumes: [{name: data, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}, storageClassName: early}}}}]}}
 `
 
-// TestOtherClassOfOwnVolume: a claim that is made from the pod is made anew with it, for no node yet, and the pod still needs all that
-// its containers ask for.
+// TestOtherClassOfOwnVolume: a claim that is made from the pod is made anew with it, for no node yet, and the
+// pod still needs all that its containers ask for.
 func TestOtherClassOfOwnVolume(t *testing.T) {
 	for limits, want := range map[string]string{"": "n0 2", `cpu: "1"`: "n0 2", `example.com/gpu: "1"`: "n1 1", `example.com/gpu: "2"`: ""} {
 		read, err := manifest.ReadBytes("cluster", fmt.Appendf(nil, heldCluster, limits), manifest.Options{})

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestWiderConstraint asks for two devices on one PCIe root in a cluster that has them only on one NUMA node. An
-// attribute that all devices have in common is not proposed.
+// TestWiderConstraint asks for two devices on one PCIe root in a cluster that has them only on one NUMA node.
+// An attribute that all devices have in common is not proposed.
 func TestWiderConstraint(t *testing.T) {
 	o := explaintest.NodesWithDevices(4)
 	for i := range o.Slices[0].Spec.Devices {

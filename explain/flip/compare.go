@@ -21,10 +21,11 @@ type Diff struct {
 	Step *Step
 	// Counts are how many objects changed, by kind.
 	Counts []Count
-	// Flips are the claims and pods in both moments of which the verdict differs, or the devices: by kind, namespace and name.
+	// Flips are the claims and pods in both moments of which the verdict differs, or the devices: by kind,
+	// namespace and name.
 	Flips []Flip
-	// Made are those that are only in the later moment, and Gone those that are only in the one before. What may be there without
-	// having been read is in neither.
+	// Made are those that are only in the later moment, and Gone those that are only in the one before. What
+	// may be there without having been read is in neither.
 	Made, Gone []Flip
 	// Undecided are those of which it was not decided what holds of them, because too many wait.
 	Undecided []explain.Subject
@@ -55,7 +56,8 @@ const (
 	workload = 2_000_000
 	// mostVerdicts is how many subjects are decided about at most, and leastVerdicts how many in any cluster.
 	mostVerdicts, leastVerdicts = 2000, 50
-	// mostTrials and leastTrials are the same of verdicts to find what did it, and trialsOfOne is how many there are for one flip.
+	// mostTrials and leastTrials are the same of verdicts to find what did it, and trialsOfOne is how many
+	// there are for one flip.
 	mostTrials, leastTrials, trialsOfOne = 4000, 200, 100
 )
 
@@ -68,8 +70,8 @@ type comparison struct {
 	known         []Culprits
 }
 
-// Compare says what became of claims and pods between two snapshots. The error is that of the context, or of an allocation that
-// is no abort.
+// Compare says what became of claims and pods between two snapshots. The error is that of the context, or of
+// an allocation that is no abort.
 func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error) {
 	step, err := NewStep(before, after)
 	if err != nil {
@@ -103,7 +105,8 @@ func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error
 	return d, nil
 }
 
-// counts counts changes by kind, in the order of kinds. An object that is missing where not all were read counts as no change.
+// counts counts changes by kind, in the order of kinds. An object that is missing where not all were read
+// counts as no change.
 func counts(step *Step) (out []Count) {
 	for _, c := range step.Changes {
 		if c.Change == nil || c.Before == nil && mayBe(step.Before, c.Kind.Resource, c.After) || c.After == nil && mayBe(step.After, c.Kind.Resource, c.Before) {
@@ -125,7 +128,8 @@ func counts(step *Step) (out []Count) {
 	return out
 }
 
-// mayBe reports whether an object that is not in a snapshot may be there all the same, since not all of its kind was read.
+// mayBe reports whether an object that is not in a snapshot may be there all the same, since not all of its
+// kind was read.
 func mayBe(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool {
 	return s.Health(r).PartialIn(o.GetNamespace())
 }
@@ -174,8 +178,8 @@ func (c *comparison) compareAll(ctx context.Context) error {
 	return nil
 }
 
-// subjects are the claims and pods of a snapshot about which there can be a question: not pods that have ended, by kind,
-// namespace and name.
+// subjects are the claims and pods of a snapshot about which there can be a question: not pods that have
+// ended, by kind, namespace and name.
 func subjects(s *inspect.Snapshot) []metav1.Object {
 	var out []metav1.Object
 	for _, claim := range s.Objects().Claims {
@@ -257,7 +261,8 @@ func placed(o metav1.Object) inspect.NodeName {
 	return ""
 }
 
-// settled reports whether a subject has what it asks for. A pod may be on a node although its claims have no devices.
+// settled reports whether a subject has what it asks for. A pod may be on a node although its claims have no
+// devices.
 func settled(s *inspect.Snapshot, o metav1.Object) bool {
 	switch o := o.(type) {
 	case *resourcev1.ResourceClaim:

@@ -38,7 +38,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestOtherDevices: of what has other devices than before, or another node, its own change is the reason, and nothing else is asked.
+// TestOtherDevices: of what has other devices than before, or another node, its own change is the reason, and
+// nothing else is asked.
 func TestOtherDevices(t *testing.T) {
 	before, after := *cluster(), *cluster()
 	take(1)(&before)
@@ -65,7 +66,8 @@ func TestOtherDevices(t *testing.T) {
 	}
 }
 
-// TestLastOfAll: what is only in one snapshot is found after all that is in the other, and what both did not read is said once.
+// TestLastOfAll: what is only in one snapshot is found after all that is in the other, and what both did not
+// read is said once.
 func TestLastOfAll(t *testing.T) {
 	less, more := *cluster(), *cluster()
 	more.Pods = append(more.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "zz", Name: "last"}, Spec: corev1.PodSpec{NodeName: nodeOf(0)}})

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 )
 
-// Change is something that changed in a cluster. If Change is nil, it is all that is no object: the release of the scheduler and
-// its features, and how far objects could be read.
+// Change is something that changed in a cluster. If Change is nil, it is all that is no object: the release
+// of the scheduler and its features, and how far objects could be read.
 type Change struct{ *history.Change }
 
 // Step is two moments of a cluster and what changed between them.
@@ -93,16 +93,18 @@ func (s *Step) undone(changes []Change) *inspect.Snapshot {
 
 // Culprits are the changes by which a verdict became another one.
 type Culprits struct {
-	// Changes are enough: with these alone made in the cluster before, the verdict is that of after, and without any one of them it
-	// is not. They are minimal in this sense; there may be other such sets. It is empty if none was found within the limit.
+	// Changes are enough: with these alone made in the cluster before, the verdict is that of after, and
+	// without any one of them it is not. They are minimal in this sense; there may be other such sets. It is
+	// empty if none was found within the limit.
 	Changes []Change
-	// Undoing says that it is also enough to undo them in the cluster after for the verdict to be that of before. If not, something
-	// else that changed would be in the way as well.
+	// Undoing says that it is also enough to undo them in the cluster after for the verdict to be that of
+	// before. If not, something else that changed would be in the way as well.
 	Undoing bool
 }
 
-// Culprits looks for what turned the verdict before into the one after, which are different. known are sets that were found
-// for others, which are tried first. It decides at most so many times, and not at all about what is the only change.
+// Culprits looks for what turned the verdict before into the one after, which are different. known are sets
+// that were found for others, which are tried first. It decides at most so many times, and not at all about
+// what is the only change.
 func (j *Judge) Culprits(ctx context.Context, s *Step, before, after explain.Verdict, known []Culprits, limit int) (Culprits, error) {
 	if len(s.Changes) == 1 {
 		return Culprits{Changes: s.Changes, Undoing: true}, nil
@@ -117,8 +119,8 @@ func (j *Judge) Culprits(ctx context.Context, s *Step, before, after explain.Ver
 	return search.conclude(ctx, found, before, err)
 }
 
-// ranked puts first what is most likely to be one of a small set: the subject itself, and then kinds of which there are few. The
-// order of changes stays otherwise.
+// ranked puts first what is most likely to be one of a small set: the subject itself, and then kinds of which
+// there are few. The order of changes stays otherwise.
 func (j *Judge) ranked(changes []Change) []Change {
 	rank := func(c Change) int {
 		switch {
@@ -155,8 +157,8 @@ func (s *search) holds(ctx context.Context, changes []Change) (bool, error) {
 	return v == s.want, err
 }
 
-// shrink finds a minimal set. It looks for the shortest beginning of the list that is enough, whose last one is one of the set, and goes
-// on with what is before that, until the set is enough by itself.
+// shrink finds a minimal set. It looks for the shortest beginning of the list that is enough, whose last one
+// is one of the set, and goes on with what is before that, until the set is enough by itself.
 func (s *search) shrink(ctx context.Context, changes []Change) ([]Change, error) {
 	var set []Change
 	for rest := changes; s.left > 0; {

@@ -11,8 +11,8 @@ import (
 // versionField is what changes whenever anything else does.
 const versionField = "metadata.resourceVersion"
 
-// Fields are the fields in which an object changed, by their paths as in a manifest, sorted, and at most so many. There are none
-// of an object that was made or deleted. Names in them are not sanitised.
+// Fields are the fields in which an object changed, by their paths as in a manifest, sorted, and at most so
+// many. There are none of an object that was made or deleted. Names in them are not sanitised.
 func (c *Change) Fields(most int) (fields []string, more int) {
 	if c.Change == nil || c.Before == nil || c.After == nil {
 		return nil, 0
@@ -36,7 +36,8 @@ func plain(object any) (out any) {
 	return out
 }
 
-// differences adds the paths at which two values differ: the shortest that say where something is only in one.
+// differences adds the paths at which two values differ: the shortest that say where something is only in
+// one.
 func differences(path string, a, b any, out *[]string) {
 	switch x := a.(type) {
 	case map[string]any:

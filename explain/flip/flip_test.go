@@ -36,7 +36,8 @@ type edit func(o *inspect.Objects)
 // device is the name of a device that the subject wants.
 func device(i int) string { return fmt.Sprintf("gpu-%d", i) }
 
-// cluster has devices of two models, claims that come and go, and the subject, which waits for a device of the first model.
+// cluster has devices of two models, claims that come and go, and the subject, which waits for a device of
+// the first model.
 func cluster() *inspect.Objects {
 	o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{class(`device.driver == "d"`)}}
 	for i := range wanted {
@@ -112,7 +113,8 @@ func update[T any, P object[T]](list func(*inspect.Objects) *[]P, name string, c
 	}
 }
 
-// killers are changes of one object each after which the subject fits nowhere, when only one device is left for it.
+// killers are changes of one object each after which the subject fits nowhere, when only one device is left
+// for it.
 var killers = map[string]edit{
 	"DeviceClass gpu": func(o *inspect.Objects) { o.Classes = nil },
 	"DeviceTaintRule bad": func(o *inspect.Objects) {
@@ -127,8 +129,8 @@ var killers = map[string]edit{
 	"DeviceClass gpu (selector)": func(o *inspect.Objects) { o.Classes = []*resourcev1.DeviceClass{class("false")} },
 }
 
-// noise changes what does not decide: devices of the other model come and go, and of the model that is wanted those but one; labels
-// change; pods come and go.
+// noise changes what does not decide: devices of the other model come and go, and of the model that is wanted
+// those but one; labels change; pods come and go.
 func noise(r *rand.Rand, n int) edit {
 	switch r.IntN(6) {
 	case 0:
@@ -190,7 +192,8 @@ func random(seed uint64, changes int) (p past, planted int, culprit string) {
 	return p, planted, culprit
 }
 
-// TestPlanted: of 10,000 changes the one is found after which the subject fits no longer, by at most 20 verdicts.
+// TestPlanted: of 10,000 changes the one is found after which the subject fits no longer, by at most 20
+// verdicts.
 func TestPlanted(t *testing.T) {
 	const histories, changes, mostAsked = 100, 10_000, 20
 	found, most := 0, 0
@@ -306,8 +309,8 @@ func TestPlantedInLog(t *testing.T) {
 	}
 }
 
-// TestLast: whatever the history, what is found is a moment that fits before one that does not, and if there is one among
-// those that are looked at, one is found.
+// TestLast: whatever the history, what is found is a moment that fits before one that does not, and if there
+// is one among those that are looked at, one is found.
 func TestLast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // repeatable
 	for range 20_000 {

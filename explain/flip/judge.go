@@ -15,20 +15,22 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Judge gives the verdict about one claim or pod in snapshots of a cluster. It is not safe for several goroutines at once.
+// Judge gives the verdict about one claim or pod in snapshots of a cluster. It is not safe for several
+// goroutines at once.
 type Judge struct {
 	// Asked counts how often it has decided.
 	Asked int
 
 	subject explain.Subject
-	// object is the subject as it is put into a snapshot that does not have it, with the claims of a pod. It is nil if none is.
+	// object is the subject as it is put into a snapshot that does not have it, with the claims of a pod. It
+	// is nil if none is.
 	object metav1.Object
 	claims []*resourcev1.ResourceClaim
 	like   *scheduler.Cluster
 }
 
-// NewJudge returns a Judge of a subject that is in a snapshot. In snapshots that do not have the subject, it is judged as it is
-// in this one, as if it had been made already.
+// NewJudge returns a Judge of a subject that is in a snapshot. In snapshots that do not have the subject, it
+// is judged as it is in this one, as if it had been made already.
 func NewJudge(s *inspect.Snapshot, subject explain.Subject) *Judge {
 	j := &Judge{subject: subject, object: find(s, subject)}
 	pod, ok := j.object.(*corev1.Pod)

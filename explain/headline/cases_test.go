@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// TestCases compares messages with those that cases in testdata want. In most of them a sentence that is easily said would
-// not be true.
+// TestCases compares messages with those that cases in testdata want. In most of them a sentence that is
+// easily said would not be true.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 15 {

@@ -1,4 +1,4 @@
-// Package headline puts into one sentence what a question needs and why no node has it. Every number in it was found
-// by the allocator, and holds for all nodes and not only for the one that comes nearest. There is no sentence if the
-// nodes refuse for reasons that one sentence cannot tell.
+// Package headline puts into one sentence what a question needs and why no node has it. Every number in it
+// was found by the allocator, and holds for all nodes and not only for the one that comes nearest. There is
+// no sentence if the nodes refuse for reasons that one sentence cannot tell.
 package headline

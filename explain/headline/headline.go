@@ -24,8 +24,8 @@ type Headline struct {
 	Brief string
 }
 
-// Of returns the headline of an explanation with the verdict Unsatisfiable whose conflict and fixes have been looked
-// for. It is empty if there is none.
+// Of returns the headline of an explanation with the verdict Unsatisfiable whose conflict and fixes have been
+// looked for. It is empty if there is none.
 func Of(ctx context.Context, q *whatif.Question, e *explain.Explanation) Headline {
 	if q.PerNode != nil && len(e.Advice) == 0 { // what is asked for differs between nodes
 		return Headline{}
@@ -56,7 +56,8 @@ type shortage struct {
 	excluded bool
 }
 
-// shortageOf finds the request that gets too few devices. It returns false unless that is the same on all nodes.
+// shortageOf finds the request that gets too few devices. It returns false unless that is the same on all
+// nodes.
 func shortageOf(q *whatif.Question, e *explain.Explanation) (*shortage, bool) {
 	s := &shortage{q: q, e: e}
 	for i := range e.Groups {
@@ -240,8 +241,8 @@ func (s *shortage) ambiguous() bool {
 	return false
 }
 
-// most is the largest number of devices that can be had on a node. It is exact if a fix says so; otherwise no node
-// has more.
+// most is the largest number of devices that can be had on a node. It is exact if a fix says so; otherwise no
+// node has more.
 func (s *shortage) most() int {
 	most := 0
 	for _, f := range s.funnels {
@@ -270,7 +271,8 @@ func (s *shortage) left() int {
 	return left
 }
 
-// sum is the number of devices that are left on all nodes together. It is 0 if several nodes reach the same ones.
+// sum is the number of devices that are left on all nodes together. It is 0 if several nodes reach the same
+// ones.
 func (s *shortage) sum() int {
 	for _, slice := range s.q.Cluster.Snapshot().Slices() {
 		if slice.Spec.NodeName == nil && len(slice.Spec.Devices) > 0 {
@@ -300,7 +302,8 @@ func (s *shortage) count(f *explain.Fix) (int, bool) {
 // blames reports whether the conflict has a requirement of a kind about the request or its claim.
 func (s *shortage) blames(kind explain.RequirementKind) bool { return s.requirement(kind) != nil }
 
-// requirement is the first requirement of a kind in the conflict, or nil. Requirements of other requests do not count.
+// requirement is the first requirement of a kind in the conflict, or nil. Requirements of other requests do
+// not count.
 func (s *shortage) requirement(kind explain.RequirementKind) *explain.Requirement {
 	if s.e.Conflict == nil {
 		return nil
@@ -339,8 +342,8 @@ func (s *shortage) onlyRequest() bool {
 	return len(s.q.Claims) == 1 && len(s.claim.Spec.Devices.Requests) == 1
 }
 
-// free says what is true of the devices that can be had, where others cannot. What is tainted, or blocked by partitions in
-// use, is not free either, as in package inspect.
+// free says what is true of the devices that can be had, where others cannot. What is tainted, or blocked by
+// partitions in use, is not free either, as in package inspect.
 func (s *shortage) free() string {
 	steps := map[string]bool{}
 	for _, o := range s.obstacles() {
@@ -369,7 +372,8 @@ func (s *shortage) lost(step string) bool {
 	return false
 }
 
-// fitting follows words for devices of the class if not all of them will do, and the sentence has not said which.
+// fitting follows words for devices of the class if not all of them will do, and the sentence has not said
+// which.
 func (s *shortage) fitting() string {
 	if s.lost("selectors") && s.selected() == "" {
 		return " that fit"

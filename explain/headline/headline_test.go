@@ -75,8 +75,8 @@ func ask(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim) *expl
 	return e
 }
 
-// TestMostIsExact checks that the number of devices which no node exceeds is the largest that the allocator gives, on
-// clusters where a constraint makes it smaller than what is left.
+// TestMostIsExact checks that the number of devices which no node exceeds is the largest that the allocator
+// gives, on clusters where a constraint makes it smaller than what is left.
 func TestMostIsExact(t *testing.T) {
 	same := resourcev1.FullyQualifiedName("gpu.example.com/numa")
 	for _, lists := range [][]string{{"0 0 0 1"}, {"0 1", "0 0 1 1"}, {"0 1 2", "0 1 2 3"}, {"0 0 1 1 2", "0 0 0", "0 1"}} {
@@ -128,8 +128,8 @@ func fitsAnywhere(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceCla
 	return false
 }
 
-// TestSentences checks what is said where one request is to blame, and that nothing is where the nodes refuse for
-// different reasons.
+// TestSentences checks what is said where one request is to blame, and that nothing is where the nodes refuse
+// for different reasons.
 func TestSentences(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

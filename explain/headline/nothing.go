@@ -183,8 +183,8 @@ func (s *shortage) noneSelected() Headline {
 	}
 }
 
-// tooSmall says how much of a capacity can be had, if that is all that is in the way of devices that the request would
-// take. It is empty if that is not known.
+// tooSmall says how much of a capacity can be had, if that is all that is in the way of devices that the
+// request would take. It is empty if that is not known.
 func (s *shortage) tooSmall() Headline {
 	losses := s.losses("capacity")
 	name, amount := losses[0].Capacity, s.one("capacity")

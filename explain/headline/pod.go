@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// OfPod returns the headline of a pod that filters other than the allocation of devices refuse on some nodes. It is empty
-// if there is none, or if devices alone say it all.
+// OfPod returns the headline of a pod that filters other than the allocation of devices refuse on some nodes.
+// It is empty if there is none, or if devices alone say it all.
 func OfPod(q *whatif.Question, e *explain.Explanation) Headline {
 	if q.Pod == nil {
 		return Headline{}

@@ -11,8 +11,8 @@ import (
 // maxProbed is the number of devices of a driver of which it is asked whether a class selects them.
 const maxProbed = 1024
 
-// poolsThatWouldDo names the pools that the scheduler ignores and that have devices which the request would take: what is
-// said of all devices does not hold for them.
+// poolsThatWouldDo names the pools that the scheduler ignores and that have devices which the request would
+// take: what is said of all devices does not hold for them.
 func (s *shortage) poolsThatWouldDo(ctx context.Context) []string {
 	var out []string
 	seen := map[inspect.PoolID]bool{}
@@ -34,8 +34,8 @@ func (s *shortage) poolsThatWouldDo(ctx context.Context) []string {
 	return out
 }
 
-// published reports whether a driver publishes devices of the class, be it for other nodes or in a pool that the scheduler
-// ignores.
+// published reports whether a driver publishes devices of the class, be it for other nodes or in a pool that
+// the scheduler ignores.
 func (s *shortage) published(ctx context.Context) bool {
 	asked := map[string]int{}
 	for _, slice := range s.q.Cluster.Snapshot().Slices() {
@@ -51,8 +51,8 @@ func (s *shortage) published(ctx context.Context) bool {
 	return false
 }
 
-// anySelected reports whether the class selects one of the first n devices of a slice and, if that is asked, the request
-// does as well. A selector that fails selects nothing.
+// anySelected reports whether the class selects one of the first n devices of a slice and, if that is asked,
+// the request does as well. A selector that fails selects nothing.
 func (s *shortage) anySelected(ctx context.Context, slice *resourcev1.ResourceSlice, n int, byRequest bool) bool {
 	class, ok := s.q.Cluster.Snapshot().Class(s.class)
 	if !ok {

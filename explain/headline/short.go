@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// devicesShort returns the only request of a pod, of which some nodes have too few devices. It is nil if there are several,
-// or if nothing in a few words tells what it asks for.
+// devicesShort returns the only request of a pod, of which some nodes have too few devices. It is nil if
+// there are several, or if nothing in a few words tells what it asks for.
 func devicesShort(q *whatif.Question, e *explain.Explanation) *shortage {
 	if q.PerNode != nil {
 		return nil

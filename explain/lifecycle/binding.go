@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// BindingTimeout is how long kube-scheduler waits for the binding conditions of devices, unless its configuration says
-// otherwise (DynamicResourcesArgs.bindingTimeout).
+// BindingTimeout is how long kube-scheduler waits for the binding conditions of devices, unless its
+// configuration says otherwise (DynamicResourcesArgs.bindingTimeout).
 const BindingTimeout = 10 * time.Minute
 
 // conditionsCount reports whether the scheduler looks at binding conditions.
@@ -42,8 +42,8 @@ func openConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest
 	return open
 }
 
-// failedCondition is the first binding failure that a device reports. It is nil if there is none. Without binding conditions
-// the scheduler looks for no failure either.
+// failedCondition is the first binding failure that a device reports. It is nil if there is none. Without
+// binding conditions the scheduler looks for no failure either.
 func failedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) *metav1.Condition {
 	if len(r.BindingConditions) == 0 {
 		return nil
@@ -57,7 +57,8 @@ func failedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceReques
 	return nil
 }
 
-// ConditionsOf are the conditions of a device, with which the scheduler takes the first status of it, whatever the share.
+// ConditionsOf are the conditions of a device, with which the scheduler takes the first status of it,
+// whatever the share.
 func ConditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
 	for i := range claim.Status.Devices {
 		d := &claim.Status.Devices[i]

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// plainWord is what a shell takes for nothing but a word, and kubectl for no flag. The names of objects in a file can be
-// anything.
+// plainWord is what a shell takes for nothing but a word, and kubectl for no flag. The names of objects in a
+// file can be anything.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9._:/=]*$`)
 
 // flags are those of the commands that are proposed.
 var flags = []string{"-A", "-n", "-c", "-o", "--previous", "--all-containers", "--since=1h", "--field-selector"}
 
-// commands joins the words of commands. A command with a word that might not be taken as it is meant is left out.
+// commands joins the words of commands. A command with a word that might not be taken as it is meant is left
+// out.
 func commands(list ...[]string) []string {
 	var out []string
 	for _, words := range list {

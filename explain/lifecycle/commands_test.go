@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCommandsAreWordsOnly: a name in a file that a shell or kubectl would take for something else gets no command.
+// TestCommandsAreWordsOnly: a name in a file that a shell or kubectl would take for something else gets no
+// command.
 func TestCommandsAreWordsOnly(t *testing.T) {
 	for _, name := range []string{
 		"a b", "a;reboot", "$(reboot)", "`reboot`", "a|b", "a&b", "a>b", "a\nb", "-rf", "--kubeconfig=/x", "'a'", `"a"`, `a\`, "a*", "~root", "#a", "a\x1b", "é", "a!b", "{a,b}",

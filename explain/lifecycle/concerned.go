@@ -10,8 +10,8 @@ import (
 // maxPodsOfClaim is the number of pods of a claim of which the Events are looked at.
 const maxPodsOfClaim = 16
 
-// Concerned returns the objects whose Events belong to the answer about an object: a pod and its claims, or an allocated claim
-// and the pods that use it. There are none if the object is not in the snapshot.
+// Concerned returns the objects whose Events belong to the answer about an object: a pod and its claims, or
+// an allocated claim and the pods that use it. There are none if the object is not in the snapshot.
 func Concerned(s *inspect.Snapshot, kind, namespace, name string) []inspect.ObjectRef {
 	switch kind {
 	case "Pod":

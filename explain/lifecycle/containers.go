@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// containersOf returns the containers of a pod that do not simply run: those that wait or have failed, and those that were
-// started again. Of the others nothing need be known, and a snapshot may not have kept it.
+// containersOf returns the containers of a pod that do not simply run: those that wait or have failed, and
+// those that were started again. Of the others nothing need be known, and a snapshot may not have kept it.
 func containersOf(pod *corev1.Pod) []explain.Container {
 	var out []explain.Container
 	add := func(statuses []corev1.ContainerStatus, init bool) {

@@ -14,8 +14,8 @@ import (
 // (pkg/controller/resourceclaim).
 const creationFailed = "FailedResourceClaimCreation"
 
-// Uncreated returns the entries of a pod's claims that name a template of the snapshot and of which the claim has not been
-// made yet, by index.
+// Uncreated returns the entries of a pod's claims that name a template of the snapshot and of which the claim
+// has not been made yet, by index.
 func Uncreated(s *inspect.Snapshot, pod *corev1.Pod) []int {
 	var out []int
 	for i := range pod.Spec.ResourceClaims {
@@ -33,8 +33,8 @@ func Uncreated(s *inspect.Snapshot, pod *corev1.Pod) []int {
 	return out
 }
 
-// creation adds the claim of a pod that cannot be made: the controller makes one after the other and gives up at the first
-// that fails.
+// creation adds the claim of a pod that cannot be made: the controller makes one after the other and gives up
+// at the first that fails.
 func (b *builder) creation(pod *corev1.Pod) {
 	uncreated := Uncreated(b.s, pod)
 	if pod.DeletionTimestamp != nil || len(uncreated) == 0 {

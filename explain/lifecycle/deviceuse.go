@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// OfDevice is what is reported of a device that a claim holds: its health by the pods of the claim, and what the driver says in
-// the status of the claim. The zero Health, and no Conditions, say that nothing is reported.
+// OfDevice is what is reported of a device that a claim holds: its health by the pods of the claim, and what
+// the driver says in the status of the claim. The zero Health, and no Conditions, say that nothing is
+// reported.
 func OfDevice(s *inspect.Snapshot, ref inspect.ClaimRef, id inspect.DeviceID) explain.DeviceState {
 	state := explain.DeviceState{Claim: ref, ID: id}
 	claim, ok := s.Claim(ref)
@@ -57,14 +58,15 @@ const (
 	NotKnown Known = iota
 	// Exactly is the time at which the scheduler wrote that it allocated the claim.
 	Exactly
-	// AtLeast is when the first of its pods that are still there was scheduled: it holds its devices since then, or for longer.
+	// AtLeast is when the first of its pods that are still there was scheduled: it holds its devices since
+	// then, or for longer.
 	AtLeast
 	// AtMost is when the claim was created, before which it cannot have held anything.
 	AtMost
 )
 
-// HeldSince returns since when a claim holds its devices. The scheduler writes the time only where binding conditions are
-// enabled.
+// HeldSince returns since when a claim holds its devices. The scheduler writes the time only where binding
+// conditions are enabled.
 func HeldSince(s *inspect.Snapshot, ref inspect.ClaimRef) (time.Time, Known) {
 	claim, ok := s.Claim(ref)
 	if !ok || claim.Status.Allocation == nil {

@@ -13,11 +13,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Which pod is that of a driver is told by signs (inspect.PluginSet). Here, a DaemonSet may be the driver's if it runs on all nodes
-// with devices of the driver, the node in question aside. Where only one may be, it is taken for that, and it is said by which
-// signs. Where two may be, nothing is said; and where there is but one other node to tell it by, that alone is no failure.
+// Which pod is that of a driver is told by signs (inspect.PluginSet). Here, a DaemonSet may be the driver's
+// if it runs on all nodes with devices of the driver, the node in question aside. Where only one may be, it
+// is taken for that, and it is said by which signs. Where two may be, nothing is said; and where there is but
+// one other node to tell it by, that alone is no failure.
 
-// plugins are the DaemonSets whose pods register something else than a CSI driver with the kubelet, sorted by name.
+// plugins are the DaemonSets whose pods register something else than a CSI driver with the kubelet, sorted by
+// name.
 func (b *builder) plugins() []*inspect.PluginSet {
 	if b.sets == nil {
 		b.sets = inspect.PluginSets(b.s)
@@ -25,8 +27,8 @@ func (b *builder) plugins() []*inspect.PluginSet {
 	return b.sets
 }
 
-// candidates are the DaemonSets that may be a driver's: they run on all nodes with devices of the driver, one node aside.
-// The number is that of the other nodes, and if it is 0 nothing can be told.
+// candidates are the DaemonSets that may be a driver's: they run on all nodes with devices of the driver, one
+// node aside. The number is that of the other nodes, and if it is 0 nothing can be told.
 func (b *builder) candidates(driver, node string) ([]*inspect.PluginSet, int) {
 	nodes := inspect.PublishingNodes(b.s).Nodes(driver)
 	here := slices.Index(nodes, node)
@@ -111,8 +113,8 @@ func (b *builder) preparing(pod *corev1.Pod, claims []*resourcev1.ResourceClaim)
 	return slices.Sorted(maps.Keys(drivers))
 }
 
-// driverLogs are commands that show what drivers say on the node of a pod. Where it is not known which pods these are, the
-// command lists the pods of the node.
+// driverLogs are commands that show what drivers say on the node of a pod. Where it is not known which pods
+// these are, the command lists the pods of the node.
 func (b *builder) driverLogs(pod *corev1.Pod, drivers []string) []string {
 	var logs [][]string
 	for _, driver := range drivers {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxEvents is the number of Events that an answer has, with the same ones put together. An object has more only if
-// somebody floods it.
+// maxEvents is the number of Events that an answer has, with the same ones put together. An object has more
+// only if somebody floods it.
 const maxEvents = 50
 
 // happened adds the Events of an object.
@@ -24,8 +24,8 @@ func (b *builder) sumUpEvents() {
 	}
 }
 
-// summed puts Events of one object together that tell of the same, with the message of the newest. They are given and
-// returned with the newest first.
+// summed puts Events of one object together that tell of the same, with the message of the newest. They are
+// given and returned with the newest first.
 func summed(events []inspect.Event) []inspect.Event {
 	type key struct{ kind, reason, source, container string }
 	at := map[key]int{}

@@ -25,9 +25,9 @@ func (b *builder) evicting(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) 
 	b.allDevicesEvict(pod, claims)
 }
 
-// DeviceEvictions are the problems Evicting of a pod on a node that are because of its devices, the first first, in whatever stage
-// it is: the controller also deletes pods that have ended, as long as a claim is reserved for them, but none that is about to go.
-// The claims are those of the pod that are allocated.
+// DeviceEvictions are the problems Evicting of a pod on a node that are because of its devices, the first
+// first, in whatever stage it is: the controller also deletes pods that have ended, as long as a claim is
+// reserved for them, but none that is about to go. The claims are those of the pod that are allocated.
 func DeviceEvictions(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClaim) []explain.Problem {
 	if pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil {
 		return nil
@@ -51,8 +51,9 @@ func (b *builder) allDevicesEvict(pod *corev1.Pod, claims []*resourcev1.Resource
 	b.devicesEvict(pod, found)
 }
 
-// looksAt reports whether the controller that evicts pods because of devices looks at a claim of a pod. It does not look at
-// one that was made for another pod, nor, before EvictsExtended, at claims for extended resources.
+// looksAt reports whether the controller that evicts pods because of devices looks at a claim of a pod. It
+// does not look at one that was made for another pod, nor, before EvictsExtended, at claims for extended
+// resources.
 func (b *builder) looksAt(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
 	extended := pod.Status.ExtendedResourceClaimStatus
 	made := extended != nil && extended.ResourceClaimName == claim.Name
@@ -88,7 +89,8 @@ func (e *eviction) until() time.Time {
 // maxSeconds keeps sums of times and tolerated seconds from overflowing. It is a hundred years.
 const maxSeconds = 100 * 365 * 24 * 3600
 
-// evicted is the problem that a pod is evicted because something has a taint; short is what that is in a few words.
+// evicted is the problem that a pod is evicted because something has a taint; short is what that is in a few
+// words.
 func (b *builder) evicted(pod *corev1.Pod, e *eviction, what, short string) explain.Problem {
 	p := explain.Problem{Code: explain.Evicting, Fails: true, Object: podSubject(pod), Since: e.added, Until: e.until()}
 	switch left := b.left(p.Until); {
@@ -109,8 +111,9 @@ func (b *builder) evicted(pod *corev1.Pod, e *eviction, what, short string) expl
 	return p
 }
 
-// nodeEvicts adds that the node evicts the pod. The controller (pkg/controller/tainteviction) deletes a pod at once that
-// does not tolerate each NoExecute taint, and otherwise after the shortest time of the tolerations that it needs.
+// nodeEvicts adds that the node evicts the pod. The controller (pkg/controller/tainteviction) deletes a pod
+// at once that does not tolerate each NoExecute taint, and otherwise after the shortest time of the
+// tolerations that it needs.
 func (b *builder) nodeEvicts(pod *corev1.Pod, node *corev1.Node) {
 	var first *eviction
 	for i := range node.Spec.Taints {
@@ -156,7 +159,8 @@ type deviceEviction struct {
 	rules   []explain.TaintRule
 }
 
-// deviceEvictions adds the taints of devices of a claim to those that were found. A taint that several devices have is one.
+// deviceEvictions adds the taints of devices of a claim to those that were found. A taint that several
+// devices have is one.
 func (b *builder) deviceEvictions(found []deviceEviction, claim *resourcev1.ResourceClaim) []deviceEviction {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
@@ -228,9 +232,9 @@ func (b *builder) taintsOf(id inspect.DeviceID) []*resourcev1.DeviceTaint {
 	return out
 }
 
-// ToleratedFor says for how many seconds a NoExecute taint is tolerated. It is nil if it is not tolerated, or forever. Unlike
-// the scheduler, the controller that evicts pods wants the effect of a toleration to be NoExecute: without an effect it does
-// not count.
+// ToleratedFor says for how many seconds a NoExecute taint is tolerated. It is nil if it is not tolerated, or
+// forever. Unlike the scheduler, the controller that evicts pods wants the effect of a toleration to be
+// NoExecute: without an effect it does not count.
 func ToleratedFor(taint *resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) (seconds *int64, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]

@@ -38,8 +38,8 @@ func (b *builder) devices(claim *resourcev1.ResourceClaim) {
 	}
 }
 
-// gone adds the devices of an allocated claim that no slice publishes any more, as far as slices were read. pod is the one on whose node they
-// are used; it may be nil. A pod that has ended needs them no more.
+// gone adds the devices of an allocated claim that no slice publishes any more, as far as slices were read.
+// pod is the one on whose node they are used; it may be nil. A pod that has ended needs them no more.
 func (b *builder) gone(pod *corev1.Pod, claim *resourcev1.ResourceClaim) {
 	if pod != nil && inspect.Ended(pod) || b.s.Health(inspect.Slices).Partial() && len(b.s.Slices()) == 0 {
 		return
@@ -68,7 +68,8 @@ func (b *builder) gone(pod *corev1.Pod, claim *resourcev1.ResourceClaim) {
 	}
 }
 
-// statusOf is what the driver reports of an allocated device, or of the share of it. It is nil if that is nothing.
+// statusOf is what the driver reports of an allocated device, or of the share of it. It is nil if that is
+// nothing.
 func statusOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) *resourcev1.AllocatedDeviceStatus {
 	for i := range claim.Status.Devices {
 		d := &claim.Status.Devices[i]
@@ -98,7 +99,8 @@ type health struct {
 	container string
 	// name is that of the resource, and id what the kubelet calls the unit of it.
 	name, id string
-	// device is the allocated device that this is. It is empty for the resources of device plugins, and if it cannot be told.
+	// device is the allocated device that this is. It is empty for the resources of device plugins, and if it
+	// cannot be told.
 	device inspect.DeviceID
 	// like is a device that it may be, since CDI calls it the same. It is empty if there are none or several.
 	like   inspect.DeviceID
@@ -164,8 +166,8 @@ func claimOfEntry(pod *corev1.Pod, entry string) string {
 	return entry
 }
 
-// deviceWithID is the device that an ID of the kubelet means: the name of the device or, if the driver uses CDI, what CDI calls
-// it. The latter tells the device only where there is but one.
+// deviceWithID is the device that an ID of the kubelet means: the name of the device or, if the driver uses
+// CDI, what CDI calls it. The latter tells the device only where there is but one.
 func deviceWithID(devices []inspect.DeviceID, id string) inspect.DeviceID {
 	for _, d := range devices {
 		if d.String() == id {
@@ -178,7 +180,8 @@ func deviceWithID(devices []inspect.DeviceID, id string) inspect.DeviceID {
 	return inspect.DeviceID{}
 }
 
-// deviceLike is the only device whose name is the name of a CDI device. Most drivers call both the same, and none has to.
+// deviceLike is the only device whose name is the name of a CDI device. Most drivers call both the same, and
+// none has to.
 func deviceLike(devices []inspect.DeviceID, id string) inspect.DeviceID {
 	_, name, _ := strings.Cut(id, "=")
 	var out inspect.DeviceID

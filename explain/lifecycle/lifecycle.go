@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Pod says what has become of a pod. The claims are those of the pod that are allocated. It is nil if there is nothing to
-// say: the pod is on no node, no device of it is being bound, its claims can be created, and there are no Events.
+// Pod says what has become of a pod. The claims are those of the pod that are allocated. It is nil if there
+// is nothing to say: the pod is on no node, no device of it is being bound, its claims can be created, and
+// there are no Events.
 func Pod(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, events inspect.Events) *explain.Lifecycle {
 	b := &builder{s: s, events: events, l: &explain.Lifecycle{At: s.Time()}}
 	b.pod(pod, claims)
@@ -29,8 +30,8 @@ func Pod(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClai
 	return b.finish()
 }
 
-// Claim says what has become of an allocated claim and of the pods that use it, as far as their devices are concerned: a
-// container that fails by itself is no problem of the claim.
+// Claim says what has become of an allocated claim and of the pods that use it, as far as their devices are
+// concerned: a container that fails by itself is no problem of the claim.
 func Claim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, events inspect.Events) *explain.Lifecycle {
 	b := &builder{s: s, events: events, l: &explain.Lifecycle{At: s.Time()}}
 	claims := []*resourcev1.ResourceClaim{claim}

@@ -9,11 +9,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// selectedNode is the annotation by which the scheduler tells the provisioner of a volume which node it has chosen (PreBind of its
-// plugin VolumeBinding).
+// selectedNode is the annotation by which the scheduler tells the provisioner of a volume which node it has
+// chosen (PreBind of its plugin VolumeBinding).
 const selectedNode = "volume.kubernetes.io/selected-node"
 
-// provisioning are the claims of a pod for volumes that are being made on a node that was chosen, in the order of its volumes.
+// provisioning are the claims of a pod for volumes that are being made on a node that was chosen, in the
+// order of its volumes.
 func provisioning(s *inspect.Snapshot, pod *corev1.Pod) []*corev1.PersistentVolumeClaim {
 	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return nil
@@ -48,7 +49,8 @@ func (b *builder) volumes(pod *corev1.Pod) {
 
 const volumeClaimKind = "PersistentVolumeClaim"
 
-// provisioningEvents are the reasons of Events by which provisioners and the controller of volumes tell of a volume that is being made.
+// provisioningEvents are the reasons of Events by which provisioners and the controller of volumes tell of a
+// volume that is being made.
 var provisioningEvents = map[string]bool{"ExternalProvisioning": false, "Provisioning": false, "ProvisioningFailed": true}
 
 // volumeWait is that a volume has not been made yet, or could not be.
@@ -93,7 +95,8 @@ func (b *builder) volumeWait(claim *corev1.PersistentVolumeClaim) explain.Proble
 	return p
 }
 
-// SelectedNode is the node that the scheduler has chosen for a pod whose volumes are being made there. It is "" if there is none.
+// SelectedNode is the node that the scheduler has chosen for a pod whose volumes are being made there. It is
+// "" if there is none.
 func SelectedNode(s *inspect.Snapshot, pod *corev1.Pod) inspect.NodeName {
 	for _, claim := range provisioning(s, pod) {
 		return inspect.NodeName(claim.Annotations[selectedNode])

@@ -97,7 +97,8 @@ func TestReducedPodsTellTheSame(t *testing.T) {
 	}
 }
 
-// TestArchivesTellTheSame: a cluster that was saved, with other names even, has the same problems. Events are not saved.
+// TestArchivesTellTheSame: a cluster that was saved, with other names even, has the same problems. Events are
+// not saved.
 func TestArchivesTellTheSame(t *testing.T) {
 	lines := 0
 	for name, s := range scenarios(t) {

@@ -29,8 +29,9 @@ type deed struct {
 	fails bool
 }
 
-// deeds are the reasons of Events of a kubelet that tell how far it has come with a pod (pkg/kubelet/events). Whatever
-// happens to containers shows that the steps before succeeded; what fails there the containers say themselves.
+// deeds are the reasons of Events of a kubelet that tell how far it has come with a pod (pkg/kubelet/events).
+// Whatever happens to containers shows that the steps before succeeded; what fails there the containers say
+// themselves.
 var deeds = map[string]deed{
 	"FailedMount":                   {mounts, true},
 	"FailedAttachVolume":            {mounts, true},
@@ -64,7 +65,8 @@ func (b *builder) stuck(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 	}
 }
 
-// hasSandbox reports whether the devices, the volumes and the network of a pod are ready, so that only containers can fail.
+// hasSandbox reports whether the devices, the volumes and the network of a pod are ready, so that only
+// containers can fail.
 func hasSandbox(pod *corev1.Pod) bool {
 	if c := condition(pod, corev1.PodReadyToStartContainers); c != nil {
 		return c.Status == corev1.ConditionTrue
@@ -73,8 +75,8 @@ func hasSandbox(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning || slices.ContainsFunc(pod.Status.ContainerStatuses, runs) || slices.ContainsFunc(pod.Status.InitContainerStatuses, runs)
 }
 
-// latestDeed is the newest Event that tells how far the kubelet has come, of several of one second that of the last step.
-// Its number and times are those of all Events of the same reason. It is nil if there is none.
+// latestDeed is the newest Event that tells how far the kubelet has come, of several of one second that of
+// the last step. Its number and times are those of all Events of the same reason. It is nil if there is none.
 func (b *builder) latestDeed(pod *corev1.Pod) *inspect.Event {
 	var latest *inspect.Event
 	all := summed(b.events.About("Pod", pod.Namespace, pod.Name, pod.UID))

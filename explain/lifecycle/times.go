@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// ago says how long ago a moment was, between texts that go before and after it. It is "" if that is not known.
+// ago says how long ago a moment was, between texts that go before and after it. It is "" if that is not
+// known.
 func (b *builder) ago(at time.Time, around ...string) string {
 	age := words.Age(at, b.s.Time())
 	if age == "" {

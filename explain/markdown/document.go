@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Document is a Markdown document that is being written, block by block. The zero value is an empty one. What is empty is
-// not written.
+// Document is a Markdown document that is being written, block by block. The zero value is an empty one. What
+// is empty is not written.
 type Document struct {
 	b      strings.Builder
 	indent string
@@ -41,7 +41,8 @@ const (
 	MaxNames = 6
 )
 
-// Headline writes the heading of an answer. Its level is below that of the headings of a document into which it is pasted.
+// Headline writes the heading of an answer. Its level is below that of the headings of a document into which
+// it is pasted.
 func (d *Document) Headline(texts ...Inline) {
 	if text := Join(texts...); !text.Empty() {
 		d.block("### " + text.source)
@@ -90,8 +91,8 @@ func (d *Document) List(title string, items []Inline) {
 // AndMore says that there are more than are shown.
 func AndMore(n int) Inline { return Text(fmt.Sprintf("and %d more", n)) }
 
-// Numbered writes an item of a numbered list, and the blocks that inside writes below it, if that is not nil. The next item is that with
-// the next number, if no other block comes before it.
+// Numbered writes an item of a numbered list, and the blocks that inside writes below it, if that is not nil.
+// The next item is that with the next number, if no other block comes before it.
 func (d *Document) Numbered(number int, text Inline, inside func()) {
 	marker := fmt.Sprintf("%d. ", number)
 	d.block(marker + text.source)
@@ -122,7 +123,8 @@ func (d *Document) Commands(commands ...string) {
 // maxCell is the width up to which the columns of a table are aligned.
 const maxCell = 60
 
-// Table writes a table below a title, if it has rows. The title may be empty. Every row has as many cells as there are columns.
+// Table writes a table below a title, if it has rows. The title may be empty. Every row has as many cells as
+// there are columns.
 func (d *Document) Table(title string, columns []string, rows [][]Inline) {
 	if len(rows) == 0 {
 		return
@@ -174,7 +176,8 @@ func tableLine(cells []string, widths []int) string {
 	return b.String() + "|"
 }
 
-// cell makes bars part of a cell. A bar behind a backslash, which parsers read in different ways, becomes a broken bar.
+// cell makes bars part of a cell. A bar behind a backslash, which parsers read in different ways, becomes a
+// broken bar.
 func cell(t Inline) string {
 	return strings.ReplaceAll(strings.ReplaceAll(t.source, `\|`, `\¦`), "|", `\|`)
 }

@@ -130,8 +130,8 @@ func Text(s string) Inline {
 	return Inline{strings.Join(parts, " ")}
 }
 
-// piece is the Markdown of a word or an expression. The first one of a text may be the first one of a line, where a number with a dot or
-// a bracket would begin a list.
+// piece is the Markdown of a word or an expression. The first one of a text may be the first one of a line,
+// where a number with a dot or a bracket would begin a list.
 func piece(text string, first bool) string {
 	if typographic[text] {
 		return text

@@ -39,8 +39,8 @@ func document(texts ...string) string {
 	return d.String()
 }
 
-// TestHostileText puts every hostile text into every place: the structure is that of harmless text, there is nothing that does something,
-// and what is read is what was written.
+// TestHostileText puts every hostile text into every place: the structure is that of harmless text, there is
+// nothing that does something, and what is read is what was written.
 func TestHostileText(t *testing.T) {
 	want := markdowntest.Read(document("harmless")).Outline
 	for _, text := range markdowntest.Hostile() {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// admitted is a cluster in which pods wait as if they had been created a moment ago: with the claims that a controller makes for
-// them from templates. The pods are as they then are.
+// admitted is a cluster in which pods wait as if they had been created a moment ago: with the claims that a
+// controller makes for them from templates. The pods are as they then are.
 func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
 	s := c.Snapshot()
 	out := make([]*corev1.Pod, len(pods))
@@ -34,7 +34,8 @@ func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*
 	return cycle.With(c, reservations...), out
 }
 
-// admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the claims of all are there.
+// admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the
+// claims of all are there.
 func admittedWith(c *scheduler.Cluster, pods, others []*corev1.Pod) (with *scheduler.Cluster, own, rest []*corev1.Pod) {
 	asked := make(map[inspect.PodRef]bool, len(pods))
 	for _, pod := range pods {
@@ -50,8 +51,8 @@ func admittedWith(c *scheduler.Cluster, pods, others []*corev1.Pod) (with *sched
 	return with, all[:len(pods):len(pods)], all[len(pods):]
 }
 
-// withClaims is a pod with those of its claims that are still to be made. Entries whose template does not exist are left as they
-// are, and a pod that lacks nothing is the same.
+// withClaims is a pod with those of its claims that are still to be made. Entries whose template does not
+// exist are left as they are, and a pod that lacks nothing is the same.
 func withClaims(s *inspect.Snapshot, pod *corev1.Pod) (*corev1.Pod, []*resourcev1.ResourceClaim) {
 	if pod.Spec.NodeName != "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
 		return pod, nil

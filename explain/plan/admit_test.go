@@ -10,7 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// TestWithClaims: claims are made up for a pod that waits, from templates that there are, and only those that it has not got.
+// TestWithClaims: claims are made up for a pod that waits, from templates that there are, and only those that
+// it has not got.
 func TestWithClaims(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(pod *corev1.Pod)

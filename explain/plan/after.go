@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// After is the cluster after an event, before kube-scheduler places anything: all pods that are evicted have gone, also those that
-// tolerate a taint for a while. Those that a controller makes again wait, with new claims where claims were made for them, from
-// the templates as they are.
+// After is the cluster after an event, before kube-scheduler places anything: all pods that are evicted have
+// gone, also those that tolerate a taint for a while. Those that a controller makes again wait, with new
+// claims where claims were made for them, from the templates as they are.
 func After(s *inspect.Snapshot, e *Event) *inspect.Snapshot {
 	ended := make(map[inspect.PodRef]bool, len(e.Evicted))
 	var again []*corev1.Pod
@@ -35,8 +35,8 @@ func After(s *inspect.Snapshot, e *Event) *inspect.Snapshot {
 	})
 }
 
-// claimsAgain are the claims that are made for a pod which is made again, as the controller of claims makes them, and how the status of
-// the pod names them.
+// claimsAgain are the claims that are made for a pod which is made again, as the controller of claims makes
+// them, and how the status of the pod names them.
 func claimsAgain(s *inspect.Snapshot, pod *corev1.Pod) (claims []*resourcev1.ResourceClaim, entries []corev1.PodResourceClaimStatus) {
 	templates := map[string]string{}
 	for _, c := range pod.Spec.ResourceClaims {

@@ -48,7 +48,8 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// TestAfterWithoutTemplate: nobody can make a claim from a template that is gone. If templates could not be read, it is that one.
+// TestAfterWithoutTemplate: nobody can make a claim from a template that is gone. If templates could not be
+// read, it is that one.
 func TestAfterWithoutTemplate(t *testing.T) {
 	o := busy()
 	o.Templates = nil
@@ -64,7 +65,8 @@ func TestAfterWithoutTemplate(t *testing.T) {
 	}
 }
 
-// TestAfterIsWhatIsPlayedFrom compares what kube-scheduler makes of the cluster after an event with what Play says of the event.
+// TestAfterIsWhatIsPlayedFrom compares what kube-scheduler makes of the cluster after an event with what Play
+// says of the event.
 func TestAfterIsWhatIsPlayedFrom(t *testing.T) {
 	gone := 0
 	for seed := range effort.Of(500, 60) {

@@ -129,7 +129,8 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// BenchmarkWeakest looks for the node, the pool and the device of 25,000 nodes with 200,000 devices and 100,000 pods whose loss is the worst.
+// BenchmarkWeakest looks for the node, the pool and the device of 25,000 nodes with 200,000 devices and
+// 100,000 pods whose loss is the worst.
 func BenchmarkWeakest(b *testing.B) {
 	o := farm(25_000)
 	o.Templates = append(o.Templates, template("one", 1, ""))
@@ -181,7 +182,8 @@ func BenchmarkWeakest(b *testing.B) {
 	}
 }
 
-// BenchmarkGang looks for a placement of a gang of 64 on 500 nodes, of which the scheduler's own choice places fewer.
+// BenchmarkGang looks for a placement of a gang of 64 on 500 nodes, of which the scheduler's own choice
+// places fewer.
 func BenchmarkGang(b *testing.B) {
 	o := farm(500)
 	const v100 = `device.attributes["gpu.example.com"].model == "v100"`

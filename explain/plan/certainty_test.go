@@ -61,7 +61,8 @@ func TestOtherSchedulers(t *testing.T) {
 	}
 }
 
-// TestPlayEnding: who is being deleted already does not come back by an event, unless its controller waits until it is gone.
+// TestPlayEnding: who is being deleted already does not come back by an event, unless its controller waits
+// until it is gone.
 func TestPlayEnding(t *testing.T) {
 	for owner, want := range map[string]string{
 		"ReplicaSet": "five is being deleted already", "StatefulSet": "five Pending",
@@ -89,7 +90,8 @@ func TestPlayEnding(t *testing.T) {
 	}
 }
 
-// TestPlayDepends: who has no room in the run that was played, and has in another one, is not left waiting for certain.
+// TestPlayDepends: who has no room in the run that was played, and has in another one, is not left waiting
+// for certain.
 func TestPlayDepends(t *testing.T) {
 	o := small(3)
 	running(o, "any", "node-0001", "Job", 0)
@@ -131,7 +133,8 @@ func TestPlaceNever(t *testing.T) {
 	}
 }
 
-// TestPlaceMember: who asks about one pod of a group is told of it with the others, whose claims are still to be made too.
+// TestPlaceMember: who asks about one pod of a group is told of it with the others, whose claims are still to
+// be made too.
 func TestPlaceMember(t *testing.T) {
 	for devices, want := range map[int]string{2: "g-0000 waits Unsatisfiable PodGroupIncomplete", 3: "g-0000→node-0000/1"} {
 		o := small(1)
@@ -146,7 +149,8 @@ func TestPlaceMember(t *testing.T) {
 	}
 }
 
-// TestPlaceAfterPreempting: who has room once others are ended is not left waiting for certain; who has none even then is.
+// TestPlaceAfterPreempting: who has room once others are ended is not left waiting for certain; who has none
+// even then is.
 func TestPlaceAfterPreempting(t *testing.T) {
 	o := full()
 	o.Templates = append(o.Templates, template("nine", 9, ""))
@@ -178,7 +182,8 @@ func TestLoseNodeShared(t *testing.T) {
 	}
 }
 
-// TestStrandedEnded: a claim that is reserved for a pod that has ended is released without anybody doing something.
+// TestStrandedEnded: a claim that is reserved for a pod that has ended is released without anybody doing
+// something.
 func TestStrandedEnded(t *testing.T) {
 	for phase, want := range map[corev1.PodPhase]int{corev1.PodSucceeded: 0, corev1.PodRunning: 1} {
 		o := small(1)
@@ -252,8 +257,8 @@ func TestShortOfQuota(t *testing.T) {
 	}
 }
 
-// TestGroupOfOneSecond: pods of a group that differ and were created in the same second come in any order, so it is not certain
-// that they are placed as they were played.
+// TestGroupOfOneSecond: pods of a group that differ and were created in the same second come in any order, so
+// it is not certain that they are placed as they were played.
 func TestGroupOfOneSecond(t *testing.T) {
 	s, err := scenario.LoadPods("../../testdata/several/gang-of-leader-and-workers.txtar")
 	if err != nil {

@@ -71,8 +71,8 @@ func TestPlaceChooses(t *testing.T) {
 	}
 }
 
-// TestAllRunsTellsRunsApart sees that a choice between nodes that makes no difference leaves a plan certain, although the pods are
-// not alike.
+// TestAllRunsTellsRunsApart sees that a choice between nodes that makes no difference leaves a plan certain,
+// although the pods are not alike.
 func TestAllRunsTellsRunsApart(t *testing.T) {
 	o := small(3)
 	o.Slices = append(o.Slices[:0:0], o.Slices[1], o.Slices[2]) // both of newer devices

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestCleared: of a pod that waits with devices on a node that it cannot use it is not known that it goes on waiting, nor what others get, if
-// nobody else has reserved the devices.
+// TestCleared: of a pod that waits with devices on a node that it cannot use it is not known that it goes on
+// waiting, nor what others get, if nobody else has reserved the devices.
 func TestCleared(t *testing.T) {
 	for reservedFor, certain := range map[string]bool{"": false, "b": false, "other": true} {
 		o := small(2)
@@ -64,7 +64,8 @@ func TestCleared(t *testing.T) {
 	}
 }
 
-// TestClearedForAnother: a pod that lacks the devices which kube-scheduler takes away from another one may get them, whoever is asked about.
+// TestClearedForAnother: a pod that lacks the devices which kube-scheduler takes away from another one may
+// get them, whoever is asked about.
 func TestClearedForAnother(t *testing.T) {
 	o := small(2)
 	o.Slices = o.Slices[:1]

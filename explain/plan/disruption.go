@@ -43,13 +43,15 @@ type Eviction struct {
 	Pod   *corev1.Pod
 	After time.Duration
 	Cause string
-	// Along says that the pod goes anyway, which the event tells besides: nothing will recreate it because of that.
+	// Along says that the pod goes anyway, which the event tells besides: nothing will recreate it because of
+	// that.
 	Along bool
 }
 
-// Play says what becomes of pods and claims by an event: who goes, and what kube-scheduler makes of those that come back, together
-// with all that waits already. Pods that come back are younger than those that wait, so they come after these unless their priority
-// is higher. The error is that of the context, or of a question that could not be put.
+// Play says what becomes of pods and claims by an event: who goes, and what kube-scheduler makes of those
+// that come back, together with all that waits already. Pods that come back are younger than those that wait,
+// so they come after these unless their priority is higher. The error is that of the context, or of a
+// question that could not be put.
 func Play(ctx context.Context, c *scheduler.Cluster, e *Event) (*explain.Disruption, error) {
 	a, err := PlayOut(ctx, c, e)
 	if err != nil {
@@ -61,8 +63,8 @@ func Play(ctx context.Context, c *scheduler.Cluster, e *Event) (*explain.Disrupt
 // Aftermath is what becomes of a cluster by an event, and what would become of it otherwise.
 type Aftermath struct {
 	*explain.Disruption
-	// With is the cluster once kube-scheduler has placed what it can after the event, Without where there is no event. Pods that are
-	// to come back and are left waiting are in neither.
+	// With is the cluster once kube-scheduler has placed what it can after the event, Without where there is
+	// no event. Pods that are to come back and are left waiting are in neither.
 	With, Without *inspect.Snapshot
 	// Waiting is the number of pods that kube-scheduler leaves waiting Without.
 	Waiting int
@@ -81,7 +83,8 @@ func PlayOut(ctx context.Context, c *scheduler.Cluster, e *Event) (*Aftermath, e
 	return &Aftermath{Disruption: d, With: then, Without: alone, Waiting: len(without.Pending)}, nil
 }
 
-// unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then. It does not say why pods are left waiting.
+// unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then. It does not
+// say why pods are left waiting.
 func unplanned(ctx context.Context, c *scheduler.Cluster) (*explain.Replay, *inspect.Snapshot, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, alone, err := placeAll(ctx, c, waiting, Options{NoJoint: true, noReasons: true})
@@ -147,8 +150,8 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 	return out, settled.Snapshot(), nil
 }
 
-// stranded are the claims that keep devices which are gone. The controller of claims releases one when the last pod goes for which it
-// is reserved, and never one that was reserved for nobody.
+// stranded are the claims that keep devices which are gone. The controller of claims releases one when the
+// last pod goes for which it is reserved, and never one that was reserved for nobody.
 func stranded(after *inspect.Snapshot, e *Event) []explain.Note {
 	if e.Lost == nil {
 		return nil
@@ -180,7 +183,8 @@ func endedPod(s *inspect.Snapshot, ref inspect.PodRef) bool {
 	return ok && inspect.Ended(pod)
 }
 
-// comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet runs from files.
+// comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet
+// runs from files.
 func comesBack(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind != "Node"
@@ -211,8 +215,8 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 	}
 }
 
-// settle places what waits after an event, and returns the cluster in which that is placed. empty says that no node is left; then the
-// cluster has stand-ins that take no pods.
+// settle places what waits after an event, and returns the cluster in which that is placed. empty says that
+// no node is left; then the cluster has stand-ins that take no pods.
 func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, settled := &explain.Plan{}, c
@@ -266,8 +270,8 @@ func nowhere(pods []*corev1.Pod) explain.Replay {
 	return out
 }
 
-// EndPods takes pods away, and what goes with them: claims that were made for one of them alone, and the devices of those that
-// were reserved for nobody else.
+// EndPods takes pods away, and what goes with them: claims that were made for one of them alone, and the
+// devices of those that were reserved for nobody else.
 func EndPods(o *inspect.Objects, ended map[inspect.PodRef]bool) {
 	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return ended[refOf(p)] })
 	claims := make([]*resourcev1.ResourceClaim, 0, len(o.Claims))
@@ -317,8 +321,8 @@ func devicesOf(claim *resourcev1.ResourceClaim) []inspect.DeviceID {
 	return out
 }
 
-// replacement is the pod that the controller of another one makes in its place. It is called the same, so that one can tell
-// whose place it takes. All are made at one time: which of them comes first is not known.
+// replacement is the pod that the controller of another one makes in its place. It is called the same, so
+// that one can tell whose place it takes. All are made at one time: which of them comes first is not known.
 func replacement(pod *corev1.Pod, now time.Time) *corev1.Pod {
 	out := pod.DeepCopy()
 	out.UID, out.CreationTimestamp, out.DeletionTimestamp = types.UID("again-"+string(pod.UID)), metav1.NewTime(now), nil

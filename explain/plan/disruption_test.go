@@ -70,8 +70,8 @@ func names(of []explain.PlacedPod) (out []string) {
 	return out
 }
 
-// busy is two nodes: on the first a pod of a job with five devices, one of a daemon set and one of nobody, on the second a job's
-// with two. A pod that wants eight waits.
+// busy is two nodes: on the first a pod of a job with five devices, one of a daemon set and one of nobody, on
+// the second a job's with two. A pod that wants eight waits.
 func busy() *inspect.Objects {
 	o := small(2)
 	o.Templates[0] = template("one", 5, "")
@@ -276,7 +276,8 @@ func TestFindWeakestBounds(t *testing.T) {
 	}
 }
 
-// TestPlayOutLeadsToClusters: the cluster after an event has what is placed then, and the one without it what is placed anyway.
+// TestPlayOutLeadsToClusters: the cluster after an event has what is placed then, and the one without it what
+// is placed anyway.
 func TestPlayOutLeadsToClusters(t *testing.T) {
 	o := busy()
 	o.Templates[2] = template("eight", 1, "") // of the pod that waits
@@ -309,8 +310,8 @@ func placesOf(s *inspect.Snapshot) map[string]string {
 	return out
 }
 
-// TestStrandedClaims: nothing releases a claim that is reserved for nobody, so it keeps devices that are gone. One that is reserved gives
-// them back with its last pod.
+// TestStrandedClaims: nothing releases a claim that is reserved for nobody, so it keeps devices that are
+// gone. One that is reserved gives them back with its last pod.
 func TestStrandedClaims(t *testing.T) {
 	o := busy()
 	idle := o.Claims[3].DeepCopy()

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Drain is what kubectl drain does to nodes: they are cordoned, and their pods evicted but for those of daemon sets, and for those
-// that the kubelet runs from files.
+// Drain is what kubectl drain does to nodes: they are cordoned, and their pods evicted but for those of
+// daemon sets, and for those that the kubelet runs from files.
 func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	e := &Event{What: "draining " + namesOf("node", nodes)}
 	var orphans []string
@@ -57,8 +57,8 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	return e
 }
 
-// goesAlready notes of a pod that it is being deleted already, if that is so. Most controllers have made another one in its place by
-// then, or make none; that of a StatefulSet waits until it is gone.
+// goesAlready notes of a pod that it is being deleted already, if that is so. Most controllers have made
+// another one in its place by then, or make none; that of a StatefulSet waits until it is gone.
 func (e *Event) goesAlready(pod *corev1.Pod) bool {
 	if owner := metav1.GetControllerOf(pod); pod.DeletionTimestamp == nil || owner != nil && owner.Kind == "StatefulSet" {
 		return false
@@ -123,8 +123,9 @@ func LoseNodes(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	return e
 }
 
-// toleratedUnreachable says for how long a pod tolerates that its node cannot be reached, and whether it is evicted at all. Of several
-// tolerations the first counts, as for the controller (pkg/controller/tainteviction, GetMatchingTolerations).
+// toleratedUnreachable says for how long a pod tolerates that its node cannot be reached, and whether it is
+// evicted at all. Of several tolerations the first counts, as for the controller
+// (pkg/controller/tainteviction, GetMatchingTolerations).
 func toleratedUnreachable(pod *corev1.Pod) (after time.Duration, evicted bool) {
 	taint := &corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}
 	at := slices.IndexFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(logr.Discard(), taint, false) })
@@ -141,8 +142,8 @@ func toleratedUnreachable(pod *corev1.Pod) (after time.Duration, evicted bool) {
 // maxTolerated keeps a duration from overflowing. It is a hundred years of seconds.
 const maxTolerated = 100 * 365 * 24 * 3600
 
-// LoseDevices is the sudden end of devices: they are no longer published. Kubernetes evicts nobody for that; the pods that use them
-// are assumed to be restarted.
+// LoseDevices is the sudden end of devices: they are no longer published. Kubernetes evicts nobody for that;
+// the pods that use them are assumed to be restarted.
 func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) bool) *Event {
 	e := &Event{What: "losing " + what, Lost: lost}
 	users := map[inspect.PodRef][]string{}

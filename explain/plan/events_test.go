@@ -42,7 +42,8 @@ func TestToleratedUnreachable(t *testing.T) {
 	}
 }
 
-// TestDrainOnce: a node that is cordoned already keeps its one taint, and its others; other nodes stay as they are.
+// TestDrainOnce: a node that is cordoned already keeps its one taint, and its others; other nodes stay as
+// they are.
 func TestDrainOnce(t *testing.T) {
 	for name, taints := range map[string][]corev1.Taint{
 		"without":  nil,

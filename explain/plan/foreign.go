@@ -11,13 +11,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// foreign reports whether another scheduler places a pod than the default one, which is the only one that is played.
+// foreign reports whether another scheduler places a pod than the default one, which is the only one that is
+// played.
 func foreign(pod *corev1.Pod) bool {
 	return pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName
 }
 
-// otherSchedulers says what is not known because of other schedulers: what becomes of pods that are asked about, and what other
-// pods that wait for these schedulers take. The error is that of the context, or of a question that could not be put.
+// otherSchedulers says what is not known because of other schedulers: what becomes of pods that are asked
+// about, and what other pods that wait for these schedulers take. The error is that of the context, or of a
+// question that could not be put.
 func otherSchedulers(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) ([]string, error) {
 	var out, asked []string
 	for _, pod := range pods {
@@ -52,8 +54,9 @@ func otherSchedulers(ctx context.Context, c *scheduler.Cluster, pods []*corev1.P
 	return out, nil
 }
 
-// unknownTurns says of which pods it is not known whether they come before others: of those whose priority is that of a class, which
-// the API server looks up when it creates them. Pods that are all of one class keep their order.
+// unknownTurns says of which pods it is not known whether they come before others: of those whose priority is
+// that of a class, which the API server looks up when it creates them. Pods that are all of one class keep
+// their order.
 func unknownTurns(pods []*corev1.Pod) []string {
 	var unknown []string
 	differ := false

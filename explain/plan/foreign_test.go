@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestRivals: of the pods of other schedulers only those that wait take something, and only for one that waits is the answer a guess.
+// TestRivals: of the pods of other schedulers only those that wait take something, and only for one that
+// waits is the answer a guess.
 func TestRivals(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(pod *corev1.Pod)
@@ -44,7 +45,8 @@ func TestRivals(t *testing.T) {
 	}
 }
 
-// TestUnknownTurns: pods of a class whose priority is not known may come before others or after them, but not before each other.
+// TestUnknownTurns: pods of a class whose priority is not known may come before others or after them, but not
+// before each other.
 func TestUnknownTurns(t *testing.T) {
 	pod := func(name, class string, priority *int32, node string) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name}}
@@ -75,7 +77,8 @@ func TestUnknownTurns(t *testing.T) {
 	}
 }
 
-// TestQuotaOfWhatIsMade: where quotas could not be read, only pods whose claims are still to be made are in doubt.
+// TestQuotaOfWhatIsMade: where quotas could not be read, only pods whose claims are still to be made are in
+// doubt.
 func TestQuotaOfWhatIsMade(t *testing.T) {
 	health := map[inspect.Resource]inspect.Health{inspect.Quotas: {State: inspect.Forbidden}}
 	s := scheduler.NewCluster(inspect.New(*small(1), inspect.Config{Health: health}), scheduler.Options{}).Snapshot()

@@ -61,8 +61,9 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	return err
 }
 
-// findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to try again on any node, and the claims
-// that have these. That is not played. It reports whether there are any.
+// findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to
+// try again on any node, and the claims that have these. That is not played. It reports whether there are
+// any.
 func (r *replay) findCleared(c *scheduler.Cluster) bool {
 	r.cleared, r.released = map[explain.Subject]bool{}, map[inspect.ClaimRef]bool{}
 	var names []string
@@ -88,7 +89,8 @@ func (r *replay) findCleared(c *scheduler.Cluster) bool {
 // losesDevices reports whether kube-scheduler takes devices away from a pod that fits on no node.
 func losesDevices(c *scheduler.Cluster, pod *corev1.Pod) bool { return len(takenBack(c, pod)) > 0 }
 
-// takenBack are the claims whose devices kube-scheduler takes away from a pod that fits on no node. It does not try a pod with scheduling gates.
+// takenBack are the claims whose devices kube-scheduler takes away from a pod that fits on no node. It does
+// not try a pod with scheduling gates.
 func takenBack(c *scheduler.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return nil
@@ -104,8 +106,8 @@ func takenBack(c *scheduler.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
 	return out
 }
 
-// spareEquals takes back of equal pods that some are never placed, where others of them are in some run: in the runs that are played, those
-// that are named first go first.
+// spareEquals takes back of equal pods that some are never placed, where others of them are in some run: in
+// the runs that are played, those that are named first go first.
 func (r *replay) spareEquals(equals [][]explain.Subject) {
 	for _, group := range equals {
 		if slices.ContainsFunc(group, func(s explain.Subject) bool { return !r.never[s] }) {
@@ -116,7 +118,8 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 	}
 }
 
-// tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
+// tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all
+// of them.
 func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue, tied bool) error {
 	all, err := cycle.ByScores(ctx, base, r.Tried, r.by, cycle.MaxRuns)
 	switch {
@@ -157,12 +160,14 @@ func (r *replay) sayDepends(all *cycle.Result) {
 		words.Shorten(differ, 3), words.Plural(len(differ), "finds", "find")))
 }
 
-// mayRetry reports whether a member that was left waiting may fit once others are placed. cycle.Explore asks each only once.
+// mayRetry reports whether a member that was left waiting may fit once others are placed. cycle.Explore asks
+// each only once.
 func mayRetry(e cycle.Entity) bool {
 	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.NonLocal })
 }
 
-// equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be the first.
+// equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be
+// the first.
 func equalPods(queue cycle.Queue) [][]explain.Subject {
 	var out [][]explain.Subject
 	at := map[string]int{} // of the shapes whose turn is that of the pod before
@@ -225,8 +230,8 @@ func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	return nil
 }
 
-// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod once, so it is for queues of which
-// mayRetry is false.
+// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod
+// once, so it is for queues of which mayRetry is false.
 func (r *replay) compare(ctx context.Context, queue cycle.Queue) error {
 	result, err := cycle.Explore(ctx, queue)
 	if err != nil {
@@ -268,8 +273,8 @@ func (r *replay) compare(ctx context.Context, queue cycle.Queue) error {
 	return nil
 }
 
-// alike reports whether all members are of one shape and change only what is left of their nodes, so that in whatever order and on
-// whatever nodes as many find room.
+// alike reports whether all members are of one shape and change only what is left of their nodes, so that in
+// whatever order and on whatever nodes as many find room.
 func alike(queue cycle.Queue) bool {
 	if !queue.Local {
 		return false
@@ -289,7 +294,8 @@ func alike(queue cycle.Queue) bool {
 	return true
 }
 
-// best looks for a placement of all pods of a replay. That there is one is never certain where more is asked for than is known.
+// best looks for a placement of all pods of a replay. That there is one is never certain where more is asked
+// for than is known.
 func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
 	if err == nil && out.Verdict == explain.Infeasible && r.out.Preempting {
@@ -327,7 +333,8 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	return r.search(ctx, base)
 }
 
-// localShapes are the pods of each shape that change only what is left of their nodes, both in the order of the queue.
+// localShapes are the pods of each shape that change only what is left of their nodes, both in the order of
+// the queue.
 func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
 	shapes = map[string][]*corev1.Pod{}
 	for _, pod := range r.Tried {
@@ -346,7 +353,8 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (orde
 	return order, shapes
 }
 
-// tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than there is room for.
+// tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than
+// there is room for.
 func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	if len(r.waiting) == 0 {
 		return nil, nil
@@ -378,8 +386,9 @@ func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain
 	return nil, nil
 }
 
-// roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They change only
-// what is left of their nodes, so as many find room in whatever order and on whatever nodes. sure says that so many do.
+// roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They
+// change only what is left of their nodes, so as many find room in whatever order and on whatever nodes. sure
+// says that so many do.
 func roomFor(ctx context.Context, alone *cycle.Replay, pods []*corev1.Pod) (room int, sure bool, err error) {
 	for _, pod := range pods {
 		placed, w, err := alone.One(ctx, pod)
@@ -397,8 +406,8 @@ func roomFor(ctx context.Context, alone *cycle.Replay, pods []*corev1.Pod) (room
 	return room, !alone.Doubtful, nil
 }
 
-// packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's do: those first that fit
-// on the fewest nodes, each on the node that fewest of the others could use.
+// packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's
+// do: those first that fit on the fewest nodes, each on the node that fewest of the others could use.
 func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	first := cycle.NewReplay(base, nil)
 	fits := map[inspect.NodeName]int{}
@@ -497,8 +506,9 @@ func follow(ctx context.Context, queue cycle.Queue, run cycle.Run) ([]explain.Pl
 	return out, nil
 }
 
-// shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what others have taken, so
-// fewer pods may be harder to place: a pod that could not be left out is tried again once others are.
+// shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what
+// others have taken, so fewer pods may be harder to place: a pod that could not be left out is tried again
+// once others are.
 func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
 	left := r.Tried
 	asks := questionsFor(base)
@@ -537,8 +547,9 @@ func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*cor
 	return cycle.Solve(ctx, queue, members)
 }
 
-// Certain reports whether the same pods as in a replay, where pods may be put on any node that fits, are placed whichever
-// nodes kube-scheduler chooses, and if not, whether it is known that others may be left waiting. It is asked once.
+// Certain reports whether the same pods as in a replay, where pods may be put on any node that fits, are
+// placed whichever nodes kube-scheduler chooses, and if not, whether it is known that others may be left
+// waiting. It is asked once.
 func Certain(ctx context.Context, played *cycle.Replay) (certain, depends bool, err error) {
 	r := &replay{Replay: played}
 	r.settle()

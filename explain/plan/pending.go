@@ -63,7 +63,8 @@ func (r *replay) listPending() {
 	}
 }
 
-// doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and may not be in others.
+// doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and
+// may not be in others.
 func (r *replay) doubtPending(ctx context.Context) error {
 	if r.out.Certain {
 		return nil
@@ -96,13 +97,15 @@ func withoutRunning(c *scheduler.Cluster) *scheduler.Cluster {
 	return scheduler.NewCluster(ended, scheduler.Options{Like: c})
 }
 
-// doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all before them are placed.
+// doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all
+// before them are placed.
 type doubter struct {
 	*replay
 	// cluster is the one in which they would be alone.
 	cluster *scheduler.Cluster
 	alone   *cycle.Replay
-	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever else is.
+	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever
+	// else is.
 	surplus map[explain.Subject]bool
 }
 
@@ -167,8 +170,8 @@ func (d *doubter) count(ctx context.Context) error {
 	return nil
 }
 
-// PendingFor is a pod that is left waiting for the reasons of an explanation. If the explanation says that the pod can be
-// placed, the verdict is instead.
+// PendingFor is a pod that is left waiting for the reasons of an explanation. If the explanation says that
+// the pod can be placed, the verdict is instead.
 func PendingFor(e *explain.Explanation, instead explain.Verdict) *explain.PendingPod {
 	p := &explain.PendingPod{Verdict: e.Verdict, Message: cmp.Or(e.Brief, e.Predicate, e.Message)}
 	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated {
@@ -195,8 +198,8 @@ var causes = []struct {
 	{explain.CountersRequired, []allocator.Code{allocator.CountersExhausted}},
 }
 
-// codeOf is the code of the cause: of what the scheduler gives up over, or of the conflict on the node that comes nearest. Where there is neither,
-// it is the first that most nodes have.
+// codeOf is the code of the cause: of what the scheduler gives up over, or of the conflict on the node that
+// comes nearest. Where there is neither, it is the first that most nodes have.
 func codeOf(e *explain.Explanation) allocator.Code {
 	nodes := map[allocator.Code]int{}
 	var codes []allocator.Code

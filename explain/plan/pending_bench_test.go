@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// crowdedFarm is a cluster with three pods on each node, which leave two of its eight GPUs, while other pods wait: they are of twenty namespaces,
-// and ask for one GPU or more, up to so many.
+// crowdedFarm is a cluster with three pods on each node, which leave two of its eight GPUs, while other pods
+// wait: they are of twenty namespaces, and ask for one GPU or more, up to so many.
 func crowdedFarm(nodes, waiting, most int) *inspect.Objects {
 	o := farm(nodes)
 	o.Templates = append(o.Templates, template("two", 2, ""))

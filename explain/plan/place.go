@@ -19,9 +19,11 @@ import (
 type Options struct {
 	// NoJoint leaves out whether all can be placed together, and what makes the scheduler do so.
 	NoJoint bool
-	// Within is the namespace of which all pods are asked about that wait. It is "" if that is no matter of a namespace.
+	// Within is the namespace of which all pods are asked about that wait. It is "" if that is no matter of a
+	// namespace.
 	Within string
-	// Unseen says of pods that more is asked for than is known, a sentence each: then no answer is a certain yes.
+	// Unseen says of pods that more is asked for than is known, a sentence each: then no answer is a certain
+	// yes.
 	Unseen []string
 	// Others are pods that wait too and are not asked about. They take their turns in the queue.
 	Others []*corev1.Pod
@@ -31,8 +33,9 @@ type Options struct {
 	noReasons bool
 }
 
-// Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and how sure that is of
-// each. Why pods are left waiting is not said. The second result is the run that was played. Errors are those of [Place].
+// Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and
+// how sure that is of each. Why pods are left waiting is not said. The second result is the run that was
+// played. Errors are those of [Place].
 func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*explain.Replay, *cycle.Replay, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true})
@@ -42,16 +45,17 @@ func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*exp
 	return &p.Replay, r.Replay, r.doubtPending(ctx)
 }
 
-// Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster. Those of a pod group bring
-// along the other pods of it that wait. The error is that of the context, or of a question that could not be put.
+// Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster.
+// Those of a pod group bring along the other pods of it that wait. The error is that of the context, or of a
+// question that could not be put.
 func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
 	opts.Unseen = append(slices.Clip(opts.Unseen), shortOfQuota(c.Snapshot(), pods)...)
 	p, _, err := placeAll(ctx, c, pods, opts)
 	return p, err
 }
 
-// Begin is a replay of pods that are to be placed, with the claims that are made for them from templates, and the pods as
-// they are then. by is as for [cycle.NewReplay].
+// Begin is a replay of pods that are to be placed, with the claims that are made for them from templates, and
+// the pods as they are then. by is as for [cycle.NewReplay].
 func Begin(c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing) (*cycle.Replay, []*corev1.Pod) {
 	c, pods = admitted(c, pods)
 	return cycle.NewReplay(c, by), pods
@@ -133,7 +137,8 @@ func unseenDevices(s *inspect.Snapshot) string {
 		words.Shorten(pods, maxNamed), words.Plural(len(pods), "runs", "run"))
 }
 
-// withoutClaims are the pods on nodes that use claims which are not known. No claim goes before its pods, so others may be missing too.
+// withoutClaims are the pods on nodes that use claims which are not known. No claim goes before its pods, so
+// others may be missing too.
 func withoutClaims(s *inspect.Snapshot) []string {
 	var out []string
 	for _, pod := range s.Objects().Pods {
@@ -147,8 +152,9 @@ func withoutClaims(s *inspect.Snapshot) []string {
 	return out
 }
 
-// rivals are those of the others that fit on some node as things are, or may later, for whom pods may be ended, or from whom devices are taken
-// away: who else fits nowhere takes nothing of what others need, and gives nothing back.
+// rivals are those of the others that fit on some node as things are, or may later, for whom pods may be
+// ended, or from whom devices are taken away: who else fits nowhere takes nothing of what others need, and
+// gives nothing back.
 func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Pod) ([]*corev1.Pod, error) {
 	own := map[inspect.PodRef]bool{}
 	for _, pod := range pods {
@@ -220,11 +226,12 @@ type replay struct {
 	about map[explain.Subject]bool
 	// waiting are the pods that are left waiting and asked about, in the order of the queue.
 	waiting []cycle.Waiting
-	// depends says that kube-scheduler may leave others waiting than in the run that was played, and never has those pods that wait
-	// in all runs, where these were looked at.
+	// depends says that kube-scheduler may leave others waiting than in the run that was played, and never
+	// has those pods that wait in all runs, where these were looked at.
 	depends bool
 	never   map[explain.Subject]bool
-	// cleared are the pods that wait with devices which kube-scheduler may take away, released the claims that have these.
+	// cleared are the pods that wait with devices which kube-scheduler may take away, released the claims
+	// that have these.
 	cleared  map[explain.Subject]bool
 	released map[inspect.ClaimRef]bool
 	// unseen says what is not known of the pods, so that nothing is certain.
@@ -236,7 +243,8 @@ type replay struct {
 // hypothetical are the options of questions about clusters that are not as they were read.
 var hypothetical = question.Options{Hypothetical: true}
 
-// played is what kube-scheduler does with pods in a cluster. by is as for [cycle.NewReplay], preempting may be nil.
+// played is what kube-scheduler does with pods in a cluster. by is as for [cycle.NewReplay], preempting may
+// be nil.
 func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, preempting *preempting) (*replay, error) {
 	r := &replay{Replay: cycle.NewReplay(c, by), by: by, preempting: preempting}
 	if preempting != nil {
@@ -254,8 +262,8 @@ func (r *replay) settle() {
 	r.waiting, r.out.Placed, r.out.Running = slices.Clone(r.Waiting), slices.Clone(r.Placed), r.Running
 }
 
-// Waiting returns the pods that wait for kube-scheduler and are asked for, in the order of the snapshot. others is how many of them
-// wait for other schedulers.
+// Waiting returns the pods that wait for kube-scheduler and are asked for, in the order of the snapshot.
+// others is how many of them wait for other schedulers.
 func Waiting(s *inspect.Snapshot, asked func(*corev1.Pod) bool) (pods []*corev1.Pod, others int) {
 	for _, pod := range s.Objects().Pods {
 		switch {

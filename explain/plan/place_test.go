@@ -92,7 +92,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestPlaceInAnyOrder sees that a plan is certain only if it is in every order of the pods that were created in the same second.
+// TestPlaceInAnyOrder sees that a plan is certain only if it is in every order of the pods that were created
+// in the same second.
 func TestPlaceInAnyOrder(t *testing.T) {
 	at := func(pod *corev1.Pod, second int) *corev1.Pod {
 		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC))
@@ -197,7 +198,8 @@ func TestPlacePreempts(t *testing.T) {
 	}
 }
 
-// TestPlaceGroupsOfOneSecond: which of several groups of the same second comes first is not known, and that is what is said.
+// TestPlaceGroupsOfOneSecond: which of several groups of the same second comes first is not known, and that
+// is what is said.
 func TestPlaceGroupsOfOneSecond(t *testing.T) {
 	o := small(2)
 	pods := append(group(o, "g", 2, 2, "four"), group(o, "h", 3, 3, "four")...)
@@ -253,8 +255,9 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestPlaceAgain sees that a plan is not certain where a pod that was left waiting fits after another one, if kube-scheduler puts that
-// on one of its nodes: the spread of a allows n0 and n1 only once b is on n2, which a does not tolerate.
+// TestPlaceAgain sees that a plan is not certain where a pod that was left waiting fits after another one, if
+// kube-scheduler puts that on one of its nodes: the spread of a allows n0 and n1 only once b is on n2, which
+// a does not tolerate.
 func TestPlaceAgain(t *testing.T) {
 	labels := map[string]string{"app": "web"}
 	pod := func(name, node string) *corev1.Pod {
@@ -286,7 +289,8 @@ func TestPlaceAgain(t *testing.T) {
 	}
 }
 
-// TestPlaceSharedClaim: who comes second finds the claim as the scheduler left it, with the time of allocation that it asks for.
+// TestPlaceSharedClaim: who comes second finds the claim as the scheduler left it, with the time of
+// allocation that it asks for.
 func TestPlaceSharedClaim(t *testing.T) {
 	o := small(1)
 	claim := &resourcev1.ResourceClaim{Spec: template("one", 1, "").Spec.Spec}

@@ -15,22 +15,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// What becomes of pods that kube-scheduler ends for others is not played on. So a plan is certain only if it ends none: neither for
-// pods that were asked about, nor for others that wait.
+// What becomes of pods that kube-scheduler ends for others is not played on. So a plan is certain only if it
+// ends none: neither for pods that were asked about, nor for others that wait.
 
 // preempting judges for which pods kube-scheduler may end others.
 type preempting struct {
 	// found says that there are pods on nodes, and lowest is the lowest of their priorities.
 	found  bool
 	lowest int32
-	// turns are the clusters in which the first pod of each shape was left waiting. Of very many shapes they are not all known.
+	// turns are the clusters in which the first pod of each shape was left waiting. Of very many shapes they
+	// are not all known.
 	turns map[string]*scheduler.Cluster
 	// judged are those shapes of which it is known that it ends none.
 	judged map[string]bool
 }
 
-// newPreempting looks at the pods on nodes. Those that are placed later matter more than those for which they could be ended, or as
-// much: they come first in the queue.
+// newPreempting looks at the pods on nodes. Those that are placed later matter more than those for which they
+// could be ended, or as much: they come first in the queue.
 func newPreempting(s *inspect.Snapshot) *preempting {
 	p := &preempting{turns: map[string]*scheduler.Cluster{}, judged: map[string]bool{}}
 	for _, pod := range s.Objects().Pods {
@@ -69,8 +70,8 @@ func (p *preempting) note(c *scheduler.Cluster, w *cycle.Waiting) {
 // shapeOf is the same for pods that differ in nothing but their names.
 func shapeOf(w *cycle.Waiting) string { return cmp.Or(w.Member.Shape, w.Pod.Namespace+"/"+w.Pod.Name) }
 
-// may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods before it may be placed in
-// other ways than those that were played.
+// may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods
+// before it may be placed in other ways than those that were played.
 func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.Waiting, free bool) (bool, error) {
 	if w.Fails || w.Failure != "" || !p.outranks(w.Pod) || p.judged[shapeOf(w)] {
 		return false, nil // on an error it does not get as far as that
@@ -90,7 +91,8 @@ func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.
 	return may || fits, nil
 }
 
-// mayEndOthers reports whether kube-scheduler may end others for a pod in a cluster, and whether the pod may fit without that.
+// mayEndOthers reports whether kube-scheduler may end others for a pod in a cluster, and whether the pod may
+// fit without that.
 func mayEndOthers(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod) (may, fits bool, err error) {
 	p, fits, err := question.Preemption(ctx, c, pod, hypothetical)
 	if err != nil || p == nil {

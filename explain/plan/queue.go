@@ -16,12 +16,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// maxInQueueNodes bounds how many pods are placed to find out about one that is explained: their number times that of the nodes. It
-// is about five seconds on one core.
+// maxInQueueNodes bounds how many pods are placed to find out about one that is explained: their number times
+// that of the nodes. It is about five seconds on one core.
 const maxInQueueNodes = 30_000
 
-// Queue adds to explanations of pods that wait for kube-scheduler what becomes of them together with all others that wait, and says so where that
-// is not what is said of the cluster as it is. by is what kube-scheduler chooses nodes by. It leaves alone what does not wait or is not in the cluster. Errors are those of [Place].
+// Queue adds to explanations of pods that wait for kube-scheduler what becomes of them together with all
+// others that wait, and says so where that is not what is said of the cluster as it is. by is what
+// kube-scheduler chooses nodes by. It leaves alone what does not wait or is not in the cluster. Errors are
+// those of [Place].
 func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explanation, by cycle.Choosing) error {
 	waiting := inQueueOrder(c.Snapshot())
 	asked := map[explain.Subject]bool{}
@@ -122,13 +124,14 @@ func (q *queueing) fits() bool {
 	return q.Verdict == explain.Allocatable || q.Verdict == explain.Allocated
 }
 
-// settled reports whether neither others matter to the pod nor which node is chosen, nor what kube-scheduler takes away from it.
+// settled reports whether neither others matter to the pod nor which node is chosen, nor what kube-scheduler
+// takes away from it.
 func (q *queueing) settled() bool {
 	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !cycle.DependsOnPods(q.pod) && !q.loses && !q.gains)
 }
 
-// plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from one node and changes nothing
-// for the others, and kube-scheduler can compare these nodes.
+// plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from
+// one node and changes nothing for the others, and kube-scheduler can compare these nodes.
 func (q *queueing) plenty(c *scheduler.Cluster) bool {
 	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || cycle.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, cycle.DependsOnPods) {
 		return false
@@ -239,7 +242,8 @@ func (q *queueing) takers(r *explain.Replay, placed int) []explain.Subject {
 	return out
 }
 
-// say adds to what is said of a pod that fits, or says something else of one that does not, for which nothing has to be done then.
+// say adds to what is said of a pod that fits, or says something else of one that does not, for which nothing
+// has to be done then.
 func (q *queueing) say(more, instead string) {
 	switch {
 	case q.fits() && more == "":

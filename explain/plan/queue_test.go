@@ -78,8 +78,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestQueuePlenty: a pod that fits on more nodes than there are pods before it is not placed with them, unless one of them may take
-// from more than its node.
+// TestQueuePlenty: a pod that fits on more nodes than there are pods before it is not placed with them,
+// unless one of them may take from more than its node.
 func TestQueuePlenty(t *testing.T) {
 	shared := func(name string, at int) *corev1.Pod {
 		pod := second(at, worker(name, "one"))
@@ -132,7 +132,8 @@ func TestQueuePlenty(t *testing.T) {
 	}
 }
 
-// TestQueueComparing: a pod for which kube-scheduler cannot compare nodes is not said to fit behind another, however many nodes there are.
+// TestQueueComparing: a pod for which kube-scheduler cannot compare nodes is not said to fit behind another,
+// however many nodes there are.
 func TestQueueComparing(t *testing.T) {
 	o := small(3)
 	asked := incomparable(second(2, worker("c", "one")))
@@ -199,8 +200,8 @@ func TestPendingCodes(t *testing.T) {
 	}
 }
 
-// TestDropChoiceOfTemplate: what is to be written in a template is not said of a claim that is still to be made, and is tried for all claims that
-// are made from it.
+// TestDropChoiceOfTemplate: what is to be written in a template is not said of a claim that is still to be
+// made, and is tried for all claims that are made from it.
 func TestDropChoiceOfTemplate(t *testing.T) {
 	o := small(1)
 	o.Templates = append(o.Templates, firstOf("choice", `device.attributes["gpu.example.com"].model == "best"`), template("best", 1, `device.attributes["gpu.example.com"].model == "best"`))
@@ -236,7 +237,8 @@ func TestPlayLeavesSome(t *testing.T) {
 	}
 }
 
-// TestPlaceAfterFailure: whom kube-scheduler fails to choose a node for is tried again, and placed once only one node is left to choose from.
+// TestPlaceAfterFailure: whom kube-scheduler fails to choose a node for is tried again, and placed once only
+// one node is left to choose from.
 func TestPlaceAfterFailure(t *testing.T) {
 	o := small(2)
 	o.Nodes[1].Labels["disk"] = "ssd"
@@ -252,8 +254,8 @@ func TestPlaceAfterFailure(t *testing.T) {
 	}
 }
 
-// TestPlaceEqualBesideAnother: which of equal pods of one second is left waiting is not certain, also where another one of that second may take
-// the room of both.
+// TestPlaceEqualBesideAnother: which of equal pods of one second is left waiting is not certain, also where
+// another one of that second may take the room of both.
 func TestPlaceEqualBesideAnother(t *testing.T) {
 	a, b := second(0, worker("a", "eight")), second(0, worker("b", "eight"))
 	p := place(t, small(1), a, b, second(0, worker("other", "four")))

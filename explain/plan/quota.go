@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// shortOfQuota says which pods may never get the claims that are still to be made for them, because a quota does not allow them, or
-// because quotas could not be read. Pods are looked at in the order in which they are given, which need not be that of the controller.
+// shortOfQuota says which pods may never get the claims that are still to be made for them, because a quota
+// does not allow them, or because quotas could not be read. Pods are looked at in the order in which they are
+// given, which need not be that of the controller.
 func shortOfQuota(s *inspect.Snapshot, pods []*corev1.Pod) []string {
 	if len(s.Objects().Quotas) == 0 && !s.Health(inspect.Quotas).Partial() {
 		return nil

@@ -127,7 +127,8 @@ func asked(ctx context.Context, t *testing.T, s *inspect.Snapshot, pod *corev1.P
 	return cycle.With(scheduler.NewCluster(s, scheduler.Options{}), d.Took).Snapshot(), true
 }
 
-// TestReplayAtRandom compares what is played with what comes out when each pod is asked about on each node by itself.
+// TestReplayAtRandom compares what is played with what comes out when each pod is asked about on each node by
+// itself.
 func TestReplayAtRandom(t *testing.T) {
 	tests := effort.Of(500, 60)
 	placed, pending := 0, 0
@@ -206,8 +207,8 @@ func replayText(r *explain.Replay) string {
 	return fmt.Sprint(out)
 }
 
-// TestJointAtRandom compares whether all can be placed with what comes out when all orders and nodes are tried, and whether the
-// scheduler's choices matter with all its choices.
+// TestJointAtRandom compares whether all can be placed with what comes out when all orders and nodes are
+// tried, and whether the scheduler's choices matter with all its choices.
 func TestJointAtRandom(t *testing.T) {
 	tests := effort.Of(500, 100)
 	seen := map[string]int{}
@@ -305,7 +306,8 @@ func checkPlacement(t *testing.T, seed int, p *problem, j *explain.JointPlan) {
 	}
 }
 
-// checkConflict sees that the pods of a conflict cannot be placed together, and all but any one of them can if it is minimal.
+// checkConflict sees that the pods of a conflict cannot be placed together, and all but any one of them can
+// if it is minimal.
 func checkConflict(t *testing.T, seed int, p *problem, j *explain.JointPlan) {
 	t.Helper()
 	if j.Verdict != explain.Infeasible {

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestRefusalSaysTheSame: why a pod is left waiting is said in the same words, whether or not it is looked for what helps.
+// TestRefusalSaysTheSame: why a pod is left waiting is said in the same words, whether or not it is looked
+// for what helps.
 func TestRefusalSaysTheSame(t *testing.T) {
 	refused := 0
 	for seed := range uint64(300) {

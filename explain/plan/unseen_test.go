@@ -31,8 +31,8 @@ func unreadable(o *inspect.Objects, resources ...inspect.Resource) *scheduler.Cl
 	return scheduler.NewCluster(inspect.New(own, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
 }
 
-// TestPlaceUnread: where not all pods, or not all claims, could be read, or more is asked for than is known, no pod is placed for certain. Who
-// fits nowhere stays refused; who has no room behind others does not.
+// TestPlaceUnread: where not all pods, or not all claims, could be read, or more is asked for than is known,
+// no pod is placed for certain. Who fits nowhere stays refused; who has no room behind others does not.
 func TestPlaceUnread(t *testing.T) {
 	secret := []string{"the controller of VirtualMachine v makes its pods"}
 	for _, test := range []struct {
@@ -135,8 +135,9 @@ func important(name, template, cpus string) *corev1.Pod {
 	return pod
 }
 
-// TestPlacePreempting: whoever may have others ended for him, nothing is certain that follows. At his turn the important pod finds its GPUs
-// and no CPU; at the end others have the GPUs, so that it seems that nobody could be ended for it.
+// TestPlacePreempting: whoever may have others ended for him, nothing is certain that follows. At his turn
+// the important pod finds its GPUs and no CPU; at the end others have the GPUs, so that it seems that nobody
+// could be ended for it.
 func TestPlacePreempting(t *testing.T) {
 	never := func(pod *corev1.Pod) *corev1.Pod {
 		pod.Spec.PreemptionPolicy = ptr.To(corev1.PreemptNever)
@@ -174,7 +175,8 @@ func TestPlacePreempting(t *testing.T) {
 	}
 }
 
-// TestClaimsThatAreGone: no claim goes before its pods. So where pods run whose claims are not there, others may be missing too.
+// TestClaimsThatAreGone: no claim goes before its pods. So where pods run whose claims are not there, others
+// may be missing too.
 func TestClaimsThatAreGone(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		o := busy()

@@ -21,17 +21,19 @@ type Part struct {
 
 // Weakest is the loss that does most harm: after which most pods run nowhere that run now, or would.
 type Weakest struct {
-	// Parts are those that are lost together, in the order in which they were given, and Disruption is what becomes of the pods.
+	// Parts are those that are lost together, in the order in which they were given, and Disruption is what
+	// becomes of the pods.
 	Parts      []Part
 	Disruption *explain.Disruption
-	// Proven says that no other loss of so many parts does more harm, in the runs of kube-scheduler that were played. Otherwise AtMost
-	// bounds what others may do.
+	// Proven says that no other loss of so many parts does more harm, in the runs of kube-scheduler that were
+	// played. Otherwise AtMost bounds what others may do.
 	Proven bool
 	AtMost int
-	// Certain says that the harm of each loss that was played is the same in all runs, and that all pods are known. Otherwise another
-	// loss may do more harm than the one that was found.
+	// Certain says that the harm of each loss that was played is the same in all runs, and that all pods are
+	// known. Otherwise another loss may do more harm than the one that was found.
 	Certain bool
-	// Tried is the number of losses that were played, and Limited says that more were not because of the size of the cluster.
+	// Tried is the number of losses that were played, and Limited says that more were not because of the size
+	// of the cluster.
 	Tried   int
 	Limited bool
 }
@@ -62,7 +64,8 @@ func NodeWeights(s *inspect.Snapshot) map[inspect.NodeName]int {
 	return out
 }
 
-// DeviceWeights is the number of pods that the loss of each device ends, and of each pool with all its devices.
+// DeviceWeights is the number of pods that the loss of each device ends, and of each pool with all its
+// devices.
 func DeviceWeights(s *inspect.Snapshot) (devices map[inspect.DeviceID]int, pools map[inspect.PoolID]int) {
 	devices, pools = map[inspect.DeviceID]int{}, map[inspect.PoolID]int{}
 	ofDevice, ofPool := map[inspect.DeviceID][]inspect.PodRef{}, map[inspect.PoolID]map[inspect.PodRef]bool{}
@@ -99,9 +102,10 @@ func runs(s *inspect.Snapshot, ref inspect.PodRef) bool {
 	return ok && pod.Spec.NodeName != "" && !inspect.Ended(pod)
 }
 
-// FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss does more harm than it
-// ends pods and there are pods that wait and fit, so losses are played in the order of the pods that they end until the rest cannot
-// be worse. Of losses that are as bad the first is taken. The result is nil if there are fewer than k parts.
+// FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss
+// does more harm than it ends pods and there are pods that wait and fit, so losses are played in the order of
+// the pods that they end until the rest cannot be worse. Of losses that are as bad the first is taken. The
+// result is nil if there are fewer than k parts.
 func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event) (*Weakest, error) {
 	if k < 1 || k > len(parts) {
 		return nil, nil
@@ -153,8 +157,8 @@ type combination struct {
 	weight    int
 }
 
-// combinations yields combinations of parts, the heaviest first. Each is reached once: from the one whose last position that can
-// be smaller is smaller by one.
+// combinations yields combinations of parts, the heaviest first. Each is reached once: from the one whose
+// last position that can be smaller is smaller by one.
 type combinations struct {
 	order []weighed
 	queue []combination
@@ -178,7 +182,8 @@ func (c *combinations) weigh(positions []int) combination {
 	return out
 }
 
-// spread adds those that follow a combination: one position is moved on by one, of which all before are still where they began.
+// spread adds those that follow a combination: one position is moved on by one, of which all before are still
+// where they began.
 func (c *combinations) spread(of combination) {
 	for i, at := range of.positions {
 		if at+1 < len(c.order) && (i+1 == len(of.positions) || at+1 < of.positions[i+1]) {

@@ -44,7 +44,8 @@ func preempted(pod *corev1.Pod) {
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler}}
 }
 
-// TestUnderway: the scheduler waits for the pods that it has ended on the node that it nominated, and for no others.
+// TestUnderway: the scheduler waits for the pods that it has ended on the node that it nominated, and for no
+// others.
 func TestUnderway(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(o *inspect.Objects, pod *corev1.Pod)
@@ -92,7 +93,8 @@ func TestUnderway(t *testing.T) {
 	}
 }
 
-// running is a pod that could end: its priority, and when it started, in minutes; it has not, if that is negative.
+// running is a pod that could end: its priority, and when it started, in minutes; it has not, if that is
+// negative.
 type running struct{ priority, minute int32 }
 
 // nodesOf has a node for each list of pods, which leave nothing of it.
@@ -113,8 +115,9 @@ func nodesOf(lists ...[]running) inspect.Objects {
 	return o
 }
 
-// TestChoice: of two nodes that have to be cleared, the scheduler takes the one with the lower highest priority, then with the lower sum
-// of priorities, then with fewer pods, then where the first of the most important started later (pickOneNodeForPreemption).
+// TestChoice: of two nodes that have to be cleared, the scheduler takes the one with the lower highest
+// priority, then with the lower sum of priorities, then with fewer pods, then where the first of the most
+// important started later (pickOneNodeForPreemption).
 func TestChoice(t *testing.T) {
 	for name, test := range map[string]struct {
 		other, taken []running
@@ -143,8 +146,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestSpared: pods are given back, the most important first; those that are as important as the pod never end. Which of two that are
-// alike ends is chance, and a PodDisruptionBudget could protect a pod with labels.
+// TestSpared: pods are given back, the most important first; those that are as important as the pod never
+// end. Which of two that are alike ends is chance, and a PodDisruptionBudget could protect a pod with labels.
 func TestSpared(t *testing.T) {
 	for name, test := range map[string]struct {
 		pods                []running
@@ -181,7 +184,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestMiscounted: where the scheduler counts wrongly while it takes pods away on trial, it is not known what it does.
+// TestMiscounted: where the scheduler counts wrongly while it takes pods away on trial, it is not known what
+// it does.
 func TestMiscounted(t *testing.T) {
 	port := func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80, Protocol: corev1.ProtocolTCP}}
@@ -249,7 +253,8 @@ func TestMiscounted(t *testing.T) {
 	}
 }
 
-// TestUnreadPods: whom the scheduler would end is not known where there may be pods that are not seen, or one whose priority is not.
+// TestUnreadPods: whom the scheduler would end is not known where there may be pods that are not seen, or one
+// whose priority is not.
 func TestUnreadPods(t *testing.T) {
 	for name, test := range map[string]struct {
 		health inspect.Health

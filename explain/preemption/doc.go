@@ -1,7 +1,7 @@
-// Package preemption says whether kube-scheduler would end pods of lower priority for a pod that no node takes, as its plugin
-// DefaultPreemption decides: on which node, and which pods.
+// Package preemption says whether kube-scheduler would end pods of lower priority for a pod that no node
+// takes, as its plugin DefaultPreemption decides: on which node, and which pods.
 //
-// The scheduler takes all pods of lower priority from a node, asks its filters again, and gives back as many as it can, the
-// most important first. Devices of those pods stay theirs meanwhile: preemption never frees devices. PodDisruptionBudgets,
-// which it prefers to keep, are not read; what they could change is said.
+// The scheduler takes all pods of lower priority from a node, asks its filters again, and gives back as many
+// as it can, the most important first. Devices of those pods stay theirs meanwhile: preemption never frees
+// devices. PodDisruptionBudgets, which it prefers to keep, are not read; what they could change is said.
 package preemption

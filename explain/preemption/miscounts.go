@@ -8,8 +8,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// claimsMiscounted reports whether the scheduler may count wrongly which pods have a claim that serves only one (ReadWriteOncePod):
-// it takes each claim to have one user, counts each volume of a pod that it takes away, and does not look at namespaces.
+// claimsMiscounted reports whether the scheduler may count wrongly which pods have a claim that serves only
+// one (ReadWriteOncePod): it takes each claim to have one user, counts each volume of a pod that it takes
+// away, and does not look at namespaces.
 func (d *decision) claimsMiscounted(o *filters.Outcome, lower []*corev1.Pod) bool {
 	users := 0
 	for i := range o.Refusals {
@@ -32,14 +33,15 @@ func mounts(pod *corev1.Pod, claim string) bool {
 	})
 }
 
-// portsMiscounted reports whether the scheduler may take a port to be free that another pod has as well: it does not count how
-// many have it. That does not happen unless pods come to a node without the scheduler.
+// portsMiscounted reports whether the scheduler may take a port to be free that another pod has as well: it
+// does not count how many have it. That does not happen unless pods come to a node without the scheduler.
 func portsMiscounted(o *filters.Outcome) bool {
 	return slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Code == filters.PortInUse && len(r.Pods) > 1 })
 }
 
-// spreadMiscounted reports whether the scheduler may count wrongly how many pods are where: when it takes pods away it subtracts
-// also those that it has not counted, because they are being deleted or the selector is empty.
+// spreadMiscounted reports whether the scheduler may count wrongly how many pods are where: when it takes
+// pods away it subtracts also those that it has not counted, because they are being deleted or the selector
+// is empty.
 func (d *decision) spreadMiscounted(lower []*corev1.Pod) bool {
 	leaving := slices.ContainsFunc(lower, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil && pod.Namespace == d.Pod.Namespace })
 	return slices.ContainsFunc(d.Pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {

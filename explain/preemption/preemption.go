@@ -19,14 +19,15 @@ const (
 	maxTries = 1000
 	// maxTriesNear is maxTries for a pod with rules about others, which takes longer.
 	maxTriesNear = 100
-	// fewCandidates and candidateShare say how many nodes the scheduler looks for before it chooses: a hundred, or a tenth of
-	// those that come into question (MinCandidateNodesAbsolute and MinCandidateNodesPercentage).
+	// fewCandidates and candidateShare say how many nodes the scheduler looks for before it chooses: a
+	// hundred, or a tenth of those that come into question (MinCandidateNodesAbsolute and
+	// MinCandidateNodesPercentage).
 	fewCandidates, candidateShare = 100, 10
 )
 
-// Of says whether the scheduler would preempt for the pod of a question, which has been put to all nodes, and no node takes it.
-// It is nil if the scheduler does not get as far as that, if the question is not about a pod or not about all nodes, or if the
-// pod belongs to a group, whose pods the scheduler places together.
+// Of says whether the scheduler would preempt for the pod of a question, which has been put to all nodes, and
+// no node takes it. It is nil if the scheduler does not get as far as that, if the question is not about a
+// pod or not about all nodes, or if the pod belongs to a group, whose pods the scheduler places together.
 func Of(q *whatif.Question) *explain.Preemption {
 	p := q.Filtered()
 	s := q.Cluster.Snapshot()
@@ -219,7 +220,8 @@ func noPriority(pod *corev1.Pod) bool {
 	return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != ""
 }
 
-// lower are the pods on a node that matter less than the pod, the most important first, as the scheduler orders them.
+// lower are the pods on a node that matter less than the pod, the most important first, as the scheduler
+// orders them.
 func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, occupant := range d.pod.Occupants(node) {
@@ -239,8 +241,8 @@ func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
 	return out
 }
 
-// moreImportant reports whether the scheduler rather spares a than b, whenever it is asked: a pod that has not started counts
-// as one that starts now.
+// moreImportant reports whether the scheduler rather spares a than b, whenever it is asked: a pod that has
+// not started counts as one that starts now.
 func moreImportant(a, b *corev1.Pod) bool {
 	if x, y := corev1helpers.PodPriority(a), corev1helpers.PodPriority(b); x != y {
 		return x > y

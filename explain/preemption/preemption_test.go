@@ -39,7 +39,8 @@ func fullNodes(nodes int) inspect.Objects {
 	return o
 }
 
-// TestManyNodes: in a large cluster it is enough to know that there are more nodes than the scheduler looks at.
+// TestManyNodes: in a large cluster it is enough to know that there are more nodes than the scheduler looks
+// at.
 func TestManyNodes(t *testing.T) {
 	for nodes, want := range map[int]string{20: "on one of 20 nodes, for example", 400: "on one of at least "} {
 		e, err := question.PodObject(t.Context(), explaintest.NewCluster(fullNodes(nodes)), podAsking("p", "", "4", 100), question.Options{})

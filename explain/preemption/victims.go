@@ -15,8 +15,8 @@ type candidate struct {
 	node inspect.NodeName
 	// victims are the pods that would end, the most important first.
 	victims []*corev1.Pod
-	// determined says that it is these in whatever order the scheduler takes pods that are equally important, and firm that
-	// PodDisruptionBudgets do not change that either.
+	// determined says that it is these in whatever order the scheduler takes pods that are equally important,
+	// and firm that PodDisruptionBudgets do not change that either.
 	determined, firm bool
 }
 
@@ -49,8 +49,8 @@ func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
 	return fits
 }
 
-// victims chooses pods of lower priority, which are sorted, as the scheduler does: it takes all of them, and gives back
-// those without which there is room.
+// victims chooses pods of lower priority, which are sorted, as the scheduler does: it takes all of them, and
+// gives back those without which there is room.
 func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidate, explain.ObstacleKind) {
 	switch d.without(node, lower) {
 	case fitsNot:
@@ -85,13 +85,13 @@ func except(pods []*corev1.Pod, pod *corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(other *corev1.Pod) bool { return other == pod })
 }
 
-// firmlyBefore reports whether the scheduler spares a before b whatever PodDisruptionBudgets there are: those that one
-// protects come first, and that may be any pod with labels.
+// firmlyBefore reports whether the scheduler spares a before b whatever PodDisruptionBudgets there are: those
+// that one protects come first, and that may be any pod with labels.
 func firmlyBefore(a, b *corev1.Pod) bool { return len(b.Labels) == 0 && moreImportant(a, b) }
 
-// inAnyOrder reports whether the scheduler ends the same pods in every order of the pods that keeps what is surely before what:
-// none of them fits together with those that were surely spared before it. The more pods there are, the less fits, so none of
-// them can be spared, and all others can.
+// inAnyOrder reports whether the scheduler ends the same pods in every order of the pods that keeps what is
+// surely before what: none of them fits together with those that were surely spared before it. The more pods
+// there are, the less fits, so none of them can be spared, and all others can.
 func (d *decision) inAnyOrder(node inspect.NodeName, lower, victims []*corev1.Pod, before func(a, b *corev1.Pod) bool) bool {
 	if a := d.Pod.Spec.Affinity; a != nil && a.PodAffinity != nil && len(lower) > 1 {
 		return false // with more pods, more may fit
@@ -139,8 +139,8 @@ func protectable(c *candidate) bool {
 	return slices.ContainsFunc(c.victims, func(pod *corev1.Pod) bool { return len(pod.Labels) > 0 })
 }
 
-// better is positive if the scheduler prefers a to b, as far as that is sure: lower priorities, fewer pods, pods that started
-// later.
+// better is positive if the scheduler prefers a to b, as far as that is sure: lower priorities, fewer pods,
+// pods that started later.
 func better(a, b *candidate) int {
 	highestA, sumA := priorities(a)
 	highestB, sumB := priorities(b)
@@ -169,7 +169,8 @@ func sign(yes bool) int {
 	return -1
 }
 
-// priorities are the highest priority of pods that would end, and the sum of all, each counted from the lowest that there is.
+// priorities are the highest priority of pods that would end, and the sum of all, each counted from the
+// lowest that there is.
 func priorities(c *candidate) (highest, sum int64) {
 	const lowest = -1 << 31
 	for i, pod := range c.victims {
@@ -181,7 +182,8 @@ func priorities(c *candidate) (highest, sum int64) {
 	return highest, sum
 }
 
-// earliest is the one of the pods of the highest priority that started first. If none of them has started, it is any.
+// earliest is the one of the pods of the highest priority that started first. If none of them has started, it
+// is any.
 func earliest(c *candidate) *corev1.Pod {
 	out := c.victims[0]
 	for _, pod := range c.victims {

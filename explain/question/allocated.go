@@ -34,7 +34,8 @@ func allocationFrom(q *whatif.Question, a *whatif.Answer) *explain.Allocation {
 	return out
 }
 
-// bindingNotes says for which devices that the scheduler would pick it waits, before it binds a pod, until their driver has got them ready.
+// bindingNotes says for which devices that the scheduler would pick it waits, before it binds a pod, until
+// their driver has got them ready.
 func bindingNotes(q *whatif.Question, a *whatif.Answer) []explain.Note {
 	var notes []explain.Note
 	for i := range a.Result.Allocations {
@@ -63,7 +64,8 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 		where = " on node " + string(e.Allocation.Node)
 	}
 	e.Nodes.Allocatable = usableNodes(nodes, r.NodeSelector)
-	// Of a stand-in for nodes that are not known no labels are known, and any node may be the one of the claim.
+	// Of a stand-in for nodes that are not known no labels are known, and any node may be the one of the
+	// claim.
 	known := !s.NodesAssumed() || e.Allocation.Node != "" && nodes[0].Name != string(inspect.PseudoNode)
 	if len(nodes) == 1 && e.Nodes.Allocatable == 0 && known {
 		where += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
@@ -75,7 +77,8 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 }
 
-// allocatedNotes says what is worth knowing about a claim that has its devices, besides what has become of it since.
+// allocatedNotes says what is worth knowing about a claim that has its devices, besides what has become of it
+// since.
 func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, since *explain.Lifecycle) []explain.Note {
 	note := func(format string, args ...any) explain.Note {
 		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: fmt.Sprintf(format, args...)}
@@ -117,7 +120,8 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, since 
 	return notes
 }
 
-// reservedByNobody says since when the devices are not used, as far as the pods of the claim tell, and what frees them.
+// reservedByNobody says since when the devices are not used, as far as the pods of the claim tell, and what
+// frees them.
 func reservedByNobody(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 	ref, since := inspect.RefOf(claim), ""
 	if at, pod := usage.IdleSince(s, ref); !at.IsZero() {
@@ -139,7 +143,8 @@ func evicts(l *explain.Lifecycle, id inspect.DeviceID) bool {
 	})
 }
 
-// publishedDevices returns those devices of an allocated claim that are in the newest generation of their pools.
+// publishedDevices returns those devices of an allocated claim that are in the newest generation of their
+// pools.
 func publishedDevices(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) map[inspect.DeviceID]*resourcev1.Device {
 	wanted := map[inspect.DeviceID]bool{}
 	for i := range claim.Status.Allocation.Devices.Results {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestClaimOfAttempt: a pod asks for the only device as an extended resource, and a claim holds it. If kube-scheduler made that for
-// the pod itself, it deletes it and tries again.
+// TestClaimOfAttempt: a pod asks for the only device as an extended resource, and a claim holds it. If
+// kube-scheduler made that for the pod itself, it deletes it and tries again.
 func TestClaimOfAttempt(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Brief says in one line why a claim has no devices, or what else it waits for. It is "" if the claim waits for nothing.
-// e is the explanation of a claim that asks for the same. If it is nil, Brief says what the objects alone tell. The
-// text is not sanitised.
+// Brief says in one line why a claim has no devices, or what else it waits for. It is "" if the claim waits
+// for nothing. e is the explanation of a claim that asks for the same. If it is nil, Brief says what the
+// objects alone tell. The text is not sanitised.
 func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Explanation) string {
 	switch inspect.StateOf(claim) {
 	case inspect.ClaimDeleting:
@@ -37,8 +37,8 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Expl
 	return e.Predicate
 }
 
-// nearestReason is the first reason of the nodes that come nearest. If it would be enough that a pool is complete and
-// valid, it is what is wrong with the pool.
+// nearestReason is the first reason of the nodes that come nearest. If it would be enough that a pool is
+// complete and valid, it is what is wrong with the pool.
 func nearestReason(e *explain.Explanation) string {
 	switch {
 	case e.Brief != "":

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Claim explains a claim of the snapshot. The error wraps [ErrNotFound] if there is no such claim or node, and is that of
-// the context if that ends. That a claim cannot be allocated is an answer and no error.
+// Claim explains a claim of the snapshot. The error wraps [ErrNotFound] if there is no such claim or node,
+// and is that of the context if that ends. That a claim cannot be allocated is an answer and no error.
 func Claim(ctx context.Context, c *scheduler.Cluster, ref inspect.ClaimRef, opts Options) (*explain.Explanation, error) {
 	claim, ok := c.Snapshot().Claim(ref)
 	if !ok {
@@ -59,9 +59,9 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 	return e, q, nil
 }
 
-// Claims explains several claims that need not be in the snapshot together, as those of one pod in this order: all that
-// have no devices yet must fit on one node, from which the others can be used. At least one of them has none. Errors are
-// those of [Claim].
+// Claims explains several claims that need not be in the snapshot together, as those of one pod in this
+// order: all that have no devices yet must fit on one node, from which the others can be used. At least one
+// of them has none. Errors are those of [Claim].
 func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Basis: basisOf(c)}
 	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
@@ -88,7 +88,8 @@ func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.Reso
 	return e, decide(ctx, q, e, opts)
 }
 
-// Template explains whether a claim made from a template of the snapshot could be allocated. Errors are those of [Claim].
+// Template explains whether a claim made from a template of the snapshot could be allocated. Errors are those
+// of [Claim].
 func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
 	template, ok := c.Snapshot().Template(namespace, name)
 	if !ok {
@@ -97,8 +98,8 @@ func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string,
 	return TemplateObject(ctx, c, template, opts)
 }
 
-// TemplateObject explains whether a claim made from a template, which need not be in the snapshot, could be allocated.
-// Errors are those of [Claim].
+// TemplateObject explains whether a claim made from a template, which need not be in the snapshot, could be
+// allocated. Errors are those of [Claim].
 func TemplateObject(ctx context.Context, c *scheduler.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name}, Basis: basisOf(c)}
 	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())

@@ -66,7 +66,8 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	return nil
 }
 
-// sayPreempting says in the message that the scheduler is about to make room by itself, so that nobody has to act.
+// sayPreempting says in the message that the scheduler is about to make room by itself, so that nobody has to
+// act.
 func sayPreempting(e *explain.Explanation) {
 	if e.Preemption == nil {
 		return
@@ -108,7 +109,8 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 	markTold(e.Groups, o.Aborted())
 }
 
-// findFixes adds why the answer is no, and what helps. If only the reason is wanted, it looks for no more than that takes.
+// findFixes adds why the answer is no, and what helps. If only the reason is wanted, it looks for no more
+// than that takes.
 func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o cycle.Tally, reasonOnly bool) error {
 	if abort := o.Aborted(); abort != nil && !abort.Undecided() && e.Verdict != explain.Unknown {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {

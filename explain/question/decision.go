@@ -14,11 +14,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Decision is what the scheduler would do with a pod, or with a claim by itself, without why. It costs a fraction of an
-// explanation.
+// Decision is what the scheduler would do with a pod, or with a claim by itself, without why. It costs a
+// fraction of an explanation.
 type Decision struct {
 	Verdict explain.Verdict
-	// Took is what the subject has if the verdict is yes, on the first node that fits. It is nil if that is nothing.
+	// Took is what the subject has if the verdict is yes, on the first node that fits. It is nil if that is
+	// nothing.
 	Took *cycle.Reservation
 	// Question is as it was put to the nodes. It is nil if no node was asked.
 	Question *whatif.Question
@@ -39,8 +40,8 @@ func Decide(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, op
 	return d, err
 }
 
-// PendingClaims returns the claims of a pod that have no devices yet, in the order of [Decision.Question]: those that exist,
-// and copies of those that are still to be made from templates.
+// PendingClaims returns the claims of a pod that have no devices yet, in the order of [Decision.Question]:
+// those that exist, and copies of those that are still to be made from templates.
 func PendingClaims(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
 	return cycle.ClaimsFor(s, pod).Pending
 }

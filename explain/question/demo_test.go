@@ -49,8 +49,9 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestDemoPods explains every pod of the demo cluster that waits. With all filters of the scheduler the answers are definite:
-// those of the pod's claim in the table, but for the pods of which the table or the list below says what else is in the way.
+// TestDemoPods explains every pod of the demo cluster that waits. With all filters of the scheduler the
+// answers are definite: those of the pod's claim in the table, but for the pods of which the table or the
+// list below says what else is in the way.
 func TestDemoPods(t *testing.T) {
 	besides := map[string]filters.Code{
 		"ml/allreduce-0": filters.InsufficientResources, "dev/thumbnails": filters.InsufficientResources, "ml/eval-nightly": filters.SchedulingGated,

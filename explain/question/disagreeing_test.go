@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestSlicesThatDisagree: n0 has a pool of two slices, which announce different numbers of slices. kube-scheduler goes by the one
-// that it meets first, which was seen to change from one attempt to the next.
+// TestSlicesThatDisagree: n0 has a pool of two slices, which announce different numbers of slices.
+// kube-scheduler goes by the one that it meets first, which was seen to change from one attempt to the next.
 func TestSlicesThatDisagree(t *testing.T) {
 	const chance = "slices of generation 1 of pool gpu.example.com/n0 announce from 2 to 3 slices: whether the scheduler takes its devices is chance"
 	all := func(c *resourcev1.ResourceClaim) {

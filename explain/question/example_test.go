@@ -47,8 +47,8 @@ spec:
     - {requests: [gpus], matchAttribute: gpu.example.com/numa}
 `
 
-// Objects become a snapshot, the snapshot a cluster, and a question to the cluster has an explanation. That the claim
-// cannot be allocated is an answer, so there is no error.
+// Objects become a snapshot, the snapshot a cluster, and a question to the cluster has an explanation. That
+// the claim cannot be allocated is an answer, so there is no error.
 func ExampleClaim() {
 	objects, err := manifest.ReadBytes("cluster.yaml", []byte(cluster), manifest.Options{})
 	if err != nil {
@@ -72,8 +72,8 @@ func ExampleClaim() {
 		fmt.Println("-", op.Op, op.Path, op.Value)
 	}
 	// Output:
-	// Unsatisfiable: ml/train needs 2 devices of class gpu with the same numa; node node-1 has no more than 1 together
-	// In the way together on node-1
+	// Unsatisfiable: ml/train needs 2 devices of class gpu with the same numa; node node-1 has no more than 1
+	// together In the way together on node-1
 	// - gpus needs 2 devices; 2 here fit
 	// - all on the same gpu.example.com/numa; 1 of those that fit has 0, 1 has 1
 	// This would help on 1 node: ask for 1 device instead of 2

@@ -15,7 +15,8 @@ import (
 // maxFences is the number of fences that are named of those that keep devices from a claim.
 const maxFences = 3
 
-// fence says, after what is said of a taint, how the taint is lifted if this program made it. It is "" otherwise.
+// fence says, after what is said of a taint, how the taint is lifted if this program made it. It is ""
+// otherwise.
 func fence(s *inspect.Snapshot, id inspect.DeviceID, taint *resourcev1.DeviceTaint) string {
 	advice := ""
 	if taint.Key == inspect.FenceKey {
@@ -26,8 +27,8 @@ func fence(s *inspect.Snapshot, id inspect.DeviceID, taint *resourcev1.DeviceTai
 	return advice
 }
 
-// fenceNotes says how the fences are lifted that keep devices from a claim, in the order in which the groups name the
-// devices.
+// fenceNotes says how the fences are lifted that keep devices from a claim, in the order in which the groups
+// name the devices.
 func fenceNotes(q *whatif.Question, groups []explain.Group) []explain.Note {
 	s := q.Cluster.Snapshot()
 	if !slices.ContainsFunc(s.Objects().TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.Spec.Taint.Key == inspect.FenceKey }) {

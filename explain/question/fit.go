@@ -20,10 +20,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// How many more copies of a claim fit? On one node, the allocator is asked for 1, 2, 4 … copies as the claims of one
-// pod, until they no longer fit, and then for numbers between. That is the most that can be had together there. Copies
-// that come one after the other can leave devices that no copy can use, so fewer may fit in practice. Example: of 8
-// free GPUs, 4 are on each NUMA node, and a claim is for 3 on one NUMA node. 2 copies fit, and 2 GPUs are left over.
+// How many more copies of a claim fit? On one node, the allocator is asked for 1, 2, 4 … copies as the claims
+// of one pod, until they no longer fit, and then for numbers between. That is the most that can be had
+// together there. Copies that come one after the other can leave devices that no copy can use, so fewer may
+// fit in practice. Example: of 8 free GPUs, 4 are on each NUMA node, and a claim is for 3 on one NUMA node. 2
+// copies fit, and 2 GPUs are left over.
 //
 // How the numbers of nodes are added up is said in fittotal.go.
 
@@ -34,9 +35,9 @@ const (
 	maxSharedCopies = 64
 )
 
-// FitClaim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is allocated, its
-// devices stay taken. The error is an *allocator.AbortError if the scheduler would give up on the claim, and otherwise
-// one of those of [Claim].
+// FitClaim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is
+// allocated, its devices stay taken. The error is an *allocator.AbortError if the scheduler would give up on
+// the claim, and otherwise one of those of [Claim].
 func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
 	fresh := claim.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}
@@ -128,8 +129,9 @@ func fit(ctx context.Context, q *whatif.Question, a *whatif.Answer) (fit kindFit
 	return fit, err
 }
 
-// most returns the largest number of copies that fit together on a node, with their allocations, given the result for
-// one copy. The number is a lower bound if a search was given up, or if the counting ends at maxCopies.
+// most returns the largest number of copies that fit together on a node, with their allocations, given the
+// result for one copy. The number is a lower bound if a search was given up, or if the counting ends at
+// maxCopies.
 func most(ctx context.Context, q *whatif.Question, node *corev1.Node, one *allocator.Result) (n int, atLeast bool, allocations []resourcev1.AllocationResult, err error) {
 	low, high, result := 0, 1, one // low copies fit, and result is that for high copies
 	for result.Outcome == allocator.Allocated {
@@ -173,8 +175,8 @@ func copies(ctx context.Context, q *whatif.Question, node *corev1.Node, n int) (
 	return result, err
 }
 
-// maySpoil bounds the total where one more copy on some node makes the scheduler give up, wherever else there is room: then no more are certain
-// than the fewest that such a node takes.
+// maySpoil bounds the total where one more copy on some node makes the scheduler give up, wherever else there
+// is room: then no more are certain than the fewest that such a node takes.
 func maySpoil(f *explain.Fit) {
 	with, fewest := 0, -1
 	var node explain.NodeFit
@@ -194,7 +196,8 @@ func maySpoil(f *explain.Fit) {
 		fmt.Sprint(node.Copies, " ", words.Plural(node.Copies, "copy", "copies")), node.Node))
 }
 
-// limit says why one more copy does not fit on a node once some are allocated, and whether the scheduler gives up over it.
+// limit says why one more copy does not fit on a node once some are allocated, and whether the scheduler
+// gives up over it.
 func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocations []resourcev1.AllocationResult) (reason explain.Reason, givesUp bool, err error) {
 	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		o.Claims = append(o.Claims, whatif.Hold(allocations, 1)...)
@@ -223,8 +226,8 @@ func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocatio
 	return limit, false, nil
 }
 
-// poolLimit is the first of some reasons about a pool that offers nothing without which one more copy would fit. It is
-// nil if there is none.
+// poolLimit is the first of some reasons about a pool that offers nothing without which one more copy would
+// fit. It is nil if there is none.
 func poolLimit(ctx context.Context, q *whatif.Question, node *corev1.Node, reasons []explain.Reason) (*explain.Reason, error) {
 	for i := range reasons {
 		r := &reasons[i]
@@ -242,7 +245,8 @@ func poolLimit(ctx context.Context, q *whatif.Question, node *corev1.Node, reaso
 	return nil, nil
 }
 
-// onlyOtherDrivers reports whether all devices that a request sees belong to drivers that its class is not about.
+// onlyOtherDrivers reports whether all devices that a request sees belong to drivers that its class is not
+// about.
 func onlyOtherDrivers(funnels []explain.Funnel, request string) bool {
 	at := slices.IndexFunc(funnels, func(f explain.Funnel) bool { return f.Request == request })
 	if at < 0 || funnels[at].Steps[1].Most > 0 {

@@ -132,7 +132,8 @@ func (p *fitProblem) start() fitState {
 	return s
 }
 
-// take is how much of a device a copy takes. It is 0 if the claim asks for a capacity that the device does not have.
+// take is how much of a device a copy takes. It is 0 if the claim asks for a capacity that the device does
+// not have.
 func (p *fitProblem) take(d *fitDevice) int {
 	switch {
 	case d.room > 0:

@@ -73,8 +73,9 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// TestFitOfCrowdedNode checks what counting costs. All copies are the same claim, which is examined once. To examine
-// every copy takes 2 GB for 10,000 devices, and minutes for pairs that have to have something in common.
+// TestFitOfCrowdedNode checks what counting costs. All copies are the same claim, which is examined once. To
+// examine every copy takes 2 GB for 10,000 devices, and minutes for pairs that have to have something in
+// common.
 func TestFitOfCrowdedNode(t *testing.T) {
 	tests := []struct {
 		question        string

@@ -14,8 +14,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestFitOnDemo compares the numbers with those counted by hand. Of the GPUs, 4 are free on gpu-a-02 (gpu-2 to gpu-5, 2
-// on each NUMA node), 4 on gpu-a-03 without the broken one (3 on NUMA node 1), 4 on gpu-b-03, and 6 on gpu-b-04.
+// TestFitOnDemo compares the numbers with those counted by hand. Of the GPUs, 4 are free on gpu-a-02 (gpu-2
+// to gpu-5, 2 on each NUMA node), 4 on gpu-a-03 without the broken one (3 on NUMA node 1), 4 on gpu-b-03, and
+// 6 on gpu-b-04.
 func TestFitOnDemo(t *testing.T) {
 	numa := resourcev1.FullyQualifiedName("gpu.example.com/numa")
 	sameNUMA := resourcev1.DeviceConstraint{MatchAttribute: &numa}
@@ -86,8 +87,8 @@ func TestFitOfCommonDevices(t *testing.T) {
 	}
 }
 
-// TestFitBlamesThePool: what limits the copies is a pool that offers nothing exactly where one more would fit with it,
-// as explain says of the same claim.
+// TestFitBlamesThePool: what limits the copies is a pool that offers nothing exactly where one more would fit
+// with it, as explain says of the same claim.
 func TestFitBlamesThePool(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	for claim, want := range map[string]map[inspect.NodeName]allocator.Code{

@@ -16,15 +16,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// What fits on each node by itself, added up, is the most that can be had. It can be had if the nodes draw on different
-// pools, since devices, counters and compatibility groups all belong to a pool. Nodes that draw on a common pool are
-// counted together:
+// What fits on each node by itself, added up, is the most that can be had. It can be had if the nodes draw on
+// different pools, since devices, counters and compatibility groups all belong to a pool. Nodes that draw on
+// a common pool are counted together:
 //
-//   - If one of them can use all devices that any of them can use for the claim, whatever fits on several of them fits
-//     on that one. So its number is the number of them all.
-//   - Otherwise copies are allocated one after the other. Their number is a lower bound, and exact if it reaches the sum.
+//   - If one of them can use all devices that any of them can use for the claim, whatever fits on several of
+//     them fits on that one. So its number is the number of them all.
+//   - Otherwise copies are allocated one after the other. Their number is a lower bound, and exact if it
+//     reaches the sum.
 //
-// Example: four nodes can use the same two FPGAs. Two copies fit on each node, and two on all of them, not eight.
+// Example: four nodes can use the same two FPGAs. Two copies fit on each node, and two on all of them, not
+// eight.
 
 // nodePools is a node on which copies fit, with the pools of the devices that they take.
 type nodePools struct {
@@ -55,8 +57,8 @@ func positions(q *whatif.Question, node int, allocations []resourcev1.Allocation
 	return out, nil
 }
 
-// poolsUsed returns the pools of the devices of a node at some positions. Nodes that do not differ for the question have
-// equal devices at the same positions, so what was tried on one of them is known for all.
+// poolsUsed returns the pools of the devices of a node at some positions. Nodes that do not differ for the
+// question have equal devices at the same positions, so what was tried on one of them is known for all.
 func poolsUsed(q *whatif.Question, node int, positions []int) ([]inspect.PoolID, error) {
 	candidates, err := q.Cluster.Candidates(q.Nodes[node])
 	if err != nil {
@@ -131,8 +133,8 @@ func together(ctx context.Context, q *whatif.Question, nodes []nodePools) (copie
 	return copies, atLeast || copies < sum, err
 }
 
-// covering returns a node that can use every device that any of the nodes can use for the claim, or nil if there is
-// none. There is none for a claim for all devices, since these differ between nodes.
+// covering returns a node that can use every device that any of the nodes can use for the claim, or nil if
+// there is none. There is none for a claim for all devices, since these differ between nodes.
 func covering(ctx context.Context, q *whatif.Question, nodes []nodePools) (*nodePools, error) {
 	// Nodes may see a pool in different generations. Devices are the same if the same object describes them.
 	usable := make([]map[*resourcev1.Device]bool, len(nodes))
@@ -161,7 +163,8 @@ func covering(ctx context.Context, q *whatif.Question, nodes []nodePools) (*node
 	return nil, nil
 }
 
-// oneByOne counts the copies that fit when they are allocated one after the other, each on the first node where it fits.
+// oneByOne counts the copies that fit when they are allocated one after the other, each on the first node
+// where it fits.
 func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, error) {
 	var list []*corev1.Node
 	for i := range nodes {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// generatedFrom names the template from which a claim was made for a pod. It is "" if the claim was not made for one, or if
-// the template no longer asks for the same.
+// generatedFrom names the template from which a claim was made for a pod. It is "" if the claim was not made
+// for one, or if the template no longer asks for the same.
 func generatedFrom(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 	owner := metav1.GetControllerOf(claim)
 	if owner == nil || owner.Kind != "Pod" {

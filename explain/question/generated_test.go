@@ -87,7 +87,8 @@ func waitingCluster(t *testing.T) *scheduler.Cluster {
 	return scheduler.NewCluster(inspect.New(result.Objects, inspect.Config{Features: features}), scheduler.Options{})
 }
 
-// TestChangedObjects: a fix says which object has to be changed: the claim, the template from which it was made, or the pod.
+// TestChangedObjects: a fix says which object has to be changed: the claim, the template from which it was
+// made, or the pod.
 func TestChangedObjects(t *testing.T) {
 	for _, tt := range []struct {
 		subject    explain.Subject

@@ -17,11 +17,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// The scheduler takes the pods of a pod group that wait together: it places one after the other, and if fewer find room than
-// the group needs, none is placed (podGroupCycle in the scheduler, with the plugin GangScheduling).
+// The scheduler takes the pods of a pod group that wait together: it places one after the other, and if fewer
+// find room than the group needs, none is placed (podGroupCycle in the scheduler, with the plugin
+// GangScheduling).
 
-// groupOf returns the group of the pod in question if it depends on others of the group whether the pod is placed. The question
-// is then one of the pod by itself.
+// groupOf returns the group of the pod in question if it depends on others of the group whether the pod is
+// placed. The question is then one of the pod by itself.
 func groupOf(q *whatif.Question) *filters.Group {
 	if q.Pod == nil || inspect.PodGroupOf(q.Pod) == "" {
 		return nil
@@ -69,7 +70,8 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 	return g.explainJointly(ctx, e)
 }
 
-// decidedGang is the group of a pod with what becomes of it in all runs. A group that was decided once is not decided again.
+// decidedGang is the group of a pod with what becomes of it in all runs. A group that was decided once is not
+// decided again.
 func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, opts Options) (*gang, error) {
 	name := inspect.PodRef{Namespace: q.Pod.Namespace, Name: inspect.PodGroupOf(q.Pod)}
 	if known, ok := opts.gangs[name]; ok {
@@ -88,7 +90,8 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 	return g, nil
 }
 
-// explainJointly adds how the pods of the group can be placed together. That is the same for all if all are needed.
+// explainJointly adds how the pods of the group can be placed together. That is the same for all if all are
+// needed.
 func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error {
 	own := &explain.Explanation{Subject: e.Subject}
 	if g.memo.jointly != nil && g.entity.Need == len(g.entity.Members) {
@@ -284,7 +287,8 @@ func (g *gang) needed() string {
 
 func howManyPods(n int) string { return words.Count(n, "pod") }
 
-// room is the largest number of pods of the group that find room together in every run. It is exact if one more do in none.
+// room is the largest number of pods of the group that find room together in every run. It is exact if one
+// more do in none.
 func (g *gang) room(ctx context.Context) (n int, exact bool, err error) {
 	if !g.memo.counted {
 		g.memo.room, g.memo.exact, err = g.countRoom(ctx)
@@ -362,8 +366,8 @@ func (g *gang) sameAsAsked(subject explain.Subject) bool {
 	return subject == own || shape[own] != "" && shape[subject] == shape[own]
 }
 
-// after explains a pod of the group by itself once the members are placed that were before it in a run. It is nil if the run
-// cannot be made again.
+// after explains a pod of the group by itself once the members are placed that were before it in a run. It is
+// nil if the run cannot be made again.
 func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*explain.Explanation, error) {
 	c, reservations, err := cycle.Follow(ctx, g.c, g.entity.Members, run)
 	if err != nil || c == nil {

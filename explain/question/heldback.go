@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// explainHeldBack makes the explanation of a pod that the scheduler refuses before it asks any node. It reports whether
-// that is so.
+// explainHeldBack makes the explanation of a pod that the scheduler refuses before it asks any node. It
+// reports whether that is so.
 func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Question, e *explain.Explanation, opts Options) (bool, error) {
 	p := q.Filtered()
 	if p == nil || len(p.Everywhere.Refusals) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// vainCluster has a pod with a claim that has its device on n0, and with another one for which n0 has a device. On n1 the driver has
-// not published all of its pool.
+// vainCluster has a pod with a claim that has its device on n0, and with another one for which n0 has a
+// device. On n1 the driver has not published all of its pool.
 const vainCluster = `{apiVersion: v1, kind: Node, metadata: {name: n0}, status: {allocatable: {cpu: "8", memory: 64Gi, pods: "110"}}}
 ---
 {apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {unschedulable: %s}, status: {allocatable: {cpu: "8", memory: 64Gi, pods: "110"}}}
@@ -30,8 +30,8 @@ const vainCluster = `{apiVersion: v1, kind: Node, metadata: {name: n0}, status: 
 {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default, uid: u}, spec: {containers: [{name: c, image: i}], resourceClaims: [{name: a, resourceClaimName: has}, {name: b, resourceClaimName: wants}]}}
 `
 
-// TestAskedInVain: kube-scheduler asks every node for the devices of a claim, also those that the pod cannot use because of another one,
-// and gives up if that fails.
+// TestAskedInVain: kube-scheduler asks every node for the devices of a claim, also those that the pod cannot
+// use because of another one, and gives up if that fails.
 func TestAskedInVain(t *testing.T) {
 	for _, test := range []struct {
 		cordoned bool // which the scheduler finds before

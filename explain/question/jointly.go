@@ -17,11 +17,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// The scheduler takes one pod after the other and never goes back. Where that leaves a pod waiting, there may be another order,
-// or other nodes and devices for those before it, by which all are placed. What makes the scheduler find that is proposed once the
-// decision with it was the same in every run.
+// The scheduler takes one pod after the other and never goes back. Where that leaves a pod waiting, there may
+// be another order, or other nodes and devices for those before it, by which all are placed. What makes the
+// scheduler find that is proposed once the decision with it was the same in every run.
 
-// The limits of the search: members of a queue, questions in the search for a placement and in a proof that a change helps.
+// The limits of the search: members of a queue, questions in the search for a placement and in a proof that a
+// change helps.
 const (
 	maxJointly    = 24
 	maxSolveAsks  = 400
@@ -47,7 +48,8 @@ type jointly struct {
 	asks *int
 }
 
-// explain adds to an answer that is no certain yes how all can be placed together, and what makes the scheduler find that.
+// explain adds to an answer that is no certain yes how all can be placed together, and what makes the
+// scheduler find that.
 func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
 		return nil
@@ -264,8 +266,8 @@ func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) ([]explain.Su
 	return out, nil
 }
 
-// inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes later is more
-// important.
+// inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes
+// later is more important.
 func (j *jointly) inOrder(order []explain.Subject) []cycle.Entity {
 	var out []cycle.Entity
 	grouped := len(j.entities) == 1
@@ -320,8 +322,9 @@ type written struct {
 	claims     []*resourcev1.ResourceClaim
 }
 
-// writtenIn says where a claim of a pod is written: in itself, or in the template of all claims that are still to be made from it. It is not ok
-// for a claim that was made from a template, which nobody changes any more.
+// writtenIn says where a claim of a pod is written: in itself, or in the template of all claims that are
+// still to be made from it. It is not ok for a claim that was made from a template, which nobody changes any
+// more.
 func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject) (out written, ok bool) {
 	out = written{
 		ObjectChange: explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name},

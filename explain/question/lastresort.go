@@ -33,8 +33,8 @@ func (w *without) remove(format string, args ...any) {
 	w.patch = append(w.patch, explain.PatchOperation{Op: "remove", Path: fmt.Sprintf(format, args...)})
 }
 
-// lastResorts are the single volumes, claims and resources without which the pod can be scheduled: all that is left where no
-// fix was found. Each is tried by asking about the changed pod.
+// lastResorts are the single volumes, claims and resources without which the pod can be scheduled: all that
+// is left where no fix was found. Each is tried by asking about the changed pod.
 func lastResorts(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) ([]explain.Fix, error) {
 	opts.verdictOnly, opts.Events.List = true, nil
 	all := slices.Concat(withoutVolumes(pod), withoutClaims(c.Snapshot(), pod), withoutResources(pod))
@@ -62,8 +62,8 @@ func lastResorts(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opt
 	return out, nil
 }
 
-// withoutItsClaims is a cluster once a pod is deleted, to be made anew: claims that were made for it go with it, and what is reserved for
-// nobody else has no devices any more.
+// withoutItsClaims is a cluster once a pod is deleted, to be made anew: claims that were made for it go with
+// it, and what is reserved for nobody else has no devices any more.
 func withoutItsClaims(c *scheduler.Cluster, pod *corev1.Pod) *scheduler.Cluster {
 	self := []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}
 	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
@@ -106,7 +106,8 @@ func withoutVolumes(pod *corev1.Pod) []*without {
 	return out
 }
 
-// withoutClaims are the pod without each of its claims. A claim that is made for it and has devices goes with the pod anyway.
+// withoutClaims are the pod without each of its claims. A claim that is made for it and has devices goes with
+// the pod anyway.
 func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
 	var out []*without
 	for i := range pod.Spec.ResourceClaims {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// hungryCluster has a pod that asks for a resource which no node has. Its claim was made from a template, and has a device that is
-// tainted or not.
+// hungryCluster has a pod that asks for a resource which no node has. Its claim was made from a template, and
+// has a device that is tainted or not.
 const hungryCluster = `{apiVersion: v1, kind: Node, metadata: {name: n0}, status: {allocatable: {cpu: "8", memory: 64Gi, pods: "110"}}}
 ---
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}

@@ -55,7 +55,8 @@ func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.Abo
 	}
 }
 
-// sayDoubtful sets the message to why it is not known whether a pod fits on any of the nodes that have its devices.
+// sayDoubtful sets the message to why it is not known whether a pod fits on any of the nodes that have its
+// devices.
 func sayDoubtful(q *whatif.Question, e *explain.Explanation, nodes int) {
 	what := "has nothing against it"
 	if len(q.Claims) > 0 {

@@ -57,8 +57,8 @@ func changeObjects(r *rand.Rand, o inspect.Objects) inspect.Objects {
 	return o
 }
 
-// TestNextCluster makes sequences of random changes. It compares the explanations of clusters that follow from each other
-// with those of clusters that are built from nothing.
+// TestNextCluster makes sequences of random changes. It compares the explanations of clusters that follow
+// from each other with those of clusters that are built from nothing.
 func TestNextCluster(t *testing.T) {
 	config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
 	questions := explaintest.BigQuestions()

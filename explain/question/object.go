@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Object explains a pod, a workload, a claim or a template that need not be in the snapshot. The error is that of
-// PodObject, Workload, ClaimObject and TemplateObject; about any other object there is no question.
+// Object explains a pod, a workload, a claim or a template that need not be in the snapshot. The error is
+// that of PodObject, Workload, ClaimObject and TemplateObject; about any other object there is no question.
 func Object(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, error) {
 	switch subject := subject.(type) {
 	case *inspect.Workload:
@@ -29,8 +29,8 @@ func Object(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, op
 	return nil, fmt.Errorf("explaining %s: nothing is known of a %T", subject.GetName(), subject)
 }
 
-// Named explains a pod, a claim, a template or a volume claim of the snapshot. The error is that of Pod, Claim, Template and
-// VolumeClaim; about any other kind there is no question.
+// Named explains a pod, a claim, a template or a volume claim of the snapshot. The error is that of Pod,
+// Claim, Template and VolumeClaim; about any other kind there is no question.
 func Named(ctx context.Context, c *scheduler.Cluster, subject explain.Subject, opts Options) (*explain.Explanation, error) {
 	switch subject.Kind {
 	case "Pod":

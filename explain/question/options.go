@@ -11,11 +11,12 @@ import (
 type Options struct {
 	// Node is the only node that is asked. If it is "", all nodes are.
 	Node inspect.NodeName
-	// Hypothetical says that the snapshot is not as the cluster is. What pods tell of the cluster as it is, that they were
-	// put on a node and what the scheduler said of them, is left out then: it would contradict what is supposed.
+	// Hypothetical says that the snapshot is not as the cluster is. What pods tell of the cluster as it is,
+	// that they were put on a node and what the scheduler said of them, is left out then: it would contradict
+	// what is supposed.
 	Hypothetical bool
-	// Released says which claims hold nothing only because it is supposed so. That no pod uses them, nor waits for them, is not
-	// said. It may be nil.
+	// Released says which claims hold nothing only because it is supposed so. That no pod uses them, nor
+	// waits for them, is not said. It may be nil.
 	Released func(inspect.ClaimRef) bool
 	// Events are those of the objects in question. Those of others do not matter.
 	Events inspect.Events
@@ -40,8 +41,8 @@ type Options struct {
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.
 var ErrNotFound = cycle.ErrNotFound
 
-// Supposing returns the options for a question in a cluster in which others have what they take: neither to release such
-// claims nor to end such pods is a fix.
+// Supposing returns the options for a question in a cluster in which others have what they take: neither to
+// release such claims nor to end such pods is a fix.
 func (o Options) Supposing(reservations []*cycle.Reservation) Options {
 	o.supposed, o.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 	for _, t := range reservations {

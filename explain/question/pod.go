@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Pod explains the claims of a pod of the snapshot together, since they must all fit on one node. Errors are those of
-// [Claim].
+// Pod explains the claims of a pod of the snapshot together, since they must all fit on one node. Errors are
+// those of [Claim].
 func Pod(ctx context.Context, c *scheduler.Cluster, ref inspect.PodRef, opts Options) (*explain.Explanation, error) {
 	pod, ok := c.Snapshot().Pod(ref)
 	if !ok {
@@ -122,8 +122,8 @@ func claimsToCome(c *scheduler.Cluster, pod *corev1.Pod) []explain.Note {
 	return out
 }
 
-// explainBlocked makes the explanation of a pod that the scheduler does not even try. ask explains the pod with an entry
-// changed; if it is nil, no fixes are looked for.
+// explainBlocked makes the explanation of a pod that the scheduler does not even try. ask explains the pod
+// with an entry changed; if it is nil, no fixes are looked for.
 func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, claims cycle.Claims, ask func(*corev1.Pod) (*explain.Explanation, error)) (err error) {
 	e.Partial = cycle.LimitsOf(s).Remarks
 	if claims.Missing != nil && claims.Missing.MayExist(s, pod.Namespace) {

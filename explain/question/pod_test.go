@@ -185,8 +185,8 @@ func TestFullClaim(t *testing.T) {
 	}
 }
 
-// TestDevicesOfTheNode: nodes that look alike to the claims of a pod have devices of their own. Where a filter refuses the
-// first of them, the devices are those of another.
+// TestDevicesOfTheNode: nodes that look alike to the claims of a pod have devices of their own. Where a
+// filter refuses the first of them, the devices are those of another.
 func TestDevicesOfTheNode(t *testing.T) {
 	o := explaintest.NodesWithDevices(2, 2, 2)
 	o.Nodes[0].Spec.Unschedulable = true

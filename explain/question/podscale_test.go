@@ -15,9 +15,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// BenchmarkExplainPod explains pods that fit on no node of a cluster with 5,000 nodes and 20,000 pods, and in the same run
-// a claim: the one that the pod uses, or, if it uses none, that of the question "occupancy". "new" begins with the objects,
-// "kept" asks a cluster that was asked about a similar pod and a similar claim.
+// BenchmarkExplainPod explains pods that fit on no node of a cluster with 5,000 nodes and 20,000 pods, and in
+// the same run a claim: the one that the pod uses, or, if it uses none, that of the question "occupancy".
+// "new" begins with the objects, "kept" asks a cluster that was asked about a similar pod and a similar
+// claim.
 func BenchmarkExplainPod(b *testing.B) {
 	for _, name := range []string{"selector", "occupancy", "constraint", "cpu", "spread", "anti-affinity", "volume"} {
 		for _, row := range []string{"new", "kept"} {

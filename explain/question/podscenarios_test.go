@@ -42,8 +42,8 @@ func TestPodScenarios(t *testing.T) {
 	}
 }
 
-// TestSeveralScenarios explains the pods of each file of testdata/several together. The same files are played on a real
-// scheduler in e2e.
+// TestSeveralScenarios explains the pods of each file of testdata/several together. The same files are played
+// on a real scheduler in e2e.
 func TestSeveralScenarios(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/several/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -71,7 +71,8 @@ func TestSeveralScenarios(t *testing.T) {
 	}
 }
 
-// TestJointFixesHelp makes each change that is to let several pods find room together, and asks about all of them again.
+// TestJointFixesHelp makes each change that is to let several pods find room together, and asks about all of
+// them again.
 func TestJointFixesHelp(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/several/*.txtar")
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestPoolGone: of a driver that publishes on one node and no longer on another, whose devices a claim holds, a claim that is
-// refused is told so, with the command that looks for the driver's pods there. As long as the pool is published, nothing is said.
+// TestPoolGone: of a driver that publishes on one node and no longer on another, whose devices a claim holds,
+// a claim that is refused is told so, with the command that looks for the driver's pods there. As long as the
+// pool is published, nothing is said.
 func TestPoolGone(t *testing.T) {
 	for gone, want := range map[bool]string{
 		false: "",

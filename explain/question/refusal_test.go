@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestRefusalOfDemo: why pods of the demo cluster, and one for each of its claims, have no room is said in the same words whether or not it is looked for what
-// helps.
+// TestRefusalOfDemo: why pods of the demo cluster, and one for each of its claims, have no room is said in
+// the same words whether or not it is looked for what helps.
 func TestRefusalOfDemo(t *testing.T) {
 	c := explaintest.DemoCluster(t)
 	opts := question.Options{Hypothetical: true}

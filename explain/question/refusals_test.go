@@ -46,7 +46,8 @@ func consumers(n int) []resourcev1.ResourceClaimConsumerReference {
 	return out
 }
 
-// TestRefusedBeforeDevices: the pod uses a claim for one of two devices, and there is nothing else in the way.
+// TestRefusedBeforeDevices: the pod uses a claim for one of two devices, and there is nothing else in the
+// way.
 func TestRefusedBeforeDevices(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -146,7 +147,8 @@ func TestFailedBindingIsCleared(t *testing.T) {
 	}
 }
 
-// TestGeneratedForAnotherPod compares what is said of generated claims with Kubernetes' own check of their owners.
+// TestGeneratedForAnotherPod compares what is said of generated claims with Kubernetes' own check of their
+// owners.
 func TestGeneratedForAnotherPod(t *testing.T) {
 	owner := func(kind, version, name, uid string, controls bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: name, UID: types.UID(uid), Controller: &controls}}

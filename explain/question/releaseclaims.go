@@ -16,14 +16,14 @@ import (
 )
 
 // A claim of a pod may have devices already on nodes where the rest of the pod does not fit. If no node fits,
-// kube-scheduler clears the allocation of such a claim itself, unless another pod has reserved it, and tries again
-// (PostFilter of its dynamicresources plugin). Of several it takes any, one after each attempt.
+// kube-scheduler clears the allocation of such a claim itself, unless another pod has reserved it, and tries
+// again (PostFilter of its dynamicresources plugin). Of several it takes any, one after each attempt.
 
 // maxReleased is the number of allocated claims of a pod whose release is tried.
 const maxReleased = 8
 
-// releaseAllocated proposes to release allocated claims of a pod: each by itself or, if that does not help, all that the
-// scheduler may clear.
+// releaseAllocated proposes to release allocated claims of a pod: each by itself or, if that does not help,
+// all that the scheduler may clear.
 func releaseAllocated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
 	sets := [][]*resourcev1.ResourceClaim{}
 	// What the pod's group holds is for all pods of the group. A pod may name a claim twice.
@@ -66,8 +66,8 @@ func releaseAllocated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod
 	return out, nil
 }
 
-// endsOwner reports whether to release a claim of a pod is to end another pod for which one of the claims was made, which is then
-// deleted.
+// endsOwner reports whether to release a claim of a pod is to end another pod for which one of the claims was
+// made, which is then deleted.
 func endsOwner(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceClaim, claims []*resourcev1.ResourceClaim) bool {
 	if len(claim.Status.ReservedFor) == 0 {
 		return false // it is released without ending anything
@@ -78,8 +78,8 @@ func endsOwner(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceC
 	return slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return whatif.GoesWith(c, users) })
 }
 
-// releaseFix describes the release of claims with which the pod fits as e says. cleared are the claims that the scheduler
-// may clear.
+// releaseFix describes the release of claims with which the pod fits as e says. cleared are the claims that
+// the scheduler may clear.
 func releaseFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.ResourceClaim, e *explain.Explanation) explain.Fix {
 	f := explain.Fix{Kind: explain.ReleaseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable}
 	var names, pods []string

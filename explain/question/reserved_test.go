@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestReservedForGone: a claim that is reserved for a pod that does not exist is told so, unless it may exist and could not be read.
+// TestReservedForGone: a claim that is reserved for a pod that does not exist is told so, unless it may exist
+// and could not be read.
 func TestReservedForGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		pods   []*corev1.Pod

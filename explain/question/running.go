@@ -27,7 +27,8 @@ func askPod(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Opt
 	return e, q, err
 }
 
-// sinceBinding adds what has become of a pod since it got its devices, and says so in the message if it has them.
+// sinceBinding adds what has become of a pod since it got its devices, and says so in the message if it has
+// them.
 func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, opts Options) {
 	if opts.Hypothetical {
 		return
@@ -57,8 +58,8 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 	}
 }
 
-// sayProvisioning makes the explanation of a pod that the scheduler has put on a node, if it would still fit there, and that waits for
-// its volumes. Whether they will be made is not known.
+// sayProvisioning makes the explanation of a pod that the scheduler has put on a node, if it would still fit
+// there, and that waits for its volumes. Whether they will be made is not known.
 func sayProvisioning(e *explain.Explanation, opts Options) {
 	at := slices.IndexFunc(e.Lifecycle.Problems, func(p explain.Problem) bool { return p.Code == explain.VolumePending })
 	if at < 0 || opts.verdictOnly || e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
@@ -112,8 +113,8 @@ func podProgress(l *explain.Lifecycle, p *explain.PodProgress) []explain.Note {
 	return []explain.Note{note}
 }
 
-// unreadEvents says that there may be Events which were not read, where only they would tell what fails: on the way of a pod to
-// its first container, and when a claim of it is made.
+// unreadEvents says that there may be Events which were not read, where only they would tell what fails: on
+// the way of a pod to its first container, and when a claim of it is made.
 func unreadEvents(e *explain.Explanation, opts Options, uncreated bool) {
 	l, h := e.Lifecycle, opts.Events.Health
 	starting := l != nil && slices.ContainsFunc(l.Pods, func(p explain.PodProgress) bool { return p.Stage == explain.Starting && !p.Prepared })
@@ -125,7 +126,8 @@ func unreadEvents(e *explain.Explanation, opts Options, uncreated bool) {
 	}
 }
 
-// sayNotCreated makes a no of a yes for a pod of which a claim cannot be created: the scheduler waits for the claim.
+// sayNotCreated makes a no of a yes for a pod of which a claim cannot be created: the scheduler waits for the
+// claim.
 func sayNotCreated(e *explain.Explanation) {
 	failing := e.Lifecycle.Failing()
 	if e.Verdict != explain.Allocatable || len(failing) == 0 || failing[0].Code != explain.ClaimNotCreated {
@@ -135,8 +137,8 @@ func sayNotCreated(e *explain.Explanation) {
 	say(e, "cannot be scheduled: %s", failing[0].Brief)
 }
 
-// unreadQuotas makes an answer uncertain if quotas could not be read that may keep a claim of the pod from being created, which
-// does not exist yet.
+// unreadQuotas makes an answer uncertain if quotas could not be read that may keep a claim of the pod from
+// being created, which does not exist yet.
 func unreadQuotas(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod) {
 	h := s.Health(inspect.Quotas)
 	if e.Verdict != explain.Allocatable || !h.PartialIn(pod.Namespace) {
@@ -147,7 +149,8 @@ func unreadQuotas(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod) 
 	sayUnknown(e)
 }
 
-// sayEnded makes the explanation of a pod that has ended. It needs no devices any more, and its claims may be gone.
+// sayEnded makes the explanation of a pod that has ended. It needs no devices any more, and its claims may be
+// gone.
 func sayEnded(e *explain.Explanation, pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 	e.Verdict, e.Fixes, e.NoHelp, e.Groups, e.Conflict = explain.Allocated, nil, nil, nil, nil
 	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}

@@ -14,10 +14,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// An answer about one of several subjects supposes that each before it is on the node that the scheduler chooses, or on the first
-// of several. So the answer counts only if it is the same wherever the others may be.
+// An answer about one of several subjects supposes that each before it is on the node that the scheduler
+// chooses, or on the first of several. So the answer counts only if it is the same wherever the others may
+// be.
 
-// prefixAsks is how often subjects may be asked in the exploration of those up to one of them, if that of all was too large.
+// prefixAsks is how often subjects may be asked in the exploration of those up to one of them, if that of all
+// was too large.
 const prefixAsks = 200
 
 // runs is what becomes of subjects in all runs.
@@ -61,7 +63,8 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 	return r.jointly(ctx, subject, e)
 }
 
-// jointly adds whether a pod and those before it can be placed together after all. Groups say that of themselves.
+// jointly adds whether a pod and those before it can be placed together after all. Groups say that of
+// themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
 	entities := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
 	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities), asks: &r.asks}
@@ -84,7 +87,8 @@ func decidedBefore(subject metav1.Object, e *explain.Explanation) bool {
 	return e.Verdict == explain.Allocated
 }
 
-// notePreemption remembers a pod for which the scheduler makes room on some node. What comes later does not get that room.
+// notePreemption remembers a pod for which the scheduler makes room on some node. What comes later does not
+// get that room.
 func (r *sequence) notePreemption(e *explain.Explanation) {
 	if e.Verdict == explain.Unsatisfiable && slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Preempts }) {
 		r.preempting = append(r.preempting, kindOf(e.Subject)+e.Subject.FullName())
@@ -166,8 +170,8 @@ func onlyPods(subjects []metav1.Object) []*corev1.Pod {
 	return out
 }
 
-// upTo are the subjects that are asked before one and stand in its way, and that one. Claims are left out that come with a pod
-// among them.
+// upTo are the subjects that are asked before one and stand in its way, and that one. Claims are left out
+// that come with a pod among them.
 func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
 	at := slices.IndexFunc(r.all, func(other metav1.Object) bool { return cycle.SubjectOf(other) == cycle.SubjectOf(subject) })
 	var out []metav1.Object
@@ -221,7 +225,8 @@ func eitherWay(f *cycle.Outcome) string {
 	return "which nodes kube-scheduler likes best is not known here"
 }
 
-// notAllTried makes an answer Unknown since what the scheduler may choose for others was not tried to the end.
+// notAllTried makes an answer Unknown since what the scheduler may choose for others was not tried to the
+// end.
 func notAllTried(e *explain.Explanation) {
 	open(e)
 	remark(e, "whether it can be scheduled is not known: not all the ways were tried in which kube-scheduler may place the pods before it")
@@ -234,7 +239,8 @@ func open(e *explain.Explanation) {
 	e.Groups, e.Conflict, e.Failure, e.Fixes, e.NoHelp, e.Search = nil, nil, nil, nil, nil, nil
 }
 
-// differing are the steps of others than a subject in which two runs differ, in words, and those who are placed differently.
+// differing are the steps of others than a subject in which two runs differ, in words, and those who are
+// placed differently.
 func differing(own explain.Subject, a, b cycle.Run) (inA, inB string, whom []string) {
 	var ofA, ofB []string
 	for _, step := range a {

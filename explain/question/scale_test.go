@@ -95,10 +95,10 @@ func (r *race) report(b *testing.B) {
 	}
 }
 
-// BenchmarkExplain explains claims that fit on no node, and in the same run asks the scheduler's allocator about every
-// node. "new" begins with the objects. "kept" explains a claim in a cluster that was asked before about another claim
-// that reads the same fields of devices. It finds the index there, and which nodes do not differ; its expressions,
-// searches, conflict and fixes are new.
+// BenchmarkExplain explains claims that fit on no node, and in the same run asks the scheduler's allocator
+// about every node. "new" begins with the objects. "kept" explains a claim in a cluster that was asked before
+// about another claim that reads the same fields of devices. It finds the index there, and which nodes do not
+// differ; its expressions, searches, conflict and fixes are new.
 func BenchmarkExplain(b *testing.B) {
 	for _, name := range []string{"selector", "occupancy", "constraint"} {
 		for _, nodes := range []int{100, 1000, 5000, 15000} {

@@ -60,8 +60,8 @@ func TestSearchCost(t *testing.T) {
 	}
 }
 
-// TestAnswerTheSchedulerHasNoTimeFor asks for devices on one NUMA node. Where the first half is one device too small, the
-// scheduler tries every set of it before it finds the second.
+// TestAnswerTheSchedulerHasNoTimeFor asks for devices on one NUMA node. Where the first half is one device
+// too small, the scheduler tries every set of it before it finds the second.
 func TestAnswerTheSchedulerHasNoTimeFor(t *testing.T) {
 	for _, tt := range []struct {
 		halves  []int // of the nodes: so many devices, and one more

@@ -15,13 +15,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Objects explains several pods, claims and templates that need not be in the snapshot. They are asked one after the
-// other, and each when those before it have got their devices, so that no device is given twice
-// ([explain.Explanation.Turn]). Their turns are in the order in which the scheduler takes pods: those of a higher
-// priority first, then those that were created earlier, and otherwise as given. The answers are in the order of the subjects.
+// Objects explains several pods, claims and templates that need not be in the snapshot. They are asked one
+// after the other, and each when those before it have got their devices, so that no device is given twice
+// ([explain.Explanation.Turn]). Their turns are in the order in which the scheduler takes pods: those of a
+// higher priority first, then those that were created earlier, and otherwise as given. The answers are in the
+// order of the subjects.
 //
-// A claim does not stand in the way of a pod that uses it, nor of the other claims of that pod: the scheduler decides
-// all claims of a pod together. Errors are those of [Object].
+// A claim does not stand in the way of a pod that uses it, nor of the other claims of that pod: the scheduler
+// decides all claims of a pod together. Errors are those of [Object].
 func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
 	opts.gangs = map[inspect.PodRef]*gang{}
@@ -96,8 +97,8 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	return e, r.overAllRuns(ctx, subject, e)
 }
 
-// remark says of an answer which subjects had got their devices before, and what would be true without them if the
-// answer is no.
+// remark says of an answer which subjects had got their devices before, and what would be true without them
+// if the answer is no.
 func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain.Explanation, before []reservation) error {
 	if len(before) == 0 || e.Verdict == explain.Allocated && !supposedTo(e, before) {
 		return nil
@@ -119,7 +120,8 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 	return nil
 }
 
-// choose puts a pod on the node that kube-scheduler chooses for it, or on the first of those that it may choose.
+// choose puts a pod on the node that kube-scheduler chooses for it, or on the first of those that it may
+// choose.
 func (r *sequence) choose(ctx context.Context, t *reservation, q *whatif.Question, e *explain.Explanation) error {
 	if t.Pod == nil || e.Verdict != explain.Allocatable || r.opts.Node != "" {
 		return nil
@@ -171,8 +173,8 @@ func (r *sequence) before(subject metav1.Object) []reservation {
 	return out
 }
 
-// together reports whether a subject that is a claim is decided together with another, which is a claim that these pods use, or
-// a pod.
+// together reports whether a subject that is a claim is decided together with another, which is a claim that
+// these pods use, or a pod.
 func (r *sequence) together(subject metav1.Object, other explain.Subject, pods []inspect.PodRef) bool {
 	return slices.ContainsFunc(r.podsOf(subject), func(ref inspect.PodRef) bool {
 		return slices.Contains(pods, ref) || other == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
@@ -187,7 +189,8 @@ func (r *sequence) podsOf(subject metav1.Object) []inspect.PodRef {
 	return nil
 }
 
-// ask explains a subject, and returns the question that was put to the nodes. The question is nil if none was.
+// ask explains a subject, and returns the question that was put to the nodes. The question is nil if none
+// was.
 func ask(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	switch subject := subject.(type) {
 	case *corev1.Pod:

@@ -159,8 +159,8 @@ func TestObjectsGivesEachShareOnce(t *testing.T) {
 	}
 }
 
-// TestNothingSupposedIsReleased: the second pod would fit on n1 if the first had not got the device of n0, where it has to run,
-// for the claim that they share; but there is nothing to release yet.
+// TestNothingSupposedIsReleased: the second pod would fit on n1 if the first had not got the device of n0,
+// where it has to run, for the claim that they share; but there is nothing to release yet.
 func TestNothingSupposedIsReleased(t *testing.T) {
 	o := explaintest.NodesWithDevices(1, 3)
 	o.Claims = []*resourcev1.ResourceClaim{gpus("one", 1), gpus("both", 2)}
@@ -178,8 +178,8 @@ func TestNothingSupposedIsReleased(t *testing.T) {
 	}
 }
 
-// TestDevicesAreOfTheNode: nodes whose devices look alike are decided once; where a filter refuses the first of them, the devices
-// are those of the one that is left.
+// TestDevicesAreOfTheNode: nodes whose devices look alike are decided once; where a filter refuses the first
+// of them, the devices are those of the one that is left.
 func TestDevicesAreOfTheNode(t *testing.T) {
 	o := explaintest.NodesWithDevices(1, 1)
 	o.Nodes[0].Spec.Unschedulable = true
@@ -203,7 +203,8 @@ func onlyOn(node string) *corev1.Affinity {
 	}}}
 }
 
-// TestChoiceForOthers asks about pods whose answers depend, or do not, on the node that the scheduler chooses for those before.
+// TestChoiceForOthers asks about pods whose answers depend, or do not, on the node that the scheduler chooses
+// for those before.
 func TestChoiceForOthers(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -262,8 +263,8 @@ func TestSupposedHolderIsNamed(t *testing.T) {
 	}
 }
 
-// TestObjectsByScores: b fits on n0 alone, and kube-scheduler puts a there, since it has more room left. That is known once it
-// is known what kube-scheduler likes nodes by.
+// TestObjectsByScores: b fits on n0 alone, and kube-scheduler puts a there, since it has more room left. That
+// is known once it is known what kube-scheduler likes nodes by.
 func TestObjectsByScores(t *testing.T) {
 	s, err := scenario.LoadPods("../../testdata/several/pods-last-one-depends.txtar")
 	if err != nil {

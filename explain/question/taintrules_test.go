@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestTaintRulesAreNamed asks for devices that only a DeviceTaintRule keeps off, and for one that its driver taints.
+// TestTaintRulesAreNamed asks for devices that only a DeviceTaintRule keeps off, and for one that its driver
+// taints.
 func TestTaintRulesAreNamed(t *testing.T) {
 	c := explaintest.DemoCluster(t)
 	rules := []explain.TaintRule{{Name: "firmware-gpu-a-04", Age: "150m", Manager: "firmware-updater"}}

@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Preemption says whether kube-scheduler would end other pods for a pod that no node of a cluster takes. fits says that one does, or may.
-// The result is nil if kube-scheduler does not get as far as that, or places the pod together with others.
+// Preemption says whether kube-scheduler would end other pods for a pod that no node of a cluster takes. fits
+// says that one does, or may. The result is nil if kube-scheduler does not get as far as that, or places the
+// pod together with others.
 func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (p *explain.Preemption, fits bool, err error) {
 	claims := cycle.ClaimsFor(c.Snapshot(), pod)
 	if claims.Blocked != "" {
@@ -34,7 +35,8 @@ func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts
 	return preemption.Of(q), false, nil
 }
 
-// Refusal is [PodObject] without what helps: it says whether a pod can be placed, and why not. That costs much less.
+// Refusal is [PodObject] without what helps: it says whether a pod can be placed, and why not. That costs
+// much less.
 func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
 	opts.reasonOnly = true
 	e, err := PodObject(ctx, c, pod, opts)
@@ -44,9 +46,9 @@ func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 	return e, err
 }
 
-// Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do by itself: an order,
-// pods that are pinned to nodes, alternatives of claims that are dropped. Each was verified in all runs. Of very many
-// pods there is none.
+// Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do
+// by itself: an order, pods that are pinned to nodes, alternatives of claims that are dropped. Each was
+// verified in all runs. Of very many pods there is none.
 func Together(ctx context.Context, queue cycle.Queue, pods []*corev1.Pod, run cycle.Run, opts Options) ([]explain.Fix, error) {
 	if len(pods) > maxJointly {
 		return nil, nil

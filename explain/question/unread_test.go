@@ -48,7 +48,8 @@ func TestClassesThatWereNotRead(t *testing.T) {
 	}
 }
 
-// TestVolumeWithoutNodes: where a volume can be is not known where no node is, nor where what it depends on was not read.
+// TestVolumeWithoutNodes: where a volume can be is not known where no node is, nor where what it depends on
+// was not read.
 func TestVolumeWithoutNodes(t *testing.T) {
 	e := askVolume(t, demoVolumes(t, func(o *inspect.Objects) { o.Nodes, o.Slices = nil, nil }), question.Options{})
 	if e.Verdict != explain.Unknown {

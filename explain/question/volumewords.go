@@ -48,7 +48,8 @@ func volumeDecides(v *filters.VolumeVerdict) string {
 	return ""
 }
 
-// volumeLimits are a sentence for each thing that could not be read, and for what is not known because of that.
+// volumeLimits are a sentence for each thing that could not be read, and for what is not known because of
+// that.
 func volumeLimits(s *inspect.Snapshot, a *filters.VolumeAnswer) []string {
 	var l cycle.Limits
 	if s.NodesAssumed() {
@@ -80,7 +81,8 @@ func volumeLimits(s *inspect.Snapshot, a *filters.VolumeAnswer) []string {
 	return l.Remarks
 }
 
-// volumeGroups are the nodes that are refused, together where that is for the same reasons. The largest group comes first.
+// volumeGroups are the nodes that are refused, together where that is for the same reasons. The largest group
+// comes first.
 func volumeGroups(a *filters.VolumeAnswer) []explain.Group {
 	var groups []explain.Group
 	at := map[string]int{}

@@ -17,8 +17,8 @@ import (
 // podsUnread is said of a claim for which no pod is known.
 const podsUnread = "pods could not be read, so it is not known whether one uses the claim"
 
-// waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that uses it is
-// scheduled, so most of that is about pods.
+// waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that
+// uses it is scheduled, so most of that is about pods.
 func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options) []explain.Note {
 	ref := inspect.RefOf(claim)
 	if opts.Released != nil && opts.Released(ref) {
@@ -138,8 +138,8 @@ func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef, opts Options) []e
 	return notes
 }
 
-// preemptionParts begin what a message of the scheduler says of preemption, after what it says of the nodes. That part
-// is about whether it helps to evict pods, and says that in nearly every message.
+// preemptionParts begin what a message of the scheduler says of preemption, after what it says of the nodes.
+// That part is about whether it helps to evict pods, and says that in nearly every message.
 var preemptionParts = []string{" still not schedulable, preemption: ", " no new claims to deallocate, preemption: ", " preemption: "}
 
 // withoutPreemption cuts off what a message of the scheduler says of preemption.

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Workload explains one pod of an object whose controller makes pods, by itself. Patches are made for the object. Errors
-// are those of [Claim].
+// Workload explains one pod of an object whose controller makes pods, by itself. Patches are made for the
+// object. Errors are those of [Claim].
 func Workload(ctx context.Context, c *scheduler.Cluster, w *inspect.Workload, opts Options) (*explain.Explanation, error) {
 	e, err := PodObject(ctx, c, w.Pod, opts)
 	if err != nil {
@@ -80,7 +80,8 @@ func inTemplate(w *inspect.Workload, patch []explain.PatchOperation) []explain.P
 	return out
 }
 
-// unseen says that the pod may ask for more than is known. What cannot be allocated stays so; all else is open.
+// unseen says that the pod may ask for more than is known. What cannot be allocated stays so; all else is
+// open.
 func unseen(e *explain.Explanation, kind string) {
 	e.Partial = append(e.Partial, "the controller of the "+kind+" makes the pod; only its claims and where it may run are known from here")
 	if e.Verdict == explain.Allocatable {

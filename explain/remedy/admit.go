@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// admit writes what lets the pod that was asked about onto a node that keeps it off: the node is uncordoned, and taints
-// that the pod does not tolerate are taken away.
+// admit writes what lets the pod that was asked about onto a node that keeps it off: the node is uncordoned,
+// and taints that the pod does not tolerate are taken away.
 func (b *builder) admit(name inspect.NodeName) {
 	node, ok := b.s.Node(name)
 	pod, asked := b.s.Pod(b.asking)

@@ -15,7 +15,8 @@ import (
 
 // Asked is how an explanation was asked for, so that commands can ask for it again.
 type Asked struct {
-	// Args are the arguments of "kubectl dra explain" as they were given, with the flags that say what was read.
+	// Args are the arguments of "kubectl dra explain" as they were given, with the flags that say what was
+	// read.
 	Args []string
 	// Flags are those of kubectl that say which cluster it is and who asks.
 	Flags []string
@@ -32,8 +33,8 @@ type Asked struct {
 // immutable are the kinds whose objects cannot be changed in what fixes change of them. They are replaced.
 var immutable = map[string]bool{"ResourceClaim": true, "ResourceClaimTemplate": true, "Pod": true, "Job": true, "PersistentVolumeClaim": true}
 
-// Add adds to the fixes of an explanation the commands that carry them out, and what has to be known of them. The snapshot
-// is the one that was asked about.
+// Add adds to the fixes of an explanation the commands that carry them out, and what has to be known of them.
+// The snapshot is the one that was asked about.
 func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 	for i := range e.Fixes {
 		f := &e.Fixes[i]
@@ -52,7 +53,8 @@ func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 	}
 }
 
-// act writes what a fix of a kind, or the part of a fix that is of the kind, does besides changing objects and ending pods.
+// act writes what a fix of a kind, or the part of a fix that is of the kind, does besides changing objects
+// and ending pods.
 func (b *builder) act(kind explain.FixKind, f *explain.Fix, e *explain.Explanation) {
 	switch kind {
 	case explain.UncordonNode:
@@ -68,7 +70,8 @@ func (b *builder) act(kind explain.FixKind, f *explain.Fix, e *explain.Explanati
 	}
 }
 
-// written are the commands and remarks that were collected. There are no commands if one of them could not be written safely.
+// written are the commands and remarks that were collected. There are no commands if one of them could not be
+// written safely.
 func (b *builder) written() (commands, remarks []string) {
 	if b.refused {
 		b.lines = nil
@@ -176,7 +179,8 @@ func (b *builder) change(changes []explain.ObjectChange) {
 	}
 }
 
-// replaces reports whether a change replaces an object: its own, or that of the controller that makes the pod.
+// replaces reports whether a change replaces an object: its own, or that of the controller that makes the
+// pod.
 func (b *builder) replaces(c explain.ObjectChange) bool {
 	if made := b.controllerOf(c); made != nil {
 		return immutable[made.Kind]

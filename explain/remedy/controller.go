@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// controllerOf is the controller of a pod that is changed. It is nil for other objects, and for pods that nobody makes anew.
+// controllerOf is the controller of a pod that is changed. It is nil for other objects, and for pods that
+// nobody makes anew.
 func (b *builder) controllerOf(c explain.ObjectChange) *Controller {
 	if c.Kind != "Pod" {
 		return nil
@@ -23,12 +24,12 @@ func (b *builder) controllerOf(c explain.ObjectChange) *Controller {
 	return ControllerOf(pod)
 }
 
-// patchable are the controllers whose pod template can be changed, and stands at spec.template. They then make their pods
-// anew.
+// patchable are the controllers whose pod template can be changed, and stands at spec.template. They then
+// make their pods anew.
 var patchable = map[string]bool{"Deployment": true, "StatefulSet": true, "DaemonSet": true}
 
-// changeController writes the change of a pod into the template of its controller. The values that the pod has are tested
-// first, since what the server adds to pods may have moved them.
+// changeController writes the change of a pod into the template of its controller. The values that the pod
+// has are tested first, since what the server adds to pods may have moved them.
 func (b *builder) changeController(c explain.ObjectChange, made Controller) {
 	patch, err := templatePatch(b.s, c)
 	if !patchable[made.Kind] || err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// AddMoves adds to moves the commands that make them, in order, and what has to be known of them. The snapshot is the one that was
-// asked about.
+// AddMoves adds to moves the commands that make them, in order, and what has to be known of them. The
+// snapshot is the one that was asked about.
 //
-// The moment that a pod ends, the one in its place and the one that room is made for want the same devices. So that the node goes to
-// the right one, it is tainted, and only the latter tolerates that. Nodes that are needed for a later move are cordoned.
+// The moment that a pod ends, the one in its place and the one that room is made for want the same devices.
+// So that the node goes to the right one, it is tainted, and only the latter tolerates that. Nodes that are
+// needed for a later move are cordoned.
 func AddMoves(s *inspect.Snapshot, m *explain.Moves, asked Asked) {
 	if len(m.Moves) == 0 || m.Target == nil {
 		return
@@ -45,7 +46,8 @@ func AddMoves(s *inspect.Snapshot, m *explain.Moves, asked Asked) {
 	m.Commands, m.Remarks = b.written()
 }
 
-// keptFrom is the index of the move before which the node of the target is tainted: no pod is to go there any more.
+// keptFrom is the index of the move before which the node of the target is tainted: no pod is to go there any
+// more.
 func keptFrom(m *explain.Moves) int {
 	for i := len(m.Moves) - 1; i >= 0; i-- {
 		if m.Moves[i].To == m.Target.Node {
@@ -86,7 +88,8 @@ func (b *builder) cordon(before, now []inspect.NodeName) {
 	words("uncordon", before, now)
 }
 
-// move ends a pod, and waits until the one in its place is on a node, but not for ever: the node is opened again in any case.
+// move ends a pod, and waits until the one in its place is on a node, but not for ever: the node is opened
+// again in any case.
 func (b *builder) move(m *explain.Move) {
 	b.add(b.kubectl("delete", "pod", b.name(m.Pod.Name), "-n", m.Pod.Namespace))
 	pod, ok := b.s.Pod(inspect.PodRef{Namespace: m.Pod.Namespace, Name: m.Pod.Name})
@@ -102,8 +105,8 @@ func (b *builder) move(m *explain.Move) {
 	b.add(fmt.Sprintf("for i in $(seq 600); do [ $(%s | wc -l) -ge %d ] && break; sleep 1; done", b.kubectl(list...), b.placedLike(pod, labels)))
 }
 
-// lastingLabels are the labels of a pod that the one in its place will have too, wherever it goes: those that admission copies from the
-// node when a pod is bound are not among them.
+// lastingLabels are the labels of a pod that the one in its place will have too, wherever it goes: those that
+// admission copies from the node when a pod is bound are not among them.
 func (b *builder) lastingLabels(pod *corev1.Pod) map[string]string {
 	out := map[string]string{}
 	node, known := b.s.Node(inspect.NodeName(pod.Spec.NodeName))

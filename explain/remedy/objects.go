@@ -19,14 +19,16 @@ import (
 // Object is an object as it is written in JSON.
 type Object = map[string]any
 
-// ErrPartOnly is wrapped by errors about an object of which only a part is known, so that it cannot be written down.
+// ErrPartOnly is wrapped by errors about an object of which only a part is known, so that it cannot be
+// written down.
 var ErrPartOnly = errors.New("not all of it is known here")
 
 // ErrElsewhere is wrapped by errors about an object that another one makes.
 var ErrElsewhere = errors.New("the object cannot be applied")
 
-// Manifests returns the objects that a fix changes, as they are once it is made, ready to be applied: without status, and
-// without what the server fills in. They are in the order of the changes. find returns an object as it is.
+// Manifests returns the objects that a fix changes, as they are once it is made, ready to be applied: without
+// status, and without what the server fills in. They are in the order of the changes. find returns an object
+// as it is.
 func Manifests(f *explain.Fix, find func(explain.ObjectChange) (Object, error)) ([]Object, error) {
 	var out []Object
 	for _, c := range f.Changes {
@@ -60,8 +62,8 @@ func nameOf(c explain.ObjectChange) string {
 	return c.Kind + " " + c.Namespace + "/" + c.Name
 }
 
-// Find returns an object of a snapshot. The error wraps [ErrPartOnly] if the snapshot has only a part of it: of pods that
-// were read from a cluster it has what decides where they run.
+// Find returns an object of a snapshot. The error wraps [ErrPartOnly] if the snapshot has only a part of it:
+// of pods that were read from a cluster it has what decides where they run.
 func Find(s *inspect.Snapshot, c explain.ObjectChange) (Object, error) {
 	var object any
 	found := false
@@ -138,8 +140,8 @@ func strip(object Object) {
 	}
 }
 
-// stripMerged takes out of the selectors of a pod what the server has put there for matchLabelKeys and mismatchLabelKeys. It
-// refuses a pod that has both.
+// stripMerged takes out of the selectors of a pod what the server has put there for matchLabelKeys and
+// mismatchLabelKeys. It refuses a pod that has both.
 func stripMerged(value any) {
 	switch v := value.(type) {
 	case []any:

@@ -13,8 +13,8 @@ import (
 // Controller is the object that makes a pod anew when it is deleted.
 type Controller struct{ Kind, Name string }
 
-// ControllerOf returns the controller of a pod, or nil if it has none. Of the ReplicaSet of a Deployment it is the
-// Deployment.
+// ControllerOf returns the controller of a pod, or nil if it has none. Of the ReplicaSet of a Deployment it
+// is the Deployment.
 func ControllerOf(pod metav1.Object) *Controller {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// release writes what makes claims let go of their devices: the command of this program for those that nothing reserves,
-// and for others what ends the pods that use them.
+// release writes what makes claims let go of their devices: the command of this program for those that
+// nothing reserves, and for others what ends the pods that use them.
 func (b *builder) release(claims []explain.Holder) {
 	var pods []inspect.PodRef
 	for i := range claims {
@@ -33,8 +33,8 @@ func (b *builder) release(claims []explain.Holder) {
 	b.end(pods)
 }
 
-// end writes what ends pods. A controller of which all pods are to end is told to have none; where it has others, only the
-// pods are deleted.
+// end writes what ends pods. A controller of which all pods are to end is told to have none; where it has
+// others, only the pods are deleted.
 func (b *builder) end(pods []inspect.PodRef) {
 	done := map[inspect.PodRef]bool{}
 	for _, ref := range pods {

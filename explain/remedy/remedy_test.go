@@ -298,7 +298,8 @@ func TestRemakesOnce(t *testing.T) {
 	}
 }
 
-// TestDemo: commands of the demo say that they would reach a real cluster; where there is no command, nothing is said.
+// TestDemo: commands of the demo say that they would reach a real cluster; where there is no command, nothing
+// is said.
 func TestDemo(t *testing.T) {
 	s := snapshotOf(t, devices, claim("big", "", "gpu", "3", ""))
 	for _, demo := range []bool{false, true} {
@@ -356,7 +357,8 @@ func TestNamesInCommands(t *testing.T) {
 	}
 }
 
-// TestMoveWaits: the wait for the pod in the place of another selects by labels that it will have on any node, and ends by itself.
+// TestMoveWaits: the wait for the pod in the place of another selects by labels that it will have on any
+// node, and ends by itself.
 func TestMoveWaits(t *testing.T) {
 	s := snapshotOf(t, `{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {rack: r1, topology.kubernetes.io/zone: a, tier: gold}}}`,
 		`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ml, labels: {app: web, rack: r1, topology.kubernetes.io/zone: b, tier: silver}}, spec: {nodeName: n1, containers: [{name: c, image: x}]}}`)
@@ -369,7 +371,8 @@ func TestMoveWaits(t *testing.T) {
 	}
 }
 
-// TestManyPods: all pods that wait with a claim of a template that is changed are made anew, the one that was asked about too.
+// TestManyPods: all pods that wait with a claim of a template that is changed are made anew, the one that was
+// asked about too.
 func TestManyPods(t *testing.T) {
 	waiting := func(n int, owner string) string {
 		var b strings.Builder

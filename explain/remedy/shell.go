@@ -10,8 +10,9 @@ import (
 // plain matches what no shell takes for anything else than itself.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// Quote writes a word as a POSIX shell reads it back: as it is, or in single quotes. ok is false if it should not be put
-// into a command: it is empty, or has characters that could steer a terminal or that a reader does not see.
+// Quote writes a word as a POSIX shell reads it back: as it is, or in single quotes. ok is false if it should
+// not be put into a command: it is empty, or has characters that could steer a terminal or that a reader does
+// not see.
 func Quote(word string) (quoted string, ok bool) {
 	switch {
 	case word == "" || inspect.Sanitize(word) != word:

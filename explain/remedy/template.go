@@ -14,10 +14,10 @@ import (
 // maxRemade is the number of pods that a command names.
 const maxRemade = 16
 
-// remake writes what lets pods have claims that are made from a changed template. A claim that is deleted would be made
-// anew, but the controller that does so (package resourceclaim of kube-controller-manager) may remember the old one for an
-// hour. So it is the pods that are made anew: all that wait with a claim made from the template, those first that were asked about,
-// and but for those that are written anew anyway.
+// remake writes what lets pods have claims that are made from a changed template. A claim that is deleted
+// would be made anew, but the controller that does so (package resourceclaim of kube-controller-manager) may
+// remember the old one for an hour. So it is the pods that are made anew: all that wait with a claim made
+// from the template, those first that were asked about, and but for those that are written anew anyway.
 func (b *builder) remake(template explain.ObjectChange, written []explain.ObjectChange) {
 	var alone []*corev1.Pod
 	made := map[Controller][]*corev1.Pod{}
@@ -81,7 +81,8 @@ func (b *builder) order(pod *corev1.Pod) int {
 	return 1
 }
 
-// selecting is a selector of labels that selects these pods and, of all that have no node, no other. It is "" if there is none.
+// selecting is a selector of labels that selects these pods and, of all that have no node, no other. It is ""
+// if there is none.
 func (b *builder) selecting(pods []*corev1.Pod) string {
 	common := maps.Clone(pods[0].Labels)
 	for _, pod := range pods {

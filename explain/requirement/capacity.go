@@ -22,8 +22,8 @@ var capacityKind = Kind{name: explain.CapacityRequired, Importance: 5, list: lis
 // maxCapacitiesTried is the number of amounts that are tried before the largest one is searched for.
 const maxCapacitiesTried = 16
 
-// capacityRequirement is a requested capacity. It is given up by asking for the least amount, or for none at all on a
-// node where no device has the capacity. (Not to ask for any may be to ask for the whole.)
+// capacityRequirement is a requested capacity. It is given up by asking for the least amount, or for none at
+// all on a node where no device has the capacity. (Not to ask for any may be to ask for the whole.)
 type capacityRequirement struct {
 	explain.Requirement
 	edit whatif.CapacityEdit
@@ -55,8 +55,8 @@ func listCapacities(_ context.Context, s *site) []Relaxable {
 	return out
 }
 
-// leastAmount is what stands for a capacity that is not required. It is nil where no device has it. The policy of a
-// device raises it to the least that it gives.
+// leastAmount is what stands for a capacity that is not required. It is nil where no device has it. The
+// policy of a device raises it to the least that it gives.
 func leastAmount(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) *resource.Quantity {
 	for i := range r.Devices {
 		if _, ok := r.Devices[i].Device.Capacity[name]; ok {
@@ -145,8 +145,8 @@ func (r capacityRequirement) Relaxing() whatif.Edit          { return r.edit }
 func (r capacityRequirement) Effort(*whatif.Question) int    { return 2 }
 func (r capacityRequirement) Price(*whatif.Question) int     { return CostDrop }
 
-// Propose finds the largest amount that is to be had: first among those that devices have left, then any. To ask for
-// less never fits worse.
+// Propose finds the largest amount that is to be had: first among those that devices have left, then any. To
+// ask for less never fits worse.
 func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
 	if r.edit.Amount == nil {
 		return []Change{{
@@ -218,8 +218,8 @@ func (r capacityRequirement) Combine(_ context.Context, c *Combination, _ int) (
 	return Part{explain.ReduceCapacity, r.edit.Key(), r.drop(c.Q)}, nil
 }
 
-// amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared by
-// a few, and what its policy allows; the largest first.
+// amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared
+// by a few, and what its policy allows; the largest first.
 func amountsBelow(c *whatif.ClusterSandbox, name resourcev1.QualifiedName, wanted resource.Quantity) []resource.Quantity {
 	var out []resource.Quantity
 	add := func(q resource.Quantity) {

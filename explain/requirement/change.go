@@ -53,7 +53,8 @@ type Change struct {
 	TaintRules []explain.TaintRule
 	// Like is the node that an added one is like. It is "" if none is added.
 	Like inspect.NodeName
-	// Fitting, if not nil, finds the nodes that fit with the change; otherwise all are asked with the edits made.
+	// Fitting, if not nil, finds the nodes that fit with the change; otherwise all are asked with the edits
+	// made.
 	Fitting func(ctx context.Context) (whatif.NodeSet, error)
 }
 

@@ -44,8 +44,8 @@ func listClassTerms(ctx context.Context, s *site) []Relaxable {
 	return out
 }
 
-// termOfClass describes the terms of a class: by all devices that have a field which it reads, because others belong
-// to other drivers.
+// termOfClass describes the terms of a class: by all devices that have a field which it reads, because others
+// belong to other drivers.
 var termOfClass = termSource{onlyHaving: true}
 
 func (r classTermRequirement) Describe() *explain.Requirement { return &r.Requirement }
@@ -69,8 +69,8 @@ func (r classTermRequirement) Combine(ctx context.Context, c *Combination, _ int
 	return Part{explain.RelaxSelector, fmt.Sprint(r.class, r.Term), r.drop(c.Q)}, nil
 }
 
-// InseparableFrom reports whether the other is the same term of the same class, for another request: a class can only be
-// changed for all.
+// InseparableFrom reports whether the other is the same term of the same class, for another request: a class
+// can only be changed for all.
 func (r classTermRequirement) InseparableFrom(other Relaxable) bool {
 	o, ok := other.(classTermRequirement)
 	return ok && o.Path == r.Path && o.edit.Term == r.edit.Term

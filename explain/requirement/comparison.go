@@ -207,8 +207,8 @@ func (c *Comparison) distance(values []fieldValue, i int) float64 {
 }
 
 // textDistance says how much two strings differ. Those that differ only in numbers, as "3g.40gb" and
-// "2g.20gb", are nearest, by the ratio of the numbers; then one that begins with the other, as "H100" and "H100 NVL"; others
-// are by the letters.
+// "2g.20gb", are nearest, by the ratio of the numbers; then one that begins with the other, as "H100" and
+// "H100 NVL"; others are by the letters.
 func textDistance(a, b string) float64 {
 	x, inA := numbersIn(a)
 	y, inB := numbersIn(b)

@@ -47,8 +47,8 @@ func listConstraints(_ context.Context, s *site) []Relaxable {
 	return out
 }
 
-// constrainedValues says which values of the attribute of a constraint the devices have that could be taken: for one
-// request with their numbers, for several by request.
+// constrainedValues says which values of the attribute of a constraint the devices have that could be taken:
+// for one request with their numbers, for several by request.
 func (s *site) constrainedValues(claim, index int) string {
 	c := &s.Q.Claims[claim].Spec.Devices.Constraints[index]
 	name := c.MatchAttribute
@@ -82,8 +82,8 @@ func (s *site) constrainedValues(claim, index int) string {
 	return "here " + strings.Join(parts, " and ")
 }
 
-// nobodyHas says that no device that requests could be about has an attribute. It returns false if one has it, or if
-// there is no device.
+// nobodyHas says that no device that requests could be about has an attribute. It returns false if one has
+// it, or if there is no device.
 func nobodyHas(name resourcev1.FullyQualifiedName, requests []*allocator.ExaminedRequest) (string, bool) {
 	var devices []*allocator.ExaminedDevice
 	for _, r := range requests {
@@ -153,9 +153,9 @@ func attributeValues(r *allocator.ExaminedRequest, name resourcev1.FullyQualifie
 	return words.Shorten(texts, maxValues)
 }
 
-// withoutNotation counts values as they are shown: with their type where values of different types look alike, as the
-// number 1 and the string "1" do, and bare otherwise. The values are given in CEL's notation, with those that look like
-// each text.
+// withoutNotation counts values as they are shown: with their type where values of different types look
+// alike, as the number 1 and the string "1" do, and bare otherwise. The values are given in CEL's notation,
+// with those that look like each text.
 func withoutNotation(counts map[string]int, typed map[string]map[string]bool) map[string]int {
 	out := maps.Clone(counts)
 	for text, notations := range typed {
@@ -202,7 +202,8 @@ func (r constraintRequirement) Relaxing() whatif.Edit          { return r.edit }
 func (r constraintRequirement) Effort(*whatif.Question) int    { return 2 }
 func (r constraintRequirement) Price(*whatif.Question) int     { return CostDrop }
 
-// Propose tries to take single requests out of the constraint, then a wider attribute, and proposes to drop it.
+// Propose tries to take single requests out of the constraint, then a wider attribute, and proposes to drop
+// it.
 func (r constraintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
 	claim := c.Q.Claims[r.edit.Claim]
 	names := claim.Spec.Devices.Constraints[r.edit.Constraint].Requests

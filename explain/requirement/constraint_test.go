@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestValuesOfDifferentTypes: values that look alike and are not, since one is a number and one a string, are told with
-// their types, and others without.
+// TestValuesOfDifferentTypes: values that look alike and are not, since one is a number and one a string, are
+// told with their types, and others without.
 func TestValuesOfDifferentTypes(t *testing.T) {
 	number, text, other := resourcev1.DeviceAttribute{IntValue: ptr.To(int64(1))}, resourcev1.DeviceAttribute{StringValue: ptr.To("1")}, resourcev1.DeviceAttribute{StringValue: ptr.To("2")}
 	for _, tt := range []struct {

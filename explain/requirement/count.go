@@ -69,8 +69,8 @@ func (r countRequirement) Relaxing() whatif.Edit          { return r.edit }
 func (r countRequirement) Effort(*whatif.Question) int    { return 2 }
 func (r countRequirement) Price(*whatif.Question) int     { return costCount }
 
-// Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the devices of
-// a solution without one of them are a solution for one less.
+// Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the
+// devices of a solution without one of them are a solution for one less.
 func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
 	most, err := mostDevices(ctx, c, r.edit.At)
 	if err != nil {
@@ -109,8 +109,8 @@ func (r countRequirement) change(q *whatif.Question, e whatif.CountEdit, node in
 	}
 }
 
-// Probe tries other counts where one device makes the scheduler give up: the less a request takes, the sooner a selector
-// of another may come to a device on which it fails.
+// Probe tries other counts where one device makes the scheduler give up: the less a request takes, the sooner
+// a selector of another may come to a device on which it fails.
 func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error) {
 	aborts := false
 	for _, b := range c.NearSandboxes() {
@@ -140,8 +140,8 @@ func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) (
 	return nil, nil
 }
 
-// quickCount returns the highest count below one that fits for which the scheduler's search ends in time for sure, if
-// that is not so of the one that fits. Its count is 0 if there is nothing to return.
+// quickCount returns the highest count below one that fits for which the scheduler's search ends in time for
+// sure, if that is not so of the one that fits. Its count is 0 if there is nothing to return.
 func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.CountEdit, node inspect.NodeName) (whatif.CountEdit, inspect.NodeName, error) {
 	for e := best; e.Count > 0; e.Count-- {
 		at := node
@@ -167,8 +167,8 @@ func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.Count
 	return whatif.CountEdit{}, "", nil
 }
 
-// mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on any
-// of the near nodes. Where another alternative is what fits, no count would be too high.
+// mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on
+// any of the near nodes. Where another alternative is what fits, no count would be too high.
 func mostDevices(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) (int64, error) {
 	if f := whatif.FieldsOf(c.Q.Claims, at); *f.Mode == resourcev1.DeviceAllocationModeExactCount {
 		return *f.Count - 1, nil

@@ -21,8 +21,9 @@ const (
 	maxWritten = 2
 )
 
-// countersRequirement is that devices of a pool must not draw more than there is of the counters that they share. It is
-// given up by making them plenty. Nobody can do that; it says why devices cannot be had together.
+// countersRequirement is that devices of a pool must not draw more than there is of the counters that they
+// share. It is given up by making them plenty. Nobody can do that; it says why devices cannot be had
+// together.
 type countersRequirement struct {
 	explain.Requirement
 	pool *inspect.NodePool
@@ -95,8 +96,8 @@ func counterWords(sets []*resourcev1.CounterSet) string {
 	return strings.Join(parts, " and ") + " of counter set " + sets[0].Name
 }
 
-// Clarify names the counter that is in the way: the only one that has to be plenty for the requirements of the conflict
-// to hold together, or a few that have to be together. It is "" when it may be one or another.
+// Clarify names the counter that is in the way: the only one that has to be plenty for the requirements of
+// the conflict to hold together, or a few that have to be together. It is "" when it may be one or another.
 func (r countersRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error) {
 	names := map[string]bool{}
 	for _, set := range setsUsed(r.pool) {

@@ -1,8 +1,8 @@
-// Package requirement lists the conditions that must hold for a question on a node, one type for each kind, and how each
-// of them can be relaxed.
+// Package requirement lists the conditions that must hold for a question on a node, one type for each kind,
+// and how each of them can be relaxed.
 //
-// Begin with [Kinds], the table of kinds, and [Relaxable], what each type has to say of itself; [Lists.On] lists the
-// requirements of a node. resource.go is a whole kind: what the pod asks of a resource of the node.
+// Begin with [Kinds], the table of kinds, and [Relaxable], what each type has to say of itself; [Lists.On]
+// lists the requirements of a node. resource.go is a whole kind: what the pod asks of a resource of the node.
 //
 // # How to add a kind
 //

@@ -14,8 +14,8 @@ import (
 
 var featureKind = Kind{name: explain.FeatureRequired, Importance: 9, list: listFeatures}
 
-// featureRequirement is a feature gate that is off, and without which devices cannot be had. It is given up by turning
-// the gate on.
+// featureRequirement is a feature gate that is off, and without which devices cannot be had. It is given up
+// by turning the gate on.
 type featureRequirement struct {
 	explain.Requirement
 	edit whatif.GatesEdit

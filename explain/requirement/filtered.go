@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// What the scheduler's other filters have against a node becomes requirements, a kind for each matter. Only what refuses
-// the node as things are is listed: to give up something else makes no filter refuse, but for spread constraints (see
-// spreadRefusals), which count nodes that the pod may use.
+// What the scheduler's other filters have against a node becomes requirements, a kind for each matter. Only
+// what refuses the node as things are is listed: to give up something else makes no filter refuse, but for
+// spread constraints (see spreadRefusals), which count nodes that the pod may use.
 
 // refusals are what filters have against the node, of the given codes.
 func (s *site) refusals(codes ...filters.Code) []filters.Refusal {

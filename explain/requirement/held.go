@@ -13,9 +13,9 @@ import (
 
 var heldKind = Kind{name: explain.HeldRequired, Importance: 8, OfOthers: true, list: listHeld}
 
-// heldRequirement is that a claim keeps its devices. It is given up by taking them away, and nothing else: what the pods
-// that use the claim take of the node besides is no matter of the claim. What is proposed is to release the claim, for
-// which they have to end.
+// heldRequirement is that a claim keeps its devices. It is given up by taking them away, and nothing else:
+// what the pods that use the claim take of the node besides is no matter of the claim. What is proposed is to
+// release the claim, for which they have to end.
 type heldRequirement struct {
 	explain.Requirement
 	edit whatif.FreeDevicesEdit
@@ -62,8 +62,8 @@ func (r heldRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspec
 	return nil, nil
 }
 
-// Combine releases the claim, or ends only some of its pods if that is enough: what they take besides may be what the pod in question
-// needs.
+// Combine releases the claim, or ends only some of its pods if that is enough: what they take besides may be
+// what the pod in question needs.
 func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
 	ended, err := r.fewerPods(ctx, c, i)
 	if err != nil {
@@ -81,7 +81,8 @@ func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) (Pa
 	return Part{explain.MovePod, fmt.Sprint(ended), fmt.Sprintf("end %s %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3))}, nil
 }
 
-// fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have to end.
+// fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have
+// to end.
 func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) ([]inspect.PodRef, error) {
 	all := whatif.EndedBy(c.Q.Cluster.Snapshot(), r.edit.Claim)
 	if len(all) > whatif.MaxSpared {

@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// Who asks for no amount of a capacity gets the default of the device's policy, or the whole. Where that is more than is
-// left, it helps to ask for less. It is no requirement that could be part of a conflict: to ask for any amount excludes
-// the devices that do not have the capacity, so relaxed it does not fit wherever it did before.
+// Who asks for no amount of a capacity gets the default of the device's policy, or the whole. Where that is
+// more than is left, it helps to ask for less. It is no requirement that could be part of a conflict: to ask
+// for any amount excludes the devices that do not have the capacity, so relaxed it does not fit wherever it
+// did before.
 
 // LessOfImplied proposes to ask for amounts of capacities for which requests ask for none.
 func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error) {
@@ -52,8 +53,8 @@ func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, err
 	return out, nil
 }
 
-// impliedCapacities are those of which devices have too little left for what a request gets. The amount wanted is the
-// least that it would get.
+// impliedCapacities are those of which devices have too little left for what a request gets. The amount
+// wanted is the least that it would get.
 func impliedCapacities(q *whatif.Question, r *allocator.ExaminedRequest) []capacityRequirement {
 	at := whatif.RefOf(r)
 	asked := *whatif.FieldsOf(q.Claims, at).Capacity

@@ -26,7 +26,8 @@ var (
 	portKind         = Kind{name: explain.PortRequired, Importance: 2, list: listPorts}
 )
 
-// nodeAffinityRequirement is a label of the node selector, or the node affinity of the pod. It is given up by dropping it.
+// nodeAffinityRequirement is a label of the node selector, or the node affinity of the pod. It is given up by
+// dropping it.
 type nodeAffinityRequirement struct {
 	onPod
 	message string

@@ -11,8 +11,8 @@ import (
 
 var poolKind = Kind{name: explain.PoolRequired, Importance: 10, list: listPools}
 
-// poolRequirement is that a pool must be complete and valid. It is given up by taking the pool with the slices that are
-// published, without what contradicts itself in them.
+// poolRequirement is that a pool must be complete and valid. It is given up by taking the pool with the
+// slices that are published, without what contradicts itself in them.
 type poolRequirement struct {
 	explain.Requirement
 	fault string // what is wrong with it; "" when slices are missing

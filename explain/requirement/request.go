@@ -14,8 +14,8 @@ import (
 
 var requestKind = Kind{name: explain.RequestRequired, Importance: 0, list: listRequests}
 
-// requestRequirement is a request as such. It is given up by not asking at all, which is nothing to propose: it counts
-// only where giving up everything else does not help.
+// requestRequirement is a request as such. It is given up by not asking at all, which is nothing to propose:
+// it counts only where giving up everything else does not help.
 type requestRequirement struct {
 	explain.Requirement
 	edit whatif.RequestEdit

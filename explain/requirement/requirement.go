@@ -11,22 +11,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// Relaxable is one thing that has to hold for the question on a node, and how to relax it. Each kind is a type in a file
-// of its own, with a line in Kinds.
+// Relaxable is one thing that has to hold for the question on a node, and how to relax it. Each kind is a
+// type in a file of its own, with a line in Kinds.
 type Relaxable interface {
 	// Describe says what has to hold, and what there is on the node instead.
 	Describe() *explain.Requirement
 	// Relaxing is the edit that drops it altogether.
 	Relaxing() whatif.Edit
-	// Effort ranks conflicts for the reader: what relaxing it takes of the user, from 1 for next to nothing to OutOfReach.
+	// Effort ranks conflicts for the reader: what relaxing it takes of the user, from 1 for next to nothing
+	// to OutOfReach.
 	Effort(q *whatif.Question) int
 	// Price ranks what a fix of several changes keeps: what dropping it costs, in the units of Change.Cost.
 	Price(q *whatif.Question) int
-	// Propose returns changes that help, if possible smaller ones than to drop it. It is called when dropping it helps
-	// on some node, which it is given.
+	// Propose returns changes that help, if possible smaller ones than to drop it. It is called when dropping
+	// it helps on some node, which it is given.
 	Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error)
-	// Combine says what relaxing it is, as one of several edits that help only together. It may replace its own edit by
-	// one that relaxes less.
+	// Combine says what relaxing it is, as one of several edits that help only together. It may replace its
+	// own edit by one that relaxes less.
 	Combine(ctx context.Context, c *Combination, i int) (Part, error)
 }
 
@@ -48,15 +49,15 @@ type Inseparable interface {
 	InseparableFrom(other Relaxable) bool
 }
 
-// OutOfReach is the effort for what the user cannot do, or does not want: not to ask at all leads out of every
-// conflict and is no step.
+// OutOfReach is the effort for what the user cannot do, or does not want: not to ask at all leads out of
+// every conflict and is no step.
 const OutOfReach = 9
 
 // Kind is a kind of requirement.
 type Kind struct {
 	name explain.RequirementKind
-	// Importance orders the requirements of a conflict for the reader, the lowest first: what is asked for, from
-	// the number of devices to their properties, then what is in the way.
+	// Importance orders the requirements of a conflict for the reader, the lowest first: what is asked for,
+	// from the number of devices to their properties, then what is in the way.
 	Importance int
 	// OfOthers says that it is about what belongs to somebody else.
 	OfOthers bool
@@ -64,8 +65,8 @@ type Kind struct {
 	list func(ctx context.Context, s *site) []Relaxable
 }
 
-// Kinds are all kinds, those first that a user can do least about. Kinds that come earlier are relaxed first and so tend to
-// stay out of the conflict; this is the first of the orders that are tried.
+// Kinds are all kinds, those first that a user can do least about. Kinds that come earlier are relaxed first
+// and so tend to stay out of the conflict; this is the first of the orders that are tried.
 var Kinds = []Kind{
 	countersKind, podsKind, featureOfNode, volumeKind, classTermKind, poolKind, featureKind, taintKind, nodeTaintKind, cordonKind, heldKind, repelledKind,
 	nodeAffinityKind, podAffinityKind, spreadKind, capacityKind, termKind, constraintKind,
@@ -151,7 +152,8 @@ func (r *Lists) list(ctx context.Context, b *whatif.Sandbox) (*nodeRequirements,
 	return list, nil
 }
 
-// standsForItself reports whether an edit should be listed. Of claims made from the same template, only the first is.
+// standsForItself reports whether an edit should be listed. Of claims made from the same template, only the
+// first is.
 func standsForItself(q *whatif.Question, e whatif.Edit) bool {
 	c, ok := e.(whatif.ClaimEdit)
 	return !ok || q.FirstOfTemplate(c.Target().Claim)

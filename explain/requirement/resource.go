@@ -18,7 +18,8 @@ var (
 	podsKind     = Kind{name: explain.PodsRequired, Importance: 6, list: listPods}
 )
 
-// resourceRequirement is what the pod asks of a resource of the node. It is given up by asking for nothing of it.
+// resourceRequirement is what the pod asks of a resource of the node. It is given up by asking for nothing of
+// it.
 type resourceRequirement struct {
 	onPod
 	resource corev1.ResourceName
@@ -106,8 +107,8 @@ func (c *askingContainer) amountOf(name corev1.ResourceName) int64 {
 	return filters.UnitsOf(name, q)
 }
 
-// Propose asks for as much as can be had on any of the near nodes. If several containers ask for the resource, it is one of
-// them that asks for less.
+// Propose asks for as much as can be had on any of the near nodes. If several containers ask for the
+// resource, it is one of them that asks for less.
 func (r resourceRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, _ inspect.NodeName) ([]Change, error) {
 	var best *Change
 	var most int64

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// Shortfall is how much a node lacks. Of nodes with the same things in the way, the one that lacks least is the nearest.
+// Shortfall is how much a node lacks. Of nodes with the same things in the way, the one that lacks least is
+// the nearest.
 type Shortfall struct {
 	// Devices is the number of devices that are missing.
 	Devices int
@@ -49,8 +50,8 @@ func ShortfallOn(ctx context.Context, b *whatif.Sandbox) (Shortfall, error) {
 	return sum, nil
 }
 
-// capacityShortfall is the part that is missing, on the device of a request that has most left, of the capacity of which
-// most is missing. It is 0 if the devices have too little of none.
+// capacityShortfall is the part that is missing, on the device of a request that has most left, of the
+// capacity of which most is missing. It is 0 if the devices have too little of none.
 func capacityShortfall(b *whatif.Sandbox, r *allocator.ExaminedRequest) int {
 	asked := *whatif.FieldsOf(b.Q.Claims, whatif.RefOf(r)).Capacity
 	if asked == nil {
@@ -66,7 +67,8 @@ func capacityShortfall(b *whatif.Sandbox, r *allocator.ExaminedRequest) int {
 	return most
 }
 
-// mostLeft is the most that a device of a request has left of a capacity. The result is false if no device has it.
+// mostLeft is the most that a device of a request has left of a capacity. The result is false if no device
+// has it.
 func mostLeft(b *whatif.Sandbox, r *allocator.ExaminedRequest, name resourcev1.QualifiedName) (most resource.Quantity, found bool) {
 	for _, d := range devicesFor(r) {
 		if capacity, ok := d.Device.Capacity[name]; ok {

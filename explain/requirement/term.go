@@ -40,8 +40,8 @@ func listTerms(ctx context.Context, s *site) []Relaxable {
 	return out
 }
 
-// termOfRequest describes the terms of a request: by the devices of its class, which all can be expected to have the
-// fields that it reads.
+// termOfRequest describes the terms of a request: by the devices of its class, which all can be expected to
+// have the fields that it reads.
 var termOfRequest = termSource{without: []allocator.Code{allocator.ClassSelectorRejected}}
 
 func (r termRequirement) Describe() *explain.Requirement { return &r.Requirement }

@@ -85,7 +85,8 @@ type readings struct {
 	values                     map[string]map[string]int // by field, with the number of devices
 }
 
-// readingsOf evaluates a term for devices; with only those that have a field which it reads, if having is set.
+// readingsOf evaluates a term for devices; with only those that have a field which it reads, if having is
+// set.
 func (s *site) readingsOf(ctx context.Context, devices []*allocator.ExaminedDevice, term string, having bool) readings {
 	out := readings{values: map[string]map[string]int{}}
 	for _, d := range devices {
@@ -118,8 +119,8 @@ func plainValue(value string) string {
 	return value
 }
 
-// readings says what devices have of what a term reads, or how many match if any does. It is "" when there is nothing
-// to say.
+// readings says what devices have of what a term reads, or how many match if any does. It is "" when there is
+// nothing to say.
 func (t termSource) readings(ctx context.Context, s *site, devices []*allocator.ExaminedDevice, term string) string {
 	if len(devices) > maxReaders {
 		return ""

@@ -41,8 +41,9 @@ type spreadRequirement struct {
 	index int
 }
 
-// spreadRefusals are what spread constraints have against the node. A node that the pod may not use need not be one that a
-// constraint counts. Were it one, the constraint could refuse it, so there are all constraints then.
+// spreadRefusals are what spread constraints have against the node. A node that the pod may not use need not
+// be one that a constraint counts. Were it one, the constraint could refuse it, so there are all constraints
+// then.
 func (s *site) spreadRefusals() []filters.Refusal {
 	found := s.refusals(filters.SpreadConstraint)
 	if len(s.refusals(filters.NodeMismatch, filters.NodeTainted, filters.Unschedulable)) > 0 {
@@ -81,8 +82,8 @@ func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relax
 	return "", nil
 }
 
-// spreads reports whether a spread constraint is listed that counts only nodes which the pod's node selector and node affinity
-// select, so that these decide about it although the node has what they want.
+// spreads reports whether a spread constraint is listed that counts only nodes which the pod's node selector
+// and node affinity select, so that these decide about it although the node has what they want.
 func (s *site) spreads() bool {
 	return slices.ContainsFunc(s.spreadRefusals(), func(r filters.Refusal) bool {
 		policy := s.Q.Pod.Spec.TopologySpreadConstraints[r.Index].NodeAffinityPolicy
@@ -110,7 +111,8 @@ func listPodAffinity(_ context.Context, s *site) []Relaxable {
 	return out
 }
 
-// listRepelling lists the pods whose own anti-affinity keeps the pod away. To end them is for the search for pods to end.
+// listRepelling lists the pods whose own anti-affinity keeps the pod away. To end them is for the search for
+// pods to end.
 func listRepelling(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.PodAntiAffinity) {

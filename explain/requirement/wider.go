@@ -16,10 +16,11 @@ import (
 
 // Widening a constraint: all on the same NUMA node instead of all on the same PCIe root.
 //
-// An attribute is wider than another if devices of a node that agree on the other agree on it as well, and it has
-// fewer values there, but more than one: what all devices have in common is no constraint.
+// An attribute is wider than another if devices of a node that agree on the other agree on it as well, and it
+// has fewer values there, but more than one: what all devices have in common is no constraint.
 
-// widen proposes a wider attribute for a constraint that devices match: of those that help the one with most values.
+// widen proposes a wider attribute for a constraint that devices match: of those that help the one with most
+// values.
 func (r constraintRequirement) widen(ctx context.Context, s *whatif.ClusterSandbox) ([]Change, error) {
 	c := &s.Q.Claims[r.edit.Claim].Spec.Devices.Constraints[r.edit.Constraint]
 	if c.MatchAttribute == nil || derives(s.Q.Claims[r.edit.Claim], *c.MatchAttribute) {

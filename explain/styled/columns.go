@@ -9,24 +9,27 @@ import (
 type Column struct {
 	// Natural is the width of the widest text, Least the width below which the column is of no use.
 	Natural, Least int
-	// Rank is 0 for a column that is always shown. Of the others those with the lowest rank come first when not all fit.
+	// Rank is 0 for a column that is always shown. Of the others those with the lowest rank come first when
+	// not all fit.
 	Rank int
 }
 
 // Fitting says how the columns of a table are made to fit.
 type Fitting struct {
-	// Width is the number of columns of the terminal that the table may take, Gap how many are between two of the table's.
+	// Width is the number of columns of the terminal that the table may take, Gap how many are between two of
+	// the table's.
 	Width, Gap int
-	// Strict leaves out everything that comes after a column that does not fit. Otherwise what is narrower may still be
-	// shown.
+	// Strict leaves out everything that comes after a column that does not fit. Otherwise what is narrower
+	// may still be shown.
 	Strict bool
-	// Evenly gives every column its least width and then as much more as the others. Otherwise each has its natural
-	// width, and the widest give way.
+	// Evenly gives every column its least width and then as much more as the others. Otherwise each has its
+	// natural width, and the widest give way.
 	Evenly bool
 }
 
-// Columns returns how wide columns are drawn. A column of width 0 is left out. Those that do not fit even at their least width are
-// left out by rank, then the others are made narrower. Columns of rank 0 stay, also when they make the table too wide.
+// Columns returns how wide columns are drawn. A column of width 0 is left out. Those that do not fit even at
+// their least width are left out by rank, then the others are made narrower. Columns of rank 0 stay, also
+// when they make the table too wide.
 func (f Fitting) Columns(columns []Column) []int {
 	widths := make([]int, len(columns)) // the least of those that are shown
 	full := make([]int, len(columns))

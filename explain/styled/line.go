@@ -30,8 +30,8 @@ const (
 type Span struct {
 	Text string
 	Role Role
-	// Link names what the text leads to, for a program in which it can be followed. Whoever makes spans and whoever follows
-	// them agree on what it means; it is never shown. It is empty if the text leads nowhere.
+	// Link names what the text leads to, for a program in which it can be followed. Whoever makes spans and
+	// whoever follows them agree on what it means; it is never shown. It is empty if the text leads nowhere.
 	Link string
 }
 
@@ -62,8 +62,8 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// With adds a span. One that has the role and the link of the span before it becomes part of that. The line itself must not be used
-// any more.
+// With adds a span. One that has the role and the link of the span before it becomes part of that. The line
+// itself must not be used any more.
 func (l Line) With(s Span) Line {
 	if n := len(l); n > 0 && l[n-1].Role == s.Role && l[n-1].Link == s.Link {
 		l[n-1].Text += s.Text

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Width returns the number of columns that a text takes on a terminal. Names in Kubernetes are ASCII, but values of
-// attributes and messages may have wide and combining characters.
+// Width returns the number of columns that a text takes on a terminal. Names in Kubernetes are ASCII, but
+// values of attributes and messages may have wide and combining characters.
 func Width(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -38,7 +38,8 @@ const Ellipsis = "…"
 // Cut shortens a text to a number of columns. An ellipsis shows that something is missing.
 func Cut(s string, width int) string { return CutTo(s, width, Ellipsis) }
 
-// CutTo is Cut with another mark at the end of a text that was shortened. The mark has only characters of one column.
+// CutTo is Cut with another mark at the end of a text that was shortened. The mark has only characters of one
+// column.
 func CutTo(s string, width int, mark string) string {
 	switch {
 	case Width(s) <= width:
@@ -51,7 +52,8 @@ func CutTo(s string, width int, mark string) string {
 	return ansi.Truncate(s, width, mark)
 }
 
-// CutMiddle shortens a text to a width by what stands in its middle: names that begin alike differ at their ends.
+// CutMiddle shortens a text to a width by what stands in its middle: names that begin alike differ at their
+// ends.
 func CutMiddle(s string, width int) string {
 	have := Width(s)
 	if have <= width || width < minMiddle {
@@ -64,8 +66,8 @@ func CutMiddle(s string, width int) string {
 // minMiddle is the width from which both ends of a name tell something.
 const minMiddle = 9
 
-// Columns returns what stands between two columns of a text. Of a character that is only half in between, a blank is
-// left.
+// Columns returns what stands between two columns of a text. Of a character that is only half in between, a
+// blank is left.
 func Columns(s string, from, to int) string {
 	var b strings.Builder
 	column := 0

@@ -11,10 +11,11 @@ type Wrapping struct {
 	Width int
 	// First and Rest stand at the beginning of the first line and of the others.
 	First, Rest string
-	// Break breaks words that have no room on a line of their own. Otherwise they make their line too wide: they may be
-	// something to paste.
+	// Break breaks words that have no room on a line of their own. Otherwise they make their line too wide:
+	// they may be something to paste.
 	Break bool
-	// Spans lets a line end between two spans also where there is no blank, as between the words of an expression.
+	// Spans lets a line end between two spans also where there is no blank, as between the words of an
+	// expression.
 	Spans bool
 }
 
@@ -28,8 +29,8 @@ func Wrap(line Line, o Wrapping) []Line {
 	return w.lines
 }
 
-// WrapText breaks a text at blanks, and words that are wider than that, into lines of at most width columns. It returns
-// at least one line.
+// WrapText breaks a text at blanks, and words that are wider than that, into lines of at most width columns.
+// It returns at least one line.
 func WrapText(s string, width int) []string {
 	lines := Wrap(Text(Plain, s), Wrapping{Width: max(1, width), Break: true})
 	texts := make([]string, len(lines))
@@ -39,8 +40,9 @@ func WrapText(s string, width int) []string {
 	return texts
 }
 
-// Narrow breaks the lines that are wider than so many columns, words too where nothing else helps. What goes on in the next line is
-// indented a little more than the line that it belongs to. The other lines stay as they are.
+// Narrow breaks the lines that are wider than so many columns, words too where nothing else helps. What goes
+// on in the next line is indented a little more than the line that it belongs to. The other lines stay as
+// they are.
 func Narrow(lines []Line, width int) []Line {
 	if !slices.ContainsFunc(lines, func(l Line) bool { return l.Width() > width }) {
 		return lines

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// RenderAll writes the answers to several questions. Of those that say the same, only the first is written, with the names of all,
-// unless Verbose.
+// RenderAll writes the answers to several questions. Of those that say the same, only the first is written,
+// with the names of all, unless Verbose.
 func RenderAll(w io.Writer, all []*explain.Explanation, opts Options) error {
 	var lines []styled.Line
 	groups := Alike(all)
@@ -64,7 +64,8 @@ func Alike(all []*explain.Explanation) [][]*explain.Explanation {
 	return out
 }
 
-// sayTheSame reports whether two answers differ in the names of their subjects at most, and in what is said besides of each.
+// sayTheSame reports whether two answers differ in the names of their subjects at most, and in what is said
+// besides of each.
 func sayTheSame(a, b *explain.Explanation) bool {
 	refused := a.Verdict == explain.Unsatisfiable || a.Verdict == explain.Invalid
 	return refused && a.Verdict == b.Verdict && a.Subject.Kind == b.Subject.Kind && a.Predicate == b.Predicate && a.Nodes == b.Nodes &&

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
 
-// TestAlike: what is the same answer for many is written once, with their names; an answer with other words, another fix or devices is
-// written by itself.
+// TestAlike: what is the same answer for many is written once, with their names; an answer with other words,
+// another fix or devices is written by itself.
 func TestAlike(t *testing.T) {
 	refused := func(name, predicate string, fixes ...string) *explain.Explanation {
 		e := &explain.Explanation{
@@ -51,7 +51,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestStuckNames: the object that made many pods stands for them, unless all are asked for; few pods are named.
+// TestStuckNames: the object that made many pods stands for them, unless all are asked for; few pods are
+// named.
 func TestStuckNames(t *testing.T) {
 	var list []explain.StuckSubject
 	add := func(namespace, owner string, names ...string) {

@@ -78,8 +78,8 @@ func valueText(value any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// howTo shows how a fix of the list is carried out: with Verbose all commands, else the first one of the first fix that
-// has any.
+// howTo shows how a fix of the list is carried out: with Verbose all commands, else the first one of the
+// first fix that has any.
 func (p *page) howTo(i int) {
 	f := &p.e.Fixes[i]
 	first := slices.IndexFunc(p.e.Fixes, func(f explain.Fix) bool { return len(f.Commands) > 0 })
@@ -103,8 +103,8 @@ func (p *page) howTo(i int) {
 	}
 }
 
-// commands shows commands in such a way that they can be pasted: a line that is too long goes on behind a backslash, or
-// behind the bar of a pipe.
+// commands shows commands in such a way that they can be pasted: a line that is too long goes on behind a
+// backslash, or behind the bar of a pipe.
 func (p *page) commands(commands []string, indent string) {
 	for _, c := range commands {
 		for i, line := range foldCommand(inspect.Sanitize(c), p.opts.Width-len(indent)) {
@@ -116,8 +116,9 @@ func (p *page) commands(commands []string, indent string) {
 	}
 }
 
-// foldCommand folds a command into lines of at most so many columns, so that a shell reads them as it reads the command. A flag stays
-// with its value where there is room. From the second line on there is room for two columns of indentation.
+// foldCommand folds a command into lines of at most so many columns, so that a shell reads them as it reads
+// the command. A flag stays with its value where there is room. From the second line on there is room for two
+// columns of indentation.
 func foldCommand(command string, width int) []string {
 	if styled.Width(command) <= width {
 		return []string{command}

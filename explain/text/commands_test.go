@@ -30,8 +30,8 @@ func TestFoldCommand(t *testing.T) {
 	}
 }
 
-// TestFoldedCommandsRun: a shell reads a command that is folded, and pasted from a screen, as it reads the command, and no line is wider
-// than the screen, where it would be cut.
+// TestFoldedCommandsRun: a shell reads a command that is folded, and pasted from a screen, as it reads the
+// command, and no line is wider than the screen, where it would be cut.
 func TestFoldedCommandsRun(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {

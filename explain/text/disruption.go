@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is placed, and what
-// stays.
+// DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is
+// placed, and what stays.
 func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
 	p.disruptionHeadline(d)
@@ -197,7 +197,8 @@ func (p *page) released(claims []explain.LostClaim) {
 // maxAnyway is the number of pods that are named which are placed with the event and without.
 const maxAnyway = 5
 
-// placedAnyway are the pods that wait now and are placed with the event and without, where others are left waiting whose room they may have.
+// placedAnyway are the pods that wait now and are placed with the event and without, where others are left
+// waiting whose room they may have.
 func placedAnyway(d *explain.Disruption) []string {
 	told, waits := map[explain.Subject]bool{}, len(d.Losses) > 0
 	for i := range d.Gains {

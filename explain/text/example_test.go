@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// A line is a list of pieces of text, each with a role that a terminal shows as a colour. As a string it has no colours.
-// Width is that of the terminal, to which long lines are wrapped.
+// A line is a list of pieces of text, each with a role that a terminal shows as a colour. As a string it has
+// no colours. Width is that of the terminal, to which long lines are wrapped.
 func ExampleLines() {
 	objects, err := demo.Objects()
 	if err != nil {

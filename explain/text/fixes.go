@@ -123,7 +123,8 @@ var actorNames = map[explain.Actor]string{
 // ActorName says who has to act.
 func ActorName(a explain.Actor) string { return actorNames[a] }
 
-// requirement shows what is required, and where that is said; and who can give it up, if that is not the user.
+// requirement shows what is required, and where that is said; and who can give it up, if that is not the
+// user.
 func (p *page) requirement(r *explain.Requirement) {
 	where, text := requirementText(p.e, r)
 	path, message := span(styled.Dim, where), span(styled.Plain, text)
@@ -326,8 +327,8 @@ type briefKey struct {
 	asSaid          bool // that the selector fails
 }
 
-// shortGroup is what a line says of a group: what the scheduler's other filters have against its nodes, and what becomes
-// of their devices if these do not suffice.
+// shortGroup is what a line says of a group: what the scheduler's other filters have against its nodes, and
+// what becomes of their devices if these do not suffice.
 func shortGroup(e *explain.Explanation, g *explain.Group) brief {
 	var texts []string
 	var key strings.Builder
@@ -385,8 +386,8 @@ func shortFunnel(e *explain.Explanation, g *explain.Group) brief {
 	return line
 }
 
-// poolInTheWay is a pool that offers nothing, where that matters: if no device reaches the nodes, or if the pool is
-// part of the conflict. It is nil if there is none.
+// poolInTheWay is a pool that offers nothing, where that matters: if no device reaches the nodes, or if the
+// pool is part of the conflict. It is nil if there is none.
 func poolInTheWay(e *explain.Explanation, g *explain.Group) *explain.Reason {
 	for i := range g.Reasons {
 		r := &g.Reasons[i]

@@ -115,7 +115,8 @@ func joinNonEmpty(with string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), with)
 }
 
-// containers shows the containers of the pod that do not run, unless that is shown as a problem, or they are just being made.
+// containers shows the containers of the pod that do not run, unless that is shown as a problem, or they are
+// just being made.
 func (p *page) containers() {
 	l := p.e.Lifecycle
 	if l == nil || p.e.Subject.Kind != "Pod" {
@@ -171,7 +172,8 @@ func (p *page) events() {
 	}
 }
 
-// toldAlready reports whether an Event is behind a problem, or is the scheduler's message, which are shown in full.
+// toldAlready reports whether an Event is behind a problem, or is the scheduler's message, which are shown in
+// full.
 func (p *page) toldAlready(l *explain.Lifecycle, e *inspect.Event) bool {
 	return e.Reason == "FailedScheduling" && len(p.e.Scheduler) > 0 ||
 		slices.ContainsFunc(l.Problems, func(q explain.Problem) bool {

@@ -27,7 +27,8 @@ func newMarkdownPage(d *markdown.Document, e *explain.Explanation) *markdownPage
 	return &markdownPage{d, page{opts: Options{Width: unwrapped}, e: e}}
 }
 
-// MarkdownAll writes the answers to several questions. Of those that say the same, only the first is written, with the names of all.
+// MarkdownAll writes the answers to several questions. Of those that say the same, only the first is written,
+// with the names of all.
 func MarkdownAll(d *markdown.Document, all []*explain.Explanation) {
 	for _, group := range Alike(all) {
 		newMarkdownPage(d, group[0]).explanation(Subjects(group))
@@ -73,7 +74,8 @@ func (p *markdownPage) explanation(subjects []string) {
 	MarkdownBasis(p.Document, e.Basis, e.Partial)
 }
 
-// MarkdownBasis says at the end what an answer is based on: what could not be read, and which scheduler it is about.
+// MarkdownBasis says at the end what an answer is based on: what could not be read, and which scheduler it is
+// about.
 func MarkdownBasis(d *markdown.Document, b explain.Basis, partial []string) {
 	d.List("Partial view:", markdown.Texts(partial))
 	if b.Version == "" {
@@ -490,7 +492,8 @@ func MarkdownShapes(d *markdown.Document, plan *explain.ShapePlan) {
 	MarkdownBasis(d, plan.Basis, plan.Partial)
 }
 
-// entriesOf returns the lines of a part of the page, but for those of its heading, each as a text. A name that a line begins with is code.
+// entriesOf returns the lines of a part of the page, but for those of its heading, each as a text. A name
+// that a line begins with is code.
 func (p *page) entriesOf(part func(), heading int) []markdown.Inline {
 	p.lines = nil
 	part()

@@ -16,7 +16,8 @@ const (
 	maxPlanNames = 4  // of pods in a row
 )
 
-// PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be done.
+// PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be
+// done.
 func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
 	p.replayHeadline(&plan.Replay, plan.LeavesSome())
@@ -130,7 +131,8 @@ func onNode(pod *explain.PlacedPod) string {
 	return string(pod.Node)
 }
 
-// deviceNames names the devices of a pod, those of one pool together. A pool that is called as the node is left out.
+// deviceNames names the devices of a pod, those of one pool together. A pool that is called as the node is
+// left out.
 func deviceNames(pod *explain.PlacedPod) string {
 	devices := pod.Devices
 	var parts []string

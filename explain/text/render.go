@@ -21,8 +21,8 @@ type Options struct {
 	Verbose bool
 	// Color marks roles with ANSI sequences.
 	Color bool
-	// Screen says that the lines are for a screen with keys, which knows no flags and has no room for words that are wider than it.
-	// More is its key that shows what is left out, and empty if none does.
+	// Screen says that the lines are for a screen with keys, which knows no flags and has no room for words
+	// that are wider than it. More is its key that shows what is left out, and empty if none does.
 	Screen bool
 	More   string
 }

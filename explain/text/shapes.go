@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// ShapeLines lays out a plan of nodes: what helps, the best first, what does not and why, and the pods that no node helps.
+// ShapeLines lays out a plan of nodes: what helps, the best first, what does not and why, and the pods that
+// no node helps.
 func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Basis: plan.Basis, Partial: plan.Partial}, opts)
 	p.shapesHeadline(plan)

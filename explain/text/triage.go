@@ -18,7 +18,8 @@ const (
 	maxFreeing  = 3 // fixes shown of one cause without Verbose
 )
 
-// TriageLines lays out a triage: how much is stuck, then cause by cause what frees most, and last what is not known.
+// TriageLines lays out a triage: how much is stuck, then cause by cause what frees most, and last what is not
+// known.
 func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 	p := newPage(&explain.Explanation{Basis: t.Basis, Partial: t.Partial}, opts)
 	p.stuckHeadline(t)
@@ -84,8 +85,8 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	p.add("", "  ", sign, span(styled.Strong, text))
 }
 
-// BestChange names the change that frees most of all that is stuck, among those that were tried. It is "" if no single one frees more
-// than the others, or all that is stuck has one cause.
+// BestChange names the change that frees most of all that is stuck, among those that were tried. It is "" if
+// no single one frees more than the others, or all that is stuck has one cause.
 func BestChange(t *explain.Triage) string {
 	i, f := t.Best()
 	if f == nil || len(t.Causes) == 1 {
@@ -284,7 +285,8 @@ func subjectCount(list []explain.Subject) string {
 	}
 }
 
-// waits says for how long the first of the subjects waits, and, where most began long after it, for how long these do.
+// waits says for how long the first of the subjects waits, and, where most began long after it, for how long
+// these do.
 func waits(c *explain.Cause, at time.Time) string {
 	text := words.Age(c.Since, at)
 	var since []time.Time

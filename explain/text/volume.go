@@ -62,8 +62,8 @@ func aboutVolume(v *explain.Volume) string {
 	return strings.Join(parts, " of ")
 }
 
-// volumeRows puts nodes together about which the same is to be said: first those that fit, the most room first, then those of
-// which the answer is not known, then the others, those that lack least first.
+// volumeRows puts nodes together about which the same is to be said: first those that fit, the most room
+// first, then those of which the answer is not known, then the others, those that lack least first.
 func (p *page) volumeRows(v *explain.Volume) []volumeRow {
 	var rows []volumeRow
 	at := map[string]int{}
@@ -110,7 +110,8 @@ func boolNumber(b bool) int {
 	return 0
 }
 
-// whyVolume says what decides: that in itself, if it says all that there is to say, or else what is in the way.
+// whyVolume says what decides: that in itself, if it says all that there is to say, or else what is in the
+// way.
 func whyVolume(n *explain.VolumeNode) string {
 	if n.Missing != nil && len(n.Reasons) == 1 || len(n.Reasons) == 0 {
 		return n.Message

@@ -31,8 +31,8 @@ func askedTogether(texts []string) string {
 	return "what these ask for: " + strings.Join(shown, "; ") + more
 }
 
-// askedBy says what a subject asks for, as far as it is part of a conflict: kind and number of the devices, and what has to be
-// true of them.
+// askedBy says what a subject asks for, as far as it is part of a conflict: kind and number of the devices,
+// and what has to be true of them.
 func askedBy(s *inspect.Snapshot, subject metav1.Object, c *explain.Conflict) string {
 	var claims []*resourcev1.ResourceClaim
 	switch subject := subject.(type) {

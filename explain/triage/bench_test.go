@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// stuckObjects has 500 claims that fit on none of 5,000 nodes, for three reasons in each of some namespaces, and with pods
-// that use them or without.
+// stuckObjects has 500 claims that fit on none of 5,000 nodes, for three reasons in each of some namespaces,
+// and with pods that use them or without.
 func stuckObjects(namespaces int, pods bool) inspect.Objects {
 	o := explaintest.BigCluster(5_000)
 	questions := explaintest.BigQuestions()

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// asks are the kinds of requirements by which a subject says what it wants. Where a conflict has others too, those are
-// its cause: that somebody wants four devices is none as long as there are four, which others hold.
+// asks are the kinds of requirements by which a subject says what it wants. Where a conflict has others too,
+// those are its cause: that somebody wants four devices is none as long as there are four, which others hold.
 var asks = map[explain.RequirementKind]bool{
 	explain.ClassTermRequired: true, explain.TermRequired: true, explain.ConstraintRequired: true, explain.CountRequired: true,
 	explain.RequestRequired: true, explain.CapacityRequired: true, explain.CountersRequired: true,
@@ -43,7 +43,8 @@ func (b blocker) name() string {
 	return b.kind + " " + b.of
 }
 
-// blockersOf are what keeps a subject from being scheduled, by its explanation, sorted. There is one at least.
+// blockersOf are what keeps a subject from being scheduled, by its explanation, sorted. There is one at
+// least.
 func blockersOf(e *explain.Explanation) []blocker {
 	var out []blocker
 	switch {
@@ -91,8 +92,8 @@ func blockersIn(c *explain.Conflict) []blocker {
 	return []blocker{askedToo(c)}
 }
 
-// askedToo is the blocker of those who ask for what nobody has. It does not depend on how much it is: that devices are to be of
-// one model is one cause, and that several are to be together is another.
+// askedToo is the blocker of those who ask for what nobody has. It does not depend on how much it is: that
+// devices are to be of one model is one cause, and that several are to be together is another.
 func askedToo(c *explain.Conflict) blocker {
 	var kinds, terms []string
 	for i := range c.Requirements {
@@ -186,8 +187,8 @@ func nearestReasons(e *explain.Explanation) []blocker {
 type collection struct {
 	s      *inspect.Snapshot
 	causes map[string]*explain.Cause
-	// alike are the numbers of the subjects of each cause that ask for different things, and whether the messages of these say
-	// what the cause is.
+	// alike are the numbers of the subjects of each cause that ask for different things, and whether the
+	// messages of these say what the cause is.
 	alike map[string]map[int]bool
 	// unlike is the number of subjects that are like no others.
 	unlike int
@@ -272,8 +273,8 @@ func whyOf(e *explain.Explanation) string {
 	return e.Predicate
 }
 
-// actorOf is who has to act for a subject: who makes the first of the fixes, who has to see to something, or else who can mend
-// what is in the way.
+// actorOf is who has to act for a subject: who makes the first of the fixes, who has to see to something, or
+// else who can mend what is in the way.
 func actorOf(e *explain.Explanation) explain.Actor {
 	switch {
 	case len(e.Fixes) > 0:
@@ -294,8 +295,9 @@ func actorOf(e *explain.Explanation) explain.Actor {
 	return explain.User
 }
 
-// sorted are the causes, the worst first: what cannot be scheduled or does not run, the more subjects the worse; then what is
-// not known, and what is held back on purpose. Where all subjects of a cause ask for the same, it is told in their words.
+// sorted are the causes, the worst first: what cannot be scheduled or does not run, the more subjects the
+// worse; then what is not known, and what is held back on purpose. Where all subjects of a cause ask for the
+// same, it is told in their words.
 func (c *collection) sorted() []explain.Cause {
 	var out []explain.Cause
 	for key, cause := range c.causes {

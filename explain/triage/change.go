@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// maxTrials is the number of changes that are tried on all that waits, minTrials that in any cluster, and perShape that of
-	// those of one shape.
+	// maxTrials is the number of changes that are tried on all that waits, minTrials that in any cluster, and
+	// perShape that of those of one shape.
 	maxTrials, minTrials, perShape = 128, 8, 4
 	// maxShapesTried bounds the number of trials times that of the shapes that wait and that of the nodes.
 	maxShapesTried = 2_000_000
-	// maxPlacedTrial, times that of the nodes, and minInTrial are how many more pods may be placed by a change. They are bounded
-	// since each makes another cluster.
+	// maxPlacedTrial, times that of the nodes, and minInTrial are how many more pods may be placed by a
+	// change. They are bounded since each makes another cluster.
 	maxPlacedTrial, minInTrial = 200_000, 32
 	// maxFixes is the number of fixes of a cause.
 	maxFixes = 4
@@ -49,8 +49,8 @@ type trial struct {
 	cut bool
 }
 
-// candidatesOf are the changes that are worth a trial: the first of each shape before the second ones, and of these those
-// first that were found for most. cut says that there are more that are not tried.
+// candidatesOf are the changes that are worth a trial: the first of each shape before the second ones, and of
+// these those first that were found for most. cut says that there are more that are not tried.
 func candidatesOf(c *scheduler.Cluster, shapes []*shape, answers map[*shape]*answer) (trials []*trial, cut bool) {
 	index := map[string]*trial{}
 	var all []*trial
@@ -91,7 +91,8 @@ func keyOf(f *explain.Fix) string {
 	return strings.Join(keys, "\n")
 }
 
-// ofSubject reports whether a fix changes what the subject asks for, and onlySubject whether it changes nothing else.
+// ofSubject reports whether a fix changes what the subject asks for, and onlySubject whether it changes
+// nothing else.
 func ofSubject(f *explain.Fix) bool { return slices.ContainsFunc(f.Edits, editsSubject) }
 
 func onlySubject(f *explain.Fix) bool {
@@ -104,7 +105,8 @@ func editsSubject(e explain.Edit) bool {
 	return claim || pod
 }
 
-// try makes each change by itself, schedules all that waits again, and notes who is placed then and was not before.
+// try makes each change by itself, schedules all that waits again, and notes who is placed then and was not
+// before.
 func (r *run) try(ctx context.Context, c *scheduler.Cluster, trials []*trial, opts *Options) error {
 	return allocator.Parallel(len(trials), func(i int) error {
 		t := trials[i]
@@ -126,8 +128,8 @@ func (r *run) try(ctx context.Context, c *scheduler.Cluster, trials []*trial, op
 	})
 }
 
-// with schedules the queue with a change made in the cluster as it is. A change of what the subject asks for is made to all
-// that ask for the same. It is nil if the change cannot be made in this way.
+// with schedules the queue with a change made in the cluster as it is. A change of what the subject asks for
+// is made to all that ask for the same. It is nil if the change cannot be made in this way.
 func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Options) (*run, error) {
 	at := slices.IndexFunc(r.queue, func(q queued) bool { return cycle.SubjectOf(q.subject) == t.of })
 	d, err := question.Decide(ctx, c, r.queue[at].subject, opts.Question)
@@ -154,7 +156,8 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	return r.again(ctx, scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), queue, unlike, limit, opts)
 }
 
-// changeAll changes the subjects of a shape as one of them was changed. unlike are the pods that are changed, or use a claim that is.
+// changeAll changes the subjects of a shape as one of them was changed. unlike are the pods that are changed,
+// or use a claim that is.
 func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.Carried) (now []queued, changedTo *inspect.Snapshot, unlike []*corev1.Pod) {
 	specs := make([]resourcev1.ResourceClaimSpec, len(carried.Claims))
 	for i, claim := range carried.Claims {
@@ -200,7 +203,8 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 	}), unlike
 }
 
-// addFixes adds the changes that free anything, and no less than they cost others, to the causes of what they free most of.
+// addFixes adds the changes that free anything, and no less than they cost others, to the causes of what they
+// free most of.
 func (c *collection) addFixes(trials []*trial, queue []queued) {
 	for _, t := range trials {
 		if len(t.frees) == 0 || len(t.frees) < len(t.loses) {
@@ -230,7 +234,8 @@ func (c *collection) addFixes(trials []*trial, queue []queued) {
 	}
 }
 
-// forAll says that the change is made for all subjects that ask for the same, where each has an object of its own, and how.
+// forAll says that the change is made for all subjects that ask for the same, where each has an object of its
+// own, and how.
 func (t *trial) forAll(queue []queued) {
 	if !slices.ContainsFunc(t.fix.Changes, func(c explain.ObjectChange) bool { return c.Kind == "ResourceClaim" || c.Kind == "Pod" }) {
 		return

@@ -21,8 +21,8 @@ func cpus(n string) func(*corev1.Pod) {
 	}
 }
 
-// TestChoiceOfNodes: the larger pod fits only on the larger node. If the smaller one, which is taken first, fits on both nodes, it is not known whether
-// there is room left.
+// TestChoiceOfNodes: the larger pod fits only on the larger node. If the smaller one, which is taken first,
+// fits on both nodes, it is not known whether there is room left.
 func TestChoiceOfNodes(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -61,8 +61,8 @@ func TestChoiceOfNodes(t *testing.T) {
 	}
 }
 
-// TestGroupInSomeRuns: kube-scheduler may put the leader where a worker needs the room. So it is not known whether the group
-// fits, though the run that is played places it.
+// TestGroupInSomeRuns: kube-scheduler may put the leader where a worker needs the room. So it is not known
+// whether the group fits, though the run that is played places it.
 func TestGroupInSomeRuns(t *testing.T) {
 	s, err := scenario.LoadPods("../../testdata/several/gang-of-leader-and-workers.txtar")
 	if err != nil {

@@ -30,8 +30,9 @@ func classFor(o *inspect.Objects, pod, class, selector string) {
 	}
 }
 
-// TestDriverDown: pods that ask for different numbers of different classes have one cause where one driver publishes nothing.
-// Who still holds its devices is told, and what looks for its pods; nothing of that is called a fix.
+// TestDriverDown: pods that ask for different numbers of different classes have one cause where one driver
+// publishes nothing. Who still holds its devices is told, and what looks for its pods; nothing of that is
+// called a fix.
 func TestDriverDown(t *testing.T) {
 	o := explaintest.NodesWithDevices(2) // of another driver
 	waiting(&o, "a", 1, 0)
@@ -82,8 +83,9 @@ func TestAskedTooMuch(t *testing.T) {
 	}
 }
 
-// TestDriverDownUnderPods: that a driver publishes nothing is one cause for those that wait for its devices and for those that have
-// some, on whichever nodes; what another driver has taken back on a node is a cause of that node.
+// TestDriverDownUnderPods: that a driver publishes nothing is one cause for those that wait for its devices
+// and for those that have some, on whichever nodes; what another driver has taken back on a node is a cause
+// of that node.
 func TestDriverDownUnderPods(t *testing.T) {
 	o := explaintest.NodesWithDevices(1, 1) // of another driver
 	runs := func(name, driver string, node int, device string) {
@@ -131,8 +133,8 @@ func TestDriverDownUnderPods(t *testing.T) {
 	}
 }
 
-// TestNoClassForAHeadline: what a class that does not exist would have to select is not known, so that creating it is no change to
-// begin with, however many wait for it.
+// TestNoClassForAHeadline: what a class that does not exist would have to select is not known, so that
+// creating it is no change to begin with, however many wait for it.
 func TestNoClassForAHeadline(t *testing.T) {
 	o := explaintest.NodesWithDevices(8)
 	for i, name := range []string{"a", "b", "c"} {

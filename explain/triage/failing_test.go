@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 )
 
-// TestNodesThatCannotBeCompared: a pod for which kube-scheduler fails to choose among the nodes that fit is not said to be all right.
+// TestNodesThatCannotBeCompared: a pod for which kube-scheduler fails to choose among the nodes that fit is
+// not said to be all right.
 func TestNodesThatCannotBeCompared(t *testing.T) {
 	o := explaintest.NodesWithDevices(2, 2)
 	waiting(&o, "a", 1, 0, func(pod *corev1.Pod) {

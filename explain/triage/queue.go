@@ -22,8 +22,8 @@ type queued struct {
 	asked bool
 }
 
-// queueOf returns what waits, in the order in which the scheduler takes it: pods that are on no node, and claims that no pod
-// uses. others are the pods that wait for other schedulers.
+// queueOf returns what waits, in the order in which the scheduler takes it: pods that are on no node, and
+// claims that no pod uses. others are the pods that wait for other schedulers.
 func queueOf(s *inspect.Snapshot, opts Options) (queue []queued, others map[string][]explain.Subject) {
 	var subjects []metav1.Object
 	others = map[string][]explain.Subject{}
@@ -55,8 +55,8 @@ func waits(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod)
 }
 
-// Likely reports whether anything is likely to be stuck: the scheduler has said of some pod that it fits nowhere. That takes
-// no question.
+// Likely reports whether anything is likely to be stuck: the scheduler has said of some pod that it fits
+// nowhere. That takes no question.
 func Likely(s *inspect.Snapshot) bool {
 	return slices.ContainsFunc(s.Objects().Pods, func(pod *corev1.Pod) bool {
 		return waits(pod) && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -65,13 +65,14 @@ func Likely(s *inspect.Snapshot) bool {
 	})
 }
 
-// unused reports whether a claim waits for devices and for a pod. Nobody else would tell that it can have none.
+// unused reports whether a claim waits for devices and for a pod. Nobody else would tell that it can have
+// none.
 func unused(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
 	return inspect.StateOf(claim) == inspect.ClaimPending && len(s.PodsOf(inspect.RefOf(claim))) == 0
 }
 
-// since is when a subject began to wait, as far as is known: when the scheduler first said that it does not fit, or when it
-// was created.
+// since is when a subject began to wait, as far as is known: when the scheduler first said that it does not
+// fit, or when it was created.
 func since(subject metav1.Object) time.Time {
 	if pod, ok := subject.(*corev1.Pod); ok {
 		i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {

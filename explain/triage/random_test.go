@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// randomCluster has pods that wait, some of them alike, beside those that run; nodes have two devices each, some of which are
-// held.
+// randomCluster has pods that wait, some of them alike, beside those that run; nodes have two devices each,
+// some of which are held.
 func randomCluster(seed int) *scheduler.Cluster {
 	g := randompod.New(seed)
 	o := g.World()
@@ -86,8 +86,8 @@ func synced() map[inspect.Resource]inspect.Health {
 	return out
 }
 
-// simply schedules a queue with none of the shortcuts: every pod that is not placed is asked about on all nodes, again and
-// again until nothing changes.
+// simply schedules a queue with none of the shortcuts: every pod that is not placed is asked about on all
+// nodes, again and again until nothing changes.
 func simply(ctx context.Context, t *testing.T, c *scheduler.Cluster, queue []queued, chosen map[explain.Subject]inspect.NodeName) map[string]inspect.NodeName {
 	t.Helper()
 	nodes := map[string]inspect.NodeName{}
@@ -131,8 +131,8 @@ func playedRun(t *testing.T, c *scheduler.Cluster, queue []queued) *run {
 	return r
 }
 
-// TestShortcuts compares the placements of random queues with those that are found without shortcuts, and the effect of fixes
-// that change the cluster with what comes of the same changes made by hand.
+// TestShortcuts compares the placements of random queues with those that are found without shortcuts, and the
+// effect of fixes that change the cluster with what comes of the same changes made by hand.
 func TestShortcuts(t *testing.T) {
 	fit, wait, tried := 0, 0, map[explain.FixKind]int{}
 	n := effort.Of(1_000, 20)

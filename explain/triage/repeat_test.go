@@ -21,7 +21,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestRepeat: a replay that repeats another one wherever nothing has changed does what one does that asks about every pod.
+// TestRepeat: a replay that repeats another one wherever nothing has changed does what one does that asks
+// about every pod.
 func TestRepeat(t *testing.T) {
 	freed, displaced, asked, repeated := 0, 0, 0, 0
 	for seed := range effort.Of(2_000, 150) {
@@ -202,7 +203,8 @@ func nodesOf(r *cycle.Replay) map[explain.Subject]inspect.NodeName {
 	return out
 }
 
-// outcomesOf is what became of pods, in their order. Pods that are left waiting are told by their names: why, is asked by nobody.
+// outcomesOf is what became of pods, in their order. Pods that are left waiting are told by their names: why,
+// is asked by nobody.
 func outcomesOf(r *cycle.Replay) string {
 	var b strings.Builder
 	for i := range r.Placed {

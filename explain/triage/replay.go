@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// outcome is what becomes of a subject that waits, when all that waits is scheduled in the order of the queue.
+// outcome is what becomes of a subject that waits, when all that waits is scheduled in the order of the
+// queue.
 type outcome int
 
 const (
@@ -41,7 +42,8 @@ type run struct {
 	played *cycle.Replay
 }
 
-// runOf is a run of the pods of a queue, and what becomes of its claims. For these the cluster is as it was before.
+// runOf is a run of the pods of a queue, and what becomes of its claims. For these the cluster is as it was
+// before.
 func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *cycle.Replay, opts *Options) (*run, error) {
 	r := &run{queue: queue, outcomes: make([]outcome, len(queue)), reservations: played.Reservations, nodes: map[explain.Subject]inspect.NodeName{}, played: played}
 	pods := map[explain.Subject]outcome{}
@@ -69,7 +71,8 @@ func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *cy
 	return r, r.confirmGroups(ctx, c, opts)
 }
 
-// confirmGroups takes back that pods of a group are placed where that is not so in all that may become of their group.
+// confirmGroups takes back that pods of a group are placed where that is not so in all that may become of
+// their group.
 func (r *run) confirmGroups(ctx context.Context, c *scheduler.Cluster, opts *Options) error {
 	known := map[*shape]bool{}
 	for i, q := range r.queue {
@@ -125,8 +128,8 @@ func claimsOf(ctx context.Context, c *scheduler.Cluster, queue []queued, opts *O
 	return out, err
 }
 
-// unclear marks the pods of which a plan does not know what becomes of them because of others. Of those that something may
-// refuse anyhow, that is what is told.
+// unclear marks the pods of which a plan does not know what becomes of them because of others. Of those that
+// something may refuse anyhow, that is what is told.
 func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Replay, played *cycle.Replay, opts *Options) error {
 	tied := map[explain.Subject]bool{} // as many of them wait in any case
 	for _, tie := range of.Ties {
@@ -163,8 +166,8 @@ func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Rep
 // after is the cluster once all that can be placed is.
 func (r *run) after(c *scheduler.Cluster) *scheduler.Cluster { return cycle.With(c, r.reservations...) }
 
-// again plays the queue in a cluster that was changed, up to a number of pods that are placed. unlike are the pods that were
-// changed, or nil if something else was.
+// again plays the queue in a cluster that was changed, up to a number of pods that are placed. unlike are the
+// pods that were changed, or nil if something else was.
 func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, unlike []*corev1.Pod, limit int, opts *Options) (*run, error) {
 	var pods []*corev1.Pod
 	for _, q := range queue {
@@ -201,7 +204,8 @@ func (r *run) asBefore(pod *corev1.Pod, nodes []*corev1.Node) int {
 	return 0
 }
 
-// maxCompared bounds the number of subjects times that of the nodes up to which the nodes are chosen anew for each change.
+// maxCompared bounds the number of subjects times that of the nodes up to which the nodes are chosen anew for
+// each change.
 const maxCompared = 20_000
 
 // comparesNodes reports whether it is looked at which nodes kube-scheduler chooses after each change.

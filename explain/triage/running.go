@@ -36,8 +36,8 @@ func (c *collection) addRunning(opts Options) {
 	}
 }
 
-// binding tells of a pod that waits on the node which the scheduler has chosen until its volumes are made, and reports whether it is one.
-// Where that fails, it is stuck.
+// binding tells of a pod that waits on the node which the scheduler has chosen until its volumes are made,
+// and reports whether it is one. Where that fails, it is stuck.
 func (c *collection) binding(t *explain.Triage, subject metav1.Object, opts Options) bool {
 	pod, ok := subject.(*corev1.Pod)
 	if !ok || lifecycle.SelectedNode(c.s, pod) == "" {
@@ -52,8 +52,8 @@ func (c *collection) binding(t *explain.Triage, subject metav1.Object, opts Opti
 	return true
 }
 
-// concerns reports whether a problem of a pod belongs here: what goes wrong within containers of pods that use no devices
-// does not.
+// concerns reports whether a problem of a pod belongs here: what goes wrong within containers of pods that
+// use no devices does not.
 func concerns(p *explain.Problem, pod *corev1.Pod) bool {
 	return p.Code != explain.ContainerFailed || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil
 }
@@ -74,8 +74,8 @@ func (c *collection) addProblem(pod *corev1.Pod, p *explain.Problem) {
 	})
 }
 
-// addLeft adds a pod that has devices of a driver that publishes nothing any more. That is one cause on all nodes, and the same as of
-// those that wait for devices of the driver.
+// addLeft adds a pod that has devices of a driver that publishes nothing any more. That is one cause on all
+// nodes, and the same as of those that wait for devices of the driver.
 func (c *collection) addLeft(pod *corev1.Pod, p *explain.Problem) {
 	subject := explain.StuckSubject{Subject: cycle.SubjectOf(pod), Since: p.Since, Alike: c.unlikeOthers()}
 	subject.Message = "has devices on " + pod.Spec.NodeName + " that are no longer published"

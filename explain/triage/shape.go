@@ -69,7 +69,8 @@ func (h *shaper) key(subject metav1.Object) string {
 	return string(text)
 }
 
-// claims are what the claims of a pod ask for, and the names of those that it shares or that have devices already.
+// claims are what the claims of a pod ask for, and the names of those that it shares or that have devices
+// already.
 func (h *shaper) claims(pod *corev1.Pod) []any {
 	var out []any
 	for i := range pod.Spec.ResourceClaims {
@@ -103,8 +104,8 @@ func (h *shaper) labels(pod *corev1.Pod) map[string]string {
 	return out
 }
 
-// askedOf is the spec of a pod without what does not decide where it can run: what differs between the pods of a set, and
-// its claims.
+// askedOf is the spec of a pod without what does not decide where it can run: what differs between the pods
+// of a set, and its claims.
 func askedOf(spec *corev1.PodSpec) *corev1.PodSpec {
 	out := *spec
 	out.Hostname, out.ResourceClaims = "", nil
@@ -161,8 +162,8 @@ func reads(selector *metav1.LabelSelector, label string) bool {
 	return ok || slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
 }
 
-// changed returns a subject with what edits made of the shape that it has: its claims, which are then to be put into the
-// objects, and the pod itself. The claims of edits are in the order of those of the pod.
+// changed returns a subject with what edits made of the shape that it has: its claims, which are then to be
+// put into the objects, and the pod itself. The claims of edits are in the order of those of the pod.
 func changed(s *inspect.Snapshot, subject metav1.Object, specs []resourcev1.ResourceClaimSpec, pod *corev1.Pod) (metav1.Object, []*resourcev1.ResourceClaim) {
 	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
 		claim = claim.DeepCopy()

@@ -22,8 +22,8 @@ import (
 
 // Options narrow what is looked at.
 type Options struct {
-	// Namespace is the only one whose subjects are told. If it is "", those of all are. What waits elsewhere is scheduled
-	// too, since it may take what they need.
+	// Namespace is the only one whose subjects are told. If it is "", those of all are. What waits elsewhere
+	// is scheduled too, since it may take what they need.
 	Namespace string
 	// Kind is the only kind of subjects that are told, Pod or ResourceClaim. If it is "", both are.
 	Kind string
@@ -31,12 +31,14 @@ type Options struct {
 	Selector labels.Selector
 	// Question are options of the single questions.
 	Question question.Options
-	// Explained, if not nil, is called with each explanation of a subject in the cluster as it is. It may be called by several
-	// goroutines at once.
+	// Explained, if not nil, is called with each explanation of a subject in the cluster as it is. It may be
+	// called by several goroutines at once.
 	Explained func(*explain.Explanation)
-	// Bound, if not nil, asks one of the questions, and gives it up with ErrTooLong when it takes longer than it may.
+	// Bound, if not nil, asks one of the questions, and gives it up with ErrTooLong when it takes longer than
+	// it may.
 	Bound func(ctx context.Context, ask func(context.Context) error) error
-	// Untried leaves out to try changes on all that waits, which takes longer than all else. Causes have no fixes then.
+	// Untried leaves out to try changes on all that waits, which takes longer than all else. Causes have no
+	// fixes then.
 	Untried bool
 	// maxFreed, if not 0, is how many a change frees at most until the rest is no longer counted.
 	maxFreed int
@@ -59,13 +61,15 @@ func (o *Options) asks(object metav1.Object) bool {
 }
 
 const (
-	// maxShapes is the number of different questions of which the cause is looked for, and minShapes that in any cluster.
+	// maxShapes is the number of different questions of which the cause is looked for, and minShapes that in
+	// any cluster.
 	maxShapes, minShapes = 200, 10
 	// maxShapesTimesNodes bounds their number times that of the nodes.
 	maxShapesTimesNodes = 500_000
 )
 
-// Of looks at everything that is stuck in a cluster. The error is that of the context, or of an allocation that is no abort.
+// Of looks at everything that is stuck in a cluster. The error is that of the context, or of an allocation
+// that is no abort.
 func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triage, error) {
 	s := c.Snapshot()
 	t := &explain.Triage{At: s.Time(), Basis: question.Basis(c), Partial: question.Limits(s)}
@@ -107,7 +111,8 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	return t, nil
 }
 
-// addQueue sorts what was asked about of the queue: what can be placed, what is stuck and why, and what is not known.
+// addQueue sorts what was asked about of the queue: what can be placed, what is stuck and why, and what is
+// not known.
 func (c *collection) addQueue(t *explain.Triage, r *run, answers map[*shape]*answer, opts Options) {
 	for i, q := range r.queue {
 		if !q.asked {
@@ -176,15 +181,15 @@ type answer struct {
 	e *explain.Explanation
 	// number tells answers apart.
 	number int
-	// behind says that the shape fits the cluster as it is, and no longer when those before it in the queue are placed, and
-	// fits that it does even then.
+	// behind says that the shape fits the cluster as it is, and no longer when those before it in the queue
+	// are placed, and fits that it does even then.
 	behind, fits bool
 	// members are the indices in the queue of those that are stuck. The first of them was asked about.
 	members []int
 }
 
-// explainAll explains shapes: in the cluster as it is if they are refused there, or else in the one in which all that can be
-// placed is.
+// explainAll explains shapes: in the cluster as it is if they are refused there, or else in the one in which
+// all that can be placed is.
 func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*shape, opts *Options) (map[*shape]*answer, error) {
 	out := map[*shape]*answer{}
 	for i, s := range shapes {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// waiting adds a pod to objects that waits for a number of devices of class "any" by a claim of its own, minutes after the
-// hour. With 0 devices it has no claim.
+// waiting adds a pod to objects that waits for a number of devices of class "any" by a claim of its own,
+// minutes after the hour. With 0 devices it has no claim.
 func waiting(o *inspect.Objects, name string, devices int64, minutes int, change ...func(*corev1.Pod)) {
 	created := metav1.NewTime(time.Date(2026, 11, 20, 9, minutes, 0, 0, time.UTC))
 	pod := explaintest.NewPod(func(p *corev1.PodSpec) {

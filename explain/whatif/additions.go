@@ -45,9 +45,9 @@ func (e GrantEdit) Apply(d *Draft) {
 	d.Change(e.Key(), func(o *inspect.Objects) { o.GrantAdminAccess(e.Namespace) })
 }
 
-// AddDevicesEdit publishes copies of devices on a node, free and with no taints but those that rules set on all of the pool,
-// each with counters of its own: in the pool that the driver has there or, where it has none, each in a pool of its own. A pool
-// that is incomplete or invalid stays so.
+// AddDevicesEdit publishes copies of devices on a node, free and with no taints but those that rules set on
+// all of the pool, each with counters of its own: in the pool that the driver has there or, where it has
+// none, each in a pool of its own. A pool that is incomplete or invalid stays so.
 type AddDevicesEdit struct {
 	Node  string
 	Added []DeviceCopies
@@ -135,8 +135,8 @@ func taintsOfPool(s *inspect.Snapshot, driver, pool string) []resourcev1.DeviceT
 	return out
 }
 
-// copied returns slices for a node with one copy of the device, with the taints that it gets there, and with its counters.
-// They are in no pool yet.
+// copied returns slices for a node with one copy of the device, with the taints that it gets there, and with
+// its counters. They are in no pool yet.
 func (a DeviceCopies) copied(node, name string, taints []resourcev1.DeviceTaint) []*resourcev1.ResourceSlice {
 	device := a.Device.DeepCopy()
 	device.Name, device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = name[:strings.Index(name, ".")], taints, nil, nil, nil
@@ -190,8 +190,9 @@ func AddSecond(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
 	}
 }
 
-// AddNode adds a node like another, with the devices of its own pools and nothing taken of them. It is as a node is that was
-// just added: ready, and not cordoned, with the volume drivers of the other and the pods that every such node gets. rename gives what is added its name. Where nodes are assumed because slices name
+// AddNode adds a node like another, with the devices of its own pools and nothing taken of them. It is as a
+// node is that was just added: ready, and not cordoned, with the volume drivers of the other and the pods
+// that every such node gets. rename gives what is added its name. Where nodes are assumed because slices name
 // them, only slices are added.
 func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) string) {
 	added := rename(like)
@@ -227,8 +228,8 @@ func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) 
 	}
 }
 
-// addCompany adds to a node what comes with it: how many volumes of each driver it attaches, and the pods that are bound to
-// each node.
+// addCompany adds to a node what comes with it: how many volumes of each driver it attaches, and the pods
+// that are bound to each node.
 func addCompany(o *inspect.Objects, like string, rename func(string) string) {
 	added := rename(like)
 	for _, drivers := range slices.Clone(o.CSINodes) {
@@ -247,26 +248,29 @@ func addCompany(o *inspect.Objects, like string, rename func(string) string) {
 	}
 }
 
-// BoundToNode reports whether a pod comes back to the node when it ends: that of a daemon set, or of a file of the kubelet.
+// BoundToNode reports whether a pod comes back to the node when it ends: that of a daemon set, or of a file
+// of the kubelet.
 func BoundToNode(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
-// ofCondition reports whether a taint says in what state a node is. Kubernetes itself sets it and takes it back, or what adds and
-// removes nodes.
+// ofCondition reports whether a taint says in what state a node is. Kubernetes itself sets it and takes it
+// back, or what adds and removes nodes.
 func ofCondition(taint corev1.Taint) bool {
 	return slices.ContainsFunc(conditionTaints, func(prefix string) bool { return strings.HasPrefix(taint.Key, prefix) })
 }
 
-// conditionTaints are what the keys of such taints begin with: of the node controller, of cloud providers, and of autoscalers.
+// conditionTaints are what the keys of such taints begin with: of the node controller, of cloud providers,
+// and of autoscalers.
 var conditionTaints = []string{
 	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
 	"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupt", "karpenter.sh/unregistered",
 }
 
-// TaintsLikeOf are the taints that AddNode gives a node too which is like another: those of the node that do not say in what state
-// it is, and how many of its devices its drivers have tainted. Whether the new one would have them is not known.
+// TaintsLikeOf are the taints that AddNode gives a node too which is like another: those of the node that do
+// not say in what state it is, and how many of its devices its drivers have tainted. Whether the new one
+// would have them is not known.
 func TaintsLikeOf(s *inspect.Snapshot, like string) (ofNode []corev1.Taint, devices int) {
 	if node, ok := s.Node(inspect.NodeName(like)); ok {
 		ofNode = slices.DeleteFunc(slices.Clone(node.Spec.Taints), ofCondition)

@@ -16,16 +16,16 @@ import (
 type Carried struct {
 	// Snapshot is the cluster with all that is changed around the subject. Templates are changed in it too.
 	Snapshot *inspect.Snapshot
-	// Claims are those of the question, changed where edits are about them, and Pod is the pod. They are not in the Snapshot.
-	// Pod is nil if the question is about a claim.
+	// Claims are those of the question, changed where edits are about them, and Pod is the pod. They are not
+	// in the Snapshot. Pod is nil if the question is about a claim.
 	Claims []*resourcev1.ResourceClaim
 	Pod    *corev1.Pod
 	// ChangesSubject says that some edit is about the claims of the question or its pod.
 	ChangesSubject bool
 }
 
-// Carry makes edits for good. It is nil if that cannot be done: claims that the scheduler generates for extended resources
-// nobody can write.
+// Carry makes edits for good. It is nil if that cannot be done: claims that the scheduler generates for
+// extended resources nobody can write.
 func (q *Question) Carry(ctx context.Context, edits []explain.Edit) *Carried {
 	made := make([]Edit, len(edits))
 	out := &Carried{}

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
 
-// ChangesOf writes down which objects the edits change, and how: the claims, or the templates from which they are made,
-// then the pod, then device classes. Edits that nobody can write into an object, such as the release of a claim, are left
-// out.
+// ChangesOf writes down which objects the edits change, and how: the claims, or the templates from which they
+// are made, then the pod, then device classes. Edits that nobody can write into an object, such as the
+// release of a claim, are left out.
 func ChangesOf(ctx context.Context, q *Question, edits []Edit) []explain.ObjectChange {
 	var out []explain.ObjectChange
 	done := map[int]bool{}
@@ -39,8 +39,8 @@ func ChangesOf(ctx context.Context, q *Question, edits []Edit) []explain.ObjectC
 	return append(out, classChanges(ctx, q, edits)...)
 }
 
-// writtenIn returns the object in which a claim of the question is written down, without a patch, and the JSON pointer to
-// the spec of the claim in it.
+// writtenIn returns the object in which a claim of the question is written down, without a patch, and the
+// JSON pointer to the spec of the claim in it.
 func (q *Question) writtenIn(claim int) (object explain.ObjectChange, root string) {
 	c := q.Claims[claim]
 	object = explain.ObjectChange{
@@ -95,7 +95,8 @@ func classChanges(ctx context.Context, q *Question, edits []Edit) []explain.Obje
 	return out
 }
 
-// patchOfContainers writes numbers of devices of the claim for extended resources into the containers that ask for them.
+// patchOfContainers writes numbers of devices of the claim for extended resources into the containers that
+// ask for them.
 func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 	var out []explain.PatchOperation
 	for _, e := range edits {
@@ -120,10 +121,11 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 	return out
 }
 
-// containerOf returns the container that a request of the claim for extended resources is for, and the resource. The request
-// is called "container-<i>-request-<j>", where i counts init containers and containers, and j the sorted names of the
-// resources of the container. What the others ask for also decides how much an init container that ends asks for in
-// addition, so ok is false where one asks for the resource: the number alone does not tell what would become of it.
+// containerOf returns the container that a request of the claim for extended resources is for, and the
+// resource. The request is called "container-<i>-request-<j>", where i counts init containers and containers,
+// and j the sorted names of the resources of the container. What the others ask for also decides how much an
+// init container that ends asks for in addition, so ok is false where one asks for the resource: the number
+// alone does not tell what would become of it.
 func containerOf(pod *corev1.Pod, request string) (c container, name corev1.ResourceName, ok bool) {
 	var i, j int
 	all := containersOf(pod)

@@ -14,8 +14,8 @@ import (
 // maxNear is the number of nodes on which changes are looked for one by one.
 const maxNear = 32
 
-// MaxSwept is the number of nodes up to which all are asked about a change of objects. In a larger cluster only those
-// are that come nearest.
+// MaxSwept is the number of nodes up to which all are asked about a change of objects. In a larger cluster
+// only those are that come nearest.
 const MaxSwept = 512
 
 // RankedNode is a node that refuses, with the score of its group: the higher, the less is missing.
@@ -24,8 +24,8 @@ type RankedNode struct {
 	Score int
 }
 
-// ClusterSandbox is the nodes on which what-if questions about the whole cluster are put: those that come nearest one by
-// one, all of them by asking one of each kind.
+// ClusterSandbox is the nodes on which what-if questions about the whole cluster are put: those that come
+// nearest one by one, all of them by asking one of each kind.
 type ClusterSandbox struct {
 	Q *Question
 	// Near are the nodes that are looked at one by one, the nearest first; cut says that there are more.
@@ -135,10 +135,9 @@ func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.No
 	return "", nil
 }
 
-// fitting returns the nodes on which the claims can be allocated with the edits made to them. There are none if the
-// scheduler then gives up because of any node. Nodes that look alike to
-// the question look alike also when it is put differently, as long as it is about the same fields of devices; so one
-// of them is asked.
+// fitting returns the nodes on which the claims can be allocated with the edits made to them. There are none
+// if the scheduler then gives up because of any node. Nodes that look alike to the question look alike also
+// when it is put differently, as long as it is about the same fields of devices; so one of them is asked.
 func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, error) {
 	w := c.Q.AsIs(ctx, edits)
 	if c.Q.Answers == nil || c.Q.Pod != nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
@@ -179,9 +178,9 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 	return out, nil
 }
 
-// FittingWith returns the nodes on which the claims can be allocated with the edits made for real, in the whole
-// snapshot. When the edits are about more than the claims, only the nodes that come nearest are asked in a large
-// cluster, and one more.
+// FittingWith returns the nodes on which the claims can be allocated with the edits made for real, in the
+// whole snapshot. When the edits are about more than the claims, only the nodes that come nearest are asked
+// in a large cluster, and one more.
 func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) (NodeSet, error) {
 	if c.Q.PerNode != nil {
 		names, err := c.Q.FittingAnew(ctx, c.Q, edits)

@@ -20,8 +20,8 @@ import (
 // what-if questions, where the terms of a class that are kept become selectors of the request.
 const anyClass = "any.kubectl-dra.dev"
 
-// Draft collects edits before they are made, so that a selector of which several terms change is written once,
-// and what is removed from a list does not move what other edits are about.
+// Draft collects edits before they are made, so that a selector of which several terms change is written
+// once, and what is removed from a list does not move what other edits are about.
 type Draft struct {
 	q      *Question
 	claims []*resourcev1.ResourceClaim // those of the question, but for copies that edits changed
@@ -36,7 +36,8 @@ type Draft struct {
 	released map[inspect.ClaimRef]bool
 	gates    map[inspect.Gate]bool
 	changes  map[string]func(*inspect.Objects) // by what they change
-	// around are changes of nodes and of other pods, which matter to filters and not to the allocation of devices.
+	// around are changes of nodes and of other pods, which matter to filters and not to the allocation of
+	// devices.
 	around map[string]func(*inspect.Objects)
 	// ended are other pods that are gone. They matter to filters only, and are not in around.
 	ended map[inspect.PodRef]bool
@@ -78,8 +79,8 @@ func (d *Draft) Pod() *corev1.Pod {
 	return d.pod
 }
 
-// world puts together what the edits make of the question, in a cluster in which they are made. With whole that is made of
-// the whole snapshot.
+// world puts together what the edits make of the question, in a cluster in which they are made. With whole
+// that is made of the whole snapshot.
 func (d *Draft) world(ctx context.Context, c *scheduler.Cluster, whole bool) *World {
 	w := &World{Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
 	for _, n := range d.q.inVain() {
@@ -139,8 +140,8 @@ func (d *Draft) freeDevices(ref inspect.ClaimRef) {
 	d.released[ref] = true
 }
 
-// release takes its devices from a claim. Whoever uses it ends for that, but for a claim that is reserved for nobody: that one
-// is deallocated as it is.
+// release takes its devices from a claim. Whoever uses it ends for that, but for a claim that is reserved for
+// nobody: that one is deallocated as it is.
 func (d *Draft) release(ref inspect.ClaimRef) {
 	d.freeDevices(ref)
 	s := d.q.Cluster.Snapshot()
@@ -154,8 +155,8 @@ func (d *Draft) release(ref inspect.ClaimRef) {
 	}
 }
 
-// freeOfEnded takes their devices from the claims of pods that end which go with them, or are reserved for nobody else:
-// Kubernetes does that. Others keep their devices, and whoever uses them stays.
+// freeOfEnded takes their devices from the claims of pods that end which go with them, or are reserved for
+// nobody else: Kubernetes does that. Others keep their devices, and whoever uses them stays.
 func (d *Draft) freeOfEnded() {
 	s := d.q.Cluster.Snapshot()
 	for ref := range d.ended {
@@ -197,8 +198,8 @@ func (d *Draft) enable(gates ...inspect.Gate) {
 	}
 }
 
-// Change changes objects of the snapshot: copies of them, since those that there are belong to others. The key
-// says what is changed, and tells changes apart.
+// Change changes objects of the snapshot: copies of them, since those that there are belong to others. The
+// key says what is changed, and tells changes apart.
 func (d *Draft) Change(key string, change func(*inspect.Objects)) {
 	if d.changes == nil {
 		d.changes = map[string]func(*inspect.Objects){}
@@ -227,8 +228,8 @@ func (d *Draft) EndPods(refs ...inspect.PodRef) {
 // aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.
 func (d *Draft) aroundKeys() []string { return slices.Sorted(maps.Keys(d.around)) }
 
-// Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of a class
-// whose terms change, the request gets those that are kept as its own.
+// Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of
+// a class whose terms change, the request gets those that are kept as its own.
 func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
 	for _, key := range slices.SortedFunc(maps.Keys(d.terms), reversedSelectors) { // from the back, so that indices stay true
 		selectors := d.Fields(key.At).Selectors
@@ -319,8 +320,8 @@ func (d *Draft) worldKey() string {
 	return b.String()
 }
 
-// Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known already of
-// expressions and devices is shared with a like cluster.
+// Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known
+// already of expressions and devices is shared with a like cluster.
 func (d *Draft) Cluster(s *inspect.Snapshot, like *scheduler.Cluster) *scheduler.Cluster {
 	return scheduler.NewCluster(d.snapshot(s), scheduler.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
 }
@@ -341,8 +342,8 @@ func (d *Draft) snapshot(s *inspect.Snapshot) *inspect.Snapshot {
 	return s
 }
 
-// changeClasses makes the edits of classes in the classes themselves, for all who use them, and no longer in the
-// requests.
+// changeClasses makes the edits of classes in the classes themselves, for all who use them, and no longer in
+// the requests.
 func (d *Draft) changeClasses(ctx context.Context) {
 	classes := d.classEdits()
 	d.classTerms = nil

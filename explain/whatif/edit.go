@@ -14,8 +14,8 @@ import (
 // verified on the whole snapshot, and written down as a patch. A new kind of edit is a new type; nothing else
 // lists them.
 type Edit interface {
-	// Key names what the edit changes. Edits that change more or less of the same, such as a count that is lowered by
-	// one instead of to one, share it.
+	// Key names what the edit changes. Edits that change more or less of the same, such as a count that is
+	// lowered by one instead of to one, share it.
 	Key() string
 	// Apply makes the change in a draft.
 	Apply(d *Draft)
@@ -30,12 +30,12 @@ type ClaimEdit interface {
 	Of(claim int) Edit
 }
 
-// SpecEdit is an edit of a claim that its owner can make: it can be written down as a patch, and tried without
-// changing anything but the claims.
+// SpecEdit is an edit of a claim that its owner can make: it can be written down as a patch, and tried
+// without changing anything but the claims.
 type SpecEdit interface {
 	ClaimEdit
-	// Patch writes the operations for fields of requests. Selectors, and what is removed from lists, are written
-	// by the patch itself, because all edits of a list have to be known for that.
+	// Patch writes the operations for fields of requests. Selectors, and what is removed from lists, are
+	// written by the patch itself, because all edits of a list have to be known for that.
 	Patch(p *Patch)
 }
 
@@ -46,8 +46,8 @@ type PodEdit interface {
 	PatchPod(p *Patch)
 }
 
-// readsOthers is implemented by edits that make a claim depend on other fields of devices than before, so that
-// nodes that look alike to the question need not look alike any more.
+// readsOthers is implemented by edits that make a claim depend on other fields of devices than before, so
+// that nodes that look alike to the question need not look alike any more.
 type readsOthers interface{ readsOtherFields() }
 
 // AdmitsOthers is implemented by edits that let a request have devices that it did not accept.
@@ -59,8 +59,8 @@ type restricted interface {
 	feasible(q *Question) bool
 }
 
-// Feasible reports whether somebody can make the edit. Into the claim that the scheduler generates for extended
-// resources nobody can write.
+// Feasible reports whether somebody can make the edit. Into the claim that the scheduler generates for
+// extended resources nobody can write.
 func (q *Question) Feasible(e Edit) bool {
 	if r, ok := e.(restricted); ok {
 		return r.feasible(q)
@@ -136,8 +136,8 @@ func (e TermEdit) Apply(d *Draft) { d.replaceTerm(e.SelectorRef, e.Term, e.Expre
 // Patch writes nothing: the Patch itself writes selectors.
 func (e TermEdit) Patch(*Patch) {}
 
-// ClassTermEdit replaces a term of a selector of the class of a request, or drops it. On one node that is tried for
-// the request alone; in the whole snapshot the class is changed, for all who use it.
+// ClassTermEdit replaces a term of a selector of the class of a request, or drops it. On one node that is
+// tried for the request alone; in the whole snapshot the class is changed, for all who use it.
 type ClassTermEdit struct {
 	SelectorRef // of the class of the request
 	Term        int
@@ -408,8 +408,9 @@ func (e ReleaseEdit) Apply(d *Draft) { d.release(e.Claim) }
 // feasible: there is nothing to release where devices are held by supposition only.
 func (e ReleaseEdit) feasible(q *Question) bool { return !q.Supposed[e.Claim] }
 
-// FreeDevicesEdit takes the devices from a claim and leaves those who use it where they are. Nobody can do that; it says
-// what the devices of the claim have to do with it, apart from the rest of the room that its pods take.
+// FreeDevicesEdit takes the devices from a claim and leaves those who use it where they are. Nobody can do
+// that; it says what the devices of the claim have to do with it, apart from the rest of the room that its
+// pods take.
 type FreeDevicesEdit struct{ Claim inspect.ClaimRef }
 
 // Key names the claim. It is that of releasing it.

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// Filtered returns the pod of the question as the scheduler's other filters see it. It is nil if the question is not about
-// a pod.
+// Filtered returns the pod of the question as the scheduler's other filters see it. It is nil if the question
+// is not about a pod.
 func (q *Question) Filtered() *filters.Prepared {
 	if q.Pod == nil {
 		return nil
@@ -28,9 +28,9 @@ func (q *Question) Filtered() *filters.Prepared {
 	return q.prepare.pod
 }
 
-// filtered returns the pod of a draft as the filters see it. With whole they see the snapshot of a cluster that was made
-// of the whole snapshot of the question, if the draft changes more in it than pods and nodes; otherwise that of the question,
-// with the pods and nodes that the draft changes.
+// filtered returns the pod of a draft as the filters see it. With whole they see the snapshot of a cluster
+// that was made of the whole snapshot of the question, if the draft changes more in it than pods and nodes;
+// otherwise that of the question, with the pods and nodes that the draft changes.
 func (d *Draft) filtered(c *scheduler.Cluster, whole bool) *filters.Prepared {
 	if whole && len(d.gates)+len(d.changes) > 0 {
 		return d.withoutEnded(c.Filters().Prepare(d.pod))
@@ -80,14 +80,14 @@ func (q *Question) inChanged(d *Draft) *filters.Prepared {
 	return p
 }
 
-// RefusedBefore reports whether a filter refuses that the scheduler asks before it allocates devices. It then never gets to
-// an error of the allocation.
+// RefusedBefore reports whether a filter refuses that the scheduler asks before it allocates devices. It then
+// never gets to an error of the allocation.
 func RefusedBefore(o *filters.Outcome) bool {
 	return slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Plugin != filters.NodeDeclaredFeatures })
 }
 
-// KeepsOut reports whether a refusal keeps the pod from a node whatever room is there. What devices the node has is of no
-// interest then.
+// KeepsOut reports whether a refusal keeps the pod from a node whatever room is there. What devices the node
+// has is of no interest then.
 func KeepsOut(r *filters.Refusal) bool {
 	switch r.Code {
 	case filters.NodeMismatch, filters.NodeTainted, filters.Unschedulable:
@@ -145,8 +145,8 @@ func leftRange(refusals []filters.Refusal) (low, high int64) {
 	return low, high
 }
 
-// ReasonsOf are the reasons for which nodes are refused, in the order in which the scheduler asks its filters. Each node has
-// the same reasons.
+// ReasonsOf are the reasons for which nodes are refused, in the order in which the scheduler asks its
+// filters. Each node has the same reasons.
 func ReasonsOf(outcomes []filters.Outcome) []explain.Reason {
 	if len(outcomes) == 0 {
 		return nil

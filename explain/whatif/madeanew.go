@@ -12,11 +12,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A pod cannot be changed but for being deleted and made anew. The claims that were made for it go with it, with the devices that
-// they have, and others are made from the templates that there are now.
+// A pod cannot be changed but for being deleted and made anew. The claims that were made for it go with it,
+// with the devices that they have, and others are made from the templates that there are now.
 
-// madeAnew returns the question as it is put once edits have replaced the pod. It is the question itself if they do not, or if
-// nothing of the pod's own has devices. It is nil if the new pod would wait for a claim of which there is no template.
+// madeAnew returns the question as it is put once edits have replaced the pod. It is the question itself if
+// they do not, or if nothing of the pod's own has devices. It is nil if the new pod would wait for a claim of
+// which there is no template.
 func (q *Question) madeAnew(edits []Edit) *Question {
 	if q.Pod == nil || !slices.ContainsFunc(edits, q.replacesPod) {
 		return q
@@ -50,7 +51,8 @@ func (q *Question) madeAnew(edits []Edit) *Question {
 	return &out
 }
 
-// unsuitableWith says which nodes the pod cannot use, and why, when only these of its claims still have devices.
+// unsuitableWith says which nodes the pod cannot use, and why, when only these of its claims still have
+// devices.
 func (q *Question) unsuitableWith(own map[inspect.ClaimRef]bool) map[inspect.NodeName]explain.Reason {
 	out := map[inspect.NodeName]explain.Reason{}
 	for _, node := range q.Nodes {
@@ -70,8 +72,9 @@ func (q *Question) unsuitableWith(own map[inspect.ClaimRef]bool) map[inspect.Nod
 	return out
 }
 
-// inPodOrder puts claims in the order in which the pod names them if some are made anew, which are the last of the question: the
-// scheduler allocates one after the other, and what the first gets the next cannot have. The claim of what the containers ask for stays last.
+// inPodOrder puts claims in the order in which the pod names them if some are made anew, which are the last
+// of the question: the scheduler allocates one after the other, and what the first gets the next cannot have.
+// The claim of what the containers ask for stays last.
 func (q *Question) inPodOrder(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
 	if len(q.Renewed) == 0 {
 		return claims
@@ -107,7 +110,8 @@ func (q *Question) replacesPod(e Edit) bool {
 	return false
 }
 
-// lostTemplate reports whether there is a claim of the pod that cannot be made again, since its template is gone.
+// lostTemplate reports whether there is a claim of the pod that cannot be made again, since its template is
+// gone.
 func (q *Question) lostTemplate() bool {
 	s := q.Cluster.Snapshot()
 	for i := range q.Pod.Spec.ResourceClaims {

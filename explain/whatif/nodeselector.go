@@ -31,7 +31,8 @@ func NodeMatches(selector *corev1.NodeSelector, node *corev1.Node) bool {
 	return err == nil && parsed.Match(node)
 }
 
-// MatchesRequiredAffinity reports whether a node matches the required node affinity of a pod, whatever its node selector.
+// MatchesRequiredAffinity reports whether a node matches the required node affinity of a pod, whatever its
+// node selector.
 func MatchesRequiredAffinity(pod *corev1.Pod, node *corev1.Node) bool {
 	without := &corev1.Pod{Spec: corev1.PodSpec{Affinity: pod.Spec.Affinity}}
 	match, err := nodeaffinity.GetRequiredNodeAffinity(without).Match(node)

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
 
-// PatchOf writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back, so that
-// the indices stay true. For a pod there are only those of edits of the pod
-// itself, because its claims are other objects.
+// PatchOf writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back, so
+// that the indices stay true. For a pod there are only those of edits of the pod itself, because its claims
+// are other objects.
 func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOperation {
 	root := "/spec"
 	switch q.Subject.Kind {

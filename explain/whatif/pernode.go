@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// FittingAnew returns the nodes that fit with edits of a part of the question (see Partial), whatever part they belong to: the
-// claim that depends on the node is made for the changed pod. There are none if the scheduler gives up.
+// FittingAnew returns the nodes that fit with edits of a part of the question (see Partial), whatever part
+// they belong to: the claim that depends on the node is made for the changed pod. There are none if the
+// scheduler gives up.
 func (q *Question) FittingAnew(ctx context.Context, part *Question, edits []Edit) ([]inspect.NodeName, error) {
 	again := q.madeAnew(edits)
 	if again == nil {
@@ -71,7 +72,8 @@ func (e classesEdit) Apply(d *Draft) {
 	}
 }
 
-// podWith is the pod with the edits that are written into it, those of the claim that is made of its containers too.
+// podWith is the pod with the edits that are written into it, those of the claim that is made of its
+// containers too.
 func (q *Question) podWith(edits []Edit) *corev1.Pod {
 	d := q.Draft(edits)
 	for _, e := range edits {

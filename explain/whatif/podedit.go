@@ -43,7 +43,8 @@ func resourceLists(pod *corev1.Pod) []corev1.ResourceList {
 	return append(out, pod.Spec.Overhead)
 }
 
-// DropResourceEdit makes the pod ask for nothing of a resource. Nobody wants that; it says what the resource has to do with it.
+// DropResourceEdit makes the pod ask for nothing of a resource. Nobody wants that; it says what the resource
+// has to do with it.
 type DropResourceEdit struct{ Resource corev1.ResourceName }
 
 // Key names the resource.
@@ -87,8 +88,8 @@ func (e ResourceEdit) Apply(d *Draft) {
 	}
 }
 
-// setsLimit reports whether the limit has to change with the request: a resource that cannot be overcommitted has the same
-// of both, and a limit without a request is one.
+// setsLimit reports whether the limit has to change with the request: a resource that cannot be overcommitted
+// has the same of both, and a limit without a request is one.
 func (e ResourceEdit) setsLimit(c container) bool {
 	limit, ok := c.Resources.Limits[e.Resource]
 	_, requested := c.Resources.Requests[e.Resource]
@@ -107,8 +108,8 @@ func (e ResourceEdit) PatchPod(p *Patch) {
 	}
 }
 
-// PortEdit makes the pod ask for no particular port of the node instead of one. A pod in the network of the node has all its
-// ports there, so nobody can make it.
+// PortEdit makes the pod ask for no particular port of the node instead of one. A pod in the network of the
+// node has all its ports there, so nobody can make it.
 type PortEdit struct {
 	Port     int32
 	Protocol corev1.Protocol
@@ -261,7 +262,8 @@ func (e MorePodsEdit) Apply(d *Draft) {
 
 func (e MorePodsEdit) feasible(*Question) bool { return false } // it is a setting of the kubelet
 
-// DeclareFeaturesEdit makes a node declare features. Nobody can do that but with another version of the kubelet.
+// DeclareFeaturesEdit makes a node declare features. Nobody can do that but with another version of the
+// kubelet.
 type DeclareFeaturesEdit struct {
 	Node     inspect.NodeName
 	Features []string
@@ -378,8 +380,8 @@ func (e EndPodsEdit) Key() string { return fmt.Sprintf("end pods %v", e.Pods) }
 // Apply takes the pods away.
 func (e EndPodsEdit) Apply(d *Draft) { d.EndPods(e.Pods...) }
 
-// NotRepellingEdit makes other pods keep nobody away. Nobody can do that; it says what they have against the pod, apart from
-// the room that they take.
+// NotRepellingEdit makes other pods keep nobody away. Nobody can do that; it says what they have against the
+// pod, apart from the room that they take.
 type NotRepellingEdit struct{ Pods []inspect.PodRef }
 
 // Key names the pods.
@@ -436,8 +438,8 @@ func (e MoreVolumesEdit) Apply(d *Draft) {
 
 func (e MoreVolumesEdit) feasible(*Question) bool { return false }
 
-// VolumesOf names the volumes of a pod that are about a volume claim, or the one of that name, or all that need a claim or a
-// disk if the object is another one.
+// VolumesOf names the volumes of a pod that are about a volume claim, or the one of that name, or all that
+// need a claim or a disk if the object is another one.
 func VolumesOf(pod *corev1.Pod, kind, name string) []string {
 	if kind == "Volume" {
 		return []string{name}

@@ -14,8 +14,8 @@ import (
 // plenty stands for an amount that never runs out.
 const plenty = int64(1) << 50
 
-// changeSlices replaces some slices of a pool by changed copies. The others stay the same objects, of which much is
-// known already.
+// changeSlices replaces some slices of a pool by changed copies. The others stay the same objects, of which
+// much is known already.
 func changeSlices(o *inspect.Objects, pool inspect.PoolID, which func(*resourcev1.ResourceSlice) bool, change func(*resourcev1.ResourceSlice)) {
 	for i, slice := range o.Slices {
 		if inspect.PoolOf(slice) == pool && which(slice) {
@@ -56,8 +56,8 @@ func RaiseCapacity(s *resourcev1.ResourceSlice, name resourcev1.QualifiedName) {
 	}
 }
 
-// completePool makes a pool complete with the slices of its newest generation that are published, and takes out
-// of them what makes the pool invalid.
+// completePool makes a pool complete with the slices of its newest generation that are published, and takes
+// out of them what makes the pool invalid.
 func completePool(o *inspect.Objects, pool inspect.PoolID) {
 	newest := inspect.NewestSlices(slices.DeleteFunc(slices.Clone(o.Slices), func(s *resourcev1.ResourceSlice) bool {
 		return inspect.PoolOf(s) != pool
@@ -71,8 +71,8 @@ func completePool(o *inspect.Objects, pool inspect.PoolID) {
 	repairPool(current)
 }
 
-// repairPool takes out of the slices of a pool what makes it invalid: second devices of a name on the same nodes,
-// second counter sets of a name, and devices that consume counters that do not exist.
+// repairPool takes out of the slices of a pool what makes it invalid: second devices of a name on the same
+// nodes, second counter sets of a name, and devices that consume counters that do not exist.
 func repairPool(pool []*resourcev1.ResourceSlice) {
 	counters := map[string]map[string]resourcev1.Counter{}
 	for _, slice := range pool {

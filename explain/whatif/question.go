@@ -25,7 +25,8 @@ type Question struct {
 	Nodes   []*corev1.Node
 	// Templates names for each of the first claims the template from which it is made, or "".
 	Templates []string
-	// Own are claims of the pod in question that have devices already. To release them is no help: it needs them.
+	// Own are claims of the pod in question that have devices already. To release them is no help: it needs
+	// them.
 	Own map[inspect.ClaimRef]bool
 	// Renewed are claims that go with the pod when it is made anew, with their devices.
 	Renewed []inspect.ClaimRef
@@ -35,12 +36,14 @@ type Question struct {
 	SupposedPods map[inspect.PodRef]bool
 	// Unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	Unsuitable map[inspect.NodeName]explain.Reason
-	// UnsuitableWith says why the pod cannot use a node with only some of its claims that have devices. It is nil if it can, and may be
-	// nil itself if there are no such claims.
+	// UnsuitableWith says why the pod cannot use a node with only some of its claims that have devices. It is
+	// nil if it can, and may be nil itself if there are no such claims.
 	UnsuitableWith func(node *corev1.Node, own map[inspect.ClaimRef]bool) *explain.Reason
-	// Pod is the pod that asks, if the question is about one. The scheduler's other filters are then asked about it too.
+	// Pod is the pod that asks, if the question is about one. The scheduler's other filters are then asked
+	// about it too.
 	Pod *corev1.Pod
-	// Grouped says that the other pods of its group are asked about too, so that whether they find room is no doubt here.
+	// Grouped says that the other pods of its group are asked about too, so that whether they find room is no
+	// doubt here.
 	Grouped bool
 	// PerNode, if not nil, adds a claim that depends on the node.
 	PerNode ClaimPerNode
@@ -70,10 +73,11 @@ type preparation struct {
 
 // ClaimPerNode is a claim that differs from node to node: that for extended resources, say.
 type ClaimPerNode interface {
-	// On returns the claim for a node, or nil when the node needs none. misfit says why the node cannot be used at all;
-	// it is nil if it can.
+	// On returns the claim for a node, or nil when the node needs none. misfit says why the node cannot be
+	// used at all; it is nil if it can.
 	On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit *explain.Reason)
-	// Of returns the claim for another pod in place of the one that it is for. It is nil if that needs none on any node.
+	// Of returns the claim for another pod in place of the one that it is for. It is nil if that needs none
+	// on any node.
 	Of(pod *corev1.Pod) ClaimPerNode
 }
 
@@ -83,10 +87,11 @@ type Answer struct {
 	Q *Question
 	// Nodes are indices into the nodes of the question, ascending. The slice may be shared.
 	Nodes []int
-	// Unsuitable are reasons why the pod cannot use the nodes whatever devices they have, which were not asked for devices.
+	// Unsuitable are reasons why the pod cannot use the nodes whatever devices they have, which were not
+	// asked for devices.
 	Unsuitable []explain.Reason
-	// Filtered is what the scheduler's other filters say of each of the nodes: for the same reasons. It is empty if they have
-	// nothing against them.
+	// Filtered is what the scheduler's other filters say of each of the nodes: for the same reasons. It is
+	// empty if they have nothing against them.
 	Filtered []filters.Outcome
 	// Risk says whether the scheduler's own search may time out on the nodes, once that was counted.
 	Risk   explain.TimeoutRisk
@@ -97,7 +102,8 @@ type Answer struct {
 // Allocatable reports whether the nodes have the devices, and nothing else refuses them.
 func (a *Answer) Allocatable() bool { return len(a.Filtered) == 0 && a.hasDevices() }
 
-// Doubtful reports whether the nodes have the devices, and nothing is known that refuses them, but something could.
+// Doubtful reports whether the nodes have the devices, and nothing is known that refuses them, but something
+// could.
 func (a *Answer) Doubtful() bool {
 	return a.hasDevices() && len(a.Filtered) > 0 && len(a.Filtered[0].Refusals) == 0
 }
@@ -152,9 +158,9 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 	return answers, err
 }
 
-// inVain are the nodes, by their index, that the pod cannot use because of claims that have devices already. The scheduler asks them
-// for the devices of its other claims before it says so, and gives up on the pod if that fails there (Filter of its plugin
-// DynamicResources).
+// inVain are the nodes, by their index, that the pod cannot use because of claims that have devices already.
+// The scheduler asks them for the devices of its other claims before it says so, and gives up on the pod if
+// that fails there (Filter of its plugin DynamicResources).
 func (q *Question) inVain() []int {
 	var out []int
 	for i, node := range q.Nodes {
@@ -165,7 +171,8 @@ func (q *Question) inVain() []int {
 	return out
 }
 
-// askInVain finds out on which of the nodes that are asked in vain the scheduler gives up: these answer so, and nothing else.
+// askInVain finds out on which of the nodes that are asked in vain the scheduler gives up: these answer so,
+// and nothing else.
 func (q *Question) askInVain(ctx context.Context, answers []Answer, outcomes []filters.Outcome) ([]Answer, error) {
 	vain := q.inVain()
 	if len(vain) == 0 || !slices.ContainsFunc(answers, func(a Answer) bool { return a.hasDevices() && !a.Refused() }) {
@@ -203,8 +210,8 @@ func (q *Question) askInVain(ctx context.Context, answers []Answer, outcomes []f
 	return answers, nil
 }
 
-// askAgain asks the first node of those answers that were split from the one of another node: nodes that look alike have
-// devices of their own.
+// askAgain asks the first node of those answers that were split from the one of another node: nodes that look
+// alike have devices of their own.
 func (q *Question) askAgain(ctx context.Context, answers []Answer, decided int) error {
 	for i := range answers {
 		a := &answers[i]
@@ -222,8 +229,8 @@ func (q *Question) askAgain(ctx context.Context, answers []Answer, decided int) 
 	return nil
 }
 
-// splitByFilters splits an answer about devices by what the filters say of its nodes. outcomes are by the index of the
-// node; there are none if no filter was asked.
+// splitByFilters splits an answer about devices by what the filters say of its nodes. outcomes are by the
+// index of the node; there are none if no filter was asked.
 func splitByFilters(a Answer, outcomes []filters.Outcome) []Answer {
 	if len(outcomes) == 0 {
 		return []Answer{a}
@@ -253,8 +260,8 @@ func splitByFilters(a Answer, outcomes []filters.Outcome) []Answer {
 	return out
 }
 
-// sortNodes separates the nodes that the pod cannot use, by why not, from the others. outcomes is what the filters say, by
-// the index of the node; there are none if the question is not about a pod.
+// sortNodes separates the nodes that the pod cannot use, by why not, from the others. outcomes is what the
+// filters say, by the index of the node; there are none if the question is not about a pod.
 func (q *Question) sortNodes() (unsuitable []Answer, suitable []int, outcomes []filters.Outcome) {
 	suitable = make([]int, 0, len(q.Nodes))
 	if len(q.Unsuitable) == 0 && q.PerNode == nil && q.Pod == nil {
@@ -321,7 +328,8 @@ func misfits(q *Question, node *corev1.Node) []explain.Reason {
 	return nil
 }
 
-// Simplify makes a question with a claim that depends on the node a plain one if it is the same for all suitable nodes.
+// Simplify makes a question with a claim that depends on the node a plain one if it is the same for all
+// suitable nodes.
 func (q *Question) Simplify() {
 	if q.PerNode == nil {
 		return
@@ -375,7 +383,8 @@ func variants(q *Question, nodes []int) []variant {
 	return out
 }
 
-// Keys of reasons for which a pod cannot use a node, and which the scheduler finds before it asks for devices.
+// Keys of reasons for which a pod cannot use a node, and which the scheduler finds before it asks for
+// devices.
 const (
 	Bound            = "bound"
 	extendedResource = "extended resource"

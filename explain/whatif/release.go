@@ -24,9 +24,10 @@ func Release(o *inspect.Objects, refs ...inspect.ClaimRef) {
 	}
 }
 
-// ReleaseFromUse takes its allocation from a claim, and ends the pods that hold it, without which that cannot be: they are taken
-// away from the objects, which are those of the snapshot. Other claims that were reserved for nothing but these pods give their
-// devices back, too. A claim that is not among the objects changes nothing.
+// ReleaseFromUse takes its allocation from a claim, and ends the pods that hold it, without which that cannot
+// be: they are taken away from the objects, which are those of the snapshot. Other claims that were reserved
+// for nothing but these pods give their devices back, too. A claim that is not among the objects changes
+// nothing.
 func ReleaseFromUse(o *inspect.Objects, s *inspect.Snapshot, ref inspect.ClaimRef) {
 	ended := map[inspect.PodRef]bool{}
 	for _, name := range EndedBy(s, ref) {
@@ -81,8 +82,8 @@ func ownerOf(claim *resourcev1.ResourceClaim) inspect.PodRef {
 	return inspect.PodRef{}
 }
 
-// Hold makes claims that hold allocations, for copies of a claim that exist nowhere. They have no namespace and are
-// numbered from first.
+// Hold makes claims that hold allocations, for copies of a claim that exist nowhere. They have no namespace
+// and are numbered from first.
 func Hold(held []resourcev1.AllocationResult, first int) []*resourcev1.ResourceClaim {
 	var out []*resourcev1.ResourceClaim
 	for i := range held {
@@ -103,8 +104,9 @@ func Hold(held []resourcev1.AllocationResult, first int) []*resourcev1.ResourceC
 	return out
 }
 
-// SettleTaints writes the taints of the DeviceTaintRules that select some devices into the slices, of all that they select, and
-// drops these rules, so that the taints of single devices can be taken away. Other rules stay.
+// SettleTaints writes the taints of the DeviceTaintRules that select some devices into the slices, of all
+// that they select, and drops these rules, so that the taints of single devices can be taken away. Other
+// rules stay.
 func SettleTaints(o *inspect.Objects, s *inspect.Snapshot, of ...inspect.DeviceID) {
 	if !s.Features().Enabled(inspect.GateDeviceTaintRules) {
 		return // they taint nothing

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// TestReleaseFromUse: the pods that hold a claim end, and what only they hold is free; those that wait go on waiting.
+// TestReleaseFromUse: the pods that hold a claim end, and what only they hold is free; those that wait go on
+// waiting.
 func TestReleaseFromUse(t *testing.T) {
 	const objects = `
 apiVersion: resource.k8s.io/v1

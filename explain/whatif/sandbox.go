@@ -14,16 +14,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Sandbox is one node with all that can decide about its devices and nothing else: the pools that reach it, whole,
-// and the claims that hold devices of these. What-if questions are asked of it, so that their cost does
-// not depend on the size of the cluster. The scheduler's other filters look at other nodes too; they are asked about the
-// node in the snapshot of the question.
+// Sandbox is one node with all that can decide about its devices and nothing else: the pools that reach it,
+// whole, and the claims that hold devices of these. What-if questions are asked of it, so that their cost
+// does not depend on the size of the cluster. The scheduler's other filters look at other nodes too; they are
+// asked about the node in the snapshot of the question.
 type Sandbox struct {
 	Q        *Question
 	Node     *corev1.Node
 	Snapshot *inspect.Snapshot
-	// Holders are the claims that hold devices of the pools other than by admin access, sorted; not those that
-	// the pod in question needs itself.
+	// Holders are the claims that hold devices of the pools other than by admin access, sorted; not those
+	// that the pod in question needs itself.
 	Holders []inspect.ClaimRef
 	Devices map[inspect.ClaimRef][]inspect.DeviceID
 	// clusters are kept for the worlds that were asked about, by what was changed in them.
@@ -49,8 +49,8 @@ func (q *Question) SandboxOf(name inspect.NodeName) *Sandbox {
 	return b
 }
 
-// NewSandbox cuts the surroundings of a node out of the snapshot. It is nil when the pools of the node cannot be
-// told, which makes the scheduler give up.
+// NewSandbox cuts the surroundings of a node out of the snapshot. It is nil when the pools of the node cannot
+// be told, which makes the scheduler give up.
 func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 	s := q.Cluster.Snapshot()
 	pools, err := s.PoolsOn(node)

@@ -49,8 +49,8 @@ func rewrite(ctx context.Context, q *Question, s *resourcev1.CELDeviceSelector, 
 	return &resourcev1.CELDeviceSelector{Expression: strings.Join(kept, " && ")}
 }
 
-// Parenthesized puts a term into parentheses if || or ?: may be in it, which bind less than &&. They may also be in
-// a string, where parentheses do no harm.
+// Parenthesized puts a term into parentheses if || or ?: may be in it, which bind less than &&. They may also
+// be in a string, where parentheses do no harm.
 func Parenthesized(term string) string {
 	if strings.Contains(term, "||") || strings.Contains(term, "?") {
 		return "(" + term + ")"
@@ -58,8 +58,8 @@ func Parenthesized(term string) string {
 	return term
 }
 
-// DriverOf is the driver that a device class wants by a term device.driver == "…" of a selector. It is "" if there is no such
-// term.
+// DriverOf is the driver that a device class wants by a term device.driver == "…" of a selector. It is "" if
+// there is no such term.
 func (q *Question) DriverOf(ctx context.Context, class *resourcev1.DeviceClass) string {
 	for i := range class.Spec.Selectors {
 		if class.Spec.Selectors[i].CEL == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// DeleteRulesEdit deletes DeviceTaintRules. A sandbox has none, since its devices carry their taints already, so it has to
-// be made in the whole snapshot.
+// DeleteRulesEdit deletes DeviceTaintRules. A sandbox has none, since its devices carry their taints already,
+// so it has to be made in the whole snapshot.
 type DeleteRulesEdit struct{ Names []string }
 
 // Key names the rules.

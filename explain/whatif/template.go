@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Claims of a pod that are made from the same template, or that are the same claim, which a pod may name more than once. The spec of a claim cannot be changed, only that of the
-// template, and then all of them are made anew; so they have their requirements in common, and those of the first
-// stand for all.
+// Claims of a pod that are made from the same template, or that are the same claim, which a pod may name more
+// than once. The spec of a claim cannot be changed, only that of the template, and then all of them are made
+// anew; so they have their requirements in common, and those of the first stand for all.
 
 // TemplateOf names the template from which the claim is made, or "".
 func (q *Question) TemplateOf(claim int) string {
@@ -19,8 +19,8 @@ func (q *Question) TemplateOf(claim int) string {
 	return q.Templates[claim]
 }
 
-// sameTemplate lists the claims from the same template, the claim among them, ascending. A claim without one is listed as often
-// as the pod names it.
+// sameTemplate lists the claims from the same template, the claim among them, ascending. A claim without one
+// is listed as often as the pod names it.
 func (q *Question) sameTemplate(claim int) []int {
 	template, ref := q.TemplateOf(claim), inspect.RefOf(q.Claims[claim])
 	var out []int

@@ -15,27 +15,27 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// The search of kube-scheduler costs more than that of package allocator, since it does not prune. A question that is
-// decided here at once may keep the scheduler busy until its filter times out.
+// The search of kube-scheduler costs more than that of package allocator, since it does not prune. A question
+// that is decided here at once may keep the scheduler busy until its filter times out.
 
 // FilterTimeout is how long kube-scheduler searches for devices on one node, unless its configuration says
 // otherwise (DynamicResourcesArgs.filterTimeout).
 const FilterTimeout = 10 * time.Second
 
-// stepAtLeast and stepAtMost bound what one step of the scheduler's search takes. On the machines where that was
-// measured it took 0.5 to 4 microseconds with up to 64 devices on a node, and 17 with 500. The bounds leave room for
-// other machines.
+// stepAtLeast and stepAtMost bound what one step of the scheduler's search takes. On the machines where that
+// was measured it took 0.5 to 4 microseconds with up to 64 devices on a node, and 17 with 500. The bounds
+// leave room for other machines.
 const (
 	stepAtLeast = 200 * time.Nanosecond
 	stepAtMost  = 10 * time.Microsecond
 )
 
-// ManySteps is the number of steps up to which a search is never too long for the scheduler. The allocator searches as
-// the scheduler does up to there, so a result of fewer steps needs no counting.
+// ManySteps is the number of steps up to which a search is never too long for the scheduler. The allocator
+// searches as the scheduler does up to there, so a result of fewer steps needs no counting.
 const ManySteps = 256
 
-// maxTimed is the number of different nodes on which the steps of a what-if question are counted, those first that take
-// most steps with pruning.
+// maxTimed is the number of different nodes on which the steps of a what-if question are counted, those first
+// that take most steps with pruning.
 const maxTimed = 8
 
 // TimeoutRisk says whether the filter of a scheduler with the features may time out during so many steps.
@@ -51,8 +51,8 @@ func TimeoutRisk(f inspect.Features, n allocator.StepCount) explain.TimeoutRisk 
 	return explain.NoTimeout
 }
 
-// TimeoutIsError reports whether the scheduler gives up the whole pod when its filter times out on a node. Before
-// Kubernetes 1.36 it only does without the node.
+// TimeoutIsError reports whether the scheduler gives up the whole pod when its filter times out on a node.
+// Before Kubernetes 1.36 it only does without the node.
 func TimeoutIsError(f inspect.Features) bool { return f.Minor <= 0 || f.Minor >= 36 }
 
 // timed is a node with what a search took there.

@@ -31,8 +31,8 @@ func (e VolumeClaimEdit) Key() string {
 	return fmt.Sprintf("volume claim %q size %q class %q", e.Namespace+"/"+e.Name, size, e.Class)
 }
 
-// Apply puts a changed copy in the place of the claim. One that is made from a volume of the pod is made anew with it: for no node
-// yet, which the scheduler writes into its annotations.
+// Apply puts a changed copy in the place of the claim. One that is made from a volume of the pod is made anew
+// with it: for no node yet, which the scheduler writes into its annotations.
 func (e VolumeClaimEdit) Apply(d *Draft) {
 	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) {
 		claim.UID += "-anew" // volumes that are kept for the claim as it was are not for this one
@@ -91,7 +91,8 @@ func (e BindClaimEdit) Apply(d *Draft) {
 	})
 }
 
-// GiveClassEdit gives a volume claim that names no storage class the default one, as the controller does once there is one.
+// GiveClassEdit gives a volume claim that names no storage class the default one, as the controller does once
+// there is one.
 type GiveClassEdit struct{ Namespace, Name, Class string }
 
 // Key names the claim and the class.

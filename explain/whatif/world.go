@@ -20,9 +20,11 @@ import (
 type World struct {
 	Cluster *scheduler.Cluster
 	Claims  []*resourcev1.ResourceClaim
-	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is about a claim.
+	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is
+	// about a claim.
 	pod func() *filters.Prepared
-	// inVain are nodes that the pod cannot use, and that the scheduler asks all the same (see Question.inVain).
+	// inVain are nodes that the pod cannot use, and that the scheduler asks all the same (see
+	// Question.inVain).
 	inVain []*corev1.Node
 }
 
@@ -37,8 +39,8 @@ const (
 	Undecided                // not known: never counted as a proof
 )
 
-// Outcome asks whether the claims can be allocated on the node and the pod can run there, and tells the steps that
-// the search took.
+// Outcome asks whether the claims can be allocated on the node and the pod can run there, and tells the steps
+// that the search took.
 func (w *World) Outcome(ctx context.Context, node *corev1.Node) (Outcome, int64, error) {
 	o := w.filter(node)
 	if RefusedBefore(&o) {
@@ -56,8 +58,8 @@ func (w *World) Outcome(ctx context.Context, node *corev1.Node) (Outcome, int64,
 	return Fits, steps, nil
 }
 
-// OutcomeOf asks whether claims can be allocated on the node, whatever else decides about a pod, and tells the steps
-// that took.
+// OutcomeOf asks whether claims can be allocated on the node, whatever else decides about a pod, and tells
+// the steps that took.
 func OutcomeOf(ctx context.Context, c *scheduler.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, int64, error) {
 	result, err := c.Allocate(ctx, node, claims, nil)
 	var abort *allocator.AbortError
@@ -82,8 +84,8 @@ func (w *World) RefusalsOn(node inspect.NodeName) []filters.Refusal {
 	return w.pod().On(node).Refusals
 }
 
-// filter is what the scheduler's other filters say of a node and of the pod wherever it would run. Whether other pods of its
-// group find room is another question.
+// filter is what the scheduler's other filters say of a node and of the pod wherever it would run. Whether
+// other pods of its group find room is another question.
 func (w *World) filter(node *corev1.Node) filters.Outcome {
 	if w.pod == nil {
 		return filters.Outcome{}
@@ -103,7 +105,8 @@ func (w *World) filter(node *corev1.Node) filters.Outcome {
 	return out
 }
 
-// DevicesRefuse reports whether it is proved that the node does not have the devices, whatever else refuses it.
+// DevicesRefuse reports whether it is proved that the node does not have the devices, whatever else refuses
+// it.
 func (w *World) DevicesRefuse(ctx context.Context, node *corev1.Node) (bool, error) {
 	o, _, err := OutcomeOf(ctx, w.Cluster, node, w.Claims)
 	return o == Refused, err
@@ -158,8 +161,8 @@ func firstAbort(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node,
 	return nil, nil
 }
 
-// reach returns the nodes for which the scheduler gets to the allocation of devices, and for each of them its index if
-// nothing refuses it, or -1. passes is nil if that is all nodes.
+// reach returns the nodes for which the scheduler gets to the allocation of devices, and for each of them its
+// index if nothing refuses it, or -1. passes is nil if that is all nodes.
 func (w *World) reach(nodes []*corev1.Node) (asked []*corev1.Node, passes []int) {
 	if w.pod == nil {
 		return nodes, nil
@@ -191,7 +194,8 @@ func passing(at, passes []int) []int {
 	return out
 }
 
-// Fitting returns those of the nodes that fit. There are none if the scheduler gives up because of any of them.
+// Fitting returns those of the nodes that fit. There are none if the scheduler gives up because of any of
+// them.
 func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) (NodeSet, error) {
 	out, abort, err := w.Sweep(ctx, nodes)
 	if abort != nil || out.Risk == explain.WouldTimeOut {
@@ -200,8 +204,8 @@ func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) (NodeSet, err
 	return out, err
 }
 
-// add puts the nodes that fit into a set, but for those on which the scheduler's search does not end in time, and says
-// what risk of that remains. fitting has a list of nodes like each of those in took.
+// add puts the nodes that fit into a set, but for those on which the scheduler's search does not end in time,
+// and says what risk of that remains. fitting has a list of nodes like each of those in took.
 func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][]int) error {
 	if err := setRisks(ctx, w.Cluster, w.Claims, took); err != nil {
 		return err

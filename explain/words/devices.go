@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// FreeOf says how many devices of how many are free, and what else is to be known of the others that are not used, as
-// "4 of 20 free, 1 at once, 11 blocked".
+// FreeOf says how many devices of how many are free, and what else is to be known of the others that are not
+// used, as "4 of 20 free, 1 at once, 11 blocked".
 func FreeOf(c inspect.DeviceCount) string {
 	text := fmt.Sprintf("%d of %d free", c.Free, c.Total)
 	if c.AtOnce < c.Free {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CompareNames orders names, and other texts, so that numbers in them count by value: gpu-2 comes before gpu-10. Texts that only differ in
-// leading zeros compare by their bytes.
+// CompareNames orders names, and other texts, so that numbers in them count by value: gpu-2 comes before
+// gpu-10. Texts that only differ in leading zeros compare by their bytes.
 func CompareNames(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

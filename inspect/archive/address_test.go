@@ -45,8 +45,8 @@ status:
     networkData: {hardwareAddress: "aa:bb:cc:dd:ee:01", ips: [not-an-address, 203.0.113.3/99]}
 `
 
-// TestAddresses: the network data of devices is saved; anonymized, addresses are text like any other, and saving
-// that again changes nothing.
+// TestAddresses: the network data of devices is saved; anonymized, addresses are text like any other, and
+// saving that again changes nothing.
 func TestAddresses(t *testing.T) {
 	result, err := manifest.ReadBytes("addresses.yaml", []byte(addresses), manifest.Options{})
 	if err != nil {

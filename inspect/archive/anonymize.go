@@ -18,8 +18,8 @@ import (
 
 // anonymize replaces every text in the objects: names by numbered names, other text by numbered values, the
 // same text by the same value wherever it occurs, in expressions too. What stays is what everybody knows
-// (public.go). Dropped are labels that no selector is about, messages, parameters for drivers and data sources of
-// volumes. Numbers, amounts, times and true or false are not text.
+// (public.go). Dropped are labels that no selector is about, messages, parameters for drivers and data
+// sources of volumes. Numbers, amounts, times and true or false are not text.
 func anonymize(objects []listing, h *Header) {
 	h.Anonymized = true
 	h.ServerVersion = serverVersion.FindString(h.ServerVersion)
@@ -66,7 +66,8 @@ var ownNames = map[inspect.Resource]names{
 	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas,
 }
 
-// dropFreeText drops what no answer depends on. Labels of nodes, pods, namespaces and volumes are what selectors are about.
+// dropFreeText drops what no answer depends on. Labels of nodes, pods, namespaces and volumes are what
+// selectors are about.
 func dropFreeText(object metav1.Object) {
 	switch o := object.(type) {
 	case *corev1.Node, *corev1.Pod, *corev1.Namespace, *corev1.PersistentVolume:
@@ -79,8 +80,8 @@ func dropFreeText(object metav1.Object) {
 	object.SetLabels(nil)
 }
 
-// walk replaces all text in a value that can be set. The rule is that of the field which holds it. It is nil if there
-// is none.
+// walk replaces all text in a value that can be set. The rule is that of the field which holds it. It is nil
+// if there is none.
 func (r *renamer) walk(v reflect.Value, by rule) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -179,7 +180,8 @@ func (r *renamer) keep(s string, by rule) string {
 	return s
 }
 
-// doneWith reports whether walkStruct has seen to a field already, because other fields say what sort of name it is.
+// doneWith reports whether walkStruct has seen to a field already, because other fields say what sort of name
+// it is.
 func doneWith(v reflect.Value, field string) bool {
 	switch v.Addr().Interface().(type) {
 	case *metav1.OwnerReference, *resourcev1.ResourceClaimConsumerReference:
@@ -206,7 +208,8 @@ func (r *renamer) annotations(all map[string]string) map[string]string {
 	return out
 }
 
-// learnEphemeral remembers the claims for volumes that are made for a pod: they are found by its name and that of the volume.
+// learnEphemeral remembers the claims for volumes that are made for a pod: they are found by its name and
+// that of the volume.
 func (r *renamer) learnEphemeral(pod *corev1.Pod) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Ephemeral != nil && r.learning {

@@ -83,8 +83,8 @@ func (p *planter) plant(path string, v reflect.Value) {
 	}
 }
 
-// TestNoSecretIsInAnAnonymizedArchive plants one into every string field of every kind, map keys and enumerations
-// too, in several forms.
+// TestNoSecretIsInAnAnonymizedArchive plants one into every string field of every kind, map keys and
+// enumerations too, in several forms.
 func TestNoSecretIsInAnAnonymizedArchive(t *testing.T) {
 	for _, forms := range [][]string{
 		{"sec-%dx"}, {"Secret/%dx"}, {"10.%d.77.7"}, {"1.2.3-sec%dx", "v1.2.%d-secret"}, {"system:secret:%dx", "secret.kubernetes.io/x%dx"},
@@ -116,8 +116,8 @@ func TestNoSecretIsInAnAnonymizedArchive(t *testing.T) {
 	}
 }
 
-// TestNoMarkIsInAnAnonymizedArchive: the same for objects that refer to each other, as in a cluster. All names
-// and texts in the file begin with mk-, in whatever case.
+// TestNoMarkIsInAnAnonymizedArchive: the same for objects that refer to each other, as in a cluster. All
+// names and texts in the file begin with mk-, in whatever case.
 func TestNoMarkIsInAnAnonymizedArchive(t *testing.T) {
 	data, err := os.ReadFile("testdata/secrets.yaml")
 	if err != nil {
@@ -215,8 +215,8 @@ func TestTextsInExpressions(t *testing.T) {
 	}
 }
 
-// FuzzAnonymizeExpression: whatever is written in an expression, nothing of a secret is left of it, and what is
-// anonymized twice is anonymized once.
+// FuzzAnonymizeExpression: whatever is written in an expression, nothing of a secret is left of it, and what
+// is anonymized twice is anonymized once.
 func FuzzAnonymizeExpression(f *testing.F) {
 	f.Add(`device.attributes["gpu.acme.com"].model.startsWith("`, `") && 'a' in r"""b""" // `)
 	f.Add("b'", `\x41\u0041\101' + .5`)

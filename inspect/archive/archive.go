@@ -34,8 +34,8 @@ type Header struct {
 	Time          time.Time `json:"time"`
 	ServerVersion string    `json:"serverVersion,omitempty"`
 	Anonymized    bool      `json:"anonymized,omitempty"`
-	// InexactSelectors is the number of expressions that compute with text, so that they may answer differently
-	// now that other text is there.
+	// InexactSelectors is the number of expressions that compute with text, so that they may answer
+	// differently now that other text is there.
 	InexactSelectors int      `json:"inexactSelectors,omitempty"`
 	Features         Features `json:"features"`
 	// Health says how far each resource could be read.
@@ -72,8 +72,8 @@ type Options struct {
 	Plain bool
 }
 
-// Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w. Of a large cluster it needs little
-// memory beside the snapshot, unless that is anonymized.
+// Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w. Of a large cluster
+// it needs little memory beside the snapshot, unless that is anonymized.
 func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
 	objects := saved(s)
 	header := headerOf(s, objects)
@@ -178,7 +178,8 @@ func Is(r *bufio.Reader) bool {
 	return bytes.HasPrefix(start, []byte("{")) && ourVersion.Match(start) && ourKind.Match(start)
 }
 
-// beginning returns how the text in r begins, unpacked. What is there is looked at; reading it will say what is wrong.
+// beginning returns how the text in r begins, unpacked. What is there is looked at; reading it will say what
+// is wrong.
 func beginning(r *bufio.Reader) []byte {
 	start, _ := r.Peek(sniffed)
 	if isGzip(start) {

@@ -104,7 +104,8 @@ func unpacked(t *testing.T, data []byte) string {
 	return string(text)
 }
 
-// TestWhoSetATaintIsSaved: of managed fields only that remains, and a name that only this cluster has is replaced.
+// TestWhoSetATaintIsSaved: of managed fields only that remains, and a name that only this cluster has is
+// replaced.
 func TestWhoSetATaintIsSaved(t *testing.T) {
 	const rule = `
 apiVersion: resource.k8s.io/v1

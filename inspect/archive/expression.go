@@ -148,8 +148,8 @@ func (e *rewriting) namesDomain(i int) bool {
 
 var amount = regexp.MustCompile(`^[+-]?([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?$`)
 
-// search recognises a search in an attribute, or a comparison that ignores case, and writes one for the values
-// that are found. used is the number of tokens that it stands for, which is 0 if there is none here.
+// search recognises a search in an attribute, or a comparison that ignores case, and writes one for the
+// values that are found. used is the number of tokens that it stands for, which is 0 if there is none here.
 func (e *rewriting) search(i int) (text string, used int) {
 	if !e.at(i).is(".") {
 		return "", 0

@@ -2,10 +2,11 @@ package archive
 
 import "strings"
 
-// What a pod says of the health of what its containers have: resources by a name that holds the name of a claim, and devices
-// by a name of three parts.
+// What a pod says of the health of what its containers have: resources by a name that holds the name of a
+// claim, and devices by a name of three parts.
 
-// allocated renames a resource of a container's status: a resource of a device plugin, or claim:ENTRY or claim:ENTRY/REQUEST.
+// allocated renames a resource of a container's status: a resource of a device plugin, or claim:ENTRY or
+// claim:ENTRY/REQUEST.
 func (r *renamer) allocated(s string) string {
 	const prefix = "claim:"
 	claim, ok := strings.CutPrefix(s, prefix)
@@ -23,8 +24,8 @@ func (r *renamer) allocated(s string) string {
 	return entry + "/" + r.request(request)
 }
 
-// device renames driver/pool/device, where the name of the pool may have slashes. Another text, such as what CDI calls a
-// device, is replaced as any text is.
+// device renames driver/pool/device, where the name of the pool may have slashes. Another text, such as what
+// CDI calls a device, is replaced as any text is.
 func (r *renamer) device(s string) string {
 	driver, rest, _ := strings.Cut(s, "/")
 	at := strings.LastIndexByte(rest, '/')

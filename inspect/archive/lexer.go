@@ -25,8 +25,8 @@ type token struct {
 	value string // of a string
 }
 
-// isWord reports whether the token would be read as one with another that follows it without a blank: two strings, say,
-// as a string in three quotes.
+// isWord reports whether the token would be read as one with another that follows it without a blank: two
+// strings, say, as a string in three quotes.
 func (t token) isWord() bool { return t.kind == identifier || t.kind == literal || t.kind == quoted }
 
 func (t token) is(text string) bool { return t.kind != quoted && t.text == text }
@@ -41,8 +41,8 @@ var (
 	escapeSequence = regexp.MustCompile(`\\(?:x[0-9a-fA-F]{2}|X[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.|\n)`)
 )
 
-// lex takes an expression apart. It returns false if it is none, because it has other characters, a string has no end,
-// or a number goes on as what is no number.
+// lex takes an expression apart. It returns false if it is none, because it has other characters, a string
+// has no end, or a number goes on as what is no number.
 func lex(s string) ([]token, bool) {
 	var out []token
 	for s != "" {

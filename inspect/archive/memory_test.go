@@ -21,8 +21,9 @@ func live() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestWriteTakesLittle: neither copies of all objects nor all their bytes are in memory at once. A copy alone is as large as the
-// snapshot. What is made while the collector is at work counts as in use, more of it on a busy machine.
+// TestWriteTakesLittle: neither copies of all objects nor all their bytes are in memory at once. A copy alone
+// is as large as the snapshot. What is made while the collector is at work counts as in use, more of it on a
+// busy machine.
 func TestWriteTakesLittle(t *testing.T) {
 	const slices, devices = 6000, 64
 	before := live()

@@ -22,9 +22,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
-// A packed archive is members of gzip, one after the other: the header, as a line of JSON, and parts. A part is objects of
-// one resource in protobuf, each after its length as a varint. Parts are independent of each other, so that they are
-// decoded side by side.
+// A packed archive is members of gzip, one after the other: the header, as a line of JSON, and parts. A part
+// is objects of one resource in protobuf, each after its length as a varint. Parts are independent of each
+// other, so that they are decoded side by side.
 
 // Part is objects of one resource in a packed archive.
 type Part struct {
@@ -34,14 +34,15 @@ type Part struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// partObjects and partBytes are how many objects a part has at most, and from what length in bytes on it has no more.
+// partObjects and partBytes are how many objects a part has at most, and from what length in bytes on it has
+// no more.
 const (
 	partObjects = 5000
 	partBytes   = 4 << 20
 )
 
-// writePacked writes the header and parts. What is not packed yet is never more than a few parts. Errors are those of w, or
-// that an object cannot be encoded.
+// writePacked writes the header and parts. What is not packed yet is never more than a few parts. Errors are
+// those of w, or that an object cannot be encoded.
 func writePacked(w io.Writer, header *Header, objects []listing) error {
 	header.APIVersion = PackedVersion
 	var parts []*packedPart
@@ -211,8 +212,8 @@ func (p Part) decode(ctx context.Context, data []byte, name string, opts manifes
 	return out, ctx.Err() //nolint:wrapcheck // of the caller
 }
 
-// fieldCount returns how many fields an encoded message has, with those of the messages in it, up to a limit. Texts that look
-// like messages count as such.
+// fieldCount returns how many fields an encoded message has, with those of the messages in it, up to a limit.
+// Texts that look like messages count as such.
 func fieldCount(message []byte, limit int) int {
 	count, _ := fieldsWithin(message, limit, 0)
 	return count

@@ -22,7 +22,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// TestPackedIsTheSame: a packed archive holds what one in JSON holds, anonymized or not, and the same bytes each time.
+// TestPackedIsTheSame: a packed archive holds what one in JSON holds, anonymized or not, and the same bytes
+// each time.
 func TestPackedIsTheSame(t *testing.T) {
 	s := demoSnapshot(t)
 	for _, opts := range []archive.Options{{}, {Anonymize: true}} {
@@ -88,7 +89,8 @@ func encoded(t *testing.T, o interface{ Marshal() ([]byte, error) }) []byte {
 	return data
 }
 
-// TestBrokenPackedArchives: whatever a file says it is, reading it ends soon with an error that says what is wrong.
+// TestBrokenPackedArchives: whatever a file says it is, reading it ends soon with an error that says what is
+// wrong.
 func TestBrokenPackedArchives(t *testing.T) {
 	node := encoded(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
 	nodes := func(n int) archive.Part { return archive.Part{Resource: inspect.Nodes, Objects: n} }

@@ -44,8 +44,8 @@ func Encode(object metav1.Object) ([]byte, error) {
 	return data, nil
 }
 
-// Decode returns the object that was encoded, or says why it is none that a file may have. name is what the file is called
-// in errors, and opts has its limits.
+// Decode returns the object that was encoded, or says why it is none that a file may have. name is what the
+// file is called in errors, and opts has its limits.
 func Decode(kind inspect.Kind, message []byte, name string, opts manifest.Options) (metav1.Object, error) {
 	if err := opts.Objects(name, 0, len(message)); err != nil {
 		return nil, err //nolint:wrapcheck // it says what is wrong

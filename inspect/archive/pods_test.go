@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// TestFiltersAnswerAlikeFromArchives: pods that wait are refused on the same nodes for the same reasons, whether asked in
-// the cluster, from an archive of it, or from one with other names. All names and labels of pods, namespaces and volumes
-// that decide are referred to as before.
+// TestFiltersAnswerAlikeFromArchives: pods that wait are refused on the same nodes for the same reasons,
+// whether asked in the cluster, from an archive of it, or from one with other names. All names and labels of
+// pods, namespaces and volumes that decide are referred to as before.
 func TestFiltersAnswerAlikeFromArchives(t *testing.T) {
 	worlds := 200
 	if testing.Short() {
@@ -51,7 +51,8 @@ func TestFiltersAnswerAlikeFromArchives(t *testing.T) {
 	}
 }
 
-// answers are what filters say of pods that wait, without names. Names keep their order, so pods and nodes have their places.
+// answers are what filters say of pods that wait, without names. Names keep their order, so pods and nodes
+// have their places.
 func answers(s *inspect.Snapshot) []string {
 	var out []string
 	x := filters.NewIndex(s, nil)

@@ -16,15 +16,15 @@ import (
 // What is saved of an object:
 //
 //   - metadata: name, namespace, UID, resource version, labels, finalizers, owners, creation and deletion
-//     time; no annotations but those that inspect.ReduceAnnotations keeps, in templates neither; of managed fields who wrote in an
-//     old version of the API, and of DeviceTaintRules who set the taint
+//     time; no annotations but those that inspect.ReduceAnnotations keeps, in templates neither; of managed
+//     fields who wrote in an old version of the API, and of DeviceTaintRules who set the taint
 //   - pods: as inspect/live keeps them: no environment, commands, images, and no volumes but claims and disks
-//   - nodes: all but addresses, images, volumes, configuration and what identifies the machine; CSI nodes without the ID
-//     that the driver gives the machine
-//   - claims: all but the data of its own form that a driver publishes about an allocated device; conditions and
-//     network addresses stay
-//   - volumes: capacity, access, class, claim, node affinity, the disk of a cloud, or the CSI driver with a text in place of
-//     the handle that is the same for the same handle; no other source
+//   - nodes: all but addresses, images, volumes, configuration and what identifies the machine; CSI nodes
+//     without the ID that the driver gives the machine
+//   - claims: all but the data of its own form that a driver publishes about an allocated device; conditions
+//     and network addresses stay
+//   - volumes: capacity, access, class, claim, node affinity, the disk of a cloud, or the CSI driver with a
+//     text in place of the handle that is the same for the same handle; no other source
 //   - attachments of volumes: what is attached where, and how that failed
 //   - storage classes: no parameters and no mount options, which may name secrets
 //   - all else in full; that includes the parameters for drivers in claims and classes
@@ -121,7 +121,8 @@ func reduceVolume(v *corev1.PersistentVolumeSpec) {
 // handleLength is the number of characters that tell handles apart.
 const handleLength = 16
 
-// handle stands for the handle of a volume, which may say where a driver has it: a limit is about how many there are.
+// handle stands for the handle of a volume, which may say where a driver has it: a limit is about how many
+// there are.
 func handle(of string) string {
 	if of == "" {
 		return ""

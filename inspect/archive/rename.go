@@ -72,7 +72,8 @@ type renamer struct {
 	own names
 	// strings are, while and after learning, the values of attributes by identifier, for expressions.
 	strings map[string]map[string]bool
-	// ephemeral are the names of claims for volumes that are made of the names of a pod and of a volume in it.
+	// ephemeral are the names of claims for volumes that are made of the names of a pod and of a volume in
+	// it.
 	ephemeral map[string][2]string
 	// inexact counts the expressions that may answer differently.
 	inexact int

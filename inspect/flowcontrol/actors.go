@@ -34,8 +34,8 @@ type ActorEvidence string
 const (
 	// EvidenceName: it is the name that Kubernetes gives it; a cluster may give it another.
 	EvidenceName ActorEvidence = "Name"
-	// EvidencePods: the driver is that of the only DaemonSet whose pods register with the kubelet on all nodes for which the
-	// driver publishes devices.
+	// EvidencePods: the driver is that of the only DaemonSet whose pods register with the kubelet on all
+	// nodes for which the driver publishes devices.
 	EvidencePods ActorEvidence = "Pods"
 	// EvidencePossible: it is one of several such DaemonSets, or the service account was not recorded.
 	EvidencePossible ActorEvidence = "Possible"
@@ -60,8 +60,8 @@ type Actor struct {
 type ActorRequest struct {
 	Verb, Resource string
 	Classification
-	// Crowded says that the requests of any service account of any namespace go to the same level. Whoever floods the
-	// server from a pod then competes with the actor.
+	// Crowded says that the requests of any service account of any namespace go to the same level. Whoever
+	// floods the server from a pod then competes with the actor.
 	Crowded bool
 }
 
@@ -92,9 +92,9 @@ var typical = map[ActorRole][]typicalRequest{
 	RoleKubelet:         {{http.MethodGet, claimsPath + "/claim"}, {http.MethodDelete, slicesPath}},
 }
 
-// DRAActors returns who takes part in giving pods their devices, in the order of roles and then of drivers: as whom they ask the
-// API server, and which priority level that leads to. It is nil where the priority levels or the FlowSchemas of the
-// snapshot are not known.
+// DRAActors returns who takes part in giving pods their devices, in the order of roles and then of drivers:
+// as whom they ask the API server, and which priority level that leads to. It is nil where the priority
+// levels or the FlowSchemas of the snapshot are not known.
 func DRAActors(s *inspect.Snapshot) []Actor {
 	if len(s.PriorityLevels()) == 0 || len(s.Objects().FlowSchemas) == 0 {
 		return nil
@@ -134,7 +134,8 @@ func (a *Actor) ask(s *inspect.Snapshot, limits *Limits) {
 // AnyAccount stands for every service account that no rule names.
 const AnyAccount = serviceaccount.ServiceAccountUsernamePrefix + "a-namespace-of-its-own:a-service-account-of-its-own"
 
-// publishing are the nodes for which each driver publishes devices. A driver may publish none that are of a node.
+// publishing are the nodes for which each driver publishes devices. A driver may publish none that are of a
+// node.
 func publishing(s *inspect.Snapshot) map[string]sets.Set[string] {
 	out := map[string]sets.Set[string]{}
 	for _, slice := range s.Slices() {
@@ -166,7 +167,8 @@ func firstNode(s *inspect.Snapshot, publishing map[string]sets.Set[string]) stri
 // account is a service account.
 type account struct{ namespace, name string }
 
-// pluginAccounts are the service accounts of DaemonSets whose pods register with the kubelet, and the nodes on which these run.
+// pluginAccounts are the service accounts of DaemonSets whose pods register with the kubelet, and the nodes
+// on which these run.
 func pluginAccounts(s *inspect.Snapshot) map[account]sets.Set[string] {
 	out := map[account]sets.Set[string]{}
 	for _, set := range inspect.PluginSets(s) {
@@ -181,7 +183,8 @@ func pluginAccounts(s *inspect.Snapshot) map[account]sets.Set[string] {
 	return out
 }
 
-// accountsOf returns as whom a driver asks: the service accounts whose plugins run on all nodes of the driver.
+// accountsOf returns as whom a driver asks: the service accounts whose plugins run on all nodes of the
+// driver.
 func accountsOf(driver string, nodes sets.Set[string], plugins map[account]sets.Set[string]) []Actor {
 	var found []account
 	for a, on := range plugins {

@@ -25,8 +25,8 @@ func plugin(namespace, account, node string) *corev1.Pod {
 	return pod
 }
 
-// TestDRAActors: a driver in kube-system does not share its level with all service accounts, one elsewhere does. The pods
-// that run on all nodes of a driver are taken for its own.
+// TestDRAActors: a driver in kube-system does not share its level with all service accounts, one elsewhere
+// does. The pods that run on all nodes of a driver are taken for its own.
 func TestDRAActors(t *testing.T) {
 	objects := inspect.Objects{PriorityLevels: bootstrapLevels(), FlowSchemas: bootstrapSchemas()}
 	slice := func(driver, node string) {

@@ -10,16 +10,17 @@ type Classification struct {
 	Schema, Level string
 	// SchemaAssumed says that there is no object of the schema: it is mandatory, and the server makes it up.
 	SchemaAssumed bool
-	// Rule is the number of the first rule of the schema that matches, from 1 on. It is 0 if none does, and the request
-	// goes to catch-all because it has to go somewhere.
+	// Rule is the number of the first rule of the schema that matches, from 1 on. It is 0 if none does, and
+	// the request goes to catch-all because it has to go somewhere.
 	Rule int
-	// Method is how the schema tells flows apart: ByUser, ByNamespace, or "" if all its requests are one flow.
+	// Method is how the schema tells flows apart: ByUser, ByNamespace, or "" if all its requests are one
+	// flow.
 	Method flowcontrolv1.FlowDistinguisherMethodType
 	// Distinguisher tells the flow of the request from others of the schema. It is empty for a level without
 	// queues, or with one, where the server does not ask.
 	Distinguisher string
-	// Hand are the queues of the flow among those of the level, from 0 on, in the order in which they are dealt. It is
-	// nil for a level without queues.
+	// Hand are the queues of the flow among those of the level, from 0 on, in the order in which they are
+	// dealt. It is nil for a level without queues.
 	Hand []int
 	// Exempt says that requests of the level are executed at once.
 	Exempt bool
@@ -41,7 +42,8 @@ type Miss struct {
 // MissReason says why a FlowSchema does not match a request.
 type MissReason string
 
-// The reasons, in the order in which a rule is tried. Of the rules of a schema, that which gets furthest is told.
+// The reasons, in the order in which a rule is tried. Of the rules of a schema, that which gets furthest is
+// told.
 const (
 	MissDangling       MissReason = "Dangling"       // its priority level does not exist, so the server passes over it
 	MissNoRules        MissReason = "NoRules"        // it has no rules
@@ -61,9 +63,10 @@ var stages = map[MissReason]int{
 	MissSubject: 1, MissNoResources: 2, MissNoURLs: 2, MissVerb: 3, MissResource: 4, MissNonResourceURL: 4, MissAPIGroup: 5, MissNamespace: 6, MissClusterScope: 6,
 }
 
-// Classify finds the FlowSchema and the priority level of a request, as the server does: it tries the schemas by
-// precedence and then by name, passes over those whose level does not exist, and makes up the mandatory schemas that
-// are missing, exempt as the first and catch-all as the last. The limits are those of [Compute] for the levels.
+// Classify finds the FlowSchema and the priority level of a request, as the server does: it tries the schemas
+// by precedence and then by name, passes over those whose level does not exist, and makes up the mandatory
+// schemas that are missing, exempt as the first and catch-all as the last. The limits are those of [Compute]
+// for the levels.
 func Classify(schemas []*flowcontrolv1.FlowSchema, limits *Limits, r *Request) Classification {
 	var out Classification
 	var catchAll Schema
@@ -84,7 +87,8 @@ func Classify(schemas []*flowcontrolv1.FlowSchema, limits *Limits, r *Request) C
 		}
 		out.Missed = append(out.Missed, miss)
 	}
-	// What matches nothing goes to catch-all, wherever it stands. If it stands last, it is not among those that come before.
+	// What matches nothing goes to catch-all, wherever it stands. If it stands last, it is not among those
+	// that come before.
 	if last := len(out.Missed) - 1; out.Missed[last].Schema == catchAll.Object.Name {
 		out.Missed = out.Missed[:last]
 	}

@@ -8,13 +8,14 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 )
 
-// CurrentRule says which rule of the server gave a level its current limit. It adjusts the limits every ten seconds, and
-// when objects change.
+// CurrentRule says which rule of the server gave a level its current limit. It adjusts the limits every ten
+// seconds, and when objects change.
 type CurrentRule string
 
 // The rules.
 const (
-	// CurrentExempt: an exempt level has the most seats that it took in the last ten seconds, and not less than its lower limit.
+	// CurrentExempt: an exempt level has the most seats that it took in the last ten seconds, and not less
+	// than its lower limit.
 	CurrentExempt CurrentRule = "Exempt"
 	// CurrentFair: every level gets the same number of seats for each seat of its demand.
 	CurrentFair CurrentRule = "Fair"
@@ -34,15 +35,17 @@ type Current struct {
 	Rule  CurrentRule
 	// Limit is the current limit that follows, in seats.
 	Limit int
-	// HighWatermark is the most seats that were wanted at once in the last period, Smoothed the demand as the server counts it:
-	// mean and deviation, which rise at once and fall slowly.
+	// HighWatermark is the most seats that were wanted at once in the last period, Smoothed the demand as the
+	// server counts it: mean and deviation, which rise at once and fall slowly.
 	HighWatermark int
 	Smoothed      float64
-	// Least is what the level keeps as long as it wants it: its high watermark, but at most its nominal and at least its lower limit.
+	// Least is what the level keeps as long as it wants it: its high watermark, but at most its nominal and
+	// at least its lower limit.
 	Least int
 	// Target is what it is meant to get: Smoothed, but not less than Least.
 	Target float64
-	// Factor is how many seats each seat of a target gets, the same for all levels. It is 0 for rules without one.
+	// Factor is how many seats each seat of a target gets, the same for all levels. It is 0 for rules without
+	// one.
 	Factor float64
 	// Fair is Target × Factor.
 	Fair float64
@@ -55,9 +58,10 @@ type Current struct {
 // leastTarget is what the server takes for a smaller target, so as not to divide by zero.
 const leastTarget = 0.001
 
-// CurrentLimits recomputes the current limits of all levels, in the order of limits. It is nil where the metrics lack what they
-// follow from. A level that was deleted and still has requests takes part on the server, but the metrics do not tell it from one
-// that is gone: until it has ended, the limits computed here differ from the server's own.
+// CurrentLimits recomputes the current limits of all levels, in the order of limits. It is nil where the
+// metrics lack what they follow from. A level that was deleted and still has requests takes part on the
+// server, but the metrics do not tell it from one that is gone: until it has ended, the limits computed here
+// differ from the server's own.
 func (m *Metrics) CurrentLimits(limits *Limits) []Current {
 	if m == nil {
 		return nil
@@ -135,8 +139,9 @@ func (c *Current) fair(factor float64) {
 	c.Limit = int(math.Round(seats))
 }
 
-// fairFactor finds the factor with which all levels that are not exempt get so many seats together. What they get grows with the
-// factor, along straight lines between the factors at which some level leaves or meets one of its bounds.
+// fairFactor finds the factor with which all levels that are not exempt get so many seats together. What they
+// get grows with the factor, along straight lines between the factors at which some level leaves or meets one
+// of its bounds.
 func fairFactor(levels []Current, seats float64) float64 {
 	var turns []float64
 	for _, c := range levels {

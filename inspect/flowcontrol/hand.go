@@ -8,9 +8,9 @@ import (
 	"k8s.io/apiserver/pkg/util/shufflesharding"
 )
 
-// Hand returns the queues of a flow, from 0 on, in the order in which they are dealt. It is no chance: every server deals
-// the same flow the same queues, as long as the schema keeps its name and the level its numbers. It is nil when the
-// server could not deal the queues either.
+// Hand returns the queues of a flow, from 0 on, in the order in which they are dealt. It is no chance: every
+// server deals the same flow the same queues, as long as the schema keeps its name and the level its numbers.
+// It is nil when the server could not deal the queues either.
 func Hand(schema, distinguisher string, q Queuing) []int {
 	dealer, err := shufflesharding.NewDealer(q.Queues, q.HandSize)
 	if err != nil {
@@ -24,11 +24,12 @@ func Hand(schema, distinguisher string, q Queuing) []int {
 	return dealer.DealIntoHand(hash, nil)
 }
 
-// Odds is the probability that all queues of one flow are also queues of some of so many other flows, which fill theirs:
-// that a mouse is squeezed out by elephants. It is exact, and nil where the server could not deal such hands.
+// Odds is the probability that all queues of one flow are also queues of some of so many other flows, which
+// fill theirs: that a mouse is squeezed out by elephants. It is exact, and nil where the server could not
+// deal such hands.
 //
-// By inclusion and exclusion it is the sum over j of (−1)^j · C(h,j) · (C(q−j,h)/C(q,h))^n. In floating point its terms
-// would cancel each other out.
+// By inclusion and exclusion it is the sum over j of (−1)^j · C(h,j) · (C(q−j,h)/C(q,h))^n. In floating point
+// its terms would cancel each other out.
 func Odds(q Queuing, elephants int) *big.Rat {
 	if _, err := shufflesharding.NewDealer(q.Queues, q.HandSize); err != nil || elephants < 0 {
 		return nil

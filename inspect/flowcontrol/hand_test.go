@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHand has flows of real servers, of which dumps show that they wait in these queues: those in the documentation of
-// Kubernetes.
+// TestHand has flows of real servers, of which dumps show that they wait in these queues: those in the
+// documentation of Kubernetes.
 func TestHand(t *testing.T) {
 	for _, test := range []struct {
 		schema, flow string
@@ -33,8 +33,8 @@ func TestHand(t *testing.T) {
 	}
 }
 
-// documented is the table in the documentation of Kubernetes, "Recommended values for shuffle sharding": hand size, queues,
-// and the probability that a mouse is squished by 1, 4 and 16 elephants.
+// documented is the table in the documentation of Kubernetes, "Recommended values for shuffle sharding": hand
+// size, queues, and the probability that a mouse is squished by 1, 4 and 16 elephants.
 var documented = []struct {
 	hand, queues int
 	odds         [3]float64
@@ -52,7 +52,8 @@ var documented = []struct {
 	{6, 1024, [3]float64{6.337324016514285e-16, 8.09060164312957e-11, 4.517408062903668e-07}},
 }
 
-// TestOdds: all 33 numbers of the documentation, to the twelve digits in which floating point can have computed them.
+// TestOdds: all 33 numbers of the documentation, to the twelve digits in which floating point can have
+// computed them.
 func TestOdds(t *testing.T) {
 	for _, row := range documented {
 		for i, elephants := range []int{1, 4, 16} {
@@ -66,8 +67,8 @@ func TestOdds(t *testing.T) {
 
 // TestOddsAreExact counts all hands of a small deck, and tries random ones of a default level.
 func TestOddsAreExact(t *testing.T) {
-	// Of 3 queues in hands of 2, two elephants hold the mouse's two unless both hold the same hand, which is another one:
-	// 1 − 2/9. One elephant does with 1/3.
+	// Of 3 queues in hands of 2, two elephants hold the mouse's two unless both hold the same hand, which is
+	// another one: 1 − 2/9. One elephant does with 1/3.
 	for elephants, want := range map[int]*big.Rat{0: new(big.Rat), 1: big.NewRat(1, 3), 2: big.NewRat(7, 9)} {
 		if got := Odds(Queuing{Queues: 3, HandSize: 2}, elephants); got.Cmp(want) != 0 {
 			t.Errorf("%d elephants: %v, want %v", elephants, got, want)

@@ -161,8 +161,8 @@ func sharesOf(object *flowcontrolv1.PriorityLevelConfiguration) int32 {
 	return defaultShares
 }
 
-// setLimits computes in floating point, as the server does, so that rounding is the same. Rounding up makes the sum of nominal
-// limits a little larger than the server concurrency limit.
+// setLimits computes in floating point, as the server does, so that rounding is the same. Rounding up makes
+// the sum of nominal limits a little larger than the server concurrency limit.
 func (l *Level) setLimits(s settings, allShares, serverConcurrency int) {
 	percent := func(n int32) int { return int(math.Round(float64(l.Nominal) * float64(n) / 100)) }
 	l.Shares = int(s.shares)

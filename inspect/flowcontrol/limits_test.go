@@ -145,7 +145,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// TestMandatory: the two mandatory levels are there without objects, and what is made up has a name and a spec only.
+// TestMandatory: the two mandatory levels are there without objects, and what is made up has a name and a
+// spec only.
 func TestMandatory(t *testing.T) {
 	for _, name := range []string{"exempt", "catch-all"} {
 		if level := Mandatory(name); level.Name != name || level.Annotations != nil || RefusedLevel(level) != "" {

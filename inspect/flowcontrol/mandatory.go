@@ -9,7 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Mandatory returns the level that a server makes up when there is no object of that name, or nil if it makes up none.
+// Mandatory returns the level that a server makes up when there is no object of that name, or nil if it makes
+// up none.
 func Mandatory(name string) *flowcontrolv1.PriorityLevelConfiguration {
 	for _, level := range bootstrap.MandatoryPriorityLevelConfigurations {
 		if level.Name == name {

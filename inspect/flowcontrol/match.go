@@ -8,10 +8,11 @@ import (
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 )
 
-// The functions here decide as rule.go of k8s.io/apiserver/pkg/util/flowcontrol, which exports nothing of it, and say
-// besides what does not match.
+// The functions here decide as rule.go of k8s.io/apiserver/pkg/util/flowcontrol, which exports nothing of it,
+// and say besides what does not match.
 
-// matches returns the number of the first rule of a schema that matches, from 1 on, or else 0 and why none does.
+// matches returns the number of the first rule of a schema that matches, from 1 on, or else 0 and why none
+// does.
 func matches(schema *flowcontrolv1.FlowSchema, r *Request) (int, Miss) {
 	rule, miss := nearest(MissNoRules, schema.Spec.Rules, func(rule *flowcontrolv1.PolicyRulesWithSubjects) Miss { return matchesRule(rule, r) })
 	if miss.Reason == "" {
@@ -34,8 +35,8 @@ func matchesRule(rule *flowcontrolv1.PolicyRulesWithSubjects, r *Request) Miss {
 	return miss
 }
 
-// nearest returns the first rule that matches, counted from 1 on, with a miss without a reason; or else the rule that gets furthest
-// with its miss, and 0 if there are none.
+// nearest returns the first rule that matches, counted from 1 on, with a miss without a reason; or else the
+// rule that gets furthest with its miss, and 0 if there are none.
 func nearest[T any](none MissReason, rules []T, try func(*T) Miss) (rule int, best Miss) {
 	best.Reason = none
 	for i := range rules {

@@ -66,7 +66,8 @@ func TestMatchesSubject(t *testing.T) {
 	}
 }
 
-// TestMatchesURL has which paths a rule covers; an asterisk counts only where it stands alone in a list of verbs.
+// TestMatchesURL has which paths a rule covers; an asterisk counts only where it stands alone in a list of
+// verbs.
 func TestMatchesURL(t *testing.T) {
 	for i, test := range []struct {
 		verbs, urls []string
@@ -89,8 +90,9 @@ func TestMatchesURL(t *testing.T) {
 	}
 }
 
-// TestClassifyDetails has what a classification says besides the schema: which rule, whether the level is exempt, and what was missed.
-// Of two schemas with one name the first counts, and catch-all takes what is left, whatever its rules say.
+// TestClassifyDetails has what a classification says besides the schema: which rule, whether the level is
+// exempt, and what was missed. Of two schemas with one name the first counts, and catch-all takes what is
+// left, whatever its rules say.
 func TestClassifyDetails(t *testing.T) {
 	limits := Compute(bootstrapLevels(), 600)
 	everything := []flowcontrolv1.ResourcePolicyRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}, Namespaces: []string{"*"}, ClusterScope: true}}

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Message says in words why a FlowSchema does not match. It has text of the cluster in it, which is not safe to print.
+// Message says in words why a FlowSchema does not match. It has text of the cluster in it, which is not safe
+// to print.
 func (m Miss) Message() string {
 	wanted := shorten(m.Wanted)
 	got := ""

@@ -46,8 +46,8 @@ func (r Reading) Level(name string) *Load {
 	return r.Metrics.Levels[name]
 }
 
-// Schema returns the counts of a FlowSchema's requests in a level, or nil where they were not read. A count that has never been
-// other than 0 has no metric.
+// Schema returns the counts of a FlowSchema's requests in a level, or nil where they were not read. A count
+// that has never been other than 0 has no metric.
 func (r Reading) Schema(level, schema string) *Counts {
 	if r.Metrics == nil {
 		return nil
@@ -96,8 +96,8 @@ func NewReader(config *rest.Config) (*Reader, error) {
 // errOff says that a server has metrics, but none about priority levels.
 var errOff = errors.New("they say nothing of priority levels: API Priority and Fairness is off, or the server is too old")
 
-// Read reads the metrics, unless that failed so often that it is not yet time to ask again. It does not fail: what could not be
-// read is in the health, Forbidden when the user may not read it.
+// Read reads the metrics, unless that failed so often that it is not yet time to ask again. It does not fail:
+// what could not be read is in the health, Forbidden when the user may not read it.
 func (r *Reader) Read(ctx context.Context) Reading {
 	r.mu.Lock()
 	last, due := r.failed, r.pace.Wait(time.Now()) == 0

@@ -89,7 +89,8 @@ func TestReaderWithoutServer(t *testing.T) {
 	}
 }
 
-// TestReaderAsksLessOften: a reader that is asked every few seconds does not ask a server which refuses as often.
+// TestReaderAsksLessOften: a reader that is asked every few seconds does not ask a server which refuses as
+// often.
 func TestReaderAsksLessOften(t *testing.T) {
 	var asked atomic.Int64
 	refuse := func(w http.ResponseWriter) { asked.Add(1); answer(500, "broken")(w) }

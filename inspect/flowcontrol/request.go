@@ -15,7 +15,8 @@ import (
 
 // Request is a request as the API server sees it when it classifies it.
 type Request struct {
-	// User is the name of who asks, and Groups are all groups that the server would put the user into; see AllGroups.
+	// User is the name of who asks, and Groups are all groups that the server would put the user into; see
+	// AllGroups.
 	User   string
 	Groups []string
 	// Method and URL are those of the HTTP request. Of the URL only path and query count.
@@ -38,8 +39,8 @@ func NewRequest(name string, groups []string, method string, at *url.URL) (Reque
 }
 
 // AllGroups returns the groups of a user with those that the server adds: every service account is in
-// system:serviceaccounts and in the group of its namespace, and every user is in system:authenticated, or else in
-// system:unauthenticated. They are in the order of the server, each once.
+// system:serviceaccounts and in the group of its namespace, and every user is in system:authenticated, or
+// else in system:unauthenticated. They are in the order of the server, each once.
 func AllGroups(name string, groups []string) []string {
 	all := slices.Clone(groups)
 	if namespace, _, err := serviceaccount.SplitUsername(name); err == nil {

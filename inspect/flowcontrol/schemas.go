@@ -17,8 +17,9 @@ type Schema struct {
 	Dangling bool
 }
 
-// Schemas returns the FlowSchemas that the server has, in the order in which it tries them, with those that it makes up. Of
-// several objects with one name the first counts. Whether one dangles is only true if all levels were read.
+// Schemas returns the FlowSchemas that the server has, in the order in which it tries them, with those that
+// it makes up. Of several objects with one name the first counts. Whether one dangles is only true if all
+// levels were read.
 func Schemas(schemas []*flowcontrolv1.FlowSchema, limits *Limits) []Schema {
 	var out []Schema
 	used := map[string]bool{} // by name, whether the level exists
@@ -71,8 +72,8 @@ func inOrder(schemas []*flowcontrolv1.FlowSchema) []*flowcontrolv1.FlowSchema {
 // Dangling is a FlowSchema that leads to a priority level which does not exist. The server passes over it.
 type Dangling struct{ Schema, Level string }
 
-// DanglingSchemas returns the FlowSchemas that lead to none of the levels, in the order in which the server would try
-// them. What it says is only true if all levels were read.
+// DanglingSchemas returns the FlowSchemas that lead to none of the levels, in the order in which the server
+// would try them. What it says is only true if all levels were read.
 func DanglingSchemas(schemas []*flowcontrolv1.FlowSchema, limits *Limits) []Dangling {
 	var out []Dangling
 	for _, schema := range inOrder(schemas) {

@@ -21,7 +21,8 @@ func TestSchemasOf(t *testing.T) {
 	}
 }
 
-// TestDanglingSchemas: a mandatory level is there without an object, and one that the server does not take is not.
+// TestDanglingSchemas: a mandatory level is there without an object, and one that the server does not take is
+// not.
 func TestDanglingSchemas(t *testing.T) {
 	schema := func(name, level string, precedence int32) *flowcontrolv1.FlowSchema {
 		return &flowcontrolv1.FlowSchema{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: flowcontrolv1.FlowSchemaSpec{

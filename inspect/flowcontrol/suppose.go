@@ -22,8 +22,8 @@ var settable = []string{"shares", "lendable", "borrowing", "queues", "hand", "qu
 // Settable are the fields that [Set] changes.
 func Settable() []string { return slices.Clone(settable) }
 
-// Set returns a level with fields changed, as "shares=60,lendable=50": shares, lendable and borrowing (percentages; borrowing=none
-// is no limit), queues, hand and queueLength. The level itself stays as it is.
+// Set returns a level with fields changed, as "shares=60,lendable=50": shares, lendable and borrowing
+// (percentages; borrowing=none is no limit), queues, hand and queueLength. The level itself stays as it is.
 func Set(level *flowcontrolv1.PriorityLevelConfiguration, changes string) (*flowcontrolv1.PriorityLevelConfiguration, error) {
 	out := level.DeepCopy()
 	for change := range strings.SplitSeq(changes, ",") {
@@ -98,8 +98,8 @@ func RefusedLevel(level *flowcontrolv1.PriorityLevelConfiguration) string {
 	return ""
 }
 
-// RefusedSchema says why the API server would refuse a FlowSchema for its name, its precedence or because it cannot be changed,
-// or "". Its rules are not looked at.
+// RefusedSchema says why the API server would refuse a FlowSchema for its name, its precedence or because it
+// cannot be changed, or "". Its rules are not looked at.
 func RefusedSchema(schema *flowcontrolv1.FlowSchema) string {
 	spec := &schema.Spec
 	switch {

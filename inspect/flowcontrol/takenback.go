@@ -12,21 +12,22 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// AutoUpdate is the annotation of levels and FlowSchemas that says whether the API server keeps their spec as it ships them.
+// AutoUpdate is the annotation of levels and FlowSchemas that says whether the API server keeps their spec as
+// it ships them.
 const AutoUpdate = flowcontrolv1.AutoUpdateAnnotationKey
 
 // TakenBack is a change that the API server takes back, within a minute (pkg/registry/flowcontrol/ensurer).
 type TakenBack struct {
 	// Kind and Name are those of the object.
 	Kind, Name string
-	// Certain says that the object has the annotation by which the server does it. Otherwise it is not known, because the
-	// objects were written by hand.
+	// Certain says that the object has the annotation by which the server does it. Otherwise it is not known,
+	// because the objects were written by hand.
 	Certain bool
 }
 
-// TakesBack returns which changes of levels and FlowSchemas the API server takes back: those of the objects that it creates itself
-// and, unless it is told otherwise, keeps as they are. What is mandatory cannot be changed anyway: see RefusedLevel and
-// RefusedSchema.
+// TakesBack returns which changes of levels and FlowSchemas the API server takes back: those of the objects
+// that it creates itself and, unless it is told otherwise, keeps as they are. What is mandatory cannot be
+// changed anyway: see RefusedLevel and RefusedSchema.
 func TakesBack(before, after *inspect.Objects) []TakenBack {
 	levelSpec := func(l *flowcontrolv1.PriorityLevelConfiguration) any { return l.Spec }
 	schemaSpec := func(f *flowcontrolv1.FlowSchema) any { return f.Spec }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestTakesBack: the API server restores the spec of what it ships (pkg/registry/flowcontrol/ensurer, shouldUpdateSpec): the annotation
-// decides, and without it whether anybody has changed the spec before.
+// TestTakesBack: the API server restores the spec of what it ships (pkg/registry/flowcontrol/ensurer,
+// shouldUpdateSpec): the annotation decides, and without it whether anybody has changed the spec before.
 func TestTakesBack(t *testing.T) {
 	const certain, unsure, kept = "certain", "unsure", "kept"
 	for name, test := range map[string]struct {

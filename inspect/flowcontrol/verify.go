@@ -19,10 +19,11 @@ import (
 
 // Verification is what the server says about the classification of a request.
 type Verification struct {
-	// Status is that of the answer. One that refuses the user what was asked says as much as any other: requests are classified first.
+	// Status is that of the answer. One that refuses the user what was asked says as much as any other:
+	// requests are classified first.
 	Status int
-	// Classified says that the server told where the request went. It does not for requests that pass by priority
-	// and fairness, nor when it is off, nor when the asker may not impersonate the user.
+	// Classified says that the server told where the request went. It does not for requests that pass by
+	// priority and fairness, nor when it is off, nor when the asker may not impersonate the user.
 	Classified bool
 	// SchemaUID and LevelUID are empty for those that the server makes up.
 	SchemaUID, LevelUID string
@@ -30,16 +31,16 @@ type Verification struct {
 	Message string
 }
 
-// noVersion is a version that no API group has. The classification does not depend on the version, and nothing is read or
-// written at one that does not exist.
+// noVersion is a version that no API group has. The classification does not depend on the version, and
+// nothing is read or written at one that does not exist.
 const noVersion = "v0kubectldra"
 
 // Verifiable reports whether [Verify] would send such a request: only one that reads.
 func (r *Request) Verifiable() bool { return r.Method == http.MethodGet }
 
-// Verify asks the server where it puts a request: it sends one that is classified alike, in the name of the user, and
-// reads the headers of the answer. A resource is asked for at a version that does not exist, so nobody's data is
-// read. It may be called for requests that are Verifiable only.
+// Verify asks the server where it puts a request: it sends one that is classified alike, in the name of the
+// user, and reads the headers of the answer. A resource is asked for at a version that does not exist, so
+// nobody's data is read. It may be called for requests that are Verifiable only.
 func Verify(ctx context.Context, config *rest.Config, r *Request) (Verification, error) {
 	c := rest.CopyConfig(config)
 	c.Impersonate = rest.ImpersonationConfig{UserName: r.User, Groups: claimedGroups(r)}
@@ -88,8 +89,8 @@ func harmlessPath(r *Request) string {
 	return before + noVersion + strings.TrimPrefix(r.URL.Path, before+r.Info.APIVersion)
 }
 
-// claimedGroups are the groups that have to be named: the server adds the others itself, but those of a service account
-// only if none is named.
+// claimedGroups are the groups that have to be named: the server adds the others itself, but those of a
+// service account only if none is named.
 func claimedGroups(r *Request) []string {
 	bare := AllGroups(r.User, nil)
 	if slices.Equal(bare, r.Groups) {

@@ -13,8 +13,9 @@ const (
 	widestWrite   = 10
 )
 
-// WidestOf returns the widest requests of a level, on a server of Kubernetes 1.minor, or of the newest one if that is 0. A level
-// with queues allows a request the least of 15 % of its nominal seats and what leaves room for all queues of a hand.
+// WidestOf returns the widest requests of a level, on a server of Kubernetes 1.minor, or of the newest one if
+// that is 0. A level with queues allows a request the least of 15 % of its nominal seats and what leaves room
+// for all queues of a hand.
 func WidestOf(level *Level, minor int) Widest {
 	list, write := widestList, widestWrite
 	if minor > 0 && minor < sizedMinor {

@@ -77,7 +77,8 @@ type Block struct {
 // Checkpoint reports whether a log may begin with the block.
 func (b *Block) Checkpoint() bool { return b.Kind == checkpoint }
 
-// Prolonging returns a block of the same length that stands for the block before and this one, if nothing happened in either.
+// Prolonging returns a block of the same length that stands for the block before and this one, if nothing
+// happened in either.
 func (b *Block) Prolonging(before *Block) (Block, bool) {
 	if b.Kind != changes || before.Kind != changes || b.Moments+before.Moments > 0 || b.Length != before.Length || b.From != before.To {
 		return Block{}, false

@@ -24,8 +24,9 @@ func (c *Change) Object() metav1.Object {
 	return c.Before
 }
 
-// Changes compares two snapshots, which need not be of the same source: by kind, namespace and name. What a log would not have
-// is no difference: numbers of versions, heartbeats of nodes, and what package archive leaves out.
+// Changes compares two snapshots, which need not be of the same source: by kind, namespace and name. What a
+// log would not have is no difference: numbers of versions, heartbeats of nodes, and what package archive
+// leaves out.
 func Changes(before, after *inspect.Snapshot) ([]Change, error) {
 	var out []Change
 	for _, k := range inspect.Kinds() {
@@ -59,8 +60,8 @@ func alike(k inspect.Kind, old, updated metav1.Object) (bool, error) {
 	return sameButForBeats(archive.Reduced(k, old), archive.Reduced(k, updated))
 }
 
-// pairs goes through two lists that are sorted by name, and calls f for what is not the same pointer in both, by name. What
-// is only in one is nil in the other.
+// pairs goes through two lists that are sorted by name, and calls f for what is not the same pointer in both,
+// by name. What is only in one is nil in the other.
 func pairs(before, after []metav1.Object, f func(old, updated metav1.Object) error) error {
 	for len(before) > 0 || len(after) > 0 {
 		var old, updated metav1.Object

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// A delta says how one text is made of another: a sequence of pairs of how much is copied from where in the old text, and of
-// what is new after it. All numbers are varints.
+// A delta says how one text is made of another: a sequence of pairs of how much is copied from where in the
+// old text, and of what is new after it. All numbers are varints.
 
 // span is the length of what is looked for in the old text, in bytes.
 const span = 8
@@ -45,8 +45,8 @@ func makeDelta(old, updated []byte) []byte {
 	return out
 }
 
-// matchAt says where in the old text that stands which is at i in the new one: preferably where it would stand if as
-// much was replaced as is new.
+// matchAt says where in the old text that stands which is at i in the new one: preferably where it would
+// stand if as much was replaced as is new.
 func matchAt(old, updated []byte, places map[[span]byte]int, i, likely int) (from int, found bool) {
 	key := [span]byte(updated[i:])
 	if likely >= 0 && likely+span <= len(old) && [span]byte(old[likely:]) == key {

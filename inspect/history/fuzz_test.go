@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// FuzzOpen: whatever is in a file, a log is read without a panic, and what is read of it can be recorded again.
+// FuzzOpen: whatever is in a file, a log is read without a panic, and what is read of it can be recorded
+// again.
 func FuzzOpen(f *testing.F) {
 	few := func(o *inspect.Objects) { // a small log is fuzzed sooner
 		*o = inspect.Objects{Claims: o.Claims[:3], Pods: o.Pods[:2], Slices: o.Slices[:1], Nodes: o.Nodes[:2]}

@@ -127,7 +127,8 @@ type recording struct {
 	snapshots []*inspect.Snapshot // those that are moments
 }
 
-// record records random changes. every is after how many there is a block, and restart after how many the recording is broken off.
+// record records random changes. every is after how many there is a block, and restart after how many the
+// recording is broken off.
 func record(t testing.TB, seed uint64, steps, every, restart int, bounds history.Bounds) recording {
 	t.Helper()
 	return recordFrom(t, first(t), seed, steps, every, restart, bounds)

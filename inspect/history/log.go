@@ -23,8 +23,8 @@ type Log struct {
 	blocks []Block // without their data
 	starts []int64 // where each block begins, and the last one ends
 	first  []int   // the index of the first moment of each block; the last is how many there are
-	// Damaged says why the log ends before the file does. It is nil if nothing is missing but what was being written
-	// when the recording was broken off.
+	// Damaged says why the log ends before the file does. It is nil if nothing is missing but what was being
+	// written when the recording was broken off.
 	Damaged error
 
 	block   int // whose moments are known
@@ -38,8 +38,8 @@ const maxBlocks = 8 << 20
 // ErrNoLog is the error about a file that is no log.
 var ErrNoLog = errors.New("it is no log of kubectl dra record")
 
-// Open reads the headers of a log of so many bytes. name is what it is called in errors; opts has the limits within which
-// blocks will be unpacked, and no other say. What was not written to its end is left out.
+// Open reads the headers of a log of so many bytes. name is what it is called in errors; opts has the limits
+// within which blocks will be unpacked, and no other say. What was not written to its end is left out.
 func Open(in io.ReaderAt, size int64, name string, opts manifest.Options) (*Log, error) {
 	l := &Log{in: in, name: name, opts: opts, block: -1}
 	if err := l.scan(size); err != nil {
@@ -86,8 +86,8 @@ func (l *Log) scan(size int64) error {
 	return nil
 }
 
-// begun reports whether a file without a whole block is what is left of the first one: the beginning of its header, or
-// nothing but zeros, because a disk may have the length of a file before it has what is in it.
+// begun reports whether a file without a whole block is what is left of the first one: the beginning of its
+// header, or nothing but zeros, because a disk may have the length of a file before it has what is in it.
 func (l *Log) begun(size int64) (bool, error) {
 	if l.Damaged != nil {
 		return false, nil
@@ -144,7 +144,8 @@ func (l *Log) append(h header, offset int64) {
 	l.starts = append(l.starts, offset+headerSize+h.Length)
 }
 
-// dropBroken drops the last block if it is not what was written: a disk may have the length of a file before it has all of it.
+// dropBroken drops the last block if it is not what was written: a disk may have the length of a file before
+// it has all of it.
 func (l *Log) dropBroken() error {
 	n := len(l.blocks)
 	if n == 0 {
@@ -206,8 +207,8 @@ func (l *Log) blockOf(moment int) int {
 	return sort.Search(len(l.blocks), func(b int) bool { return l.first[b+1] > moment })
 }
 
-// Find returns the moment that was the state of the cluster at a time: the last one that is not later. ok is false if the log begins
-// later.
+// Find returns the moment that was the state of the cluster at a time: the last one that is not later. ok is
+// false if the log begins later.
 func (l *Log) Find(ctx context.Context, t time.Time) (moment int, ok bool, err error) {
 	when := t.UnixNano()
 	b := sort.Search(len(l.blocks), func(b int) bool { return l.blocks[b].From > when }) - 1
@@ -261,8 +262,9 @@ func (l *Log) momentsOf(ctx context.Context, b int) ([]moment, error) {
 	return moments, nil
 }
 
-// Step goes so many moments further on, or back if by is negative, and counts those that matter: in which something changed
-// besides pods and volumes that were there before and after. Before the first and behind the last there are no more.
+// Step goes so many moments further on, or back if by is negative, and counts those that matter: in which
+// something changed besides pods and volumes that were there before and after. Before the first and behind
+// the last there are no more.
 func (l *Log) Step(ctx context.Context, from, by int) (int, error) {
 	direction := 1
 	if by < 0 {

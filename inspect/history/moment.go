@@ -29,7 +29,8 @@ type key struct {
 type change struct {
 	key
 	op operation
-	// data is the object as protobuf, or the difference to the one before, of which old is the length in bytes.
+	// data is the object as protobuf, or the difference to the one before, of which old is the length in
+	// bytes.
 	data []byte
 	old  int
 }

@@ -22,20 +22,22 @@ import (
 type Bounds struct {
 	// Size is how many bytes the log has at most.
 	Size int64
-	// Age is how far back it goes at least, once it has been recorded for so long: what is older goes, as a whole stretch
-	// between checkpoints.
+	// Age is how far back it goes at least, once it has been recorded for so long: what is older goes, as a
+	// whole stretch between checkpoints.
 	Age time.Duration
 }
 
 const (
-	// checkpointRatio is how many times as long as a checkpoint the changes after it may become before there is another one: whoever
-	// wants a moment reads up to both.
+	// checkpointRatio is how many times as long as a checkpoint the changes after it may become before there
+	// is another one: whoever wants a moment reads up to both.
 	checkpointRatio = 4
 	// smallestStretch is how long they may become at least, in bytes.
 	smallestStretch = 1 << 20
-	// leastCheckpoints is how many checkpoints a log of a bounded size has room for at least. Below that it would keep next to nothing.
+	// leastCheckpoints is how many checkpoints a log of a bounded size has room for at least. Below that it
+	// would keep next to nothing.
 	leastCheckpoints = 3
-	// stretches is in how many parts the age of a log is divided by checkpoints, so that it can be dropped part by part.
+	// stretches is in how many parts the age of a log is divided by checkpoints, so that it can be dropped
+	// part by part.
 	stretches = 6
 	// packs is about how many times as long moments are before they are packed.
 	packs = 4
@@ -51,7 +53,8 @@ type Recorder struct {
 	about []byte // what is known of the cluster besides its objects, as JSON
 	// behind are the objects that changed in nothing that a log has, as it has them.
 	behind map[key][]byte
-	// base is the length of the last checkpoint, since that of the changes after it, in bytes, and began when it was.
+	// base is the length of the last checkpoint, since that of the changes after it, in bytes, and began when
+	// it was.
 	base, since, began int64
 
 	open    header // of the block that is being filled
@@ -60,7 +63,8 @@ type Recorder struct {
 	done    []Block
 }
 
-// NewRecorder returns a Recorder of a log that ends there, or is empty if that is the zero time. Since then nothing was recorded.
+// NewRecorder returns a Recorder of a log that ends there, or is empty if that is the zero time. Since then
+// nothing was recorded.
 func NewRecorder(bounds Bounds, end time.Time) *Recorder {
 	r := &Recorder{bounds: bounds}
 	if !end.IsZero() {
@@ -69,8 +73,8 @@ func NewRecorder(bounds Bounds, end time.Time) *Recorder {
 	return r
 }
 
-// Take records a snapshot, which is later than those before it. Errors are of objects that cannot be encoded, and of bounds
-// in which the cluster does not fit.
+// Take records a snapshot, which is later than those before it. Errors are of objects that cannot be encoded,
+// and of bounds in which the cluster does not fit.
 func (r *Recorder) Take(s *inspect.Snapshot) error {
 	now := max(s.Time().UnixNano(), r.to)
 	if r.last == nil {
@@ -207,8 +211,8 @@ func (r *Recorder) checkpoint(s *inspect.Snapshot, now int64) error {
 // Break says that what happens from the last Flush until the next snapshot is not seen.
 func (r *Recorder) Break() { r.last = nil }
 
-// Flush returns the blocks that are to be appended to the log, in this order. until is the time up to which nothing happened
-// since the last snapshot.
+// Flush returns the blocks that are to be appended to the log, in this order. until is the time up to which
+// nothing happened since the last snapshot.
 func (r *Recorder) Flush(until time.Time) ([]Block, error) {
 	to := max(until.UnixNano(), r.to)
 	if r.open.Moments > 0 || r.last != nil && to > r.to {
@@ -224,8 +228,8 @@ func (r *Recorder) Flush(until time.Time) ([]Block, error) {
 	return out, nil
 }
 
-// Surplus says how many blocks of a log are to be dropped, the oldest, for it to keep within bounds. What is left begins with
-// a checkpoint.
+// Surplus says how many blocks of a log are to be dropped, the oldest, for it to keep within bounds. What is
+// left begins with a checkpoint.
 func (r *Recorder) Surplus(blocks []Block, now time.Time) int {
 	size, drop := sizeOf(blocks), 0
 	for i := 1; i < len(blocks); i++ {
@@ -285,8 +289,8 @@ func (r *Recorder) changesOfKind(k inspect.Kind, before, after []metav1.Object) 
 	return out, err
 }
 
-// changeOf says what became of an object. It is nil before it was made, and after it was deleted. changed is false if nothing
-// became of it that a log has.
+// changeOf says what became of an object. It is nil before it was made, and after it was deleted. changed is
+// false if nothing became of it that a log has.
 func (r *Recorder) changeOf(k inspect.Kind, old, updated metav1.Object) (c change, changed bool, err error) {
 	if updated == nil {
 		c = change{key: keyOf(k, old), op: deleted}
@@ -325,8 +329,8 @@ func keyOf(k inspect.Kind, o metav1.Object) key {
 	return key{k.Resource, namespace, o.GetName()}
 }
 
-// sameButForBeats reports whether two versions of an object differ in nothing but the number of the version and when it was last
-// heard of a node. It writes to them.
+// sameButForBeats reports whether two versions of an object differ in nothing but the number of the version
+// and when it was last heard of a node. It writes to them.
 func sameButForBeats(a, b metav1.Object) (bool, error) {
 	for _, o := range []metav1.Object{a, b} {
 		o.SetResourceVersion("")

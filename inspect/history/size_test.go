@@ -18,13 +18,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// The model of a day: what docs/history.md says is measured. Every node has eight devices and runs eight pods with a device
-// each, which end after a while and are replaced, and other pods besides, which stay. Each pod makes these changes, with its claim:
+// The model of a day: what docs/history.md says is measured. Every node has eight devices and runs eight pods
+// with a device each, which end after a while and are replaced, and other pods besides, which stay. Each pod
+// makes these changes, with its claim:
 //
 //	pod made; claim made; claim allocated; pod on its node; pod runs; pod ends; claim released; claim deleted; pod deleted
 //
-// A claim is reserved in the update that allocates it. Besides, nodes say every five minutes how they are, where nothing changes but
-// the time, and a few slices change.
+// A claim is reserved in the update that allocates it. Besides, nodes say every five minutes how they are,
+// where nothing changes but the time, and a few slices change.
 const (
 	modelNodes    = 5000
 	modelStay     = 16                        // pods of a node that stay
@@ -36,8 +37,8 @@ const (
 	mostBytesADay = 200_000_000
 )
 
-// TestDayOfLargeCluster: a day of 5,000 nodes takes at most 200 MB. A part of the cluster is measured, whose changes are as dense
-// in time as those of the whole, and a part of the day.
+// TestDayOfLargeCluster: a day of 5,000 nodes takes at most 200 MB. A part of the cluster is measured, whose
+// changes are as dense in time as those of the whole, and a part of the day.
 func TestDayOfLargeCluster(t *testing.T) {
 	const part = 25
 	m := newModel(modelNodes / part)
@@ -210,7 +211,8 @@ func (m *model) allocate(claim *resourcev1.ResourceClaim, pod *corev1.Pod, n, i 
 	claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: pod.Name, UID: pod.UID}}
 }
 
-// replace makes a step of the life of the pods that use a device: the end of one and the beginning of the next.
+// replace makes a step of the life of the pods that use a device: the end of one and the beginning of the
+// next.
 func (m *model) replace(number, step int) {
 	at := number * 7919 % (m.nodes * modelDevices) // a prime: neighbours do not change together
 	n, i := at/modelDevices, at%modelDevices

@@ -19,9 +19,9 @@ import (
 const (
 	// keptStates is how many moments are remembered, from which one goes on to later ones.
 	keptStates = 8
-	// freelyMade is how many bytes of objects may be made of changes, however few these are, for each byte that may be read, and
-	// maxMade how many for each byte of the file beyond that. A change of ten bytes to an object of a hundred kilobytes is nothing unusual, but not all
-	// changes are such.
+	// freelyMade is how many bytes of objects may be made of changes, however few these are, for each byte
+	// that may be read, and maxMade how many for each byte of the file beyond that. A change of ten bytes to
+	// an object of a hundred kilobytes is nothing unusual, but not all changes are such.
 	freelyMade, maxMade = 2, 1 << 12
 )
 
@@ -46,8 +46,8 @@ type pending struct {
 	allowed int64
 }
 
-// Snapshot returns the cluster as it was at a moment, and from it on until the next. Snapshots of one log share what they have in
-// common.
+// Snapshot returns the cluster as it was at a moment, and from it on until the next. Snapshots of one log
+// share what they have in common.
 func (l *Log) Snapshot(ctx context.Context, moment int) (*inspect.Snapshot, error) {
 	s, err := l.stateAt(ctx, moment)
 	if err != nil {
@@ -85,7 +85,8 @@ func (l *Log) baseOf(moment int) int {
 	}
 }
 
-// nearest is the last state before a moment, or of it, that was made from the same checkpoint. It is nil if there is none.
+// nearest is the last state before a moment, or of it, that was made from the same checkpoint. It is nil if
+// there is none.
 func (l *Log) nearest(base, moment int) (best *state) {
 	for _, s := range l.states {
 		if s.base == base && s.moment <= moment && (best == nil || s.moment > best.moment) {
@@ -95,7 +96,8 @@ func (l *Log) nearest(base, moment int) (best *state) {
 	return best
 }
 
-// keep remembers a state, and forgets the one that was looked at first. What was read of a checkpoint is kept longest.
+// keep remembers a state, and forgets the one that was looked at first. What was read of a checkpoint is kept
+// longest.
 func (l *Log) keep(s *state) {
 	l.states = append(l.states, s)
 	if len(l.states) > keptStates {

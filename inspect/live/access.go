@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Access reads who may do what by RBAC: of one namespace what is bound in it and in the whole cluster, of "" all. What may not be
-// read is left out. The error is that of ctx, or a *ServerError.
+// Access reads who may do what by RBAC: of one namespace what is bound in it and in the whole cluster, of ""
+// all. What may not be read is left out. The error is that of ctx, or a *ServerError.
 func (f *Finder) Access(ctx context.Context, namespace string) (*inspect.Access, error) {
 	out := &inspect.Access{}
 	for _, k := range accessKinds {

@@ -11,8 +11,8 @@ import (
 
 var schedulingAlpha = schema.GroupVersion{Group: schedulingv1beta1.GroupName, Version: "v1alpha2"}
 
-// alphaPodGroupList is a list of PodGroups as Kubernetes 1.36 serves them. There are no protobuf methods: the list has to be
-// asked for as JSON.
+// alphaPodGroupList is a list of PodGroups as Kubernetes 1.36 serves them. There are no protobuf methods: the
+// list has to be asked for as JSON.
 type alphaPodGroupList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`

@@ -76,7 +76,8 @@ func TestDiscoveryThatIsNone(t *testing.T) {
 	}
 }
 
-// TestEventsThatAreNone: an event that cannot be understood shows in the health, and does not end the watch for good.
+// TestEventsThatAreNone: an event that cannot be understood shows in the health, and does not end the watch
+// for good.
 func TestEventsThatAreNone(t *testing.T) {
 	object := func(kind, version, fields string) string {
 		return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"999"%s}}`, kind, version, fields)
@@ -106,7 +107,8 @@ func TestEventsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestInterruptedReadIsNoAnswer: whatever is being read when the user interrupts, there is no cluster with less in it.
+// TestInterruptedReadIsNoAnswer: whatever is being read when the user interrupts, there is no cluster with
+// less in it.
 func TestInterruptedReadIsNoAnswer(t *testing.T) {
 	half := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

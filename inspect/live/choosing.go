@@ -15,12 +15,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
-// Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it decides about no pod whether
-// one fits.
+// Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it
+// decides about no pod whether one fits.
 type Choosing struct {
 	// Nodes are all nodes, with names and images and nothing else. It is nil if they could not be read.
 	Nodes []*corev1.Node
-	// Pods are the pods of the namespaces that are on no node, with names and images and nothing else, sorted by namespace and name.
+	// Pods are the pods of the namespaces that are on no node, with names and images and nothing else, sorted
+	// by namespace and name.
 	Pods []*corev1.Pod
 	// Services and the controllers are all of the namespaces, as far as they could be read: see Selectors.
 	Services               []*corev1.Service
@@ -36,8 +37,8 @@ type Choosing struct {
 // choosingPage is how many objects are asked for at once. Nodes with their images are large.
 const choosingPage = 500
 
-// Choosing reads what nodes are chosen by for pods of some namespaces. What may not be read is left out. The error is that of ctx, or
-// a *ServerError.
+// Choosing reads what nodes are chosen by for pods of some namespaces. What may not be read is left out. The
+// error is that of ctx, or a *ServerError.
 func (f *Finder) Choosing(ctx context.Context, namespaces []string) (*Choosing, error) {
 	out := &Choosing{Selectors: true}
 	nodes := []*corev1.Node{}
@@ -79,7 +80,8 @@ func (c *Choosing) add(o object) {
 	}
 }
 
-// besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not is added to unread.
+// besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not
+// is added to unread.
 func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespace, fields string, each func(object)) (bool, error) {
 	objects, err := f.every(ctx, k, namespace, fields)
 	switch where := k.qualified(); {

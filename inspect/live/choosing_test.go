@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// choosingServer is a server with more nodes than are on a page, and a namespace with everything that selects pods.
+// choosingServer is a server with more nodes than are on a page, and a namespace with everything that selects
+// pods.
 func choosingServer() *fakeServer {
 	f := newFake()
 	f.served["apps/v1"] = []string{"replicasets", "statefulsets"}

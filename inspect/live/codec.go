@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
-// codec decodes what a server sends, but no YAML, no quantity that would take forever, and no object of another
-// kind than was asked for.
+// codec decodes what a server sends, but no YAML, no quantity that would take forever, and no object of
+// another kind than was asked for.
 type codec struct{ runtime.NegotiatedSerializer }
 
 func newCodec() codec { return codec{codecs().WithoutConversion()} }
@@ -33,8 +33,8 @@ func (c codec) DecoderToVersion(inner runtime.Decoder, _ runtime.GroupVersioner)
 	return guarded{inner}
 }
 
-// guarded is a decoder of answers and of the objects of events. Like other decoders of clients it leaves an object
-// without its kind and apiVersion.
+// guarded is a decoder of answers and of the objects of events. Like other decoders of clients it leaves an
+// object without its kind and apiVersion.
 type guarded struct{ runtime.Decoder }
 
 // Decode implements runtime.Decoder.
@@ -58,8 +58,9 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	return o, gvk, nil
 }
 
-// culprit names the object that cannot be decoded once its quantities are covered: an item of a list, or the object
-// itself. It is "" where that is not found, and in protobuf, as which servers send only what they have decoded.
+// culprit names the object that cannot be decoded once its quantities are covered: an item of a list, or the
+// object itself. It is "" where that is not found, and in protobuf, as which servers send only what they have
+// decoded.
 func culprit(data, covered []byte, into runtime.Object) string {
 	if into == nil || isProtobuf(data) {
 		return ""
@@ -107,8 +108,8 @@ func checkStart(data []byte) error {
 	return nil
 }
 
-// checkKind returns the error of a decoder, or one that says that what was decoded is something else than what was asked for: a
-// decoder makes a new object of that.
+// checkKind returns the error of a decoder, or one that says that what was decoded is something else than
+// what was asked for: a decoder makes a new object of that.
 func checkKind(got runtime.Object, is *schema.GroupVersionKind, want runtime.Object, err error) error {
 	if _, status := got.(*metav1.Status); want == nil || status || err != nil && !runtime.IsNotRegisteredError(err) {
 		return err // client-go makes an error of a status

@@ -115,8 +115,8 @@ func TestOldFlowControlAndStorage(t *testing.T) {
 	}
 }
 
-// A PodGroup is the same at every version at which it is served. Kubernetes 1.37 serves the first two when its gates and the
-// versions are on, 1.36 the last.
+// A PodGroup is the same at every version at which it is served. Kubernetes 1.37 serves the first two when
+// its gates and the versions are on, 1.36 the last.
 func TestPodGroupsAtAllVersions(t *testing.T) {
 	const gang = `"schedulingPolicy":{"gang":{"minCount":3}},"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"t"}],"priority":7`
 	tests := map[string]string{

@@ -99,8 +99,8 @@ type recent struct {
 	found discovered
 }
 
-// discoverOften is discover for callers that ask again and again: several resources share a group, and an answer
-// is used for a while, also the one that there is no telling.
+// discoverOften is discover for callers that ask again and again: several resources share a group, and an
+// answer is used for a while, also the one that there is no telling.
 func (r *reader) discoverOften(ctx context.Context, gv schema.GroupVersion) (discovered, error) {
 	shared, _ := r.recent.LoadOrStore(gv, &recent{})
 	known := shared.(*recent) //nolint:forcetypeassert // nothing else is stored

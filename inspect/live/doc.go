@@ -9,13 +9,13 @@
 // Snapshot of what has changed, at most ten a second, which shares everything else with the one before.
 // Whatever fails is tried again, less and less often, and shows in the health until it works.
 //
-// A server is not trusted: every answer is bounded (limits, in pages.go), has to be what was asked for (codec.go),
-// and may hold no quantity that takes forever to read; every request ends with its context.
+// A server is not trusted: every answer is bounded (limits, in pages.go), has to be what was asked for
+// (codec.go), and may hold no quantity that takes forever to read; every request ends with its context.
 //
 // Three things are looked up beside the lists: which versions are served (discovery), the version of
 // the server, and the feature gates that are on (the metric kubernetes_feature_enabled).
 //
-// Objects are decoded as client-go does it, then reduced to what the questions read (reduce.go), and those that are alike
-// share memory (package sharing). Text that came from the server and
-// ends up in a message is freed of control characters here; names and values inside objects are not.
+// Objects are decoded as client-go does it, then reduced to what the questions read (reduce.go), and those
+// that are alike share memory (package sharing). Text that came from the server and ends up in a message is
+// freed of control characters here; names and values inside objects are not.
 package live

@@ -125,9 +125,9 @@ func isNotServed(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// nothingAnswered returns an error when no list was answered in a sensible way. That a user may list
-// nothing, or that a server serves no such resource, are sensible answers; but many servers do not serve a resource that is
-// optional, whatever else is wrong with them.
+// nothingAnswered returns an error when no list was answered in a sensible way. That a user may list nothing,
+// or that a server serves no such resource, are sensible answers; but many servers do not serve a resource
+// that is optional, whatever else is wrong with them.
 func (r *reader) nothingAnswered(v serverVersion, kinds []kind, results []listed) error {
 	var first string
 	for i, result := range results {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// eventsAtOnce is how many objects the server is asked about at the same time: to find the Events of one, it looks
-	// through all of the namespace.
+	// eventsAtOnce is how many objects the server is asked about at the same time: to find the Events of one,
+	// it looks through all of the namespace.
 	eventsAtOnce = 4
 	// maxEventObjects bounds for how many objects of one question the Events are read.
 	maxEventObjects = 64
@@ -28,10 +28,11 @@ const (
 	eventsPatience = 15 * time.Second
 )
 
-// Events reads the Events of some objects, and of no others: each is one request with a field selector in the namespace of
-// the object, of which the first page is read. Of many objects the first ones are read. The objects must have UIDs: what
-// happened to an earlier object of the same name is of no interest. What is forbidden or fails is
-// recorded in the Health; the error is that of ctx, or that the configuration cannot be used.
+// Events reads the Events of some objects, and of no others: each is one request with a field selector in the
+// namespace of the object, of which the first page is read. Of many objects the first ones are read. The
+// objects must have UIDs: what happened to an earlier object of the same name is of no interest. What is
+// forbidden or fails is recorded in the Health; the error is that of ctx, or that the configuration cannot be
+// used.
 func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRef) (inspect.Events, error) {
 	r, err := eventReader(config)
 	if err != nil {

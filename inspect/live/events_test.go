@@ -26,8 +26,8 @@ func eventJSON(name, uid, reason string) string {
 
 var podP = inspect.ObjectRef{Kind: "Pod", Namespace: "ml", Name: "p", UID: "u"}
 
-// TestEventsAreReadBySelector: one request for each object, in its namespace and for its UID, and never all Events. What a
-// server answers besides is not taken.
+// TestEventsAreReadBySelector: one request for each object, in its namespace and for its UID, and never all
+// Events. What a server answers besides is not taken.
 func TestEventsAreReadBySelector(t *testing.T) {
 	f := newFake()
 	f.objects[eventsPath] = []string{eventJSON("p", "u", "FailedMount"), eventJSON("p", "earlier", "Killing"), eventJSON("q", "w", "Pulled")}

@@ -102,8 +102,8 @@ func TestDefaultsWhereMetricsCannotBeRead(t *testing.T) {
 	}
 }
 
-// slower are timeouts to try one after the other. A machine that is busy may not manage with the first to answer
-// what it shall answer.
+// slower are timeouts to try one after the other. A machine that is busy may not manage with the first to
+// answer what it shall answer.
 func slower(first time.Duration) []time.Duration {
 	return []time.Duration{first, 5 * first, 25 * first, 125 * first}
 }

@@ -23,7 +23,8 @@ const (
 	pollPause     = 30 * time.Second // a version that cannot be watched
 )
 
-// watchBegin is how long a watch may take to begin: a proxy may hold it back until the first bookmark, which comes every minute.
+// watchBegin is how long a watch may take to begin: a proxy may hold it back until the first bookmark, which
+// comes every minute.
 const watchBegin = 2 * time.Minute
 
 // feed gives a reflector one resource: listed and watched at the newest version that is served, for all
@@ -77,8 +78,8 @@ func pause(ctx context.Context, length time.Duration, woken <-chan struct{}) err
 	return nil
 }
 
-// list implements the first half of a cache.ListerWatcher. It reads all pages, at the newest revision, which is
-// as new as any that the reflector may ask for.
+// list implements the first half of a cache.ListerWatcher. It reads all pages, at the newest revision, which
+// is as new as any that the reflector may ask for.
 func (f *feed) list(ctx context.Context) (runtime.Object, error) {
 	ctx, err := f.await(ctx)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// Finder asks a server for single objects because of which there are pods, of whatever kind. Its methods may be called by
-// several goroutines at once.
+// Finder asks a server for single objects because of which there are pods, of whatever kind. Its methods may
+// be called by several goroutines at once.
 type Finder struct {
 	*reader
 	discovery sync.Mutex
@@ -29,8 +29,8 @@ type Finder struct {
 // ErrNoObject says that there is no object of a name.
 var ErrNoObject = errors.New("not found")
 
-// NewFinder returns a finder for the server that config points to. It asks nothing yet. The Timeout of config bounds every
-// single request.
+// NewFinder returns a finder for the server that config points to. It asks nothing yet. The Timeout of config
+// bounds every single request.
 func NewFinder(config *rest.Config) (*Finder, error) {
 	r, _, err := newReader(config, Options{Resources: []inspect.Resource{}})
 	if err != nil {
@@ -45,10 +45,12 @@ const (
 	asMetadataList = runtime.ContentTypeJSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 )
 
-// Owner reads an object, with its pods of a snapshot of the same server. What is missing of these because something may not
-// be read is in Unread of the result. Where the object itself may not be read, or is gone, there is a result if there are pods of it.
+// Owner reads an object, with its pods of a snapshot of the same server. What is missing of these because
+// something may not be read is in Unread of the result. Where the object itself may not be read, or is gone,
+// there is a result if there are pods of it.
 //
-// The error wraps ErrNoObject if there is neither such an object nor a pod of it; it is a *ServerError, or that of ctx, as for Read.
+// The error wraps ErrNoObject if there is neither such an object nor a pod of it; it is a *ServerError, or
+// that of ctx, as for Read.
 func (f *Finder) Owner(ctx context.Context, s *inspect.Snapshot, k inspect.OwnerKind, namespace, name string) (*inspect.PodOwner, error) {
 	o := &inspect.PodOwner{Kind: k, Namespace: namespace, Name: name}
 	if k.IsPodGroup() { // which is part of the snapshot

@@ -85,7 +85,8 @@ func TestFinderKind(t *testing.T) {
 	}
 }
 
-// TestFinderOwner reads a Deployment, whose pods are known by the name of their ReplicaSet, with a single request.
+// TestFinderOwner reads a Deployment, whose pods are known by the name of their ReplicaSet, with a single
+// request.
 func TestFinderOwner(t *testing.T) {
 	f := answers(newFake(), map[string]string{"/apis/apps/v1/namespaces/ml/deployments/serve": `{"kind":"Deployment","apiVersion":"apps/v1",
 		"metadata":{"name":"serve","namespace":"ml","uid":"d"},"spec":{"replicas":3,"template":{"metadata":{"labels":{"app":"serve"}},
@@ -111,8 +112,8 @@ func TestFinderOwner(t *testing.T) {
 	}
 }
 
-// TestFinderFollowsControllers: the pods of a JobSet are made by its Jobs, and those of a CronJob by others. Objects of other names
-// are not asked about.
+// TestFinderFollowsControllers: the pods of a JobSet are made by its Jobs, and those of a CronJob by others.
+// Objects of other names are not asked about.
 func TestFinderFollowsControllers(t *testing.T) {
 	job := func(name, owner string) string {
 		return fmt.Sprintf(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":%q,"ownerReferences":[

@@ -13,16 +13,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
-// asDiscovery asks for all groups with their resources at once, which every server since Kubernetes 1.30 can tell.
+// asDiscovery asks for all groups with their resources at once, which every server since Kubernetes 1.30 can
+// tell.
 const asDiscovery = runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// Kind returns the kind that a word names: one of Kubernetes itself, or one that the server serves, in the order of its
-// groups. The error is that of a server that cannot tell.
+// Kind returns the kind that a word names: one of Kubernetes itself, or one that the server serves, in the
+// order of its groups. The error is that of a server that cannot tell.
 func (f *Finder) Kind(ctx context.Context, word string) (inspect.OwnerKind, bool, error) {
 	return f.kind(ctx, func(k inspect.OwnerKind) bool { return k.Called(word) })
 }
 
-// kind returns the first kind for which is holds: of those of Kubernetes itself, or else of those that the server serves.
+// kind returns the first kind for which is holds: of those of Kubernetes itself, or else of those that the
+// server serves.
 func (f *Finder) kind(ctx context.Context, is func(inspect.OwnerKind) bool) (inspect.OwnerKind, bool, error) {
 	all := inspect.OwnerKinds()
 	if !slices.ContainsFunc(all, is) {
@@ -38,7 +40,8 @@ func (f *Finder) kind(ctx context.Context, is func(inspect.OwnerKind) bool) (ins
 	return all[i], true, nil
 }
 
-// kinds are the kinds with a namespace that can be got of all groups, the core group left out; asked for once.
+// kinds are the kinds with a namespace that can be got of all groups, the core group left out; asked for
+// once.
 func (f *Finder) kinds(ctx context.Context) ([]inspect.OwnerKind, error) {
 	f.discovery.Lock()
 	defer f.discovery.Unlock()

@@ -22,11 +22,12 @@ const (
 	maxLinks = 4
 )
 
-// direct are the kinds whose controllers make the pods themselves; those of Deployments are known by their names.
+// direct are the kinds whose controllers make the pods themselves; those of Deployments are known by their
+// names.
 var direct = []string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job"}
 
-// parents finds out which objects between pods and an object are controlled by whom. Only objects are asked about whose
-// names begin with that of the object, as controllers name what they make.
+// parents finds out which objects between pods and an object are controlled by whom. Only objects are asked
+// about whose names begin with that of the object, as controllers name what they make.
 func (f *Finder) parents(ctx context.Context, s *inspect.Snapshot, o *inspect.PodOwner) (inspect.Parents, error) {
 	if slices.Contains(direct, o.Kind.Name) && (o.Kind.Group == "apps" || o.Kind.Group == "batch" || o.Kind.Group == "") {
 		return nil, nil
@@ -66,7 +67,8 @@ func (l *lookup) parent(_ string, of *metav1.OwnerReference) *metav1.OwnerRefere
 	return l.known[referenceTo(of)]
 }
 
-// open are the ends of the chains of controllers that may lead further to the object, in the order of the pods.
+// open are the ends of the chains of controllers that may lead further to the object, in the order of the
+// pods.
 func (l *lookup) open(s *inspect.Snapshot) []*metav1.OwnerReference {
 	var out []*metav1.OwnerReference
 	seen := map[reference]bool{}
@@ -132,7 +134,8 @@ func (l *lookup) controllerOf(ctx context.Context, ref *metav1.OwnerReference) (
 	return metav1.GetControllerOf(&about), nil
 }
 
-// missed writes down that something may not be read. Other errors of single objects do not matter: they may be gone.
+// missed writes down that something may not be read. Other errors of single objects do not matter: they may
+// be gone.
 func (l *lookup) missed(ctx context.Context, k inspect.OwnerKind, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -11,8 +11,9 @@ import (
 // longestLead is how long the other resources wait at most after the last page of those that are first.
 const longestLead = 5 * time.Second
 
-// headStart lets some resources be read before the others: in a large cluster, what somebody wants to see first would
-// otherwise be there with the last of all. Others that fit into a page, as in most clusters, do not notice. A nil one gives none.
+// headStart lets some resources be read before the others: in a large cluster, what somebody wants to see
+// first would otherwise be there with the last of all. Others that fit into a page, as in most clusters, do
+// not notice. A nil one gives none.
 type headStart struct {
 	over chan struct{}
 

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestHeadStart: the others wait until what is first has come, however many pages it has, and for so long after a page that
-// nothing follows.
+// TestHeadStart: the others wait until what is first has come, however many pages it has, and for so long
+// after a page that nothing follows.
 func TestHeadStart(t *testing.T) {
 	free := func(t *testing.T, h *headStart) func() bool {
 		done := make(chan struct{})

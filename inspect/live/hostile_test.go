@@ -13,14 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// forever is a quantity that resource.ParseQuantity never finishes to read, and harmless one of the same length.
+// forever is a quantity that resource.ParseQuantity never finishes to read, and harmless one of the same
+// length.
 const (
 	forever  = "1e-2000000000"
 	harmless = "1234567890123"
 )
 
-// slicesWith returns a list of ResourceSlices with a capacity each, in both encodings. In the bytes of harmless
-// the other is put in: it could not be encoded.
+// slicesWith returns a list of ResourceSlices with a capacity each, in both encodings. In the bytes of
+// harmless the other is put in: it could not be encoded.
 func slicesWith(t testing.TB, names []string, capacity string) map[string][]byte {
 	t.Helper()
 	list := &resourcev1.ResourceSliceList{TypeMeta: metav1.TypeMeta{Kind: "ResourceSliceList", APIVersion: "resource.k8s.io/v1"}}

@@ -78,7 +78,8 @@ func (k kind) reduce(o object) {
 	}
 }
 
-// read returns the objects of a decoded list at the newest version, reduced. They share memory with those before them.
+// read returns the objects of a decoded list at the newest version, reduced. They share memory with those
+// before them.
 func (k kind) read(v apiVersion, list runtime.Object, c *sharing.Common) ([]object, error) {
 	objects, err := k.items(v, list)
 	for i, o := range objects {
@@ -100,7 +101,8 @@ func (k kind) qualified() string {
 	return schema.GroupResource{Group: k.Group, Resource: string(k.Resource)}.String()
 }
 
-// older are the versions besides the newest one at which resources may be served, newest first. Others have none.
+// older are the versions besides the newest one at which resources may be served, newest first. Others have
+// none.
 var older = map[inspect.Resource][]apiVersion{
 	inspect.Claims: {"v1beta2", "v1beta1"}, inspect.Templates: {"v1beta2", "v1beta1"},
 	inspect.Classes: {"v1beta2", "v1beta1"}, inspect.Slices: {"v1beta2", "v1beta1"}, inspect.TaintRules: {"v1beta2", "v1alpha3"},

@@ -8,11 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// largeMemory is the memory for answers that are larger than others. There is one of it for all that is read of a server at the same time: so
-// what a server sends at once takes no more, however many lists it is asked for.
+// largeMemory is the memory for answers that are larger than others. There is one of it for all that is read
+// of a server at the same time: so what a server sends at once takes no more, however many lists it is asked
+// for.
 type largeMemory chan *bytes.Buffer
 
-// ownBytes is how much of an answer is read before it is a large one, and keptBytes how much memory is kept for the next.
+// ownBytes is how much of an answer is read before it is a large one, and keptBytes how much memory is kept
+// for the next.
 const (
 	ownBytes  = 2 << 20
 	keptBytes = 128 << 20
@@ -24,8 +26,8 @@ func newLargeMemory() largeMemory {
 	return m
 }
 
-// readAll reads a body: into a buffer, or into the large memory as soon as nobody else needs that; until then paused is set. The
-// data is valid until release is called, and as long as the buffer is not written to.
+// readAll reads a body: into a buffer, or into the large memory as soon as nobody else needs that; until then
+// paused is set. The data is valid until release is called, and as long as the buffer is not written to.
 func (m largeMemory) readAll(ctx context.Context, body io.Reader, into *bytes.Buffer, paused *atomic.Bool) (data []byte, release func(), err error) {
 	into.Reset()
 	if n, err := into.ReadFrom(io.LimitReader(body, ownBytes)); n < ownBytes || err != nil {
@@ -51,8 +53,8 @@ func (m largeMemory) readAll(ctx context.Context, body io.Reader, into *bytes.Bu
 	return large.Bytes(), release, err
 }
 
-// appendAll reads to the end. A buffer that doubles again and again touches six times the memory, which takes longer than to decode
-// what is in it; io.ReadAll, in pieces, touches twice.
+// appendAll reads to the end. A buffer that doubles again and again touches six times the memory, which takes
+// longer than to decode what is in it; io.ReadAll, in pieces, touches twice.
 func appendAll(b *bytes.Buffer, body io.Reader) error {
 	room := b.AvailableBuffer()[:b.Available()]
 	n, err := io.ReadFull(body, room)

@@ -99,8 +99,8 @@ func TestListThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// TestNextLimit: pages of small objects grow, so that a large cluster is not read in a thousand requests, and no page
-// shrinks or gets much larger than is worth it.
+// TestNextLimit: pages of small objects grow, so that a large cluster is not read in a thousand requests, and
+// no page shrinks or gets much larger than is worth it.
 func TestNextLimit(t *testing.T) {
 	for _, test := range []struct{ limit, bytes, want int64 }{
 		{500, 1 << 19, 2000}, {500, 1 << 20, 1000}, {500, 8 << 20, 500}, {500, 1000, 2000},
@@ -112,7 +112,8 @@ func TestNextLimit(t *testing.T) {
 	}
 }
 
-// TestProtobufPage: a list in protobuf is read with its metadata, and what is another kind, says nothing of itself, or is cut off is refused.
+// TestProtobufPage: a list in protobuf is read with its metadata, and what is another kind, says nothing of
+// itself, or is cut off is refused.
 func TestProtobufPage(t *testing.T) {
 	k, _ := kindOf(inspect.Slices)
 	capacity := map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse("80Gi")}}

@@ -167,8 +167,8 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 	}
 }
 
-// listPage asks for a page. Its error is that of ctx when that has ended, whatever the server said. The buffer is
-// memory to read into, which the next page may use again.
+// listPage asks for a page. Its error is that of ctx when that has ended, whatever the server said. The
+// buffer is memory to read into, which the next page may use again.
 func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions, buffer *bytes.Buffer) (*page, error) {
 	bounds := connection.Bounds{Bytes: limits.page}
 	if options.Limit == 0 || options.ResourceVersion != "" { // a server may answer that from its cache, which knows no pages
@@ -185,8 +185,8 @@ func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace s
 	return p, err
 }
 
-// fetch reads the answer to a request, and gives it to a function with its media type. It is read into a buffer, or into the memory for large
-// answers, and is not kept.
+// fetch reads the answer to a request, and gives it to a function with its media type. It is read into a
+// buffer, or into the memory for large answers, and is not kept.
 func (r *reader) fetch(ctx context.Context, request *rest.Request, bounds connection.Bounds, into *bytes.Buffer, take func(data []byte, media string) error) error {
 	if r.timeout > 0 { // client-go does not see to it where it does not read the body
 		var cancel context.CancelFunc

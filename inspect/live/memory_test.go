@@ -23,8 +23,8 @@ import (
 // siblings is how many pods of BenchmarkPodsInMemory are of one controller.
 const siblings = 10
 
-// typicalPod is a pod as clusters have them by the thousand: an init container, a sidecar, settings, probes, volumes, a
-// preferred affinity, and a kubelet that has said all it says of a pod that runs.
+// typicalPod is a pod as clusters have them by the thousand: an init container, a sidecar, settings, probes,
+// volumes, a preferred affinity, and a kubelet that has said all it says of a pod that runs.
 func typicalPod(n int) *corev1.Pod {
 	set := n / siblings
 	at := metav1.NewTime(time.Date(2026, 3, 1, 0, 0, n, 0, time.UTC))
@@ -109,7 +109,8 @@ func typicalStatus(c *corev1.Container, state corev1.ContainerState) corev1.Cont
 	}
 }
 
-// BenchmarkPodsInMemory measures what 20,000 pods take once they have been read: all of them, and what is kept.
+// BenchmarkPodsInMemory measures what 20,000 pods take once they have been read: all of them, and what is
+// kept.
 func BenchmarkPodsInMemory(b *testing.B) {
 	pods, _ := kindOf(inspect.Pods)
 	whole := pods
@@ -163,8 +164,8 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestStoreTakesLittle: what a store takes besides the objects is little more than a pointer of two words to each. Once it was a
-// hundred bytes.
+// TestStoreTakesLittle: what a store takes besides the objects is little more than a pointer of two words to
+// each. Once it was a hundred bytes.
 func TestStoreTakesLittle(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
 	const n = 50_000
@@ -185,7 +186,8 @@ func TestStoreTakesLittle(t *testing.T) {
 	runtime.KeepAlive(list)
 }
 
-// TestStoreAsAMap: a store has what a map would have, whatever is added, changed, deleted and replaced, and says what it has sorted.
+// TestStoreAsAMap: a store has what a map would have, whatever is added, changed, deleted and replaced, and
+// says what it has sorted.
 func TestStoreAsAMap(t *testing.T) {
 	claims, _ := kindOf(inspect.Claims)
 	s, want := newStore(claims, func() {}, func() {}), map[string]string{}

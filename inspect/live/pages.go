@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
-// limits bound what is read of a server. A cluster of 25,000 nodes does not meet them: its lists have a few million
-// objects, and a page of 500 a few megabytes, or, where each is a ResourceSlice of 128 devices that say a lot of
-// themselves, ten times that. A page that is larger is asked for again in smaller ones.
+// limits bound what is read of a server. A cluster of 25,000 nodes does not meet them: its lists have a few
+// million objects, and a page of 500 a few megabytes, or, where each is a ResourceSlice of 128 devices that
+// say a lot of themselves, ten times that. A page that is larger is asked for again in smaller ones.
 var limits = struct {
 	page      int64 // bytes of a page
 	whole     int64 // bytes of a list that is not in pages
@@ -60,7 +60,8 @@ func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page
 	return &page{list: list, bytes: int64(len(data)), revision: of.GetResourceVersion(), next: of.GetContinue()}, nil
 }
 
-// checkItems refuses items that say that they are something else than what was asked for. Those of most servers say nothing.
+// checkItems refuses items that say that they are something else than what was asked for. Those of most
+// servers say nothing.
 func checkItems(list runtime.Object, kind string, version schema.GroupVersion) error {
 	switch list.(type) {
 	case *alphaTaintRuleList, *alphaPodGroupList: // their items are no runtime.Object, and are asked for at one version
@@ -92,13 +93,14 @@ func (r *reader) decodeInto(data []byte, media string, into runtime.Object) erro
 }
 
 const (
-	// pageBytes is the size that pages approach, and mostOfPage how many objects one has at most: a server need not hold
-	// more at once, and a client would wait for many small ones.
+	// pageBytes is the size that pages approach, and mostOfPage how many objects one has at most: a server
+	// need not hold more at once, and a client would wait for many small ones.
 	pageBytes  = 2 << 20
 	mostOfPage = 5000
 )
 
-// nextLimit returns how many objects to ask for after a page of that size in bytes, of which so many were asked for.
+// nextLimit returns how many objects to ask for after a page of that size in bytes, of which so many were
+// asked for.
 func nextLimit(limit, bytes int64) int64 {
 	if limit == 0 || bytes == 0 {
 		return limit
@@ -145,8 +147,8 @@ func mostObjects(k kind) int {
 	return limits.objects
 }
 
-// add takes in a page with its objects, of which at most limit were asked for, 0 being any number. The error says
-// why no more pages are read.
+// add takes in a page with its objects, of which at most limit were asked for, 0 being any number. The error
+// says why no more pages are read.
 func (p *paging) add(page *page, objects []object, limit int64) error {
 	p.pages++
 	p.objects += len(objects)

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// PriorityClass reads a priority class. It is nil where the class may not be read or is not there. The error is that of ctx.
+// PriorityClass reads a priority class. It is nil where the class may not be read or is not there. The error
+// is that of ctx.
 func (f *Finder) PriorityClass(ctx context.Context, name string) (*schedulingv1.PriorityClass, error) {
 	data, err := f.get(ctx, []string{"/apis", schedulingv1.GroupName, "v1", "priorityclasses", name}, runtime.ContentTypeJSON)
 	if ctx.Err() != nil {

@@ -54,8 +54,8 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-// lastingFaults are ways in which a server fails for hours. Each handler reports whether it answered; the honest
-// server does otherwise.
+// lastingFaults are ways in which a server fails for hours. Each handler reports whether it answered; the
+// honest server does otherwise.
 var lastingFaults = map[string]func(w http.ResponseWriter, r *http.Request) bool{
 	"401": faultyStatus(http.StatusUnauthorized, ""), "403": faultyStatus(http.StatusForbidden, ""), "410": faultyStatus(http.StatusGone, ""),
 	"429": faultyStatus(http.StatusTooManyRequests, "1"), "429 for long": faultyStatus(http.StatusTooManyRequests, "3600"),
@@ -151,8 +151,8 @@ func listsAnswer(content, body string) func(http.ResponseWriter, *http.Request) 
 	}
 }
 
-// TestFailingServersAreAskedRarely follows servers that fail for two hours and counts the requests: after the first
-// minutes a list or watch, or both, of each kind twice a minute.
+// TestFailingServersAreAskedRarely follows servers that fail for two hours and counts the requests: after the
+// first minutes a list or watch, or both, of each kind twice a minute.
 func TestFailingServersAreAskedRarely(t *testing.T) {
 	live.RealRhythm(t)
 	for name, fault := range lastingFaults {

@@ -25,7 +25,8 @@ const (
 	queriesPerSecond = 50
 	burst            = 100
 
-	// listTimeouts is how many times as long as a request all pages of a list may take, where requests have a timeout.
+	// listTimeouts is how many times as long as a request all pages of a list may take, where requests have a
+	// timeout.
 	listTimeouts = 10
 )
 
@@ -42,8 +43,8 @@ type Options struct {
 	PageSize int64
 	// Resources are those to read; nil means DefaultResources().
 	Resources []inspect.Resource
-	// First are those of the Resources that somebody waits for. Of the others, only the first page is read before these have been
-	// read, or have failed, or have taken too long. Only Watch uses it.
+	// First are those of the Resources that somebody waits for. Of the others, only the first page is read
+	// before these have been read, or have failed, or have taken too long. Only Watch uses it.
 	First []inspect.Resource
 	// Override, if not nil, changes the features that the server is found to have. Only Watch uses it.
 	Override func(inspect.Features) inspect.Features
@@ -57,8 +58,8 @@ func DefaultResources() []inspect.Resource {
 	}
 }
 
-// PodResources are the resources that a question about a pod needs: beside the devices, all that the scheduler's filters
-// look at, and the quotas that limit its claims.
+// PodResources are the resources that a question about a pod needs: beside the devices, all that the
+// scheduler's filters look at, and the quotas that limit its claims.
 func PodResources() []inspect.Resource {
 	return append(DefaultResources(),
 		inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.StorageCapacities, inspect.CSIDrivers, inspect.CSINodes,

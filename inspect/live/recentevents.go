@@ -17,16 +17,17 @@ import (
 // recentEvents is how many Events of a cluster are read at most, in one request.
 const recentEvents = 1000
 
-// everyday are the reasons of Events that a cluster makes most, and that say nothing of devices. A server that leaves them out
-// has room for the others. A selector cannot ask for one of several reasons.
+// everyday are the reasons of Events that a cluster makes most, and that say nothing of devices. A server
+// that leaves them out has room for the others. A selector cannot ask for one of several reasons.
 var everyday = []string{
 	"Scheduled", "Pulling", "Pulled", "Created", "Started", "Killing", "BackOff", "Unhealthy", "ProbeWarning", "SuccessfulCreate", "SuccessfulDelete",
 	"ScalingReplicaSet", "SuccessfulRescale", "Completed", "SawCompletedJob", "SuccessfulMountVolume", "ProvisioningSucceeded", "ExternalProvisioning", "LeaderElection",
 }
 
-// RecentEvents reads Events of a cluster, without those that are of every day: one request, of which at most the first thousand
-// are taken. They are those of all namespaces, or, if that is forbidden, of the namespace alone, unless that is empty. What is
-// forbidden, fails or is left out is recorded in the Health; the error is that of ctx, or that the configuration cannot be used.
+// RecentEvents reads Events of a cluster, without those that are of every day: one request, of which at most
+// the first thousand are taken. They are those of all namespaces, or, if that is forbidden, of the namespace
+// alone, unless that is empty. What is forbidden, fails or is left out is recorded in the Health; the error
+// is that of ctx, or that the configuration cannot be used.
 func RecentEvents(ctx context.Context, config *rest.Config, namespace string) (inspect.Events, error) {
 	r, err := eventReader(config)
 	if err != nil {

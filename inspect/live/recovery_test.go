@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
-// TestRecoversInSeconds: whatever was wrong with a server, one thing soon after the other, the picture of every kind is
-// right again as soon as the longest pause is over after it answers again.
+// TestRecoversInSeconds: whatever was wrong with a server, one thing soon after the other, the picture of
+// every kind is right again as soon as the longest pause is over after it answers again.
 func TestRecoversInSeconds(t *testing.T) {
 	live.RealRhythm(t)
 	for _, phases := range [][]phase{
@@ -30,7 +30,8 @@ func TestRecoversInSeconds(t *testing.T) {
 	}
 }
 
-// phase is a time in which a server answers all lists and watches with a status, after watches were cut. 0 is none.
+// phase is a time in which a server answers all lists and watches with a status, after watches were cut. 0 is
+// none.
 type phase struct {
 	status int
 	length time.Duration

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// reduceMeta drops of the metadata all but name, namespace, UID, labels, creation and deletion time, owners, and the
-// annotations that are read.
+// reduceMeta drops of the metadata all but name, namespace, UID, labels, creation and deletion time, owners,
+// and the annotations that are read.
 func reduceMeta(m *metav1.ObjectMeta) {
 	inspect.ReduceAnnotations(m)
 	*m = metav1.ObjectMeta{

@@ -39,8 +39,8 @@ func TestSliceSharesEqualCapacities(t *testing.T) {
 	}
 }
 
-// TestPodsOfOneControllerShare: pods that were read one after the other share what they have in common, and nothing else
-// changes.
+// TestPodsOfOneControllerShare: pods that were read one after the other share what they have in common, and
+// nothing else changes.
 func TestPodsOfOneControllerShare(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
 	list := func() *corev1.PodList {
@@ -74,7 +74,8 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 	}
 }
 
-// TestChangedPodShares: a pod that changes while it is watched goes on to share what has not changed, with itself as it was.
+// TestChangedPodShares: a pod that changes while it is watched goes on to share what has not changed, with
+// itself as it was.
 func TestChangedPodShares(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
 	s := newStore(pods, func() {}, func() {})
@@ -123,7 +124,8 @@ func TestReducedMetadata(t *testing.T) {
 	}
 }
 
-// TestConvertAllocatesNothing: an event of which nothing has to be changed costs no memory; once it cost that of a second object.
+// TestConvertAllocatesNothing: an event of which nothing has to be changed costs no memory; once it cost that
+// of a second object.
 func TestConvertAllocatesNothing(t *testing.T) {
 	claims, _ := kindOf(inspect.Claims)
 	f := &feed{kind: claims}

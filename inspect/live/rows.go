@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
-// Row is what a server's own table says of an object. It is a fraction of the object, which is what completing its name in a
-// shell can afford.
+// Row is what a server's own table says of an object. It is a fraction of the object, which is what
+// completing its name in a shell can afford.
 type Row struct {
 	Name string
 	// Namespace is known only where the server answers with objects in place of a table.
@@ -26,11 +26,13 @@ type Row struct {
 	Driver, Pool, Node string
 }
 
-// asTable makes a server answer with its table, without the objects. What knows no tables answers with metadata or with objects.
+// asTable makes a server answer with its table, without the objects. What knows no tables answers with
+// metadata or with objects.
 const asTable = runtime.ContentTypeJSON + ";as=Table;g=meta.k8s.io;v=v1," + asMetadataList + "," + runtime.ContentTypeJSON
 
-// Rows lists a resource as a table, in one namespace or in all (""), in the order of the server. It takes what the server has in
-// its cache, asks once and does not wait for a server that is busy: it is for help, and for no verdict.
+// Rows lists a resource as a table, in one namespace or in all (""), in the order of the server. It takes
+// what the server has in its cache, asks once and does not wait for a server that is busy: it is for help,
+// and for no verdict.
 func (f *Finder) Rows(ctx context.Context, resource inspect.Resource, namespace string) ([]Row, error) {
 	k, ok := kindOf(resource)
 	if !ok {
@@ -40,7 +42,8 @@ func (f *Finder) Rows(ctx context.Context, resource inspect.Resource, namespace 
 	return rows, err
 }
 
-// rowsOf lists a kind at its newest version that the server serves, and returns which that is. Discovery would take as long as asking.
+// rowsOf lists a kind at its newest version that the server serves, and returns which that is. Discovery
+// would take as long as asking.
 func (f *Finder) rowsOf(ctx context.Context, k kind, namespace string) (rows []Row, at apiVersion, err error) {
 	for _, v := range k.versions {
 		rows, err = f.rows(ctx, k.path(v, namespace))
@@ -133,8 +136,9 @@ func (r *Row) fill(spec json.RawMessage) {
 // some is how many objects are read at a time by Some.
 const some = 8
 
-// Some reads those objects of a resource that has no namespaces which are chosen by their rows: by name, each with a request of its
-// own, from the cache of the server. Like Rows it is for help, and for no verdict: what cannot be read is left out.
+// Some reads those objects of a resource that has no namespaces which are chosen by their rows: by name, each
+// with a request of its own, from the cache of the server. Like Rows it is for help, and for no verdict: what
+// cannot be read is left out.
 func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose func([]Row) []string) (inspect.Objects, error) {
 	var out inspect.Objects
 	k, ok := kindOf(resource)

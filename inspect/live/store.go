@@ -24,8 +24,8 @@ type store struct {
 	filled, dirty func()
 
 	mu sync.Mutex
-	// sorted is by namespace and name, and not written. In it objects are looked up: a map of all would be another tenth of what
-	// they take.
+	// sorted is by namespace and name, and not written. In it objects are looked up: a map of all would be
+	// another tenth of what they take.
 	sorted []object
 	// changed are the objects that sorted does not reflect yet; nil for one that is gone.
 	changed map[key]object

@@ -29,8 +29,8 @@ const (
 	// breath is the time between two snapshots as a multiple of what it takes to make one: following a large
 	// cluster that never comes to rest takes this part of a core at most.
 	breath = 4
-	// remembered is how many of the last snapshots tell what it takes: the one that was made quickest. The others had to wait
-	// for a processor.
+	// remembered is how many of the last snapshots tell what it takes: the one that was made quickest. The
+	// others had to wait for a processor.
 	remembered = 4
 	// patience is how long the first snapshot waits for all resources to be read.
 	patience = time.Second
@@ -41,7 +41,8 @@ const (
 // rhythm is how reading is repeated after it failed.
 var rhythm = connection.Default
 
-// breather is the pause of a reflector between attempts; how often the server is asked is the matter of the feed.
+// breather is the pause of a reflector between attempts; how often the server is asked is the matter of the
+// feed.
 var breather = wait.Backoff{Duration: 10 * time.Millisecond}
 
 // Watcher follows a cluster.
@@ -61,10 +62,10 @@ type Watcher struct {
 	failed error
 }
 
-// Watch begins to follow the cluster that config points to, until ctx is done, or until the server turns out not
-// to answer at all at the beginning; see Err. It does not wait for the server. Later on, whatever fails is tried
-// again, less and less often, and is to be seen in the health of the snapshots. The error is that of wrong options.
-// The Timeout of config bounds every request but watches. Options.Progress does not matter.
+// Watch begins to follow the cluster that config points to, until ctx is done, or until the server turns out
+// not to answer at all at the beginning; see Err. It does not wait for the server. Later on, whatever fails
+// is tried again, less and less often, and is to be seen in the health of the snapshots. The error is that of
+// wrong options. The Timeout of config bounds every request but watches. Options.Progress does not matter.
 func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, error) {
 	timeout := config.Timeout
 	config = rest.CopyConfig(config)
@@ -115,16 +116,16 @@ func (w *Watcher) fail(err error) {
 	w.failed = err
 }
 
-// Err returns a *ServerError when Updates was closed because the server could not be asked at the beginning, and
-// nil when the context of Watch is done.
+// Err returns a *ServerError when Updates was closed because the server could not be asked at the beginning,
+// and nil when the context of Watch is done.
 func (w *Watcher) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failed
 }
 
-// Waiting tells what the first snapshot waits for: the server, since when, and what it was asked for and has not
-// answered yet, or how that failed, in the order of the options.
+// Waiting tells what the first snapshot waits for: the server, since when, and what it was asked for and has
+// not answered yet, or how that failed, in the order of the options.
 func (w *Watcher) Waiting() (server string, since time.Time, what []string) {
 	select {
 	case <-w.asked:
@@ -162,7 +163,8 @@ func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
 	}}
 	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.Resource), TypeDescription: k.qualified(), Backoff: &breather})
 	group.Go(func() {
-		// Not RunWithContext: it reports errors, which are in the health, to a handler that all clients share.
+		// Not RunWithContext: it reports errors, which are in the health, to a handler that all clients
+		// share.
 		for {
 			_ = reflector.ListAndWatchWithContext(ctx)
 			if pause(ctx, breather.Duration, nil) != nil {
@@ -172,8 +174,8 @@ func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
 	})
 }
 
-// inPages is a source of which a reflector first reads pages, and not one event after the other: that takes half of the
-// processor time, and every server that has the resources at v1 answers pages from memory.
+// inPages is a source of which a reflector first reads pages, and not one event after the other: that takes
+// half of the processor time, and every server that has the resources at v1 answers pages from memory.
 type inPages struct{ *cache.ListWatch }
 
 // IsWatchListSemanticsUnSupported keeps a reflector from asking for events.
@@ -230,8 +232,8 @@ func (w *Watcher) ask(ctx context.Context) error {
 	return nil
 }
 
-// askAgain notices when a server comes back as another version, or with other gates. Without a version it asks
-// sooner.
+// askAgain notices when a server comes back as another version, or with other gates. Without a version it
+// asks sooner.
 func (w *Watcher) askAgain(ctx context.Context) {
 	for pace := connection.NewPace(rhythm); ; {
 		length := gatesPause

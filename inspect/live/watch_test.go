@@ -121,8 +121,8 @@ func TestWatchFollowsChanges(t *testing.T) {
 	}
 }
 
-// TestFirstComesFirst: of what nobody waits for, no second page is asked for before what somebody waits for is there, and then the
-// snapshot says what is still missing.
+// TestFirstComesFirst: of what nobody waits for, no second page is asked for before what somebody waits for
+// is there, and then the snapshot says what is still missing.
 func TestFirstComesFirst(t *testing.T) {
 	fake := newFake()
 	fake.objects[podsPath] = []string{named("a"), named("b"), named("c")}

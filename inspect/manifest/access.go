@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// accessIn decodes an object of RBAC. It is nil for other objects, and for one without a name or that cannot be decoded: that is
-// skipped, as are the objects that no question needs. It only reads the collector.
+// accessIn decodes an object of RBAC. It is nil for other objects, and for one without a name or that cannot
+// be decoded: that is skipped, as are the objects that no question needs. It only reads the collector.
 func (c *collector) accessIn(p *pending) metav1.Object {
 	raw := p.text.data[p.at.from:p.at.to]
 	if p.head.apiVersion != rbacv1.SchemeGroupVersion.String() || c.tooLargeToSearch(raw) {
@@ -41,7 +41,8 @@ func (c *collector) accessIn(p *pending) metav1.Object {
 	return o
 }
 
-// keepAccess keeps an object of RBAC that was found. One that was given before is replaced. The result is false if there is none.
+// keepAccess keeps an object of RBAC that was found. One that was given before is replaced. The result is
+// false if there is none.
 func (c *collector) keepAccess(p *pending) bool {
 	if p.access == nil {
 		return false

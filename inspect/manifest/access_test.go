@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// TestAccess: objects of RBAC are kept aside, the last of a name; what cannot be decoded is skipped as before.
+// TestAccess: objects of RBAC are kept aside, the last of a name; what cannot be decoded is skipped as
+// before.
 func TestAccess(t *testing.T) {
 	const head = "\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: "
 	r, err := ReadBytes("rbac.yaml", []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}"+

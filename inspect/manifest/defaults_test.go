@@ -63,7 +63,8 @@ spec:
 	}
 }
 
-// TestBetaExemptLevel: the annotation is no part of what a server kept, also of a level without shares of its own.
+// TestBetaExemptLevel: the annotation is no part of what a server kept, also of a level without shares of its
+// own.
 func TestBetaExemptLevel(t *testing.T) {
 	o := readObjects(t, `
 apiVersion: flowcontrol.apiserver.k8s.io/v1beta3

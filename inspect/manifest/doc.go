@@ -12,9 +12,9 @@
 // (decode.go); the object is converted to the newest version, defaulted (defaults.go) and validated
 // (package validate).
 //
-// Two sorts of bad input are kept apart. What the API server would refuse although it can be decoded is
-// a Warning: the object is kept, and decided as the scheduler would decide it. What cannot be decoded
-// (half a file, a string where a list belongs, the same object twice with different content) is an
-// *Error, because an answer without that object could be wrong. In a directory, which may hold much that nobody thinks
-// of, such an *Error is a failure: the rest is read, and the Health of what is missing says so.
+// Two sorts of bad input are kept apart. What the API server would refuse although it can be decoded is a
+// Warning: the object is kept, and decided as the scheduler would decide it. What cannot be decoded (half a
+// file, a string where a list belongs, the same object twice with different content) is an *Error, because an
+// answer without that object could be wrong. In a directory, which may hold much that nobody thinks of, such
+// an *Error is a failure: the rest is read, and the Health of what is missing says so.
 package manifest

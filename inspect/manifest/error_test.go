@@ -317,8 +317,8 @@ func checkPrintable(t *testing.T, line string) {
 	}
 }
 
-// TestLastOneCounts: of an object that is given several times the last one counts, as when files are applied in
-// turn, and there is a warning where they differ.
+// TestLastOneCounts: of an object that is given several times the last one counts, as when files are applied
+// in turn, and there is a warning where they differ.
 func TestLastOneCounts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -16,8 +16,8 @@ type event struct {
 	id types.NamespacedName
 }
 
-// eventIn decodes an Event of either API group. It is nil for other objects, and for an Event that cannot be decoded: that is
-// skipped, as are the objects that no question needs. It only reads the collector.
+// eventIn decodes an Event of either API group. It is nil for other objects, and for an Event that cannot be
+// decoded: that is skipped, as are the objects that no question needs. It only reads the collector.
 func (c *collector) eventIn(p *pending) *event {
 	raw := p.text.data[p.at.from:p.at.to]
 	if p.head.kind != "Event" || c.tooLargeToSearch(raw) {
@@ -38,14 +38,16 @@ func (c *collector) eventIn(p *pending) *event {
 	return nil
 }
 
-// eventOf completes an Event as complete does objects: what it is about is in the namespace that it is in itself.
+// eventOf completes an Event as complete does objects: what it is about is in the namespace that it is in
+// itself.
 func (c *collector) eventOf(e inspect.Event, namespace, name string) *event {
 	namespace = cmp.Or(namespace, c.opts.Namespace)
 	e.Namespace = cmp.Or(e.Namespace, namespace)
 	return &event{e, types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// keepEvent keeps an Event that was found, once: both API groups have the same Events. The result is false if there is none.
+// keepEvent keeps an Event that was found, once: both API groups have the same Events. The result is false if
+// there is none.
 func (c *collector) keepEvent(p *pending) bool {
 	if p.event == nil {
 		return false

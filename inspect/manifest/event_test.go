@@ -14,7 +14,8 @@ reason: FailedMount
 message: no such volume
 `
 
-// TestEvents: Events of both API groups are read beside the objects, each once, and count as something to read.
+// TestEvents: Events of both API groups are read beside the objects, each once, and count as something to
+// read.
 func TestEvents(t *testing.T) {
 	newer := func(name string) string {
 		return fmt.Sprintf("\n---\napiVersion: events.k8s.io/v1\nkind: Event\nmetadata: {name: %s}\nregarding: {kind: Pod, name: p}\nreason: Scheduled\nnote: on n1\n", name)

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// An object of an old API version is converted to the newest one and gets the defaults that the API server would set.
-// What the server would refuse is a warning; kinds that no question needs are counted.
+// An object of an old API version is converted to the newest one and gets the defaults that the API server
+// would set. What the server would refuse is a warning; kinds that no question needs are counted.
 func ExampleReadBytes() {
 	const file = `
 apiVersion: resource.k8s.io/v1beta1

@@ -15,8 +15,8 @@ type failures struct {
 	anything bool                      // something was left out of which not even the kind is known
 }
 
-// survive records a failure of which at most the resource is known. It returns false if reading has to end: what is too
-// large would be so for everything that follows.
+// survive records a failure of which at most the resource is known. It returns false if reading has to end:
+// what is too large would be so for everything that follows.
 func (f *failures) survive(err error, of inspect.Resource) bool {
 	var e *Error
 	if !f.survived || !errors.As(err, &e) || e.Code == TooLarge {

@@ -33,8 +33,8 @@ const (
 
 func node(name string) string { return strings.ReplaceAll(goodNode, "%", name) }
 
-// TestFailuresInDirectories: in a directory, what cannot be read is left out, document by document, and what may be
-// missing is marked.
+// TestFailuresInDirectories: in a directory, what cannot be read is left out, document by document, and what
+// may be missing is marked.
 func TestFailuresInDirectories(t *testing.T) {
 	everything := inspect.Resources()
 	for name, test := range map[string]struct {
@@ -78,7 +78,8 @@ func TestFailuresInDirectories(t *testing.T) {
 	}
 }
 
-// TestFailuresThatEndTheRead: what a user named must be readable, something must be, and no limit may be exceeded.
+// TestFailuresThatEndTheRead: what a user named must be readable, something must be, and no limit may be
+// exceeded.
 func TestFailuresThatEndTheRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string

@@ -45,7 +45,8 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// FuzzScan: where encoding/json finds one object, the scanner finds the same fields, and the same kind and items.
+// FuzzScan: where encoding/json finds one object, the scanner finds the same fields, and the same kind and
+// items.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
 		classA, `{"kind":"List","items":[{},[1,"]"],"\"}"]}`, `{"kind":"a","kind":"b"}`, `{"a":{"b":[{"c":"\\"}]}}`, `{ "apiVersion" : "v1" }`, `{"items":null}`,

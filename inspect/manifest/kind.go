@@ -90,7 +90,8 @@ func resourceVersions(v1, v1beta2, v1beta1 decodeFunc) []version {
 	}
 }
 
-// kindOf returns how to read a kind. It returns false if no question needs the kind, or its API version is gone.
+// kindOf returns how to read a kind. It returns false if no question needs the kind, or its API version is
+// gone.
 func kindOf(apiVersion, name string) (kind, bool) {
 	group, wanted := splitVersion(apiVersion)
 	known, ok := kindNamed(group, name)

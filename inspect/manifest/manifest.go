@@ -19,30 +19,33 @@ type Result struct {
 	Warnings []Warning
 	// Skipped counts the objects of kinds that no question needs, by "apiVersion Kind".
 	Skipped map[string]int
-	// Gone are the objects of versions of the API that no current release of Kubernetes serves, in the order of reading. They were left
-	// out, and there is a Warning about each.
+	// Gone are the objects of versions of the API that no current release of Kubernetes serves, in the order
+	// of reading. They were left out, and there is a Warning about each.
 	Gone []Gone
 	// Health is Synced for each resource of which at least one object was given, with the API versions
 	// that were given, joined by ", ". Other resources are absent. See Failures for another state.
 	Health map[inspect.Resource]inspect.Health
-	// Failures are what could not be read in directories, in the order of reading; the rest was read. What may have held
-	// objects of a resource makes its Health Incomplete. Elsewhere bad input ends the read.
+	// Failures are what could not be read in directories, in the order of reading; the rest was read. What
+	// may have held objects of a resource makes its Health Incomplete. Elsewhere bad input ends the read.
 	Failures []*Error
-	// Workloads are the pod templates of objects of other kinds, in the order of reading. There are none unless
-	// Options ask for them; the pods share nothing with each other.
+	// Workloads are the pod templates of objects of other kinds, in the order of reading. There are none
+	// unless Options ask for them; the pods share nothing with each other.
 	Workloads []*inspect.Workload
-	// Events are the Events of the core group and of events.k8s.io, in the order of reading. They are not among Objects.
+	// Events are the Events of the core group and of events.k8s.io, in the order of reading. They are not
+	// among Objects.
 	Events []inspect.Event
-	// Access are the objects of RBAC, of which the last counts where one is given several times. It is nil if there are none.
+	// Access are the objects of RBAC, of which the last counts where one is given several times. It is nil if
+	// there are none.
 	Access *inspect.Access
-	// Files are what was read, in this order: the paths that were given, with the files in them in place of directories.
+	// Files are what was read, in this order: the paths that were given, with the files in them in place of
+	// directories.
 	Files []string
 
 	seen map[identity]origin
 }
 
-// Place returns where an object was given, such as "claims.yaml:12", or "" if it was not. Of an object that was given several times
-// it is the last.
+// Place returns where an object was given, such as "claims.yaml:12", or "" if it was not. Of an object that
+// was given several times it is the last.
 func (r *Result) Place(resource inspect.Resource, namespace, name string) string {
 	return r.seen[identity{resource, namespace, name}].place
 }
@@ -79,7 +82,8 @@ type Options struct {
 	Stdin io.Reader
 	// Namespace is given to namespaced objects without one; empty means "default".
 	Namespace string
-	// Workloads asks for the pod templates of kinds such as Deployment, which are then not counted as Skipped.
+	// Workloads asks for the pod templates of kinds such as Deployment, which are then not counted as
+	// Skipped.
 	Workloads bool
 	// MaxBytes limits what all files together hold when they are unpacked; 0 means DefaultMaxBytes. Other
 	// limits follow from it: how well gzip may be packed and how deep objects may be nested are looked at
@@ -97,8 +101,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Read reads files, directories (recursively: *.yaml, *.yml, *.json, in the order of their names,
-// hidden ones left out) and, for the path "-", Options.Stdin. Bad input gives an *Error, or a failure if it is in a
+// Read reads files, directories (recursively: *.yaml, *.yml, *.json, in the order of their names, hidden ones
+// left out) and, for the path "-", Options.Stdin. Bad input gives an *Error, or a failure if it is in a
 // directory with other input; cancellation gives the context's error.
 func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	opts = opts.withDefaults()
@@ -119,8 +123,8 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	return result, nil
 }
 
-// readPath reads what a user named: a file, a directory or standard input. A file in a directory that cannot be read
-// stops nothing, for nobody named it.
+// readPath reads what a user named: a file, a directory or standard input. A file in a directory that cannot
+// be read stops nothing, for nobody named it.
 func (c *collector) readPath(ctx context.Context, r *reading, path string) error {
 	info, err := os.Stat(path)
 	c.failures.survived = err == nil && info.IsDir() && path != "-"

@@ -13,8 +13,8 @@ import (
 )
 
 // Decoding and validating are most of the work of reading a large cluster, and need nothing but the object.
-// So objects are gathered until there are many, prepared on all cores, and then kept in the order in which they
-// were given: results, warnings and the first error do not depend on how many cores there are.
+// So objects are gathered until there are many, prepared on all cores, and then kept in the order in which
+// they were given: results, warnings and the first error do not depend on how many cores there are.
 
 // maxPending bounds how many objects are gathered, so that cancelling and errors do not come late.
 const maxPending = 2048

@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestPlace checks that every object is found where it was given, and one that was given twice where it was given last.
+// TestPlace checks that every object is found where it was given, and one that was given twice where it was
+// given last.
 func TestPlace(t *testing.T) {
 	claim := func(name, class string) string {
 		return "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: " + name + "}\nspec: {devices: {requests: [{name: r, exactly: {deviceClassName: " + class + "}}]}}\n"

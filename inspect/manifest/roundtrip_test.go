@@ -117,8 +117,8 @@ func checkFixture(t *testing.T, path string) bool {
 	return true
 }
 
-// moved are fields of a PodGroup at v1alpha2 that v1beta1 has elsewhere. A value that is none of the enumeration has no place;
-// see TestAlphaPodGroup for those that are.
+// moved are fields of a PodGroup at v1alpha2 that v1beta1 has elsewhere. A value that is none of the
+// enumeration has no place; see TestAlphaPodGroup for those that are.
 var moved = map[string]string{
 	"spec.podGroupTemplateRef.workload.workloadName":         "spec.workloadRef.workloadName",
 	"spec.podGroupTemplateRef.workload.podGroupTemplateName": "spec.workloadRef.templateName",

@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
-// filesBelow returns path itself when it is a file or "-", and else the manifests below the directory
-// in the order of their names. A directory that is reached twice through symbolic links is read once,
-// which also ends loops, and links that lead out of the directory are not followed. What cannot be listed is a failure, unless nothing else is there.
+// filesBelow returns path itself when it is a file or "-", and else the manifests below the directory in the
+// order of their names. A directory that is reached twice through symbolic links is read once, which also
+// ends loops, and links that lead out of the directory are not followed. What cannot be listed is a failure,
+// unless nothing else is there.
 func (r *reading) filesBelow(ctx context.Context, path string, failures *failures) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil
@@ -93,8 +94,8 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 	return nil
 }
 
-// leadsOut reports whether a path is a symbolic link to something that is not below the directory. Who sends a directory
-// has no say in what else is read here.
+// leadsOut reports whether a path is a symbolic link to something that is not below the directory. Who sends
+// a directory has no say in what else is read here.
 func (w *walker) leadsOut(path string) bool {
 	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return err != nil

@@ -24,10 +24,10 @@ func newReading(opts Options) *reading {
 	return &reading{limits: limitsFor(opts.MaxBytes), meter: opts.Meter}
 }
 
-// Unpack reads all of in and returns it as UTF-8 text: gzip is undone, UTF-16 (which PowerShell writes when it
-// redirects output) is converted, a byte order mark removed, and anything that is not text refused. The limits
-// are those of opts; name is what in is called in errors. Bad input gives an *Error, cancellation the context's
-// error.
+// Unpack reads all of in and returns it as UTF-8 text: gzip is undone, UTF-16 (which PowerShell writes when
+// it redirects output) is converted, a byte order mark removed, and anything that is not text refused. The
+// limits are those of opts; name is what in is called in errors. Bad input gives an *Error, cancellation the
+// context's error.
 func Unpack(ctx context.Context, in io.Reader, name string, opts Options) ([]byte, error) {
 	return newReading(opts).unpack(ctx, name, in, 0)
 }
@@ -38,8 +38,9 @@ type Unpacker struct{ reading *reading }
 // NewUnpacker returns an Unpacker with the limits of opts.
 func NewUnpacker(opts Options) *Unpacker { return &Unpacker{newReading(opts)} }
 
-// Gunzip returns what the member of gzip holds that in begins with, text or not, and reads no further if in is an
-// io.ByteReader; name is what in is called in errors. Bad input gives an *Error, cancellation the context's error.
+// Gunzip returns what the member of gzip holds that in begins with, text or not, and reads no further if in
+// is an io.ByteReader; name is what in is called in errors. Bad input gives an *Error, cancellation the
+// context's error.
 func (u *Unpacker) Gunzip(ctx context.Context, name string, in io.Reader) ([]byte, error) {
 	packed := &countedBytes{counter: counter{in: in}}
 	if r, ok := in.(io.ByteReader); ok {
@@ -134,8 +135,9 @@ type source struct {
 	size   int64 // in bytes; 0 is unknown
 }
 
-// Data of unknown size is read in pieces, which double from smallestPiece to largestPiece bytes. They are put together
-// at the end, which takes at most twice the size of the data; a growing buffer would take three times as much.
+// Data of unknown size is read in pieces, which double from smallestPiece to largestPiece bytes. They are put
+// together at the end, which takes at most twice the size of the data; a growing buffer would take three
+// times as much.
 const smallestPiece, largestPiece int64 = 1 << 15, 1 << 20
 
 // readAll reads in to its end, but no further than the limits allow. packed counts what is read of the file.
@@ -175,8 +177,8 @@ func (r *reading) readAll(ctx context.Context, name string, in io.Reader, packed
 	}
 }
 
-// teller returns a function that takes how much of one file was read, and how much that unpacked to, and tells
-// the meter what is new.
+// teller returns a function that takes how much of one file was read, and how much that unpacked to, and
+// tells the meter what is new.
 func (r *reading) teller() func(packed, unpacked int64) {
 	var toldPacked, toldUnpacked int64
 	return func(packed, unpacked int64) {
@@ -208,7 +210,8 @@ func isUTF16(data []byte) bool {
 	return bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
 }
 
-// Objects returns an error when a file, called name, may not have so many objects, or an object of so many bytes.
+// Objects returns an error when a file, called name, may not have so many objects, or an object of so many
+// bytes.
 func (o Options) Objects(name string, objects, largest int) error {
 	l := limitsFor(o.MaxBytes)
 	switch {

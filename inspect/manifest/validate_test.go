@@ -277,7 +277,8 @@ func TestTheSameMistakeInManyItems(t *testing.T) {
 	}
 }
 
-// TestUnfilledVariables: a variable for which nothing was filled in is named, wherever in the metadata it stands.
+// TestUnfilledVariables: a variable for which nothing was filled in is named, wherever in the metadata it
+// stands.
 func TestUnfilledVariables(t *testing.T) {
 	r, err := ReadBytes("f", []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: '${NAME}', namespace: '${NAMESPACE}', labels: {app: '$(APP)', 'b c': x}}\n"), Options{})
 	if err != nil {

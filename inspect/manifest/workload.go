@@ -36,7 +36,8 @@ var oneByDefault = map[string]bool{
 	"VirtualMachineInstanceReplicaSet": true, "VirtualMachinePool": true,
 }
 
-// workloadsIn finds the pod templates of an object of a kind that is not read otherwise. It only reads the collector.
+// workloadsIn finds the pod templates of an object of a kind that is not read otherwise. It only reads the
+// collector.
 func (c *collector) workloadsIn(p *pending) []workload {
 	raw := p.text.data[p.at.from:p.at.to]
 	if !c.opts.Workloads || slices.Contains(notWorkloads, p.head.kind) || c.tooLargeToSearch(raw) ||

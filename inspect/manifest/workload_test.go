@@ -81,7 +81,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestBrokenWorkloads: a template that cannot be decoded is left out with the place of the mistake, and the rest goes on.
+// TestBrokenWorkloads: a template that cannot be decoded is left out with the place of the mistake, and the
+// rest goes on.
 func TestBrokenWorkloads(t *testing.T) {
 	r, err := ReadBytes("f", []byte(`
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, image: 5}]}}}}
@@ -116,7 +117,8 @@ func TestWorkloadsAreBounded(t *testing.T) {
 	}
 }
 
-// TestHostileWorkloads: quantities that take hours to parse are refused in pod templates too, wherever they stand.
+// TestHostileWorkloads: quantities that take hours to parse are refused in pod templates too, wherever they
+// stand.
 func TestHostileWorkloads(t *testing.T) {
 	const container = `{"name":"c","resources":{"limits":{"cpu":"1e-2000000000"}}}`
 	for name, text := range map[string]string{

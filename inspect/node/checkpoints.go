@@ -14,10 +14,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The structs below are what the kubelet writes: the JSON of k8s.io/kubernetes v1.37.1, pkg/kubelet/cm/devicemanager/checkpoint,
-// dra/state, cpumanager/state and memorymanager/state. Fields that are not used are left out.
+// The structs below are what the kubelet writes: the JSON of k8s.io/kubernetes v1.37.1,
+// pkg/kubelet/cm/devicemanager/checkpoint, dra/state, cpumanager/state and memorymanager/state. Fields that
+// are not used are left out.
 
-// deviceFile is kubelet_internal_checkpoint. Its checksum is over names of Go types of the kubelet and is not verified.
+// deviceFile is kubelet_internal_checkpoint. Its checksum is over names of Go types of the kubelet and is not
+// verified.
 type deviceFile struct {
 	Data *struct {
 		PodDeviceEntries []struct {

@@ -14,8 +14,8 @@ import (
 // maxCheckpoint is how large a checkpoint may be, in bytes. One of a node with 250 pods has some 100 KiB.
 const maxCheckpoint = 32 << 20
 
-// readCheckpoint returns a file below the directory of the kubelet. Symbolic links that lead out of the directory are not
-// followed, and what is no file is not opened: a pipe would be waited for.
+// readCheckpoint returns a file below the directory of the kubelet. Symbolic links that lead out of the
+// directory are not followed, and what is no file is not opened: a pipe would be waited for.
 func readCheckpoint(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
-// TestOnePod asks kubelets that can give one pod, and one that only lists, for one that they know and one that they do not.
+// TestOnePod asks kubelets that can give one pod, and one that only lists, for one that they know and one
+// that they do not.
 func TestOnePod(t *testing.T) {
 	k := newKubelet(t)
 	k.list, k.all = message(t, &podresources.ListPodResourcesResponse{}, listed), &podresources.AllocatableResourcesResponse{}

@@ -13,14 +13,16 @@ import (
 
 // Hardware is one piece of hardware as DRA and device plugins know it.
 type Hardware struct {
-	// Names are PCI addresses and UUIDs of it: the one that was asked for, then those of devices that have that one, sorted.
+	// Names are PCI addresses and UUIDs of it: the one that was asked for, then those of devices that have
+	// that one, sorted.
 	Names   []string
 	Devices []HardwareDevice // of DRA, sorted
 	Plugins []HardwarePlugin // of device plugins, sorted by resource and id
-	// Machine is what Linux says of it on the machine that was asked. It is for the caller to fill in, with [ReadMachine].
+	// Machine is what Linux says of it on the machine that was asked. It is for the caller to fill in, with
+	// [ReadMachine].
 	Machine []Machine
-	// PossibleDevices and PossiblePlugins may be the hardware: they are of the same vendor on the same node, and name neither a PCI
-	// address nor a UUID. They are sorted as the others.
+	// PossibleDevices and PossiblePlugins may be the hardware: they are of the same vendor on the same node,
+	// and name neither a PCI address nor a UUID. They are sorted as the others.
 	PossibleDevices []inspect.DeviceID
 	PossiblePlugins []PluginDevice
 	// Twice: a claim and a container with a device of a device plugin have it at once.
@@ -39,13 +41,15 @@ type HardwareDevice struct {
 	NUMA, Interface string
 	// Claims are those that the kubelet has prepared with the device, with the ids of its CDI devices.
 	Claims []PreparedClaim
-	// Networks are what drivers say of the network interfaces that they have made of it for claims, in the order of the claims.
+	// Networks are what drivers say of the network interfaces that they have made of it for claims, in the
+	// order of the claims.
 	Networks []DeviceNetwork
 	// Health is what containers' statuses say of it, in the order of the report.
 	Health []DeviceHealth
 }
 
-// DeviceNetwork is a network interface that a driver has made of a device for a claim. Each field but the claim may be empty.
+// DeviceNetwork is a network interface that a driver has made of a device for a claim. Each field but the
+// claim may be empty.
 type DeviceNetwork struct {
 	Claim     inspect.ClaimRef
 	Interface string
@@ -70,8 +74,8 @@ var (
 	uuid       = regexp.MustCompile(`^([a-z]+-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
-// HardwareName returns the form of a PCI address or UUID in which they are compared: in lower case, an address with its domain
-// in four digits. It is empty for what is neither.
+// HardwareName returns the form of a PCI address or UUID in which they are compared: in lower case, an
+// address with its domain in four digits. It is empty for what is neither.
 func HardwareName(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	switch {
@@ -89,8 +93,9 @@ func HardwareName(text string) string {
 	return domain + ":" + rest
 }
 
-// FindHardware finds a piece of hardware by its PCI address or UUID, on one node or, if the node is empty, on any. A device
-// plugin says of its devices only an id, which proves something if it is such an address or UUID.
+// FindHardware finds a piece of hardware by its PCI address or UUID, on one node or, if the node is empty, on
+// any. A device plugin says of its devices only an id, which proves something if it is such an address or
+// UUID.
 func FindHardware(name string, on inspect.NodeName, r *Report, v *View, s *inspect.Snapshot) Hardware {
 	h := Hardware{Names: []string{name}}
 	inventory := s.Inventory().Devices()
@@ -117,8 +122,8 @@ func FindHardware(name string, on inspect.NodeName, r *Report, v *View, s *inspe
 	return h
 }
 
-// provedBy is the attribute of a device that has the name of the hardware. One that names what the device belongs to makes
-// it a part of the hardware.
+// provedBy is the attribute of a device that has the name of the hardware. One that names what the device
+// belongs to makes it a part of the hardware.
 func provedBy(d *resourcev1.Device, name string) (attribute string, part bool) {
 	for _, a := range sortedAttributes(d) {
 		value := d.Attributes[resourcev1.QualifiedName(a)].StringValue
@@ -237,8 +242,8 @@ func networksOf(id inspect.DeviceID, s *inspect.Snapshot) []DeviceNetwork {
 	return out
 }
 
-// is reports whether the id of a device plugin names the hardware. Plugins that share a device among containers number its
-// shares, as GPU-…::0.
+// is reports whether the id of a device plugin names the hardware. Plugins that share a device among
+// containers number its shares, as GPU-…::0.
 func (h *Hardware) is(id string) bool {
 	id, _, _ = strings.Cut(id, "::")
 	name := HardwareName(id)

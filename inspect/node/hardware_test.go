@@ -31,8 +31,8 @@ func TestHardwareName(t *testing.T) {
 	}
 }
 
-// TestHardware has a GPU that DRA knows by both names and a device plugin by the other one, a part of it, and the same
-// address on another node.
+// TestHardware has a GPU that DRA knows by both names and a device plugin by the other one, a part of it, and
+// the same address on another node.
 func TestHardware(t *testing.T) {
 	text := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
 	slice := func(on string, devices ...resourcev1.Device) *resourcev1.ResourceSlice {
@@ -99,8 +99,8 @@ func TestHardware(t *testing.T) {
 	}
 }
 
-// TestHardwareIdentity: neither another device of a plugin nor another plugin's device of the same id is the one that is meant, and what a
-// device belongs to is no name of its own.
+// TestHardwareIdentity: neither another device of a plugin nor another plugin's device of the same id is the
+// one that is meant, and what a device belongs to is no name of its own.
 func TestHardwareIdentity(t *testing.T) {
 	const address, other, function = "0000:81:00.0", "0000:82:00.0", "0000:81:00.2"
 	text := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
@@ -234,7 +234,8 @@ func TestPossibleHardware(t *testing.T) {
 	}
 }
 
-// TestHardwareInUse has a card whose driver reports an interface, and which a container's status calls unhealthy.
+// TestHardwareInUse has a card whose driver reports an interface, and which a container's status calls
+// unhealthy.
 func TestHardwareInUse(t *testing.T) {
 	claim := claimObject("c", "u")
 	claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Driver: "hw.example.test", Pool: "n1", Device: "card"}}}}

@@ -15,12 +15,14 @@ import (
 type DeviceHealth struct {
 	Pod       inspect.PodRef
 	Container string
-	// Resource is the name that the status of the container has for it: that of the resource of a device plugin, or claim:ENTRY or
-	// claim:ENTRY/REQUEST with the entry of the pod.
+	// Resource is the name that the status of the container has for it: that of the resource of a device
+	// plugin, or claim:ENTRY or claim:ENTRY/REQUEST with the entry of the pod.
 	Resource string
-	// ID is what the kubelet calls the device: the id of a device plugin, the first CDI device of a driver, or driver/pool/device.
+	// ID is what the kubelet calls the device: the id of a device plugin, the first CDI device of a driver,
+	// or driver/pool/device.
 	ID string
-	// Claim and Device are of DRA. They are empty for device plugins, and the device is if the ID does not tell which it is.
+	// Claim and Device are of DRA. They are empty for device plugins, and the device is if the ID does not
+	// tell which it is.
 	Claim  inspect.ClaimRef
 	Device inspect.DeviceID
 	State  corev1.ResourceHealthStatus
@@ -33,8 +35,9 @@ type DeviceHealth struct {
 // claimPrefix begins the names of resources that are claims.
 const claimPrefix = "claim:"
 
-// healths finds what the statuses of containers say of their devices (KEP-4680): that which the kubelet has of a pod is newer than that
-// of the API server. Kubelets that do not write it still withdraw unhealthy devices of device plugins.
+// healths finds what the statuses of containers say of their devices (KEP-4680): that which the kubelet has
+// of a pod is newer than that of the API server. Kubelets that do not write it still withdraw unhealthy
+// devices of device plugins.
 func (j *joining) healths() {
 	for _, ref := range slices.SortedFunc(maps.Keys(j.pods), comparePodRefs) {
 		j.healthIn(j.pods[ref], j.statusOf(ref))
@@ -74,8 +77,8 @@ func (j *joining) statusOf(ref inspect.PodRef) *corev1.Pod {
 	return pod
 }
 
-// healthIn reads what the status of a pod says. The names of claims from templates are in the status that the API server has; that of the
-// kubelet may lack them.
+// healthIn reads what the status of a pod says. The names of claims from templates are in the status that the
+// API server has; that of the kubelet may lack them.
 func (j *joining) healthIn(pod, newest *corev1.Pod) {
 	if inspect.Ended(newest) {
 		return
@@ -98,7 +101,8 @@ func (j *joining) healthIn(pod, newest *corev1.Pod) {
 	}
 }
 
-// claimNamed is the claim that the name of a resource in a status is about. It is empty for resources of device plugins.
+// claimNamed is the claim that the name of a resource in a status is about. It is empty for resources of
+// device plugins.
 func claimNamed(pod *corev1.Pod, resource string) inspect.ClaimRef {
 	entry, found := strings.CutPrefix(resource, claimPrefix)
 	if !found {
@@ -115,7 +119,8 @@ func claimNamed(pod *corev1.Pod, resource string) inspect.ClaimRef {
 	return ref
 }
 
-// preparedWithID is the claim that the kubelet keeps as prepared for a pod with a device of that ID. It has no name if there is none.
+// preparedWithID is the claim that the kubelet keeps as prepared for a pod with a device of that ID. It has
+// no name if there is none.
 func (j *joining) preparedWithID(pod *corev1.Pod, id string) inspect.ClaimRef {
 	for i := range j.view.Claims {
 		c := &j.view.Claims[i]
@@ -127,8 +132,9 @@ func (j *joining) preparedWithID(pod *corev1.Pod, id string) inspect.ClaimRef {
 	return inspect.ClaimRef{Namespace: pod.Namespace}
 }
 
-// deviceWithID is the device of a claim that the kubelet means by an ID. The checkpoint says which CDI devices a device has; a name says
-// it by itself. Of two devices with the same CDI device the kubelet shows one, and which of them cannot be told.
+// deviceWithID is the device of a claim that the kubelet means by an ID. The checkpoint says which CDI
+// devices a device has; a name says it by itself. Of two devices with the same CDI device the kubelet shows
+// one, and which of them cannot be told.
 func (j *joining) deviceWithID(claim inspect.ClaimRef, id string) inspect.DeviceID {
 	found := map[inspect.DeviceID]bool{}
 	for i := range j.view.Claims {
@@ -153,8 +159,8 @@ func (j *joining) deviceWithID(claim inspect.ClaimRef, id string) inspect.Device
 	return slices.Collect(maps.Keys(found))[0]
 }
 
-// withdrawn finds the devices of device plugins that containers have and the kubelet does not offer any more, where it offers others of
-// the resource. Where it offers none, the plugin may be gone.
+// withdrawn finds the devices of device plugins that containers have and the kubelet does not offer any more,
+// where it offers others of the resource. Where it offers none, the plugin may be gone.
 func (j *joining) withdrawn() {
 	if !j.view.Read(Allocatables) {
 		return

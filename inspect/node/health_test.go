@@ -98,8 +98,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHealthOfWhich has IDs that are of other pods, claims and devices as well: what a status says is about the one that is meant, or about
-// none that can be told.
+// TestHealthOfWhich has IDs that are of other pods, claims and devices as well: what a status says is about
+// the one that is meant, or about none that can be told.
 func TestHealthOfWhich(t *testing.T) {
 	const bad, good = corev1.ResourceHealthStatusUnhealthy, corev1.ResourceHealthStatusHealthy
 	kept := func(claim, pod, device string, cdi ...string) node.PreparedClaim {

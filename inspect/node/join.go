@@ -25,9 +25,9 @@ type joining struct {
 	devices     func(inspect.DeviceID) bool        // whether a slice publishes it
 }
 
-// Join says of a node what its kubelet and the API server say together. view is empty if no kubelet was asked. The snapshot
-// is empty if no server was. The two are of different moments: a problem that is there again with a view from after the
-// snapshot is one (see [Report.KeepCommon]).
+// Join says of a node what its kubelet and the API server say together. view is empty if no kubelet was
+// asked. The snapshot is empty if no server was. The two are of different moments: a problem that is there
+// again with a view from after the snapshot is one (see [Report.KeepCommon]).
 func Join(view *View, s *inspect.Snapshot, name inspect.NodeName) *Report {
 	j := &joining{Report: &Report{Node: name}, view: view, snapshot: s, pods: map[inspect.PodRef]*corev1.Pod{},
 		kubeletPods: map[inspect.PodRef]*corev1.Pod{}, users: map[inspect.ClaimRef][]*corev1.Pod{}, holders: map[inspect.ClaimRef]bool{}}
@@ -122,7 +122,8 @@ func (j *joining) findOthers(r *ContainerReport, use ClaimUse) {
 	}
 }
 
-// requestsOf are the requests of a claim that a container asks for. all is whether it asks for the whole claim.
+// requestsOf are the requests of a claim that a container asks for. all is whether it asks for the whole
+// claim.
 func requestsOf(pod *corev1.Pod, container, claim string) (requests []string, all bool) {
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if c.Name != container {

@@ -63,8 +63,8 @@ func cluster(o inspect.Objects, unread ...inspect.Resource) *inspect.Snapshot {
 	return inspect.New(o, inspect.Config{Health: health})
 }
 
-// viewOf is the view of a kubelet all of whose sources were read, but for the Pods API, with the driver that answers unless there are
-// other plugins.
+// viewOf is the view of a kubelet all of whose sources were read, but for the Pods API, with the driver that
+// answers unless there are other plugins.
 func viewOf(v node.View) *node.View {
 	if v.Plugins == nil {
 		v.Plugins = answering
@@ -162,7 +162,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestPrepareFailed: a claim that a driver was asked to prepare, and gave no device for, is not prepared, unless a pod with it has begun.
+// TestPrepareFailed: a claim that a driver was asked to prepare, and gave no device for, is not prepared,
+// unless a pod with it has begun.
 func TestPrepareFailed(t *testing.T) {
 	v := viewOf(node.View{Claims: []node.PreparedClaim{preparedAs("c", "u")}})
 	for _, test := range []struct {
@@ -177,7 +178,8 @@ func TestPrepareFailed(t *testing.T) {
 	}
 }
 
-// TestHolders: a claim that holds a device of the node is listed, whether or not a pod uses it, and one on another node is not.
+// TestHolders: a claim that holds a device of the node is listed, whether or not a pod uses it, and one on
+// another node is not.
 func TestHolders(t *testing.T) {
 	far := claimObject("far", "v", "gpu-0")
 	far.Status.Allocation.Devices.Results[0].Pool = "n2"

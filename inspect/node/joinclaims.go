@@ -11,14 +11,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// allocatedDevice is a device of an allocation and the request that it is for, without the name of an alternative.
+// allocatedDevice is a device of an allocation and the request that it is for, without the name of an
+// alternative.
 type allocatedDevice struct {
 	Device
 
 	request string
 }
 
-// allocated are the devices that a claim has according to the API server. It is nil if that knows of no allocation.
+// allocated are the devices that a claim has according to the API server. It is nil if that knows of no
+// allocation.
 func (j *joining) allocated(ref inspect.ClaimRef) []allocatedDevice {
 	claim, ok := j.snapshot.Claim(ref)
 	if !ok || claim.Status.Allocation == nil {
@@ -57,7 +59,8 @@ func (j *joining) noteHolders(inventory *inspect.Inventory) {
 	}
 }
 
-// claims compares the claims that are prepared with those that pods on the node use or that have devices of it.
+// claims compares the claims that are prepared with those that pods on the node use or that have devices of
+// it.
 func (j *joining) claims() {
 	prepared := map[inspect.ClaimRef]*PreparedClaim{}
 	refs := map[inspect.ClaimRef]bool{}
@@ -88,8 +91,9 @@ func (j *joining) claims() {
 	}
 }
 
-// unfinished are the drivers that were asked to prepare a claim and have given no device. The kubelet writes their names down before it
-// asks, and starts the pod only when all have answered: one that has begun has a driver that gives none. Without a pod it cannot be told.
+// unfinished are the drivers that were asked to prepare a claim and have given no device. The kubelet writes
+// their names down before it asks, and starts the pod only when all have answered: one that has begun has a
+// driver that gives none. Without a pod it cannot be told.
 func (j *joining) unfinished(ref inspect.ClaimRef, prepared *PreparedClaim) []string {
 	users := j.users[ref]
 	if prepared == nil || slices.ContainsFunc(users, begun) || len(users) == 0 && j.knowsPods() {

@@ -9,15 +9,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// sourceAnnotation is where a kubelet writes down from where it has a pod: "api", or where static pods come from.
+// sourceAnnotation is where a kubelet writes down from where it has a pod: "api", or where static pods come
+// from.
 const sourceAnnotation = "kubernetes.io/config.source"
 
 func refOf(pod *corev1.Pod) inspect.PodRef {
 	return inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 }
 
-// gatherPods finds the pods of the node. What the API server says of a pod comes before what the kubelet says of it, which stands in for
-// it where pods could not be read.
+// gatherPods finds the pods of the node. What the API server says of a pod comes before what the kubelet says
+// of it, which stands in for it where pods could not be read.
 func (j *joining) gatherPods() {
 	for _, pod := range j.snapshot.Objects().Pods {
 		if inspect.NodeName(pod.Spec.NodeName) == j.Node {
@@ -50,7 +51,8 @@ func (j *joining) addPreparedFor(pod *corev1.Pod) {
 	}
 }
 
-// comparePods finds the pods that only the kubelet or only the API server knows. Static pods are the kubelet's own.
+// comparePods finds the pods that only the kubelet or only the API server knows. Static pods are the
+// kubelet's own.
 func (j *joining) comparePods() {
 	if !j.read(inspect.Pods) || !j.view.Read(PodsAPI) {
 		return

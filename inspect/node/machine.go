@@ -23,8 +23,9 @@ type Machine struct {
 // maxInterfaces is how many network interfaces of one device are told.
 const maxInterfaces = 64
 
-// ReadMachine reads what Linux says of the PCI devices of this machine that have one of the names, as [HardwareName] writes them. sys is
-// where Linux says it; "" stands for the default. What there is nothing of is left out.
+// ReadMachine reads what Linux says of the PCI devices of this machine that have one of the names, as
+// [HardwareName] writes them. sys is where Linux says it; "" stands for the default. What there is nothing of
+// is left out.
 func ReadMachine(sys string, names []string) []Machine {
 	root, err := os.OpenRoot(cmp.Or(sys, DefaultSys))
 	if err != nil {

@@ -57,7 +57,8 @@ func ParseCPUs(data []byte) (*CPUState, error) {
 // maxCPU bounds the ids of CPUs and the length of their lists. Linux has at most 8192.
 const maxCPU = 1 << 16
 
-// ParseCPUSet reads a list of CPUs, such as 0-3,8. The kubelet's own parser makes a list of any length of a few characters.
+// ParseCPUSet reads a list of CPUs, such as 0-3,8. The kubelet's own parser makes a list of any length of a
+// few characters.
 func ParseCPUSet(text string) ([]int64, error) {
 	var out []int64
 	if text == "" {

@@ -19,14 +19,16 @@ const (
 
 	// NotBack: the kubelet remembers devices from before its start, and no plugin has told it of any since.
 	NotBack Evidence = "NotBack"
-	// NoDevice: the kubelet knows the resource and no device of it. Whether a plugin is there that has none cannot be told.
+	// NoDevice: the kubelet knows the resource and no device of it. Whether a plugin is there that has none
+	// cannot be told.
 	NoDevice Evidence = "NoDevice"
-	// Stopped: the plugin has stopped in the last five minutes, or all its devices are unhealthy. Which of the two cannot be told.
+	// Stopped: the plugin has stopped in the last five minutes, or all its devices are unhealthy. Which of
+	// the two cannot be told.
 	Stopped Evidence = "Stopped"
 	// NoneHealthy: the kubelet knows the resource and offers no device, and the API server does not say more.
 	NoneHealthy Evidence = "NoneHealthy"
-	// Dropped: the status of the node still has the resource, and the kubelet does not know it any more: it forgets a plugin that
-	// has stopped after five minutes.
+	// Dropped: the status of the node still has the resource, and the kubelet does not know it any more: it
+	// forgets a plugin that has stopped after five minutes.
 	Dropped Evidence = "Dropped"
 )
 
@@ -37,8 +39,8 @@ type MissingPlugin struct {
 	Evidence   []Evidence // at least one, in the order of the constants
 }
 
-// missing finds the plugins that have not come back. A DRA driver that has no claim and no slice on the node leaves no trace when it
-// goes, and is not missed.
+// missing finds the plugins that have not come back. A DRA driver that has no claim and no slice on the node
+// leaves no trace when it goes, and is not missed.
 func (j *joining) missing() {
 	j.missingDrivers()
 	j.missingDevicePlugins()
@@ -103,9 +105,10 @@ func (j *joining) missingDrivers() {
 	}
 }
 
-// missingDevicePlugins finds the resources of device plugins of which the kubelet offers nothing. From its start on a kubelet
-// lists the resources of its checkpoint with a capacity of 0 until their plugins register. When a plugin stops, its devices count as
-// unhealthy, so that they are still in the capacity, and after five minutes they are forgotten, also by the checkpoint.
+// missingDevicePlugins finds the resources of device plugins of which the kubelet offers nothing. From its
+// start on a kubelet lists the resources of its checkpoint with a capacity of 0 until their plugins register.
+// When a plugin stops, its devices count as unhealthy, so that they are still in the capacity, and after five
+// minutes they are forgotten, also by the checkpoint.
 func (j *joining) missingDevicePlugins() {
 	if !j.view.Read(Allocatables) || !j.view.Read(DeviceCheckpoint) {
 		return
@@ -119,8 +122,9 @@ func (j *joining) missingDevicePlugins() {
 	}
 }
 
-// goneSince says what is known of how long nothing is offered. The checkpoint is written whenever a plugin tells of its devices: that it
-// still lists healthy ones while the capacity is 0 shows that none has since the kubelet started.
+// goneSince says what is known of how long nothing is offered. The checkpoint is written whenever a plugin
+// tells of its devices: that it still lists healthy ones while the capacity is 0 shows that none has since
+// the kubelet started.
 func (j *joining) goneSince(r *ResourceReport) Evidence {
 	kept := slices.IndexFunc(j.view.Registered, func(d RegisteredDevices) bool { return d.Resource == r.Resource })
 	switch {

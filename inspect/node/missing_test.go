@@ -52,7 +52,8 @@ func TestMissingDrivers(t *testing.T) {
 	}
 }
 
-// TestHiddenDriver: of a driver that may be behind a socket which does not answer it is not said that pods cannot start.
+// TestHiddenDriver: of a driver that may be behind a socket which does not answer it is not said that pods
+// cannot start.
 func TestHiddenDriver(t *testing.T) {
 	silent := inspect.Health{State: inspect.Broken}
 	for name, test := range map[string]struct {
@@ -92,7 +93,8 @@ func missed(t *testing.T, r *node.Report) []string {
 	return out
 }
 
-// TestMissingDevicePlugins has what a kubelet (1.37.1, devicemanager.ManagerImpl) counts in each phase of the life of a plugin.
+// TestMissingDevicePlugins has what a kubelet (1.37.1, devicemanager.ManagerImpl) counts in each phase of the
+// life of a plugin.
 func TestMissingDevicePlugins(t *testing.T) {
 	kept := func(ids ...string) []node.RegisteredDevices {
 		return []node.RegisteredDevices{{Resource: "example.com/fpga", IDs: ids}}

@@ -21,7 +21,8 @@ const (
 	// maxSockets is how many plugins are asked, and maxEntries how many files are looked at to find them.
 	maxSockets = 256
 	maxEntries = 10000
-	// pluginsAtOnce are asked at the same time. If all of them hang, it takes eight times pluginTimeout to have asked everybody.
+	// pluginsAtOnce are asked at the same time. If all of them hang, it takes eight times pluginTimeout to
+	// have asked everybody.
 	pluginsAtOnce = 64
 )
 
@@ -52,8 +53,8 @@ func (r *reading) readPlugins(ctx context.Context, root *os.Root) {
 	})
 }
 
-// sockets finds the sockets below a directory where the kubelet does: at any depth, but for hidden files. Symbolic links
-// are not followed.
+// sockets finds the sockets below a directory where the kubelet does: at any depth, but for hidden files.
+// Symbolic links are not followed.
 func sockets(root *os.Root, source Source) ([]Plugin, error) {
 	var out []Plugin
 	seen := 0
@@ -97,7 +98,8 @@ func askRegistered(ctx context.Context, socket string, p *Plugin) error {
 	return nil
 }
 
-// askDevicePlugin asks a device plugin for its options. Nothing else that it serves may be called by anybody but the kubelet.
+// askDevicePlugin asks a device plugin for its options. Nothing else that it serves may be called by anybody
+// but the kubelet.
 func askDevicePlugin(ctx context.Context, socket string, p *Plugin) error {
 	p.Type = DevicePlugin
 	connection, err := dial(socket)

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// maxAnswer is how large an answer may be, in bytes. The limit of gRPC, 4 MiB, is too small for kubelets that list devices
-	// again and again.
+	// maxAnswer is how large an answer may be, in bytes. The limit of gRPC, 4 MiB, is too small for kubelets
+	// that list devices again and again.
 	maxAnswer = 64 << 20
 	// kubeletTimeout and pluginTimeout bound calls.
 	kubeletTimeout = 10 * time.Second
@@ -40,7 +40,8 @@ func dial(socket string) (*grpc.ClientConn, error) {
 		}), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
 }
 
-// errNoAnswer is what is said of whoever takes a connection and hangs. gRPC names the step at which it waited, which nobody knows.
+// errNoAnswer is what is said of whoever takes a connection and hangs. gRPC names the step at which it
+// waited, which nobody knows.
 var errNoAnswer = errors.New("it did not answer in time")
 
 // plainError is the message of an answer of gRPC without what surrounds it.
@@ -54,8 +55,8 @@ func plainError(err error) error {
 	return err
 }
 
-// retries and retryAfter are how often and after how long a call is made again that the kubelet refuses since there are too many: it takes
-// 100 a second from all its clients together.
+// retries and retryAfter are how often and after how long a call is made again that the kubelet refuses since
+// there are too many: it takes 100 a second from all its clients together.
 const (
 	retries    = 5
 	retryAfter = 100 * time.Millisecond
@@ -120,8 +121,8 @@ func sortPods(pods []Pod) {
 	slices.SortStableFunc(pods, func(a, b Pod) int { return comparePodRefs(a.Ref, b.Ref) })
 }
 
-// getPod asks for one pod. Kubelets before 1.34 may not serve that, and list it among all. Of a pod that the kubelet does not know it
-// returns nothing, and no error.
+// getPod asks for one pod. Kubelets before 1.34 may not serve that, and list it among all. Of a pod that the
+// kubelet does not know it returns nothing, and no error.
 func getPod(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) ([]Pod, error) {
 	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
 		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
@@ -139,13 +140,14 @@ func getPod(ctx context.Context, client podresources.PodResourcesListerClient, r
 	return slices.DeleteFunc(all, func(p Pod) bool { return p.Ref != ref }), nil
 }
 
-// notFound is how a kubelet says that it does not know a pod (1.37.1, pkg/kubelet/apis/podresources). The code of the answer is Unknown.
+// notFound is how a kubelet says that it does not know a pod (1.37.1, pkg/kubelet/apis/podresources). The
+// code of the answer is Unknown.
 func notFound(ref inspect.PodRef) string {
 	return fmt.Sprintf("pod %s in namespace %s not found", ref.Name, ref.Namespace)
 }
 
-// ReadPods asks for pods one by one where the kubelet could not list them all, as when the answer is too large, and it says so
-// in the Health of PodResources. refs are the pods that the node is known to have.
+// ReadPods asks for pods one by one where the kubelet could not list them all, as when the answer is too
+// large, and it says so in the Health of PodResources. refs are the pods that the node is known to have.
 func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 	h := v.Health[PodResources]
 	if h.State != inspect.Broken || len(refs) == 0 || o.Pod != (inspect.PodRef{}) {

@@ -18,7 +18,8 @@ import (
 // podsSocket is where a kubelet serves its Pods API, below its directory.
 var podsSocket = filepath.Join("pods-api", "pods-api.sock")
 
-// readKubeletPods asks the kubelet which pods it knows. Kubelets before 1.36, and those without the gate PodsAPI, do not serve it.
+// readKubeletPods asks the kubelet which pods it knows. Kubelets before 1.36, and those without the gate
+// PodsAPI, do not serve it.
 func (r *reading) readKubeletPods(ctx context.Context, socket string) {
 	connection, err := dial(socket)
 	if err != nil {
@@ -40,8 +41,8 @@ func (r *reading) readKubeletPods(ctx context.Context, socket string) {
 	r.health(PodsAPI, err)
 }
 
-// ParsePods reads the pods of an answer of the Pods API, which are objects in their binary form. They are returned sorted by
-// namespace and name.
+// ParsePods reads the pods of an answer of the Pods API, which are objects in their binary form. They are
+// returned sorted by namespace and name.
 func ParsePods(in [][]byte) ([]*corev1.Pod, error) {
 	var out []*corev1.Pod
 	for i, data := range in {

@@ -31,7 +31,8 @@ func ended(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// TestKubeletPods has a kubelet that serves the Pods API, one that answers but does not, and one that sends something else.
+// TestKubeletPods has a kubelet that serves the Pods API, one that answers but does not, and one that sends
+// something else.
 func TestKubeletPods(t *testing.T) {
 	k := newKubelet(t)
 	if v := read(t, k); v.Health[node.PodsAPI].State != inspect.NotServed {
@@ -63,7 +64,8 @@ func TestKubeletPods(t *testing.T) {
 	}
 }
 
-// TestKubeletPodsJoined compares the pods that the kubelet knows with those of the API server, and has them stand in for these.
+// TestKubeletPodsJoined compares the pods that the kubelet knows with those of the API server, and has them
+// stand in for these.
 func TestKubeletPodsJoined(t *testing.T) {
 	claimed := inspect.Objects{Claims: []*resourcev1.ResourceClaim{claimObject("c", "u", "gpu-0")}}
 	noPods := []inspect.Resource{inspect.Pods}

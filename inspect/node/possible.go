@@ -6,8 +6,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// findPossible finds what may be the hardware too. Where only one of the two worlds knows it, and the other one has devices of the
-// same vendor on the node that say neither a PCI address nor a UUID of theirs, one of these may be it.
+// findPossible finds what may be the hardware too. Where only one of the two worlds knows it, and the other
+// one has devices of the same vendor on the node that say neither a PCI address nor a UUID of theirs, one of
+// these may be it.
 func (h *Hardware) findPossible(on inspect.NodeName, r *Report, v *View, inventory []inspect.DeviceStatus) {
 	switch {
 	case len(h.Devices) > 0 && len(h.Plugins) == 0:
@@ -26,8 +27,8 @@ func (h *Hardware) findPossible(on inspect.NodeName, r *Report, v *View, invento
 	}
 }
 
-// hasDriverOf reports whether a device of DRA that is the hardware can be one of a resource: the vendor is the same, and so is the NUMA node
-// where both say one.
+// hasDriverOf reports whether a device of DRA that is the hardware can be one of a resource: the vendor is
+// the same, and so is the NUMA node where both say one.
 func (h *Hardware) hasDriverOf(resource string, numa []int64) bool {
 	for i := range h.Devices {
 		d := &h.Devices[i]
@@ -47,13 +48,15 @@ func (h *Hardware) hasResourceOf(driver string) bool {
 	return false
 }
 
-// sameVendor reports whether the names of a driver and of a resource are of one domain, as gpu.example.com and example.com/gpu are.
+// sameVendor reports whether the names of a driver and of a resource are of one domain, as gpu.example.com
+// and example.com/gpu are.
 func sameVendor(driver, resource string) bool {
 	domain, _, found := strings.Cut(resource, "/")
 	return found && (driver == domain || strings.HasSuffix(driver, "."+domain) || strings.HasSuffix(domain, "."+driver))
 }
 
-// offeredTwice finds the devices that DRA and a device plugin offer at once, as a PCI address or a UUID proves.
+// offeredTwice finds the devices that DRA and a device plugin offer at once, as a PCI address or a UUID
+// proves.
 func (j *joining) offeredTwice() {
 	ids := map[string][]PluginDevice{}
 	for _, d := range j.view.Allocatable.Devices {

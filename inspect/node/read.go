@@ -15,8 +15,8 @@ const DefaultDir = "/var/lib/kubelet"
 
 // Options say where the kubelet is.
 type Options struct {
-	// Dir is the directory of the kubelet, Socket that of its PodResources service, and PodsSocket that of its Pods API. Empty ones
-	// stand for the defaults.
+	// Dir is the directory of the kubelet, Socket that of its PodResources service, and PodsSocket that of
+	// its Pods API. Empty ones stand for the defaults.
 	Dir, Socket, PodsSocket string
 	// Sys is where Linux says how the machine is built. If it is empty, it stands for the default.
 	Sys string
@@ -33,8 +33,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Read reads what the kubelet of this machine knows. What cannot be read is told by the view's Health. When ctx ends, what
-// is not read yet is Broken. Sources are read beside each other, so that several that hang cost the time of one.
+// Read reads what the kubelet of this machine knows. What cannot be read is told by the view's Health. When
+// ctx ends, what is not read yet is Broken. Sources are read beside each other, so that several that hang
+// cost the time of one.
 func Read(ctx context.Context, o Options) *View {
 	o = o.withDefaults()
 	r := &reading{View: &View{Only: o.Pod, Health: map[Source]inspect.Health{}}}

@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
-// listed is what real kubelets answered (1.36.3 and 1.37.1), put together: CDI devices that repeat, an entry twice, NUMA node 0
-// as an empty object, and a claim that is not prepared.
+// listed is what real kubelets answered (1.36.3 and 1.37.1), put together: CDI devices that repeat, an entry
+// twice, NUMA node 0 as an empty object, and a claim that is not prepared.
 const listed = `{"podResources":[
  {"name":"uses-widget","namespace":"kl-test","containers":[{"name":"main","cpuIds":["3","2"],"memory":[{"memoryType":"memory","size":"4096","topology":{"nodes":[{"ID":"1"}]}}],
    "devices":[{"resourceName":"example.com/widget","deviceIds":["widget-1"],"topology":{"nodes":[{}]}},{"resourceName":"example.com/plain","deviceIds":["p"]}]}]},
@@ -110,8 +110,8 @@ func TestPodResourcesFail(t *testing.T) {
 	}
 }
 
-// TestHangingNode has a kubelet and plugins that take connections and never answer, more of them than are asked at once. All is told of
-// within the time of the kubelet, and what answers beside them is known.
+// TestHangingNode has a kubelet and plugins that take connections and never answer, more of them than are
+// asked at once. All is told of within the time of the kubelet, and what answers beside them is known.
 func TestHangingNode(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	k := newKubelet(t)

@@ -14,10 +14,11 @@ type Report struct {
 	Only inspect.PodRef
 	// Plugins are those of the view that the report is about, in its order.
 	Plugins []Plugin
-	// Containers are those that have something of the kubelet to themselves: devices, claims, CPUs or memory. They are
-	// sorted by pod, and in the order of the kubelet.
+	// Containers are those that have something of the kubelet to themselves: devices, claims, CPUs or memory.
+	// They are sorted by pod, and in the order of the kubelet.
 	Containers []ContainerReport
-	// Claims are those of pods on the node, those that are prepared there, and those that hold devices that reach it, sorted by namespace and name.
+	// Claims are those of pods on the node, those that are prepared there, and those that hold devices that
+	// reach it, sorted by namespace and name.
 	Claims []ClaimReport
 	// Resources are the extended resources that a device plugin offers or did offer, sorted by name.
 	Resources []ResourceReport
@@ -36,9 +37,11 @@ type ContainerReport struct {
 	Pod inspect.PodRef
 	Container
 
-	// Others are devices that the kubelet lists with the container although it asks only for other requests of their claim.
+	// Others are devices that the kubelet lists with the container although it asks only for other requests
+	// of their claim.
 	Others map[Device]bool
-	// NUMA are the NUMA nodes of its CPUs, memory and devices of device plugins, sorted, and CPUNUMA those of its CPUs.
+	// NUMA are the NUMA nodes of its CPUs, memory and devices of device plugins, sorted, and CPUNUMA those of
+	// its CPUs.
 	NUMA, CPUNUMA []int64
 }
 
@@ -87,16 +90,16 @@ type ResourceReport struct {
 	Resource string
 	// Capacity and Allocatable are of the status of the node.
 	Capacity, Allocatable *int64
-	// Healthy are those that the kubelet can give to containers, Registered those of its checkpoint, and Used those that
-	// containers have.
+	// Healthy are those that the kubelet can give to containers, Registered those of its checkpoint, and Used
+	// those that containers have.
 	Healthy, Registered, Used *int64
 }
 
 // CPUReport is who has which CPUs. Lists are sorted, and empty for what could not be read.
 type CPUReport struct {
 	Policy string
-	// Allocatable can be exclusive. Exclusive are, and Shared are for all other containers: those that are left, and those that are
-	// reserved, as far as the checkpoint could be read.
+	// Allocatable can be exclusive. Exclusive are, and Shared are for all other containers: those that are
+	// left, and those that are reserved, as far as the checkpoint could be read.
 	Allocatable, Exclusive, Shared []int64
 }
 
@@ -125,8 +128,8 @@ const (
 	NUMASpread           ProblemCode = "NUMASpread"           // a container has something of several NUMA nodes
 )
 
-// Problem is something that the kubelet and the API server disagree about, or that hurts. Which fields are set
-// depends on the code.
+// Problem is something that the kubelet and the API server disagree about, or that hurts. Which fields are
+// set depends on the code.
 type Problem struct {
 	Code      ProblemCode
 	Claim     inspect.ClaimRef
@@ -138,7 +141,8 @@ type Problem struct {
 	Unit      string // the id of a device of a device plugin, or what a driver calls its device
 	Socket    string
 	Detail    string // a message of the system, or a list
-	// Hidden says of a missing driver that it may be behind a socket of the registry at which nothing answers, which tells no name.
+	// Hidden says of a missing driver that it may be behind a socket of the registry at which nothing
+	// answers, which tells no name.
 	Hidden bool
 }
 
@@ -185,8 +189,8 @@ func (p *Problem) Sentence() string {
 	return string(p.Code)
 }
 
-// hidden is what a sentence about a missing driver adds if a plugin does not say who it is. What the kubelet has registered before works
-// on, whether or not it answers now.
+// hidden is what a sentence about a missing driver adds if a plugin does not say who it is. What the kubelet
+// has registered before works on, whether or not it answers now.
 func (p *Problem) hidden() string {
 	if !p.Hidden {
 		return ""

@@ -6,8 +6,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// restrict leaves of the report what is of one pod: its containers and claims, the plugins that serve these, and what is wrong with them.
-// How many devices and CPUs others have is not known when only one pod was asked for.
+// restrict leaves of the report what is of one pod: its containers and claims, the plugins that serve these,
+// and what is wrong with them. How many devices and CPUs others have is not known when only one pod was asked
+// for.
 func (j *joining) restrict(only inspect.PodRef) {
 	j.Plugins = j.view.Plugins
 	if only == (inspect.PodRef{}) {

@@ -33,17 +33,19 @@ func Sources() []Source {
 
 // View is what one kubelet says and keeps. Of a source that could not be read its fields are empty.
 type View struct {
-	// Pods are those that PodResources lists, sorted by namespace and name. If Only is not empty, that pod alone was asked for, and they
-	// are empty if the kubelet does not know it.
+	// Pods are those that PodResources lists, sorted by namespace and name. If Only is not empty, that pod
+	// alone was asked for, and they are empty if the kubelet does not know it.
 	Pods        []Pod
 	Only        inspect.PodRef
 	Allocatable Allocatable
-	// KubeletPods are the pods that the kubelet knows, those that have ended and static ones too, with the status that it has of them,
-	// sorted by namespace and name.
+	// KubeletPods are the pods that the kubelet knows, those that have ended and static ones too, with the
+	// status that it has of them, sorted by namespace and name.
 	KubeletPods []*corev1.Pod
-	// Claims are those that the kubelet keeps as prepared, those of pods that are gone too, sorted by namespace and name.
+	// Claims are those that the kubelet keeps as prepared, those of pods that are gone too, sorted by
+	// namespace and name.
 	Claims []PreparedClaim
-	// Registered are the devices of device plugins, and Assigned those that containers got, as of the checkpoint.
+	// Registered are the devices of device plugins, and Assigned those that containers got, as of the
+	// checkpoint.
 	Registered []RegisteredDevices // sorted by resource
 	Assigned   []Assignment        // sorted by pod, container and resource
 	CPUs       *CPUState           // nil if not read
@@ -101,8 +103,8 @@ type Memory struct {
 	NUMA []int64
 }
 
-// ClaimUse is a claim of a container. The kubelet does not say which of the devices are for which container: all devices of
-// the claim are listed with each. Without devices, a driver has not prepared the claim.
+// ClaimUse is a claim of a container. The kubelet does not say which of the devices are for which container:
+// all devices of the claim are listed with each. Without devices, a driver has not prepared the claim.
 type ClaimUse struct {
 	Claim   inspect.ClaimRef
 	Devices []Device // sorted, each once
@@ -115,7 +117,8 @@ type Device struct {
 	Share string
 }
 
-// Allocatable is what GetAllocatableResources says: healthy devices of device plugins, and CPUs if they can be exclusive.
+// Allocatable is what GetAllocatableResources says: healthy devices of device plugins, and CPUs if they can
+// be exclusive.
 type Allocatable struct {
 	Devices []PluginDevice
 	CPUs    []int64
@@ -193,8 +196,8 @@ const (
 
 // Plugin is what serves a socket at which the kubelet finds plugins.
 type Plugin struct {
-	// Type and Name are what it says of itself. They are empty if it does not answer, and the name is empty for device
-	// plugins that registered by themselves, which do not say it.
+	// Type and Name are what it says of itself. They are empty if it does not answer, and the name is empty
+	// for device plugins that registered by themselves, which do not say it.
 	Type, Name string
 	// Socket is its path below the directory of the kubelet.
 	Socket string

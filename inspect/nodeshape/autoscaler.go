@@ -239,7 +239,8 @@ func (g *nodeGroup) volumes() ([]*storagev1.CSINode, error) {
 	return []*storagev1.CSINode{out}, nil
 }
 
-// maxSize is the most nodes that the group may have. How many it has is not known, so that as many are taken to be free.
+// maxSize is the most nodes that the group may have. How many it has is not known, so that as many are taken
+// to be free.
 func (g *nodeGroup) maxSize() (int, error) {
 	for key, text := range g.Metadata.Annotations {
 		if !strings.HasSuffix(key, maxSizeSuffix) {

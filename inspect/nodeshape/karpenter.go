@@ -45,8 +45,8 @@ type offering struct {
 	Available    *bool    `json:"available"`
 }
 
-// sliceTemplate is a ResourceSlice of a node, which names neither the node nor what else is not known before. Its fields stand in a
-// spec, as in a ResourceSlice, or outside.
+// sliceTemplate is a ResourceSlice of a node, which names neither the node nor what else is not known before.
+// Its fields stand in a spec, as in a ResourceSlice, or outside.
 type sliceTemplate struct {
 	Spec *resourcev1.ResourceSliceSpec `json:"spec"`
 	resourcev1.ResourceSliceSpec

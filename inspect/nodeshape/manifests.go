@@ -19,7 +19,8 @@ type manifests struct {
 	drivers []*storagev1.CSINode
 }
 
-// shapes are the nodes. If there is only one, all slices are of it, whatever node they name: a template names none that there is.
+// shapes are the nodes. If there is only one, all slices are of it, whatever node they name: a template names
+// none that there is.
 func (m *manifests) shapes() ([]Shape, error) {
 	if err := m.check(); err != nil || len(m.nodes)+len(m.slices) == 0 {
 		return nil, err

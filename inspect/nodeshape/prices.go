@@ -16,7 +16,8 @@ type Prices struct {
 	Currency string `json:"currency"`
 	// Shapes are the prices by the name of the shape, or of any node that it is like.
 	Shapes map[string]float64 `json:"shapes"`
-	// Labels are the prices by the key and the value of a label of the node, such as node.kubernetes.io/instance-type.
+	// Labels are the prices by the key and the value of a label of the node, such as
+	// node.kubernetes.io/instance-type.
 	Labels map[string]map[string]float64 `json:"labels"`
 }
 
@@ -65,8 +66,8 @@ func checkPrice(what string, price float64) error {
 	return nil
 }
 
-// Of is the price of a shape: by its name, by a label of its node, or that which its source gives. Of several labels the first key
-// counts, in the order of the alphabet.
+// Of is the price of a shape: by its name, by a label of its node, or that which its source gives. Of several
+// labels the first key counts, in the order of the alphabet.
 func (p *Prices) Of(s *Shape) *float64 {
 	if p == nil {
 		return s.Price

@@ -20,13 +20,15 @@ import (
 )
 
 const (
-	// maxFile is the number of bytes of a file up to which it is read, and maxShapes the number of shapes that files may describe.
+	// maxFile is the number of bytes of a file up to which it is read, and maxShapes the number of shapes
+	// that files may describe.
 	maxFile, maxShapes = 8 << 20, 200
 	// maxPerNode is the number of devices of one node up to which an annotation is believed.
 	maxPerNode = 1024
 )
 
-// Read reads the nodes that a file describes, in the order in which they stand there. name is that of the file, for messages.
+// Read reads the nodes that a file describes, in the order in which they stand there. name is that of the
+// file, for messages.
 func Read(name string, data []byte) ([]Shape, error) {
 	shapes, err := read(name, data)
 	if err != nil {

@@ -31,14 +31,14 @@ type Shape struct {
 	Price *float64
 	// Max is the most that there can be of it. 0 is no limit.
 	Max int
-	// Assumes says what is supposed about the node that the source does not tell. It is "" if nothing is. Unsure says that pods
-	// may not fit because of it.
+	// Assumes says what is supposed about the node that the source does not tell. It is "" if nothing is.
+	// Unsure says that pods may not fit because of it.
 	Assumes string
 	Unsure  bool
 	// Node is the node as it would be. Its name is replaced for each that is added.
 	Node *corev1.Node
-	// Company are the slices of the node, how many volumes it attaches and, of a node that there is, the pods that every such node
-	// gets. There is nothing else in it.
+	// Company are the slices of the node, how many volumes it attaches and, of a node that there is, the pods
+	// that every such node gets. There is nothing else in it.
 	Company inspect.Objects
 }
 
@@ -85,7 +85,8 @@ func (s *Shape) Add(o *inspect.Objects, n int) {
 	}
 }
 
-// MakeUnique gives shapes of the same name names that tell them apart. The names of nodes follow, so that each has its own.
+// MakeUnique gives shapes of the same name names that tell them apart. The names of nodes follow, so that
+// each has its own.
 func MakeUnique(shapes []Shape) {
 	names, nodes := map[string]bool{}, map[string]bool{}
 	for i := range shapes {

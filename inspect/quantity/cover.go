@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// A quantity such as 1e-2000000000 takes forever to decode, so what could be one is found in the encoded data and
-// covered in a copy. Where the copy can be decoded, nothing that was covered stood for a quantity, and the original
-// can be decoded, too: a name may well look like that. The search must cost next to nothing beside decoding.
+// A quantity such as 1e-2000000000 takes forever to decode, so what could be one is found in the encoded data
+// and covered in a copy. Where the copy can be decoded, nothing that was covered stood for a quantity, and
+// the original can be decoded, too: a name may well look like that. The search must cost next to nothing
+// beside decoding.
 
 const (
 	// exponentDigits is the least number of digits of an exponent that is not Bounded.
@@ -17,8 +18,8 @@ const (
 	mantissaDigits = MaxDigits / 2
 )
 
-// CoverProtobuf returns a copy of an encoded message in which x stands for every number that is not Bounded, or nil when there
-// is none. The copy has the same length.
+// CoverProtobuf returns a copy of an encoded message in which x stands for every number that is not Bounded,
+// or nil when there is none. The copy has the same length.
 func CoverProtobuf(data []byte) []byte {
 	var covered []byte
 	// A run of so many digits has one at a place that is looked at.
@@ -51,8 +52,8 @@ func CoverProtobuf(data []byte) []byte {
 	return covered
 }
 
-// isExponent reports whether a run of digits may be an exponent of more digits than a quantity needs. No digit need
-// stand before it: "e2147483647" is a quantity, too.
+// isExponent reports whether a run of digits may be an exponent of more digits than a quantity needs. No
+// digit need stand before it: "e2147483647" is a quantity, too.
 func isExponent(data []byte, from, to int) bool {
 	at := from - 1
 	if to-from < exponentDigits || at < 0 {
@@ -75,8 +76,8 @@ func isNumeric(c byte) bool {
 const longestVarint = 10
 
 // numbersAround returns the texts around digits that may be a field and are wholly numeric, and where what is
-// numeric ends. Before a text is its length as a varint, of which only the last byte can look numeric itself, and
-// before that the tag of the field, 1 in a quantity: 0x0A, or 0 at the end of a longer way to write it.
+// numeric ends. Before a text is its length as a varint, of which only the last byte can look numeric itself,
+// and before that the tag of the field, 1 in a quantity: 0x0A, or 0 at the end of a longer way to write it.
 func numbersAround(data []byte, from, to int) (texts []span, end int) {
 	start := from
 	for start > 0 && isNumeric(data[start-1]) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCoverProtobuf: a number without bounds is found wherever it stands in a message, and what only has one in it is not.
+// TestCoverProtobuf: a number without bounds is found wherever it stands in a message, and what only has one
+// in it is not.
 func TestCoverProtobuf(t *testing.T) {
 	long := strings.Repeat("1", 1200)
 	field := func(text string) string { return "\x0a" + string(rune(len(text))) + text }

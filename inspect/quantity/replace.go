@@ -27,8 +27,8 @@ func Suspect(data []byte) bool {
 	return false
 }
 
-// begins reports whether a text, but for a sign, space and escapes of space, may begin at i: "e2147483647" is a
-// quantity, too.
+// begins reports whether a text, but for a sign, space and escapes of space, may begin at i: "e2147483647" is
+// a quantity, too.
 func begins(data []byte, i int) bool {
 	if i == 0 {
 		return true
@@ -61,8 +61,8 @@ func hugeExponent(data []byte) bool {
 
 // Replace returns nil when no text or number of a JSON value is unbounded, or when it is no JSON. Else it
 // returns the value with other text in place of those: where that cannot be decoded into an object, one of
-// them stood for a quantity; where it can, the original can be decoded as well. Where a key that comes twice hides
-// one of them, all of the value is replaced: decoders read what they then overwrite.
+// them stood for a quantity; where it can, the original can be decoded as well. Where a key that comes twice
+// hides one of them, all of the value is replaced: decoders read what they then overwrite.
 func Replace(raw []byte) []byte {
 	if !Suspect(raw) && !bytes.Contains(raw, []byte(`\u`)) {
 		return nil // escapes could hide such a number

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Common is what the objects of a list or watch have in common: texts and maps that occur again and again, of which one
-// copy is kept. A text of a few bytes takes sixteen and an allocation, and a map of one label as much as one of eight. It
-// is for one goroutine. What is equal becomes the same; nothing else changes.
+// Common is what the objects of a list or watch have in common: texts and maps that occur again and again, of
+// which one copy is kept. A text of a few bytes takes sixteen and an allocation, and a map of one label as
+// much as one of eight. It is for one goroutine. What is equal becomes the same; nothing else changes.
 type Common struct {
 	before metav1.Object // the last one; objects that follow each other have most in common
 	texts  map[string]*string
@@ -22,8 +22,8 @@ type Common struct {
 	capacities map[uint64]map[resourcev1.QualifiedName]resourcev1.DeviceCapacity
 }
 
-// What is kept to be found again: when there is more, it is collected anew, so that what changes all the time takes no
-// memory for long.
+// What is kept to be found again: when there is more, it is collected anew, so that what changes all the time
+// takes no memory for long.
 const (
 	mostTexts = 1 << 15
 	mostMaps  = 1 << 12
@@ -65,8 +65,8 @@ func shareText[T ~string](c *Common, text *T) {
 	*text = T(*c.pointer(&plain))
 }
 
-// shareMap lets a map be one that was seen before, if they are equal in every bit. If there is none it returns true: then
-// the map is still the object's own, and its keys share their bytes.
+// shareMap lets a map be one that was seen before, if they are equal in every bit. If there is none it
+// returns true: then the map is still the object's own, and its keys share their bytes.
 func shareMap[M ~map[K]V, K ~string, V comparable](c *Common, known map[uint64]M, m *M) (own bool) {
 	if len(*m) == 0 {
 		return false
@@ -90,7 +90,8 @@ func shareMap[M ~map[K]V, K ~string, V comparable](c *Common, known map[uint64]M
 	return true
 }
 
-// shareKeys lets the keys of a map share their bytes: a key that is assigned to replaces the one that is there.
+// shareKeys lets the keys of a map share their bytes: a key that is assigned to replaces the one that is
+// there.
 func shareKeys[K ~string, V any](c *Common, m map[K]V) {
 	for key, value := range m {
 		shareText(c, &key)

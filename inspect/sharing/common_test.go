@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestCommon: what is equal becomes the same, however many there are, and what differs stays as it is; what other objects
-// have already is not written to.
+// TestCommon: what is equal becomes the same, however many there are, and what differs stays as it is; what
+// other objects have already is not written to.
 func TestCommon(t *testing.T) {
 	c := New()
 	node := func(i int) *corev1.Node {
@@ -56,7 +56,8 @@ func TestKnownTextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestSharedStaysAsItWas: whatever changes of a slice, its next state reads as it would by itself, and states before it stay as they were.
+// TestSharedStaysAsItWas: whatever changes of a slice, its next state reads as it would by itself, and states
+// before it stay as they were.
 func TestSharedStaysAsItWas(t *testing.T) {
 	random, c := rand.New(rand.NewPCG(1, 2)), New()
 	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Share lets an object share memory with those that were given before. It must have been decoded just now: what it has
-// been given is not its own to write to, and what it had is written to.
+// Share lets an object share memory with those that were given before. It must have been decoded just now:
+// what it has been given is not its own to write to, and what it had is written to.
 func (c *Common) Share(o metav1.Object) {
 	if of, ok := o.(metav1.ObjectMetaAccessor); ok {
 		shareMeta(c, of.GetObjectMeta().(*metav1.ObjectMeta)) //nolint:forcetypeassert // it is that of every API type
@@ -33,7 +33,8 @@ func (c *Common) Share(o metav1.Object) {
 	c.before = o
 }
 
-// Alike lets an object share memory with another one that is likely to be much like it, to which nothing is written.
+// Alike lets an object share memory with another one that is likely to be much like it, to which nothing is
+// written.
 func Alike(o, other metav1.Object) {
 	switch o := o.(type) {
 	case *corev1.Pod:
@@ -60,8 +61,8 @@ func sharePodNames(c *Common, p *corev1.Pod) {
 	shareText(c, &p.Spec.SchedulerName)
 }
 
-// sharePod lets a pod share with another what both have: pods of one controller come one after the other and differ in
-// little.
+// sharePod lets a pod share with another what both have: pods of one controller come one after the other and
+// differ in little.
 func sharePod(p, before *corev1.Pod) {
 	if p.Namespace != before.Namespace {
 		return

@@ -32,8 +32,8 @@ type Capacity struct {
 	Err error
 }
 
-// Limit is the size of the largest volume that the scheduler takes to be possible, or nil if it takes none to be: Largest,
-// or if the driver does not say that, Total.
+// Limit is the size of the largest volume that the scheduler takes to be possible, or nil if it takes none to
+// be: Largest, or if the driver does not say that, Total.
 func (c *Capacity) Limit() *resource.Quantity {
 	if c.Largest != nil {
 		return c.Largest

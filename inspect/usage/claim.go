@@ -40,8 +40,8 @@ func (c *counter) refused(claim *Claim) {
 	}
 }
 
-// RefusedSince returns since when the scheduler says that a pod fits nowhere, or gives up on it. The time is zero if that is not
-// known.
+// RefusedSince returns since when the scheduler says that a pod fits nowhere, or gives up on it. The time is
+// zero if that is not known.
 func RefusedSince(pod *corev1.Pod) (since time.Time, refused bool) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -53,8 +53,8 @@ func RefusedSince(pod *corev1.Pod) (since time.Time, refused bool) {
 	return time.Time{}, false
 }
 
-// IdleSince returns since when an idle claim is idle: since the last of its pods has ended, and which that is. The time is zero if there
-// are none, or of one of them it is not known when.
+// IdleSince returns since when an idle claim is idle: since the last of its pods has ended, and which that
+// is. The time is zero if there are none, or of one of them it is not known when.
 func IdleSince(s *inspect.Snapshot, claim inspect.ClaimRef) (since time.Time, last inspect.PodRef) {
 	for _, ref := range s.PodsOf(claim) {
 		var at time.Time
@@ -71,8 +71,8 @@ func IdleSince(s *inspect.Snapshot, claim inspect.ClaimRef) (since time.Time, la
 	return since, last
 }
 
-// EndOf returns when the containers of a pod that has ended did so, as far as the pod tells: that of the last one, or when
-// the pod was no longer ready. It is zero if the pod has not ended, or does not tell.
+// EndOf returns when the containers of a pod that has ended did so, as far as the pod tells: that of the last
+// one, or when the pod was no longer ready. It is zero if the pod has not ended, or does not tell.
 func EndOf(pod *corev1.Pod) time.Time {
 	if !inspect.Ended(pod) {
 		return time.Time{}

@@ -24,7 +24,8 @@ func (c *counter) keys(claim *resourcev1.ResourceClaim) []Key {
 	return []Key{{Namespace: claim.Namespace}}
 }
 
-// keyOf is the row, by class or driver, of a device that a claim holds. The grip of one that no slice publishes has no device.
+// keyOf is the row, by class or driver, of a device that a claim holds. The grip of one that no slice
+// publishes has no device.
 func (c *counter) keyOf(claim *resourcev1.ResourceClaim, g grip) Key {
 	if c.by == Class {
 		return Key{Name: classOf(claim, g.result.Request)}
@@ -36,7 +37,8 @@ func (c *counter) keyOf(claim *resourcev1.ResourceClaim, g grip) Key {
 	return key
 }
 
-// classes are those of the devices of a claim, or, while it has none, those that it asks for; of alternatives the first.
+// classes are those of the devices of a claim, or, while it has none, those that it asks for; of alternatives
+// the first.
 func classes(claim *resourcev1.ResourceClaim) []Key {
 	var out []Key
 	add := func(class string) {
@@ -71,7 +73,8 @@ func wanted(claim *resourcev1.ResourceClaim, meant func(class string) bool) int 
 	return sum
 }
 
-// asked is what a request asks for, of alternatives the first: of which class, and how many, where all count as one.
+// asked is what a request asks for, of alternatives the first: of which class, and how many, where all count
+// as one.
 func asked(r *resourcev1.DeviceRequest) (class string, count int) {
 	mode, n := resourcev1.DeviceAllocationMode(""), int64(0)
 	switch {
@@ -90,8 +93,8 @@ func asked(r *resourcev1.DeviceRequest) (class string, count int) {
 // maxAsked is more devices than a claim can have, however many it asks for.
 const maxAsked = resourcev1.AllocationResultsMaxSize
 
-// classOf is the class of the request that got a device, "request" or "request/subrequest", or "" if the claim has no such
-// request.
+// classOf is the class of the request that got a device, "request" or "request/subrequest", or "" if the
+// claim has no such request.
 func classOf(claim *resourcev1.ResourceClaim, request string) string {
 	name, sub, _ := strings.Cut(request, "/")
 	for i := range claim.Spec.Devices.Requests {
@@ -111,7 +114,8 @@ func classOf(claim *resourcev1.ResourceClaim, request string) string {
 	return ""
 }
 
-// drivers are the row of what has no driver yet, for a claim without devices. Where it has some, each is in its own row.
+// drivers are the row of what has no driver yet, for a claim without devices. Where it has some, each is in
+// its own row.
 func drivers(claim *resourcev1.ResourceClaim) []Key {
 	if claim.Status.Allocation == nil {
 		return []Key{{}}
@@ -119,7 +123,8 @@ func drivers(claim *resourcev1.ResourceClaim) []Key {
 	return nil
 }
 
-// workloads are those of the pods that use a claim. Of a claim that no pod uses it is the owner, or else the claim itself.
+// workloads are those of the pods that use a claim. Of a claim that no pod uses it is the owner, or else the
+// claim itself.
 func (c *counter) workloads(claim *resourcev1.ResourceClaim) []Key {
 	var out []Key
 	add := func(kind, name string) {

@@ -26,27 +26,31 @@ func Groupings() []By { return []By{Namespace, Class, Workload, Driver} }
 type Key struct {
 	// Namespace is that of the claims. It is empty for classes and drivers.
 	Namespace string
-	// Kind is the kind of a workload: that of the last controller to which the owners of its pods lead, "Pod" for a pod without
-	// controller, or "ResourceClaim" for a claim that no pod uses.
+	// Kind is the kind of a workload: that of the last controller to which the owners of its pods lead, "Pod"
+	// for a pod without controller, or "ResourceClaim" for a claim that no pod uses.
 	Kind string
-	// Name is that of the workload, the class or the driver. It is empty for a namespace, for a request that the claim no longer
-	// has, and for claims that have no devices yet and so no driver.
+	// Name is that of the workload, the class or the driver. It is empty for a namespace, for a request that
+	// the claim no longer has, and for claims that have no devices yet and so no driver.
 	Name string
 	// Model is what the driver says of its devices, see [inspect.ModelOf]. It is empty if it says nothing.
 	Model string
 }
 
-// Amount counts what is held. A device is whole, shared or a partition, so Devices = Whole + Shared + Partitions.
+// Amount counts what is held. A device is whole, shared or a partition, so Devices = Whole + Shared +
+// Partitions.
 type Amount struct {
 	// Devices are published and held, each counted once, whole or in part.
 	Devices int
-	// Whole are held alone and draw on no counters, Partitions are those that do, and of the Shared ones claims hold shares.
+	// Whole are held alone and draw on no counters, Partitions are those that do, and of the Shared ones
+	// claims hold shares.
 	Whole, Shared, Partitions int
-	// Shares adds up which parts of the Shared devices are held, each from 0 to 1: that of the capacity of which most is taken.
+	// Shares adds up which parts of the Shared devices are held, each from 0 to 1: that of the capacity of
+	// which most is taken.
 	Shares float64
 	// Joint are those of the Devices that others hold a part of too.
 	Joint int
-	// Gone are held though no ResourceSlice publishes them any more, each counted once. They are not among the Devices.
+	// Gone are held though no ResourceSlice publishes them any more, each counted once. They are not among
+	// the Devices.
 	Gone int
 	// Idle are those of the Devices that only idle claims hold.
 	Idle int
@@ -111,15 +115,15 @@ type Claim struct {
 type Report struct {
 	By   By
 	Rows []Row // the largest first: by devices held, then by devices wanted, then by name
-	// Total is about everything that the rows are about, each claim and device once. It has no claims, and its Joint are the
-	// devices that are in several rows.
+	// Total is about everything that the rows are about, each claim and device once. It has no claims, and
+	// its Joint are the devices that are in several rows.
 	Total Row
 
 	counter *counter
 	// Counted is how many claims there are in all rows together.
 	Counted int
-	// Unseen says that there may be pods which could not be read: then more may be refused or idle than is counted, and the
-	// workloads of claims are only those of the pods that were.
+	// Unseen says that there may be pods which could not be read: then more may be refused or idle than is
+	// counted, and the workloads of claims are only those of the pods that were.
 	Unseen bool
 	// Cluster are all devices that are published, whoever holds them.
 	Cluster inspect.DeviceCount

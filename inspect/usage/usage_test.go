@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
-// TestSumsAgree holds what usage counts against the devices, the pools and the header's drivers, for the demo cluster and every
-// scenario.
+// TestSumsAgree holds what usage counts against the devices, the pools and the header's drivers, for the demo
+// cluster and every scenario.
 func TestSumsAgree(t *testing.T) { clusters.Each(t, agree) }
 
 func agree(t *testing.T, s *inspect.Snapshot) {
@@ -75,7 +75,8 @@ func amounts(t *testing.T, by usage.By, r *usage.Row) {
 	}
 }
 
-// namespaces counts once more, by hand: of the allocations of the claims of each namespace the devices that are published.
+// namespaces counts once more, by hand: of the allocations of the claims of each namespace the devices that
+// are published.
 func namespaces(t *testing.T, s *inspect.Snapshot, inventory *inspect.Inventory) {
 	t.Helper()
 	published := map[inspect.DeviceID]bool{}
@@ -331,7 +332,8 @@ func TestEndOf(t *testing.T) {
 	}
 }
 
-// TestSharedIdle: a device that an idle claim and another one share is not idle, whichever of them comes first.
+// TestSharedIdle: a device that an idle claim and another one share is not idle, whichever of them comes
+// first.
 func TestSharedIdle(t *testing.T) {
 	for _, name := range []string{"a-idle", "z-idle"} {
 		s := small(t).With(func(o *inspect.Objects) {
@@ -349,8 +351,8 @@ func TestSharedIdle(t *testing.T) {
 	}
 }
 
-// TestEndThatIsNotKnown: of a claim of two pods that have ended, of which one does not tell when, it is not known since when it is
-// idle.
+// TestEndThatIsNotKnown: of a claim of two pods that have ended, of which one does not tell when, it is not
+// known since when it is idle.
 func TestEndThatIsNotKnown(t *testing.T) {
 	for _, name := range []string{"a-pod", "z-pod"} {
 		s := small(t).With(func(o *inspect.Objects) {

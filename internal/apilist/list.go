@@ -50,7 +50,8 @@ func (l *lister) add(format string, args ...any) {
 	l.lines = append(l.lines, l.lead+fmt.Sprintf(format, args...))
 }
 
-// qualifier names packages by their paths, those of the module without its own, and the package itself not at all.
+// qualifier names packages by their paths, those of the module without its own, and the package itself not at
+// all.
 func (l *lister) qualifier(p *types.Package) string {
 	if p.Path() == l.pkg.Path() {
 		return ""
@@ -60,7 +61,8 @@ func (l *lister) qualifier(p *types.Package) string {
 
 func (l *lister) typeText(t types.Type) string { return types.TypeString(nameless(t), l.qualifier) }
 
-// nameless is the type without the names of parameters and results, if it is one of functions without type parameters.
+// nameless is the type without the names of parameters and results, if it is one of functions without type
+// parameters.
 func nameless(t types.Type) types.Type {
 	s, ok := t.(*types.Signature)
 	if !ok || s.TypeParams().Len() > 0 {

@@ -24,7 +24,8 @@ func linesOf(t *testing.T, path string) []string {
 	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "#") })
 }
 
-// TestListIsCurrent: whoever changes what the library exports changes internal/apilist/next.txt too, where a reviewer sees it.
+// TestListIsCurrent: whoever changes what the library exports changes internal/apilist/next.txt too, where a
+// reviewer sees it.
 func TestListIsCurrent(t *testing.T) {
 	now, err := exported("../..")
 	if err != nil {
@@ -42,7 +43,8 @@ func TestListIsCurrent(t *testing.T) {
 	}
 }
 
-// TestNothingReleasedIsGone compares with the newest release: what it has may only be gone if internal/apilist/except.txt says so.
+// TestNothingReleasedIsGone compares with the newest release: what it has may only be gone if
+// internal/apilist/except.txt says so.
 func TestNothingReleasedIsGone(t *testing.T) {
 	released := newest(t, ".")
 	if released == "" {

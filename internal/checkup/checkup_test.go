@@ -26,7 +26,8 @@ var update = flag.Bool("update", false, "write what was found into the files of 
 // now is the moment of all clusters of these tests.
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// read returns a snapshot of manifests, of which the later replace the earlier, and options to look for everything in it.
+// read returns a snapshot of manifests, of which the later replace the earlier, and options to look for
+// everything in it.
 func read(t *testing.T, features string, texts ...string) (*inspect.Snapshot, checkup.Options) {
 	t.Helper()
 	result, err := manifest.ReadBytes("cluster.yaml", []byte(strings.Join(texts, "\n---\n")), manifest.Options{})
@@ -43,8 +44,8 @@ func read(t *testing.T, features string, texts ...string) (*inspect.Snapshot, ch
 	}), opts
 }
 
-// featuresOf reads feature gates, after "from=MINOR to=MINOR" where the fault is about an upgrade. In other clusters the gates are
-// on that the objects use.
+// featuresOf reads feature gates, after "from=MINOR to=MINOR" where the fault is about an upgrade. In other
+// clusters the gates are on that the objects use.
 func featuresOf(t *testing.T, text string, opts *checkup.Options, objects inspect.Objects) inspect.Features {
 	t.Helper()
 	minor := 0
@@ -111,8 +112,8 @@ func shorten(names []string) []string {
 	return names
 }
 
-// TestFaults plants each fault into a healthy cluster and compares what is found. That each rule finds its own fault, and
-// nothing but that follows from it, is what the files say.
+// TestFaults plants each fault into a healthy cluster and compares what is found. That each rule finds its
+// own fault, and nothing but that follows from it, is what the files say.
 func TestFaults(t *testing.T) {
 	base := healthy(t)
 	for _, code := range checkup.Codes() {
@@ -155,14 +156,15 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// gated are faults of clusters with features off, of an older release or before an upgrade, which others cannot have beside them.
+// gated are faults of clusters with features off, of an older release or before an upgrade, which others
+// cannot have beside them.
 var gated = []checkup.Code{"EvictionSkipped", "TaintRuleIgnored", "FeatureOff", "UpgradeGates", "UpgradeVerdict"}
 
 // names are those of the healthy cluster and of the faults that several of them cannot share.
 var names = regexp.MustCompile(`\b(gpu|ml|n1|n2|n9|nics|nic|mig|tpu|fabric|broken|all|typo|drivers|other)\b`)
 
-// TestAllFaultsAtOnce makes a cluster of one copy of the healthy one for each fault, with the fault planted into it, and checks
-// that each is found where it was planted.
+// TestAllFaultsAtOnce makes a cluster of one copy of the healthy one for each fault, with the fault planted
+// into it, and checks that each is found where it was planted.
 func TestAllFaultsAtOnce(t *testing.T) {
 	var texts []string
 	marks := map[checkup.Code]string{}
@@ -262,8 +264,8 @@ func TestPartialView(t *testing.T) {
 	}
 }
 
-// TestLeftOut: a check that was not made is named, with what it lacked, so that nobody takes "nothing found" for its answer. Manifests
-// that stand for nothing but themselves lack what they need not have.
+// TestLeftOut: a check that was not made is named, with what it lacked, so that nobody takes "nothing found"
+// for its answer. Manifests that stand for nothing but themselves lack what they need not have.
 func TestLeftOut(t *testing.T) {
 	const node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}"
 	for name, test := range map[string]struct {
@@ -305,7 +307,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// TestUndecided checks that a pod of which it is not known whether it fits keeps the report from saying that all is well.
+// TestUndecided checks that a pod of which it is not known whether it fits keeps the report from saying that
+// all is well.
 func TestUndecided(t *testing.T) {
 	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {namespace: ml, name: wait, uid: w}\nspec: {containers: [{name: c, image: x}], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}\n" +
 		"status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: none, lastTransitionTime: 2026-11-22T11:00:00Z}]}\n"
@@ -360,8 +363,8 @@ func TestOldWritersOfTarget(t *testing.T) {
 	}
 }
 
-// TestFenceNeeded: a fence whose device a claim still holds is needed, since the scheduler may have forgotten the claim; without
-// one that is not shared it is not.
+// TestFenceNeeded: a fence whose device a claim still holds is needed, since the scheduler may have forgotten
+// the claim; without one that is not shared it is not.
 func TestFenceNeeded(t *testing.T) {
 	const fence = "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: fence, creationTimestamp: 2026-11-22T09:00:00Z}\n" +
 		"spec: {deviceSelector: {driver: gpu.example.com, pool: n1, device: gpu-0}, taint: {key: kubectl-dra.dev/fence, effect: NoSchedule}}\n"
@@ -383,7 +386,8 @@ func TestFenceNeeded(t *testing.T) {
 	}
 }
 
-// TestPluginPossibly: as long as no pod shows which devices a plugin gives out, they are only possibly the same.
+// TestPluginPossibly: as long as no pod shows which devices a plugin gives out, they are only possibly the
+// same.
 func TestPluginPossibly(t *testing.T) {
 	data, err := os.ReadFile("testdata/faults/PluginAndDriver.txtar")
 	if err != nil {
@@ -396,7 +400,8 @@ func TestPluginPossibly(t *testing.T) {
 	}
 }
 
-// TestCountersOfIncompletePool: counters that are over-committed are told also while slices of the pool are missing.
+// TestCountersOfIncompletePool: counters that are over-committed are told also while slices of the pool are
+// missing.
 func TestCountersOfIncompletePool(t *testing.T) {
 	data, err := os.ReadFile("testdata/faults/CountersOvercommitted.txtar")
 	if err != nil {
@@ -437,8 +442,8 @@ func TestSeverityOnlyLeavesOut(t *testing.T) {
 	}
 }
 
-// TestPatchReleases: what patch releases changed in what is found. Before 1.37.1 a rule without a selector taints every device,
-// before 1.37.2 the pod of a claim for extended resources is not evicted.
+// TestPatchReleases: what patch releases changed in what is found. Before 1.37.1 a rule without a selector
+// taints every device, before 1.37.2 the pod of a claim for extended resources is not evicted.
 func TestPatchReleases(t *testing.T) {
 	const rule = "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: {taint: {key: hot, effect: NoSchedule, timeAdded: 2026-11-22T11:00:00Z}}\n"
 	extended := faultObjects(t, "EvictionSkipped")

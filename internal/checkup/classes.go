@@ -52,7 +52,8 @@ var classRules = []Rule{
 	},
 }
 
-// users calls yield for each request of all claims and templates; allocated says that it is one of a claim that has its devices.
+// users calls yield for each request of all claims and templates; allocated says that it is one of a claim
+// that has its devices.
 func (v *visit) users(yield func(r request, allocated bool)) {
 	v.specs(func(o inspect.ObjectRef, spec *resourcev1.ResourceClaimSpec, path string) {
 		requestsOf(o, spec, path, func(r request) { yield(r, false) })

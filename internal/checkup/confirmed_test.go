@@ -38,7 +38,8 @@ type confirmation struct {
 	cluster *scheduler.Cluster
 }
 
-// TestFindingsAreConfirmed has each finding in the objects of drivers confirmed by somebody who does not know of it.
+// TestFindingsAreConfirmed has each finding in the objects of drivers confirmed by somebody who does not know
+// of it.
 func TestFindingsAreConfirmed(t *testing.T) {
 	confirmed, left := 0, 0
 	for _, name := range drivers(t) {
@@ -82,8 +83,8 @@ func (c *confirmation) ask(claim *resourcev1.ResourceClaim, want ...explain.Verd
 	return err
 }
 
-// claimAt returns the claim that a finding is about, or one of its template. If the finding is about one of several alternatives of
-// a request, there is only that one.
+// claimAt returns the claim that a finding is about, or one of its template. If the finding is about one of
+// several alternatives of a request, there is only that one.
 func (c *confirmation) claimAt(f *checkup.Finding) (*resourcev1.ResourceClaim, *resourcev1.DeviceRequest, error) {
 	s, o := c.cluster.Snapshot(), f.Objects[0]
 	claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.Namespace, Name: o.Name})
@@ -140,7 +141,8 @@ func refusedClaim(c *confirmation, f *checkup.Finding) error {
 	return c.ask(claim, explain.Unsatisfiable, explain.Invalid)
 }
 
-// refusedOpposite: the request cannot be satisfied with the opposite of the selector, as no device differs in it.
+// refusedOpposite: the request cannot be satisfied with the opposite of the selector, as no device differs in
+// it.
 func refusedOpposite(c *confirmation, f *checkup.Finding) error {
 	claim, request, err := c.claimAt(f)
 	if err != nil {

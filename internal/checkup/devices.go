@@ -152,8 +152,8 @@ func nodeOf(slice *resourcev1.ResourceSlice) string {
 	return *slice.Spec.NodeName
 }
 
-// identities are what tells which piece of hardware a device is: the standard PCI address, and what drivers call uuid. Each is
-// told once.
+// identities are what tells which piece of hardware a device is: the standard PCI address, and what drivers
+// call uuid. Each is told once.
 func identities(d *resourcev1.Device) []string {
 	var out []string
 	for name, attribute := range d.Attributes {
@@ -209,9 +209,9 @@ func findHardwareTwice(v *visit) {
 	}
 }
 
-// sameHardware reports whether two devices with the same identity are the same hardware and can both be had. Parts into which a
-// driver has cut a device, such as MIG, have the same PCI address, and are not the same; and within a pool a driver tells its
-// devices apart by their names, whatever it calls uuid.
+// sameHardware reports whether two devices with the same identity are the same hardware and can both be had.
+// Parts into which a driver has cut a device, such as MIG, have the same PCI address, and are not the same;
+// and within a pool a driver tells its devices apart by their names, whatever it calls uuid.
 func sameHardware(a, b *inspect.DeviceStatus, identity string) bool {
 	if strings.HasPrefix(identity, pciAddress) {
 		return a.ID.Driver != b.ID.Driver
@@ -310,7 +310,8 @@ func findCountersTooSmall(v *visit) {
 	}
 }
 
-// tooLarge reports the devices of a slice that consume more than there is. Counters that do not exist make the pool invalid.
+// tooLarge reports the devices of a slice that consume more than there is. Counters that do not exist make
+// the pool invalid.
 func (v *visit) tooLarge(slice *resourcev1.ResourceSlice, full inspect.CounterLevels) {
 	for i := range slice.Spec.Devices {
 		for id, amount := range inspect.Consumption(&slice.Spec.Devices[i]) {

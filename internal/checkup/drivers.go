@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Nothing in the API says which pods are those of a driver; inspect.PluginSet tells by which signs a DaemonSet may be. Here it is
-// taken for the driver's if no other could be, and it runs on more than half of the nodes that the driver publishes for.
+// Nothing in the API says which pods are those of a driver; inspect.PluginSet tells by which signs a
+// DaemonSet may be. Here it is taken for the driver's if no other could be, and it runs on more than half of
+// the nodes that the driver publishes for.
 
 func findDriversMissing(v *visit) {
 	publishing := inspect.PublishingNodes(v.s)

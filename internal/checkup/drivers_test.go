@@ -46,8 +46,8 @@ func drivers(t *testing.T) []string {
 	return names
 }
 
-// TestDriversGolden compares what is found in the objects of real drivers, as they document them, with what was found and
-// looked into before.
+// TestDriversGolden compares what is found in the objects of real drivers, as they document them, with what
+// was found and looked into before.
 func TestDriversGolden(t *testing.T) {
 	var b strings.Builder
 	quiet := 0

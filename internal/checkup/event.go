@@ -57,7 +57,8 @@ func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *plan.
 	return e
 }
 
-// skipped notes which of the pods that stay would be evicted if the controller looked at claims for extended resources.
+// skipped notes which of the pods that stay would be evicted if the controller looked at claims for extended
+// resources.
 func skipped(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule, staying []inspect.PodRef) []explain.Note {
 	if inspect.EvictsExtended.In(s.Release()) {
 		return nil
@@ -80,8 +81,8 @@ func skipped(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule, staying []in
 	return out
 }
 
-// AgainEvicted says which of the pods that come back get tainted devices again, as they tolerate the taints for a while, and are
-// evicted again.
+// AgainEvicted says which of the pods that come back get tainted devices again, as they tolerate the taints
+// for a while, and are evicted again.
 func AgainEvicted(a *plan.Aftermath, rules []*resourcev1.DeviceTaintRule) []string {
 	back := map[inspect.PodRef]bool{}
 	for i := range a.Gone {

@@ -16,7 +16,8 @@ type Severity string
 
 // The severities, the worst first.
 const (
-	// Error is for what does not work now: devices that cannot be had, pods that cannot start, the scheduler giving up.
+	// Error is for what does not work now: devices that cannot be had, pods that cannot start, the scheduler
+	// giving up.
 	Error Severity = "error"
 	// Warning is for what works and should not be so: devices kept for nobody, what will fail soon.
 	Warning Severity = "warning"
@@ -40,14 +41,16 @@ type Finding struct {
 	Subject string
 	// Name, if set, stands for the subject where findings of several runs are compared.
 	Name string
-	// Group is what findings of the same code have in common, such as their driver. They may be told together.
+	// Group is what findings of the same code have in common, such as their driver. They may be told
+	// together.
 	Group string
-	// Objects are those at fault, in an order that says which comes first. They are of the API; there is at least one.
+	// Objects are those at fault, in an order that says which comes first. They are of the API; there is at
+	// least one.
 	Objects []inspect.ObjectRef
 	// Path is the field of the first object at fault, or "" if it is no single one.
 	Path string
-	// Detail says what is wrong with the subject, in a clause without the subject. It quotes the cluster: it is
-	// unsafe to print as it is.
+	// Detail says what is wrong with the subject, in a clause without the subject. It quotes the cluster: it
+	// is unsafe to print as it is.
 	Detail string
 	// Evidence is what was seen, a line each, if the detail does not say all of it. It is as unsafe.
 	Evidence []string
@@ -74,7 +77,8 @@ func (f *Finding) Key() string {
 	return b.String()
 }
 
-// compare is the order in which findings are told: the worst first, then in the order of the rules, by group and by subject.
+// compare is the order in which findings are told: the worst first, then in the order of the rules, by group
+// and by subject.
 func compare(a, b *Finding) int {
 	severities := Severities()
 	return cmp.Or(

@@ -24,15 +24,16 @@ const (
 
 // labelling is what a role permits that gives namespaces a label.
 type labelling struct {
-	// any says that every namespace can be changed, and names which ones otherwise, where the rules name them.
+	// any says that every namespace can be changed, and names which ones otherwise, where the rules name
+	// them.
 	any   bool
 	names map[string]bool
 	// create says that namespaces can be created.
 	create bool
 }
 
-// labellingOf reads rules as the authorizer does: a rule that names objects does not permit to create any. A label can be changed
-// through the subresources as well, of which finalize cannot be patched.
+// labellingOf reads rules as the authorizer does: a rule that names objects does not permit to create any. A
+// label can be changed through the subresources as well, of which finalize cannot be patched.
 func labellingOf(rules []rbacv1.PolicyRule) labelling {
 	out := labelling{names: map[string]bool{}}
 	for i := range rules {
@@ -199,8 +200,8 @@ func (g *grantors) add(t target, role rbacv1.RoleRef, binding inspect.ObjectRef,
 	}
 }
 
-// builtIn reports whether every cluster has a subject with a role: the group for which the API server asks no authorizer, and the
-// controllers of Kubernetes.
+// builtIn reports whether every cluster has a subject with a role: the group for which the API server asks no
+// authorizer, and the controllers of Kubernetes.
 func builtIn(role rbacv1.RoleRef, s *rbacv1.Subject) bool {
 	switch s.Kind {
 	case rbacv1.GroupKind:
@@ -242,7 +243,8 @@ func (g *grantors) finding(t target) Finding {
 	return f
 }
 
-// rolesTold names the subjects of each role: "group ops, user jane (cluster-admin); user joe (editor)". The grants are sorted by role.
+// rolesTold names the subjects of each role: "group ops, user jane (cluster-admin); user joe (editor)". The
+// grants are sorted by role.
 func rolesTold(grants []grant) string {
 	var roles []string
 	by := map[string][]string{}

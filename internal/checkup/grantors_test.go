@@ -154,7 +154,8 @@ func TestWantsAccess(t *testing.T) {
 	}
 }
 
-// TestGrantorsOfNamespace: what is asked of one namespace is told of it, also where a binding of the whole cluster names it.
+// TestGrantorsOfNamespace: what is asked of one namespace is told of it, also where a binding of the whole
+// cluster names it.
 func TestGrantorsOfNamespace(t *testing.T) {
 	const named = "{apiGroups: [''], resources: [namespaces], resourceNames: [ml, infer], verbs: [patch]}"
 	s, opts := read(t, "", healthy(t), clusterRole("r", named), clusterBinding("b", "r", jane))

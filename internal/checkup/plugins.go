@@ -19,8 +19,8 @@ type given struct {
 // offer is a driver that publishes devices for a node.
 type offer struct{ node, driver string }
 
-// givenByPlugins returns what pods have of device plugins, as far as their status says so, by node and by ID. Plugins that share
-// a device write which share it is behind the ID, after two colons.
+// givenByPlugins returns what pods have of device plugins, as far as their status says so, by node and by ID.
+// Plugins that share a device write which share it is behind the ID, after two colons.
 func (v *visit) givenByPlugins() map[string]map[string]given {
 	out := map[string]map[string]given{}
 	for _, pod := range v.s.Objects().Pods {
@@ -47,7 +47,8 @@ func (v *visit) givenByPlugins() map[string]map[string]given {
 	return out
 }
 
-// findPluginsProved reports devices that a driver publishes and a pod has of a device plugin, and returns who publishes them.
+// findPluginsProved reports devices that a driver publishes and a pod has of a device plugin, and returns who
+// publishes them.
 func (v *visit) findPluginsProved() map[offer]bool {
 	proved := map[offer]bool{}
 	all := v.givenByPlugins()

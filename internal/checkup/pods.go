@@ -119,8 +119,8 @@ func (v *visit) waiting(c *scheduler.Cluster) (*waiting, error) {
 	return w, nil
 }
 
-// findStuck reports each cause of the triage with all that it keeps, unless other rules about pods and claims, which are asked
-// before, have told what is wrong with each of them.
+// findStuck reports each cause of the triage with all that it keeps, unless other rules about pods and
+// claims, which are asked before, have told what is wrong with each of them.
 func findStuck(v *visit) {
 	w, err := v.stuck()
 	if err != nil {
@@ -246,7 +246,8 @@ func allocatedOf(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceCla
 	return out
 }
 
-// lives are what has become of each pod with devices, and of each claim whose devices are being bound, if there is a problem.
+// lives are what has become of each pod with devices, and of each claim whose devices are being bound, if
+// there is a problem.
 func (v *visit) lives() []*explain.Lifecycle {
 	if v.lived != nil {
 		return v.lived

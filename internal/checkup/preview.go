@@ -22,17 +22,18 @@ type RulePreview struct {
 	Taint resourcev1.DeviceTaint
 	// Ignored says that the cluster does not look at such rules, so that nothing of the rest comes true.
 	Ignored bool
-	// NoSelector is the release of kube-scheduler that taints every device because the rule has no device selector; it evicts no
-	// pod. It is empty for other rules.
+	// NoSelector is the release of kube-scheduler that taints every device because the rule has no device
+	// selector; it evicts no pod. It is empty for other rules.
 	NoSelector string
 	// Devices are those that the rule selects, sorted. Of a pool only those of its newest generation count.
 	Devices []inspect.DeviceID
-	// Claims are those that hold any device that the rule selects, sorted, even if it is no longer published; admin access counts.
+	// Claims are those that hold any device that the rule selects, sorted, even if it is no longer published;
+	// admin access counts.
 	Claims []inspect.ClaimRef
 	// Allocated counts such devices in the allocations of all claims: one that two claims share counts twice.
 	Allocated int
-	// Evicted are the pods that would be evicted, those first that go first. Where the effect is not NoExecute nobody is; then they
-	// are those that would be if it were.
+	// Evicted are the pods that would be evicted, those first that go first. Where the effect is not
+	// NoExecute nobody is; then they are those that would be if it were.
 	Evicted []Eviction
 	// Staying are the other pods that have any of the devices and run, sorted.
 	Staying []inspect.PodRef

@@ -47,7 +47,8 @@ spec: {nodeName: n2, containers: [{name: m, image: x}], resourceClaims: [{name: 
 status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
 `
 
-// TestPreviewRule checks whom a rule evicts, and when: who does not tolerate it at once, who tolerates it for a while later.
+// TestPreviewRule checks whom a rule evicts, and when: who does not tolerate it at once, who tolerates it for
+// a while later.
 func TestPreviewRule(t *testing.T) {
 	newest, _ := read(t, "", healthy(t), tolerant)
 	for name, test := range map[string]struct {
@@ -151,8 +152,9 @@ func TestPreviewEmptied(t *testing.T) {
 	}
 }
 
-// TestRuleTable pins what thirty rules of different kinds would do to one cluster. The end-to-end tests create each of them, and hold
-// the numbers of devices and pods against what the controller that evicts pods says, and the pods against those that it evicts.
+// TestRuleTable pins what thirty rules of different kinds would do to one cluster. The end-to-end tests
+// create each of them, and hold the numbers of devices and pods against what the controller that evicts pods
+// says, and the pods against those that it evicts.
 func TestRuleTable(t *testing.T) {
 	const table = "../../e2e/testdata/taintrules/"
 	result, err := manifest.Read(context.Background(), []string{table + "scene.yaml", table + "rules.yaml"}, manifest.Options{})
@@ -185,8 +187,8 @@ func TestRuleTable(t *testing.T) {
 	}
 }
 
-// TestEventOfExtendedResources: a pod that has a tainted device as an extended resource is evicted from 1.37.2 on. Before, it is named
-// among those that stay, once, whatever number of rules taint its device.
+// TestEventOfExtendedResources: a pod that has a tainted device as an extended resource is evicted from
+// 1.37.2 on. Before, it is named among those that stay, once, whatever number of rules taint its device.
 func TestEventOfExtendedResources(t *testing.T) {
 	given, err := manifest.ReadBytes("rules.yaml", []byte(`
 apiVersion: resource.k8s.io/v1

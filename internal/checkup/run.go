@@ -26,12 +26,14 @@ type Options struct {
 	Namespace string
 	// Events are those of pods that are starting, which tell what is in the way.
 	Events inspect.Events
-	// Target is the minor release of Kubernetes that the cluster is about to get; 0 means the one after the present.
+	// Target is the minor release of Kubernetes that the cluster is about to get; 0 means the one after the
+	// present.
 	Target int
-	// Files says that the objects are manifests, of which none runs anywhere: nothing is looked for that only a
-	// cluster can have, and nothing counts as missing that need not be in a file.
+	// Files says that the objects are manifests, of which none runs anywhere: nothing is looked for that only
+	// a cluster can have, and nothing counts as missing that need not be in a file.
 	Files bool
-	// Gone are objects of the files that were left out, since no release serves their version of the API any more.
+	// Gone are objects of the files that were left out, since no release serves their version of the API any
+	// more.
 	Gone []Gone
 	// Access, if not nil, is who may do what. Without it nothing is said of that.
 	Access *inspect.Access
@@ -73,7 +75,8 @@ type Skipped struct {
 	Why string
 }
 
-// AtLeast returns the report without findings that are less bad than a severity, and without rules that have no others.
+// AtLeast returns the report without findings that are less bad than a severity, and without rules that have
+// no others.
 func (r *Report) AtLeast(s Severity) *Report {
 	out := *r
 	out.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f *Finding) bool { return !f.Severity.AtLeast(s) })
@@ -120,8 +123,8 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 	return report, nil
 }
 
-// early works out what is stuck before the rules keep what they need: in a cluster of thousands of nodes either of them takes
-// hundreds of megabytes.
+// early works out what is stuck before the rules keep what they need: in a cluster of thousands of nodes
+// either of them takes hundreds of megabytes.
 func (v *visit) early() {
 	for i := range rules {
 		rule := &rules[i]
@@ -142,7 +145,8 @@ func (o *Options) wants(r *Rule) bool {
 	return r.worst().AtLeast(o.Severity) || slices.Contains(causes, r.Code) // of what those tell, another rule is silent
 }
 
-// leavesOut says why a rule that was asked for by its code is not asked, or "": who names a check takes "nothing found" for its answer.
+// leavesOut says why a rule that was asked for by its code is not asked, or "": who names a check takes
+// "nothing found" for its answer.
 func (o *Options) leavesOut(r *Rule) string {
 	switch {
 	case !slices.Contains(o.Only, r.Code), slices.Contains(o.Ignore, r.Code):
@@ -213,9 +217,10 @@ func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 	return v
 }
 
-// unread reports whether something that a rule needs was not read, and says what. Files hold what somebody put there: where nothing is
-// of a kind, it is not known that there is nothing. What is stuck is told of what there is, as kubectl dra explain tells it. Of manifests
-// that stand for nothing but themselves it is clear what they lack; only what was asked for by its code is named then.
+// unread reports whether something that a rule needs was not read, and says what. Files hold what somebody
+// put there: where nothing is of a kind, it is not known that there is nothing. What is stuck is told of what
+// there is, as kubectl dra explain tells it. Of manifests that stand for nothing but themselves it is clear
+// what they lack; only what was asked for by its code is named then.
 func (v *visit) unread(r *Rule) (why string, missing bool) {
 	told := !v.opts.Files || slices.Contains(v.opts.Only, r.Code)
 	var partial, absent []string

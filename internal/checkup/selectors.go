@@ -48,7 +48,8 @@ var selectorRules = []Rule{
 	},
 }
 
-// filter is a class, or a request with its class, as the scheduler asks about devices: one selector after the other.
+// filter is a class, or a request with its class, as the scheduler asks about devices: one selector after the
+// other.
 type filter struct {
 	object inspect.ObjectRef
 	// subject is the request or class in words, path its place in the object.
@@ -89,8 +90,8 @@ func requestsOf(o inspect.ObjectRef, spec *resourcev1.ResourceClaimSpec, path st
 	}
 }
 
-// specs calls yield for the specs of templates, and of claims that are not allocated yet. A claim that asks for what a template
-// of its namespace asks for was most likely made from it, and is told with it.
+// specs calls yield for the specs of templates, and of claims that are not allocated yet. A claim that asks
+// for what a template of its namespace asks for was most likely made from it, and is told with it.
 func (v *visit) specs(yield func(o inspect.ObjectRef, spec *resourcev1.ResourceClaimSpec, path string)) {
 	told := map[string][]*resourcev1.ResourceClaimSpec{}
 	for _, template := range v.s.Objects().Templates {
@@ -165,7 +166,8 @@ type outcome struct {
 	// ofClass and matched count the devices that the class selects, and those that all of it selects.
 	ofClass, matched int
 	drivers          []string // of those that match, each once
-	// failed counts the devices on which a selector fails, the first of which is device, by the index of the selector.
+	// failed counts the devices on which a selector fails, the first of which is device, by the index of the
+	// selector.
 	failed map[int]int
 	first  map[int]*inspect.DeviceStatus
 	why    map[int]error
@@ -174,7 +176,8 @@ type outcome struct {
 	sure bool // all selectors compile
 }
 
-// ask asks about every device, one selector after the other, until one is not true. What has the same selectors is asked once.
+// ask asks about every device, one selector after the other, until one is not true. What has the same
+// selectors is asked once.
 func (v *visit) ask(f *filter) outcome {
 	key := strconv.Itoa(f.own)
 	for i := range f.selectors {

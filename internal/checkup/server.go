@@ -156,8 +156,8 @@ type written struct {
 	latest time.Time
 }
 
-// findOldWriters reports who has written in a version that goes away, where the server has a newer one: of others the version
-// itself is told. It is not known what a manager has written since that nobody has kept.
+// findOldWriters reports who has written in a version that goes away, where the server has a newer one: of
+// others the version itself is told. It is not known what a manager has written since that nobody has kept.
 func findOldWriters(v *visit) {
 	found := map[writer]*written{}
 	for _, kind := range inspect.Kinds() {

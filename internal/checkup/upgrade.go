@@ -26,8 +26,8 @@ var upgradeRules = []Rule{
 	},
 }
 
-// targetFeatures are the gates of the release that the cluster is about to get: its defaults, but for those that are not as
-// the release of now has them by default. Somebody has set these.
+// targetFeatures are the gates of the release that the cluster is about to get: its defaults, but for those
+// that are not as the release of now has them by default. Somebody has set these.
 func (v *visit) targetFeatures() inspect.Features {
 	now := v.s.Features()
 	usual, target := inspect.DefaultFeatures(now.Minor), inspect.DefaultFeatures(v.opts.Target)

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// partial is a pod that wants the device of a pool of which a slice is missing. Schedulers take such devices before 1.35, and no
-// gate has to do with that.
+// partial is a pod that wants the device of a pool of which a slice is missing. Schedulers take such devices
+// before 1.35, and no gate has to do with that.
 const partial = `
 apiVersion: v1
 kind: Node
@@ -53,7 +53,8 @@ func partialSnapshot(t *testing.T, server string, minor int) *inspect.Snapshot {
 	return inspect.New(result.Objects, inspect.Config{Features: inspect.DefaultFeatures(minor), ServerVersion: server, Health: result.Health})
 }
 
-// TestUpgradeRules: a server that is upgraded decides by other rules, not only by other gates, in both directions.
+// TestUpgradeRules: a server that is upgraded decides by other rules, not only by other gates, in both
+// directions.
 func TestUpgradeRules(t *testing.T) {
 	for _, test := range []struct {
 		server        string
@@ -93,7 +94,8 @@ func TestTriageFails(t *testing.T) {
 	}
 }
 
-// TestVerdictsNotLookedInto: of what was not looked into in one of two releases nothing is said, since it may be stuck in both.
+// TestVerdictsNotLookedInto: of what was not looked into in one of two releases nothing is said, since it may
+// be stuck in both.
 func TestVerdictsNotLookedInto(t *testing.T) {
 	pod := explain.Subject{Kind: "Pod", Namespace: "ml", Name: "p"}
 	stuck := &explain.Triage{Causes: []explain.Cause{{Verdict: explain.Unsatisfiable, Subjects: []explain.StuckSubject{{Subject: pod}}}}}

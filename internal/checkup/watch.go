@@ -19,12 +19,13 @@ import (
 type Notice struct {
 	At       time.Time
 	Severity Severity
-	// Subject is what it is about, in words: "pool gpu.example.com/n1". Detail says what has happened. Both quote the cluster.
+	// Subject is what it is about, in words: "pool gpu.example.com/n1". Detail says what has happened. Both
+	// quote the cluster.
 	Subject, Detail string
 }
 
-// Watch looks at what a driver publishes while it does so. What happens between two snapshots it sees only as far as it shows in
-// the second.
+// Watch looks at what a driver publishes while it does so. What happens between two snapshots it sees only as
+// far as it shows in the second.
 type Watch struct {
 	driver string
 	pools  map[inspect.PoolID]*publication
@@ -50,7 +51,8 @@ const (
 	churnWindow = time.Minute
 )
 
-// Next takes in a snapshot of a later moment, and returns what has happened since the one before, in the order of pools.
+// Next takes in a snapshot of a later moment, and returns what has happened since the one before, in the
+// order of pools.
 func (w *Watch) Next(s *inspect.Snapshot) []Notice {
 	c := &comparison{Watch: w, s: s, at: s.Time(), first: w.fields == nil, dropped: map[string][]string{}}
 	pools := map[inspect.PoolID][]*resourcev1.ResourceSlice{}
@@ -93,7 +95,8 @@ type comparison struct {
 	at      time.Time
 	first   bool
 	notices []Notice
-	// dropped are the devices that are still there and no longer have a field, by its name, in the order of pools.
+	// dropped are the devices that are still there and no longer have a field, by its name, in the order of
+	// pools.
 	dropped map[string][]string
 }
 
@@ -194,8 +197,8 @@ func (c *comparison) drop(id inspect.PoolID, before, now *resourcev1.Device) {
 	}
 }
 
-// lost tells of attributes and capacities that no device has any more, of those that only some devices have lost and selectors
-// read, and of these selectors.
+// lost tells of attributes and capacities that no device has any more, of those that only some devices have
+// lost and selectors read, and of these selectors.
 func (c *comparison) lost(fields map[string]bool) {
 	if c.first {
 		return

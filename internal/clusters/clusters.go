@@ -30,7 +30,8 @@ func Demo(tb testing.TB) *inspect.Snapshot {
 	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 }
 
-// Each calls check with the demo cluster and that of every scenario, sorted by their names, each in a test of its own.
+// Each calls check with the demo cluster and that of every scenario, sorted by their names, each in a test of
+// its own.
 func Each(t *testing.T, check func(t *testing.T, s *inspect.Snapshot)) {
 	t.Helper()
 	t.Run("demo", func(t *testing.T) { check(t, Demo(t)) })
@@ -49,9 +50,9 @@ func Each(t *testing.T, check func(t *testing.T, s *inspect.Snapshot)) {
 	}
 }
 
-// All calls check with the clusters of Each, with those of every other scenario that has objects, and with each of them when a driver
-// is down, which publishes nothing any more though claims still hold its devices, and when one of its pools is: in the usual run
-// only the demo cluster and every fourth of the others.
+// All calls check with the clusters of Each, with those of every other scenario that has objects, and with
+// each of them when a driver is down, which publishes nothing any more though claims still hold its devices,
+// and when one of its pools is: in the usual run only the demo cluster and every fourth of the others.
 func All(t *testing.T, check func(t *testing.T, s *inspect.Snapshot)) {
 	t.Helper()
 	n := 0

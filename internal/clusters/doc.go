@@ -1,2 +1,3 @@
-// Package clusters has the clusters that tests check everything on: that of the demo, and that of every scenario.
+// Package clusters has the clusters that tests check everything on: that of the demo, and that of every
+// scenario.
 package clusters

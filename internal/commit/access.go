@@ -108,8 +108,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("you may not %s", strings.Join(names, ", nor "))
 }
 
-// Check asks the server for permissions. It returns a *MissingError with those that are missing. A server that
-// cannot be asked, which is tried once, is no error: it refuses the writes themselves if it has to.
+// Check asks the server for permissions. It returns a *MissingError with those that are missing. A server
+// that cannot be asked, which is tried once, is no error: it refuses the writes themselves if it has to.
 func (a *API) Check(ctx context.Context, needed []Permission) error {
 	missing := &MissingError{}
 	for _, p := range needed {

@@ -290,8 +290,8 @@ func (r *run) sort(claims []*resourcev1.ResourceClaim, d *Decision) (held, wante
 	return held, wanted, nil
 }
 
-// conflicts returns what is wrong with what claims hold of our devices, besides what the decision knew of: what
-// the scheduler would allocate beside other holders, ours may be allocated beside.
+// conflicts returns what is wrong with what claims hold of our devices, besides what the decision knew of:
+// what the scheduler would allocate beside other holders, ours may be allocated beside.
 func (r *run) conflicts(d *Decision, claims []*resourcev1.ResourceClaim) []DeviceConflict {
 	ours := map[inspect.ClaimRef]bool{}
 	for ref := range d.Allocations {

@@ -21,8 +21,9 @@ import (
 const Annotation = inspect.AnnouncementKey
 
 const (
-	// maxAnnouncement is up to how many bytes an announcement is read, and written. Those of 32 devices with names
-	// and amounts as long as the API permits stay below it unless dozens of capacities are consumed of each.
+	// maxAnnouncement is up to how many bytes an announcement is read, and written. Those of 32 devices with
+	// names and amounts as long as the API permits stay below it unless dozens of capacities are consumed of
+	// each.
 	maxAnnouncement = 64 << 10
 	// maxBy is after how many bytes the name of whoever announced something is cut off.
 	maxBy = 100

@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FuzzAnnouncementOn: any annotation is read, soon, and what is read of it is read again from what mark writes.
+// FuzzAnnouncementOn: any annotation is read, soon, and what is read of it is read again from what mark
+// writes.
 func FuzzAnnouncementOn(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "null", "[", `{"run":"1","action":"allocate","at":"2026-11-20T09:00:00Z","devices":[{"driver":"d","pool":"p","device":"x","consumedCapacity":{"memory":"1Gi"}}]}`,

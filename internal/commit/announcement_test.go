@@ -34,8 +34,8 @@ func hostile() map[string]string {
 	}
 }
 
-// TestHostileAnnouncements: whatever stands in the annotations of many claims, a run gets its device in time, and
-// clears them away.
+// TestHostileAnnouncements: whatever stands in the annotations of many claims, a run gets its device in time,
+// and clears them away.
 func TestHostileAnnouncements(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestHostileAnnouncements(t *testing.T) {
 	}
 }
 
-// TestManyAnnouncements: thousands of the largest announcements that are read cost seconds, not minutes, and one
-// run clears a bounded number of them away.
+// TestManyAnnouncements: thousands of the largest announcements that are read cost seconds, not minutes, and
+// one run clears a bounded number of them away.
 func TestManyAnnouncements(t *testing.T) {
 	device := AnnouncedDevice{Driver: "d", Pool: "p", Device: strings.Repeat("x", 1500)}
 	a := &Announcement{Run: "0", Action: Allocating}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A DeviceConflict is something that claims hold more of than there is: a device that belongs to two of them, a
-// share too many, a counter that is overdrawn.
+// A DeviceConflict is something that claims hold more of than there is: a device that belongs to two of them,
+// a share too many, a counter that is overdrawn.
 type DeviceConflict struct {
 	// Device is the one that a claim of the run holds.
 	Device inspect.DeviceID

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Deallocate clears the allocations of claims and returns those that it cleared, or found without an allocation, as
-// they are then, in the order asked; also with an error.
+// Deallocate clears the allocations of claims and returns those that it cleared, or found without an
+// allocation, as they are then, in the order asked; also with an error.
 //
-// shown are the claims as they were shown to whoever confirmed that they be deallocated; none when nobody was asked.
-// One that has changed since, in whatever way, is left as it is; see ChangedError. While anything reserves one of
-// the claims, or one of them has changed, none is written. When ctx is done between two claims, the rest stays as it
-// is.
+// shown are the claims as they were shown to whoever confirmed that they be deallocated; none when nobody was
+// asked. One that has changed since, in whatever way, is left as it is; see ChangedError. While anything
+// reserves one of the claims, or one of them has changed, none is written. When ctx is done between two
+// claims, the rest stays as it is.
 func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef, shown ...*resourcev1.ResourceClaim) ([]*resourcev1.ResourceClaim, error) {
 	r, err := c.newRun()
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef, sho
 	return out, context.Cause(ctx)
 }
 
-// allClaims lists all claims, to see who else holds the devices. Who may not list them can deallocate all the same;
-// what that means is told. Any other failure ends the run: it could be over with the next request.
+// allClaims lists all claims, to see who else holds the devices. Who may not list them can deallocate all the
+// same; what that means is told. Any other failure ends the run: it could be over with the next request.
 func (r *run) allClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, error) {
 	all, err := r.Server.Claims(ctx)
 	switch {
@@ -111,8 +111,8 @@ func guard(now, shown *resourcev1.ResourceClaim) error {
 	return nil
 }
 
-// guardBegun is guard for a claim that this run has begun to deallocate: it may have changed, if only it still
-// holds what it held. Somebody else may have cleared it.
+// guardBegun is guard for a claim that this run has begun to deallocate: it may have changed, if only it
+// still holds what it held. Somebody else may have cleared it.
 func guardBegun(now, begun *resourcev1.ResourceClaim) error {
 	if len(now.Status.ReservedFor) > 0 {
 		return &ReservedError{inspect.RefOf(now), now.Status.ReservedFor}
@@ -222,8 +222,8 @@ func (r *run) deallocate(ctx context.Context, ref inspect.ClaimRef, shown *resou
 	return claim, nil
 }
 
-// asLeft adds to the error of a run that deallocates how the claim is left: an answer that is an error, or none, does
-// not say that nothing was written.
+// asLeft adds to the error of a run that deallocates how the claim is left: an answer that is an error, or
+// none, does not say that nothing was written.
 func (r *run) asLeft(ctx context.Context, ref inspect.ClaimRef, err error) error {
 	const removed = "which the next allocate or deallocate removes"
 	if errors.As(err, new(*ReservedError)) || errors.As(err, new(*ChangedError)) {

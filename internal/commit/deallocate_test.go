@@ -35,8 +35,8 @@ var changes = map[string]struct {
 }
 
 // TestOnlyWhatWasShownIsCleared changes a claim at every request of the run that deallocates it. Until its
-// announcement is written nothing that changed is cleared; after that only what still is the same claim with the
-// same devices.
+// announcement is written nothing that changed is cleared; after that only what still is the same claim with
+// the same devices.
 func TestOnlyWhatWasShownIsCleared(t *testing.T) {
 	cases := 0
 	for name, change := range changes {
@@ -80,8 +80,9 @@ func TestOnlyWhatWasShownIsCleared(t *testing.T) {
 	}
 }
 
-// misdone says what is wrong with a claim that changed while it was deallocated: before is how it was after the change,
-// marked that the announcement was on it by then, and others that another claim of the run was written.
+// misdone says what is wrong with a claim that changed while it was deallocated: before is how it was after
+// the change, marked that the announcement was on it by then, and others that another claim of the run was
+// written.
 func misdone(now, before *resourcev1.ResourceClaim, err error, harmless, marked bool, want string, others bool) []string {
 	var out []string
 	if harmless {
@@ -115,8 +116,8 @@ func TestUnconfirmedIsClearedByName(t *testing.T) {
 	inOrder(t, w, "")
 }
 
-// TestDeallocateWithoutList: who may not list all claims is told what that means, and is served; when the list fails
-// otherwise, nothing is written.
+// TestDeallocateWithoutList: who may not list all claims is told what that means, and is served; when the
+// list fails otherwise, nothing is written.
 func TestDeallocateWithoutList(t *testing.T) {
 	for _, failure := range []error{ErrForbidden, errors.New("fault 500")} {
 		w := allocated(newWorld(1, "a"), "a")

@@ -50,8 +50,8 @@ func (d *Decision) pending() []*resourcev1.ResourceClaim {
 	return out
 }
 
-// Same reports whether two decisions would be the same to whoever confirms one: they give the same amounts of the
-// same devices to the same claims, on the same node, and reserve them for the same pods.
+// Same reports whether two decisions would be the same to whoever confirms one: they give the same amounts of
+// the same devices to the same claims, on the same node, and reserve them for the same pods.
 func (d *Decision) Same(other *Decision) bool { return d.key() == other.key() }
 
 func (d *Decision) key() string {
@@ -106,9 +106,9 @@ func (d *Decision) Written(now metav1.Time) []*resourcev1.ResourceClaim {
 	return out
 }
 
-// stamp writes down when a claim was allocated. The scheduler measures from then how long a pod may wait for the
-// conditions of its devices. It adds the time where it is missing, when it reserves the claim for another pod, and the
-// server refuses that: so it must be there whatever features are on now.
+// stamp writes down when a claim was allocated. The scheduler measures from then how long a pod may wait for
+// the conditions of its devices. It adds the time where it is missing, when it reserves the claim for another
+// pod, and the server refuses that: so it must be there whatever features are on now.
 func stamp(claim *resourcev1.ResourceClaim, now metav1.Time) {
 	claim.Status.Allocation.AllocationTimestamp = &now
 }

@@ -30,7 +30,8 @@ var wrongAnswers = map[string]string{
 	"an endless quantity": `{"kind":"ResourceClaimList","metadata":{},"items":[{"kind":"ResourceClaim","metadata":{"namespace":"ns","name":"a"},"status":{"allocation":{"devices":{"results":[{"consumedCapacity":{"m":"1e-2000000000"}}]}}}}]}`,
 }
 
-// TestWrongAnswersAreErrors: an answer that is not what was asked for is never an empty list, and never a claim.
+// TestWrongAnswersAreErrors: an answer that is not what was asked for is never an empty list, and never a
+// claim.
 func TestWrongAnswersAreErrors(t *testing.T) {
 	for name, text := range wrongAnswers {
 		n := 0
@@ -98,10 +99,11 @@ var slowAnswers = map[string]http.HandlerFunc{
 	},
 }
 
-// TestEveryRequestIsBounded: whatever a server does to keep the client waiting, each request of a run ends when its
-// time is over.
+// TestEveryRequestIsBounded: whatever a server does to keep the client waiting, each request of a run ends
+// when its time is over.
 func TestEveryRequestIsBounded(t *testing.T) {
-	// Without the timeout, a server that says again and again when to come back is asked for ten seconds, the others for ever.
+	// Without the timeout, a server that says again and again when to come back is asked for ten seconds, the
+	// others for ever.
 	const timeout, busy = 60 * time.Millisecond, 5 * time.Second
 	for name, handler := range slowAnswers {
 		t.Run(name, func(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 
 // kube-scheduler remembers the exclusively used devices as a set without counts: a claim that is allocated
 // adds its devices, one that is cleared removes them (allocateddevices.go of its plugin dynamicresources).
-// When two claims hold device D and one of them is cleared, D leaves the set although the other one holds
-// it, and the scheduler gives D to a third claim. So before a run clears an allocation it puts a fence around the
+// When two claims hold device D and one of them is cleared, D leaves the set although the other one holds it,
+// and the scheduler gives D to a third claim. So before a run clears an allocation it puts a fence around the
 // devices that other claims hold too: a DeviceTaintRule that taints exactly that device. The scheduler then
 // gives D to nobody who does not tolerate the taint, whatever it remembers.
 //
@@ -57,7 +57,8 @@ type RuleServer interface {
 	Fences(ctx context.Context) ([]*resourcev1.DeviceTaintRule, error)
 	// CreateRule creates a rule, or returns ErrExists.
 	CreateRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error
-	// DeleteRule deletes a rule, or returns ErrConflict or ErrNotFound when there is none of that name and UID.
+	// DeleteRule deletes a rule, or returns ErrConflict or ErrNotFound when there is none of that name and
+	// UID.
 	DeleteRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestInterruptedInTheEnd: from the last look on a run finishes, and says that it did, with what is allocated.
+// TestInterruptedInTheEnd: from the last look on a run finishes, and says that it did, with what is
+// allocated.
 func TestInterruptedInTheEnd(t *testing.T) {
 	for _, last := range []string{"pod", "updateStatus", "update", "list rules"} {
 		w := newWorld(1, "a")
@@ -54,8 +55,8 @@ func reservingFor(name string) Decider {
 	}
 }
 
-// TestFinishOnlyOwn: in the moment after the last look the claim gets another allocation, or is replaced. Nothing is
-// reserved then, and nobody is told that it is allocated.
+// TestFinishOnlyOwn: in the moment after the last look the claim gets another allocation, or is replaced.
+// Nothing is reserved then, and nobody is told that it is allocated.
 func TestFinishOnlyOwn(t *testing.T) {
 	for name, change := range map[string]func(*resourcev1.ResourceClaim){
 		"another device": func(c *resourcev1.ResourceClaim) { c.Status.Allocation.Devices.Results[0].Device = "x1" },

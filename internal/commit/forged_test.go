@@ -44,8 +44,9 @@ func forged(w *world, number string, n int) string {
 	return string(text)
 }
 
-// TestForgedAnnouncements: whatever stands on the claim of somebody else, and however often it is written anew, a
-// run gets its device in bounded time and with a bounded number of requests, and names whom it waited for.
+// TestForgedAnnouncements: whatever stands on the claim of somebody else, and however often it is written
+// anew, a run gets its device in bounded time and with a bounded number of requests, and names whom it waited
+// for.
 func TestForgedAnnouncements(t *testing.T) {
 	refreshes := []string{"never", "twice a second", "at every request", "before every update"}
 	for _, number := range []string{"0", "", "zzz", strings.Repeat("!", 10_000)} {
@@ -127,8 +128,8 @@ func TestForgedOnOwnClaim(t *testing.T) {
 	}
 }
 
-// TestTimeOfARun: a run whose every attempt fails ends when its time is over, also before the last attempt; how
-// long the user thinks does not count.
+// TestTimeOfARun: a run whose every attempt fails ends when its time is over, also before the last attempt;
+// how long the user thinks does not count.
 func TestTimeOfARun(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		w := newWorld(1, "a")
@@ -285,10 +286,10 @@ func strangers(rng *rand.Rand, s *stage) {
 	}
 }
 
-// TestStrangersInRandomOrders lets runs that may not update all claims of each other, some of which are killed,
-// some of which wait arbitrarily long between requests, act beside somebody who forges announcements. When all is
-// quiet, and one more run was made by somebody who may update everything, nothing is left of it, and no device has
-// two holders; without a killed run that is so before.
+// TestStrangersInRandomOrders lets runs that may not update all claims of each other, some of which are
+// killed, some of which wait arbitrarily long between requests, act beside somebody who forges announcements.
+// When all is quiet, and one more run was made by somebody who may update everything, nothing is left of it,
+// and no device has two holders; without a killed run that is so before.
 func TestStrangersInRandomOrders(t *testing.T) {
 	total := struct{ doubled, takenBack, revoked, waiting, ignored, killed, retries, left, gaveUp, unseen int }{}
 	seeds := []uint64{12906, 14636, 28960, 33032, 36593} // an announcement was removed while its run took back

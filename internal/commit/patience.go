@@ -12,8 +12,8 @@ import (
 )
 
 // Anybody who may update a claim can write an announcement on it, and go on changing it. So everything that a
-// run does for the sake of other runs is bounded: how long it waits, how often it tries to remove an announcement,
-// and the run as a whole.
+// run does for the sake of other runs is bounded: how long it waits, how often it tries to remove an
+// announcement, and the run as a whole.
 
 const (
 	// maxRevokes is how often a run tries to remove the announcement on a claim that keeps changing.
@@ -31,8 +31,8 @@ func (r *run) patience() time.Duration { return max(r.Settle, leastPatience) }
 // maxWaiting is how long a run waits for others, in total.
 func (r *run) maxWaiting() time.Duration { return 3 * r.patience() }
 
-// maxTime is how long after its beginning a run announces or writes anything, apart from the time in which the
-// user was asked.
+// maxTime is how long after its beginning a run announces or writes anything, apart from the time in which
+// the user was asked.
 func (r *run) maxTime() time.Duration { return leastTime + 6*r.patience() }
 
 // late returns an error when the time of the run is over.
@@ -55,16 +55,16 @@ func (r *run) wait(ctx context.Context, claim *resourcev1.ResourceClaim) error {
 	return r.Clock.Sleep(ctx, d)
 }
 
-// goesFirst reports whether this run has to respect what another one announced for a claim: it has the smaller
-// number, or its announcement cannot be removed. It has not for ever: see maxWaiting.
+// goesFirst reports whether this run has to respect what another one announced for a claim: it has the
+// smaller number, or its announcement cannot be removed. It has not for ever: see maxWaiting.
 func (r *run) goesFirst(claim *resourcev1.ResourceClaim) bool {
 	a := r.announcedByOther(claim)
 	return a != nil && (a.Run < r.id || r.stays[claim.UID]) && !r.expired(claim) && r.waited < r.maxWaiting()
 }
 
 // revoke removes the announcement of a run that does not go first. That run wrote down the resource version
-// of its announcement for its next write, which now fails; so it has to decide again. An announcement that cannot
-// be removed is waited for like one that goes first; when that is over it is ignored.
+// of its announcement for its next write, which now fails; so it has to decide again. An announcement that
+// cannot be removed is waited for like one that goes first; when that is over it is ignored.
 func (r *run) revoke(ctx context.Context, claim *resourcev1.ResourceClaim) error {
 	ref, by := inspect.RefOf(claim), AnnouncementOn(claim).By
 	changed := claim.DeepCopy()

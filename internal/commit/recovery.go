@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxRecovered is how many claims of killed runs one run puts in order. Anybody may write announcements; the next run
-// goes on with the others.
+// maxRecovered is how many claims of killed runs one run puts in order. Anybody may write announcements; the
+// next run goes on with the others.
 const maxRecovered = 100
 
 // recover finishes or undoes what runs that were killed left behind, as far as this run has seen it: every
@@ -65,8 +65,8 @@ func (r *run) lastOrphaned(claims []*resourcev1.ResourceClaim) *resourcev1.Resou
 	return last
 }
 
-// clearUp puts the claims in order that carry announcements of expired runs: first the allocations that have to
-// go, then the announcements; so whoever comes next, should this run die, decides the same.
+// clearUp puts the claims in order that carry announcements of expired runs: first the allocations that have
+// to go, then the announcements; so whoever comes next, should this run die, decides the same.
 func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	ctx, cancel := clearing(ctx)
 	defer cancel()
@@ -103,8 +103,8 @@ func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	}
 }
 
-// expiredClaims returns the claims, up to maxRecovered, that carry an announcement of an expired run which this run has not
-// found to be beyond its permissions.
+// expiredClaims returns the claims, up to maxRecovered, that carry an announcement of an expired run which
+// this run has not found to be beyond its permissions.
 func (r *run) expiredClaims(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
 	var out []*resourcev1.ResourceClaim
 	for _, claim := range claims {
@@ -115,9 +115,9 @@ func (r *run) expiredClaims(claims []*resourcev1.ResourceClaim) []*resourcev1.Re
 	return out
 }
 
-// staleAllocations returns which of the claims of expired runs have allocations that have to go: because the run did not
-// write all of its claims, or because others hold the devices. One that is reserved stays. unclear are those for
-// which that cannot be told, because the devices could not all be read.
+// staleAllocations returns which of the claims of expired runs have allocations that have to go: because the
+// run did not write all of its claims, or because others hold the devices. One that is reserved stays.
+// unclear are those for which that cannot be told, because the devices could not all be read.
 func (r *run) staleAllocations(ctx context.Context, expired, claims []*resourcev1.ResourceClaim) (stale map[inspect.ClaimRef]bool, unclear map[inspect.ClaimRef]error) {
 	stale, unclear = map[inspect.ClaimRef]bool{}, map[inspect.ClaimRef]error{}
 	var complete []*resourcev1.ResourceClaim
@@ -176,8 +176,8 @@ func (r *run) clear(ctx context.Context, claim *resourcev1.ResourceClaim, undone
 	r.tell(Event{Step: step, Claim: ref, By: by})
 }
 
-// leave notes that a claim of an expired run was not put in order. When somebody else changed it, it was not expired,
-// or that somebody puts it in order.
+// leave notes that a claim of an expired run was not put in order. When somebody else changed it, it was not
+// expired, or that somebody puts it in order.
 func (r *run) leave(ref inspect.ClaimRef, err error) {
 	if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
 		r.tell(Event{Step: Failed, Claim: ref, Err: err})

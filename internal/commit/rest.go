@@ -61,8 +61,8 @@ type API struct {
 }
 
 // NewAPI returns a client of the API server that config points to. version is that of resource.k8s.io to
-// speak, as "v1"; with dryRun the server checks every write and stores nothing. The Timeout of config bounds every
-// request but a watch; where it is 0, 30 s do.
+// speak, as "v1"; with dryRun the server checks every write and stores nothing. The Timeout of config bounds
+// every request but a watch; where it is 0, 30 s do.
 func NewAPI(config *rest.Config, version string, dryRun bool) (*API, error) {
 	c := rest.CopyConfig(config)
 	scheme := runtime.NewScheme()
@@ -80,7 +80,8 @@ func NewAPI(config *rest.Config, version string, dryRun bool) (*API, error) {
 	return &API{client: client, version: version, dryRun: dryRun, timeout: timeout}, nil
 }
 
-// do makes a request in bounded time and returns the body of the answer, or the error in the words of the server.
+// do makes a request in bounded time and returns the body of the answer, or the error in the words of the
+// server.
 func (a *API) do(ctx context.Context, request *rest.Request) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()

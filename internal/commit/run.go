@@ -81,8 +81,8 @@ type run struct {
 	begun         time.Time
 	asked, waited time.Duration
 	polls         int
-	// What this run found out about the announcements of other runs, by the UID of the claim: that it was told
-	// to wait for it, how often it tried to remove it, that it may not, and that it no longer heeds it.
+	// What this run found out about the announcements of other runs, by the UID of the claim: that it was
+	// told to wait for it, how often it tried to remove it, that it may not, and that it no longer heeds it.
 	named, stays, ignored map[types.UID]bool
 	revokes               map[types.UID]int
 }
@@ -141,8 +141,8 @@ func (r *run) expired(claim *resourcev1.ResourceClaim) bool {
 	return ok && was.uid == claim.UID && was.version == claim.ResourceVersion && r.Clock.Now().Sub(was.at) >= r.patience()
 }
 
-// announcedByOther returns the announcement of another run that is to allocate the claim and has not yet, and is
-// not ignored.
+// announcedByOther returns the announcement of another run that is to allocate the claim and has not yet, and
+// is not ignored.
 func (r *run) announcedByOther(claim *resourcev1.ResourceClaim) *Announcement {
 	a := AnnouncementOn(claim)
 	if a == nil || a.Run == r.id || a.Action != Allocating || claim.Status.Allocation != nil || r.ignored[claim.UID] {

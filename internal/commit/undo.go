@@ -125,8 +125,8 @@ func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.R
 }
 
 // markAgain puts the announcement of this run back on a claim that it is going to clear. Another run may have
-// taken it off, believing this one dead. Whoever comes next has to know what the claim is about if this run dies
-// now.
+// taken it off, believing this one dead. Whoever comes next has to know what the claim is about if this run
+// dies now.
 func (r *run) markAgain(ctx context.Context, ref inspect.ClaimRef) error {
 	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
 		if AnnouncementOn(claim) != nil || !r.mayClear(claim) {
@@ -172,10 +172,10 @@ func (r *run) mayClear(claim *resourcev1.ResourceClaim) bool {
 	return r.wroteTo(claim) && len(claim.Status.ReservedFor) == 0
 }
 
-// wroteTo reports whether the claim has the allocation that this run wrote. Another run, or the scheduler, may
-// have chosen the same devices for it: so either the announcement of this run is still there, or it is known
-// that the write took effect and no other run has announced anything since. The scheduler reserves the claim
-// in the same write.
+// wroteTo reports whether the claim has the allocation that this run wrote. Another run, or the scheduler,
+// may have chosen the same devices for it: so either the announcement of this run is still there, or it is
+// known that the write took effect and no other run has announced anything since. The scheduler reserves the
+// claim in the same write.
 func (r *run) wroteTo(claim *resourcev1.ResourceClaim) bool {
 	ref := inspect.RefOf(claim)
 	if !sameDevices(claim.Status.Allocation, r.intended[ref]) {

@@ -30,7 +30,8 @@ func (e *PartialError) Error() string {
 }
 
 // Complete returns a *PartialError when a decision on the snapshot could be wrong, because something of what
-// it rests on is missing; that something was not read at all only if nothing else is missing. also are resources that matter to the question beside those that always do.
+// it rests on is missing; that something was not read at all only if nothing else is missing. also are
+// resources that matter to the question beside those that always do.
 func Complete(s *inspect.Snapshot, also ...inspect.Resource) error {
 	var unread error
 	for _, resource := range slices.Concat(decisive, also) {
@@ -45,8 +46,8 @@ func Complete(s *inspect.Snapshot, also ...inspect.Resource) error {
 	return unread
 }
 
-// read reads the cluster to decide on. Every decision of a run goes through it, the first one and those after a
-// conflict alike, so none rests on a partial view.
+// read reads the cluster to decide on. Every decision of a run goes through it, the first one and those after
+// a conflict alike, so none rests on a partial view.
 func (r *run) read(ctx context.Context) (*inspect.Snapshot, error) {
 	s, err := r.Read(ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestPartialViewAfterConflict: whatever read of a run is partial, nothing is written on it, and what the run had
-// announced is undone.
+// TestPartialViewAfterConflict: whatever read of a run is partial, nothing is written on it, and what the run
+// had announced is undone.
 func TestPartialViewAfterConflict(t *testing.T) {
 	states := []inspect.HealthState{inspect.Broken, inspect.Forbidden, inspect.Narrowed, inspect.Syncing, inspect.NotRead}
 	resources := append([]inspect.Resource{inspect.Pods}, decisive...)
@@ -64,8 +64,8 @@ func TestPartialViewAfterTheQuestion(t *testing.T) {
 	inOrder(t, w, "")
 }
 
-// TestPartialViewOfOthers: an allocation of a killed run is not cleared because of devices that were not all read;
-// one of which others of the same run were never written is, because that needs no devices.
+// TestPartialViewOfOthers: an allocation of a killed run is not cleared because of devices that were not all
+// read; one of which others of the same run were never written is, because that needs no devices.
 func TestPartialViewOfOthers(t *testing.T) {
 	for _, incomplete := range []bool{false, true} {
 		w := newWorld(3, "a", "b", "z")

@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// maxExpired is how often Follow lists again because the server no longer knows the version to watch from.
+	// maxExpired is how often Follow lists again because the server no longer knows the version to watch
+	// from.
 	maxExpired = 3
 	// maxWatches is how many watches it opens one after the other.
 	maxWatches = 20

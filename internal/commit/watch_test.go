@@ -53,8 +53,8 @@ func sends(events ...map[string]any) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// hangs is a watch that sends nothing and stays; a nil watch of TestFollow does too, and then the test has seen
-// enough.
+// hangs is a watch that sends nothing and stays; a nil watch of TestFollow does too, and then the test has
+// seen enough.
 func hangs(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	w.(http.Flusher).Flush()

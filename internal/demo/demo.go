@@ -18,15 +18,15 @@ import (
 //go:embed cluster/*.yaml
 var cluster embed.FS
 
-// Now is the moment at which the demo cluster was read, 2026-11-20 09:00 UTC. Ages are measured from it, so that they
-// are the same on every day. No timestamp in the cluster is later.
+// Now is the moment at which the demo cluster was read, 2026-11-20 09:00 UTC. Ages are measured from it, so
+// that they are the same on every day. No timestamp in the cluster is later.
 func Now() time.Time { return time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC) }
 
 // once is read, once in a process: reading takes ten times as long as copying what was read.
 var once = sync.OnceValues(read)
 
-// Objects returns the objects of the demo cluster. They are the caller's own: each call copies them. An error means
-// that the embedded files are broken, which a test rules out.
+// Objects returns the objects of the demo cluster. They are the caller's own: each call copies them. An error
+// means that the embedded files are broken, which a test rules out.
 func Objects() (inspect.Objects, error) {
 	result, err := once()
 	if err != nil {
@@ -41,8 +41,8 @@ func Objects() (inspect.Objects, error) {
 	return out, nil
 }
 
-// Health says that every resource was read completely: what the demo cluster does not hold does not exist. Without
-// this, a resource without objects would count as one that nobody tried to read.
+// Health says that every resource was read completely: what the demo cluster does not hold does not exist.
+// Without this, a resource without objects would count as one that nobody tried to read.
 func Health() map[inspect.Resource]inspect.Health {
 	health := map[inspect.Resource]inspect.Health{}
 	for _, resource := range inspect.Resources() {

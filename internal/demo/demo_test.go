@@ -46,8 +46,8 @@ func TestObjectsAreWhatTheAPIServerAccepts(t *testing.T) {
 		"nodes": len(o.Nodes), "slices": len(o.Slices), "classes": len(o.Classes), "rules": len(o.TaintRules),
 		"claims": len(o.Claims), "templates": len(o.Templates),
 	}
-	// Nodes: 4+4+2+2. Slices: one GPU slice on each of 8 nodes, two MIG slices on each of 2, one NIC slice on each of
-	// 8 GPU and 2 CPU nodes, three of FPGAs. Claims: the rows of README.md.
+	// Nodes: 4+4+2+2. Slices: one GPU slice on each of 8 nodes, two MIG slices on each of 2, one NIC slice on
+	// each of 8 GPU and 2 CPU nodes, three of FPGAs. Claims: the rows of README.md.
 	want := map[string]int{
 		"nodes": 12, "slices": 8 + 4 + 10 + 3, "classes": 6, "rules": 1, "claims": len(readTable(t)), "templates": 5,
 	}
@@ -137,9 +137,9 @@ func clusterFiles(t *testing.T) []string {
 	return names
 }
 
-// Each allocation is exactly what the scheduler would write if nothing was left to choose: so the devices exist, match
-// the selectors and constraints, fit into capacity and counters beside all others, and node selector, configuration
-// and consumed capacity are right.
+// Each allocation is exactly what the scheduler would write if nothing was left to choose: so the devices
+// exist, match the selectors and constraints, fit into capacity and counters beside all others, and node
+// selector, configuration and consumed capacity are right.
 func TestAllocationsAreWhatTheSchedulerWrites(t *testing.T) {
 	snapshot := snapshotOf(t)
 	ignored := cmp.Options{
@@ -186,8 +186,8 @@ func nodeOf(t *testing.T, snapshot *inspect.Snapshot, claim *resourcev1.Resource
 	return nil
 }
 
-// No device has two holders unless it is shared, and each shared device offers what is taken of it. (The allocation
-// test cannot see this: it looks at one claim with the others as they are.)
+// No device has two holders unless it is shared, and each shared device offers what is taken of it. (The
+// allocation test cannot see this: it looks at one claim with the others as they are.)
 func TestHolders(t *testing.T) {
 	snapshot := snapshotOf(t)
 	shared := 0

@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Life is the demo cluster in motion: jobs come, take GPUs of rack a, and go; a GPU fails and heals; a node is
-// cordoned and comes back. Everything that the static cluster shows stays as it is, unless users write to it. The same seed gives the
-// same life. A Life is used by one goroutine only.
+// Life is the demo cluster in motion: jobs come, take GPUs of rack a, and go; a GPU fails and heals; a node
+// is cordoned and comes back. Everything that the static cluster shows stays as it is, unless users write to
+// it. The same seed gives the same life. A Life is used by one goroutine only.
 type Life struct {
 	rng      *rand.Rand
 	step     int
@@ -327,7 +327,8 @@ type Alive struct {
 	ended bool
 }
 
-// Live begins a life that takes a step at each interval, until ctx is done. Steps in which nothing happens make no snapshot.
+// Live begins a life that takes a step at each interval, until ctx is done. Steps in which nothing happens
+// make no snapshot.
 func Live(ctx context.Context, seed uint64, features inspect.Features, interval time.Duration) (*Alive, error) {
 	l, err := NewLife(seed, features)
 	if err != nil {
@@ -383,8 +384,8 @@ func (a *Alive) Look(look func(*Life)) {
 	look(a.life)
 }
 
-// Write changes the life, which stands still meanwhile, and delivers how the cluster is then. If change returns an error, nothing
-// may have been changed.
+// Write changes the life, which stands still meanwhile, and delivers how the cluster is then. If change
+// returns an error, nothing may have been changed.
 func (a *Alive) Write(change func(*Life) error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// TestLifeIsWhatTheSchedulerWouldDo lets 3,000 steps pass. No device ever has two holders, each new allocation is
-// the one that the scheduler's own allocator gives on that node, a job waits only when it has to, and everything
-// that the static cluster holds stays.
+// TestLifeIsWhatTheSchedulerWouldDo lets 3,000 steps pass. No device ever has two holders, each new
+// allocation is the one that the scheduler's own allocator gives on that node, a job waits only when it has
+// to, and everything that the static cluster holds stays.
 func TestLifeIsWhatTheSchedulerWouldDo(t *testing.T) {
 	steps := effort.Of(3000, 600)
 	l, err := NewLife(7, inspect.DefaultFeatures(inspect.NewestMinor))
@@ -69,8 +69,8 @@ func oneHolder(t *testing.T, s *inspect.Snapshot) {
 	}
 }
 
-// agree asks the scheduler's allocator for the claim on its node. Jobs that were given devices in the same step come
-// into the oracle with the new snapshot, so the claim is asked for as if it had not been allocated.
+// agree asks the scheduler's allocator for the claim on its node. Jobs that were given devices in the same
+// step come into the oracle with the new snapshot, so the claim is asked for as if it had not been allocated.
 func agree(t *testing.T, s *inspect.Snapshot, c *resourcev1.ResourceClaim) {
 	t.Helper()
 	o := newOracle(t, s, inspect.RefOf(c))
@@ -148,8 +148,8 @@ func TestLiveEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestLoadKeepsToTheLimits: no level executes more than its current limit, which stays between its limits, and
-// counts only grow. Once in a cycle requests wait and are rejected.
+// TestLoadKeepsToTheLimits: no level executes more than its current limit, which stays between its limits,
+// and counts only grow. Once in a cycle requests wait and are rejected.
 func TestLoadKeepsToTheLimits(t *testing.T) {
 	l, err := NewLoad()
 	if err != nil {
@@ -179,8 +179,8 @@ func TestLoadKeepsToTheLimits(t *testing.T) {
 	}
 }
 
-// TestLifeRests: what does not change is the same object from step to step, and in many steps nothing changes, in which the
-// terminal UI has nothing to do.
+// TestLifeRests: what does not change is the same object from step to step, and in many steps nothing
+// changes, in which the terminal UI has nothing to do.
 func TestLifeRests(t *testing.T) {
 	l, err := NewLife(7, inspect.DefaultFeatures(inspect.NewestMinor))
 	if err != nil {

@@ -128,7 +128,8 @@ var flows = map[string][]string{
 	flowcontrolv1.FlowSchemaNameCatchAll: {"catch-all"},
 }
 
-// bySchema splits the requests of a level by the flows that ask there; what waits or is rejected is of the first.
+// bySchema splits the requests of a level by the flows that ask there; what waits or is rejected is of the
+// first.
 func bySchema(level string, total *flowcontrol.Counts) map[string]*flowcontrol.Counts {
 	out := map[string]*flowcontrol.Counts{}
 	for i, schema := range flows[level] {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// oracle is kube-scheduler's own allocator, with the gates that Kubernetes 1.37 has on by default. What the demo
-// promises is checked against it, and not against the allocator of this module.
+// oracle is kube-scheduler's own allocator, with the gates that Kubernetes 1.37 has on by default. What the
+// demo promises is checked against it, and not against the allocator of this module.
 type oracle struct {
 	allocator structured.Allocator
 	nodes     []*corev1.Node
@@ -79,7 +79,8 @@ func allocated(claims []*resourcev1.ResourceClaim, except inspect.ClaimRef) stru
 	return state
 }
 
-// decide returns the verdict of the contract for a claim that is not allocated, and the nodes where it can be.
+// decide returns the verdict of the contract for a claim that is not allocated, and the nodes where it can
+// be.
 func (o *oracle) decide(ctx context.Context, claim *resourcev1.ResourceClaim) (verdict string, nodes []string, err error) {
 	// The scheduler looks at the classes before any node, and then the pod just waits.
 	for _, name := range classNames(claim) {
@@ -119,8 +120,9 @@ func classNames(claim *resourcev1.ResourceClaim) []string {
 	return names
 }
 
-// onlyDevices returns a snapshot in which nothing is left to choose for a claim: of all devices only those remain that
-// the claim was given or that others hold. Taint rules are left out, for they may be younger than an allocation.
+// onlyDevices returns a snapshot in which nothing is left to choose for a claim: of all devices only those
+// remain that the claim was given or that others hold. Taint rules are left out, for they may be younger than
+// an allocation.
 func onlyDevices(snapshot *inspect.Snapshot, claim *resourcev1.ResourceClaim) *inspect.Snapshot {
 	return snapshot.With(func(objects *inspect.Objects) {
 		objects.TaintRules = nil

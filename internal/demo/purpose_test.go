@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Each impossible claim is impossible for the reason that it was made for, and for no other: with that reason alone
-// taken away, the scheduler allocates it.
+// Each impossible claim is impossible for the reason that it was made for, and for no other: with that reason
+// alone taken away, the scheduler allocates it.
 func TestImpossibleClaimsForOneReason(t *testing.T) {
 	without := map[string]func(*inspect.Objects, *resourcev1.ResourceClaim){
 		"ml/train-0: with four GPUs instead of five": func(_ *inspect.Objects, c *resourcev1.ResourceClaim) {

@@ -61,8 +61,9 @@ func short(left corev1.ResourceList, pod *corev1.Pod) corev1.ResourceName {
 	return ""
 }
 
-// Devices decide where the pods of the cluster can run, and nothing else: nodes have room for the pods that run there,
-// and the pod of a claim that can be allocated on a node fits there. The exception is the one that README.md names.
+// Devices decide where the pods of the cluster can run, and nothing else: nodes have room for the pods that
+// run there, and the pod of a claim that can be allocated on a node fits there. The exception is the one that
+// README.md names.
 func TestPodsHaveRoom(t *testing.T) {
 	snapshot := snapshotOf(t)
 	left := room(t, snapshot)

@@ -19,7 +19,8 @@ import (
 // taintKey is that of the taints that users put on devices.
 const taintKey = "demo.kubectl-dra.dev/tainted-by-you"
 
-// Allocate gives a claim the status that it has in claim, as if that were written to a server. It must not be allocated yet.
+// Allocate gives a claim the status that it has in claim, as if that were written to a server. It must not be
+// allocated yet.
 func (l *Life) Allocate(claim *resourcev1.ResourceClaim) error {
 	ref := inspect.RefOf(claim)
 	if j := l.jobOf(ref); j != nil {
@@ -69,8 +70,8 @@ func clearClaim(claim *resourcev1.ResourceClaim) error {
 	return nil
 }
 
-// Release lets the pods of a claim end. It gives its devices back then, as do all other claims that nothing but these pods uses;
-// those that were made for a pod go with it.
+// Release lets the pods of a claim end. It gives its devices back then, as do all other claims that nothing
+// but these pods uses; those that were made for a pod go with it.
 func (l *Life) Release(ref inspect.ClaimRef) error {
 	claim, ok := l.snapshot.Claim(ref)
 	switch {
@@ -103,8 +104,9 @@ func (l *Life) Release(ref inspect.ClaimRef) error {
 	return nil
 }
 
-// without returns a claim as it is when pods have ended: itself if they have not used it, and nil if it goes with one of them. It
-// gives its devices back when nothing reserves it any more, and always if that is wanted.
+// without returns a claim as it is when pods have ended: itself if they have not used it, and nil if it goes
+// with one of them. It gives its devices back when nothing reserves it any more, and always if that is
+// wanted.
 func without(claim *resourcev1.ResourceClaim, ended map[string]bool, always bool) *resourcev1.ResourceClaim {
 	left := slices.DeleteFunc(slices.Clone(claim.Status.ReservedFor), func(c resourcev1.ResourceClaimConsumerReference) bool {
 		return c.Resource == "pods" && ended[claim.Namespace+"/"+c.Name]
@@ -127,8 +129,8 @@ func without(claim *resourcev1.ResourceClaim, ended map[string]bool, always bool
 // Tainted reports whether users have tainted a device, or, if it has no name, its whole pool.
 func (l *Life) Tainted(id inspect.DeviceID) bool { return l.ruleOf(id) >= 0 }
 
-// Taint puts a DeviceTaintRule on a device, or, if it has no name, on its whole pool; if users have done so before, it takes the
-// rule away.
+// Taint puts a DeviceTaintRule on a device, or, if it has no name, on its whole pool; if users have done so
+// before, it takes the rule away.
 func (l *Life) Taint(id inspect.DeviceID) error {
 	rules := slices.Clone(l.static.TaintRules)
 	if at := l.ruleOf(id); at >= 0 {

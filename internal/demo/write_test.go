@@ -30,7 +30,8 @@ func stateOf(s *inspect.Snapshot, driver, pool, device string) inspect.DeviceSta
 	return ""
 }
 
-// TestReleaseEndsPods: of a claim that a template made nothing is left, another one waits again; the life goes on from there.
+// TestReleaseEndsPods: of a claim that a template made nothing is left, another one waits again; the life
+// goes on from there.
 func TestReleaseEndsPods(t *testing.T) {
 	l := newLife(t)
 	made := inspect.ClaimRef{Namespace: "infer", Name: "chat-7b-6d9f4c7b88-2xkqp-gpu-h7w2z"}

@@ -1,7 +1,7 @@
 // Package effort says how much work the tests do.
 //
-// The usual run, `go test ./...`, is for people who change the program: it has a sample of every comparison that is
-// large enough to catch a mistake. .ci/run makes a run for every change whose samples are four times as large, and
-// always the same. The full run, `make test-all`, compares tens of thousands of random problems;
-// `make everything` does it, every night.
+// The usual run, `go test ./...`, is for people who change the program: it has a sample of every comparison
+// that is large enough to catch a mistake. .ci/run makes a run for every change whose samples are four times
+// as large, and always the same. The full run, `make test-all`, compares tens of thousands of random
+// problems; `make everything` does it, every night.
 package effort

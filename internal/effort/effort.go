@@ -4,8 +4,9 @@ import (
 	"os"
 )
 
-// Variable is the environment variable that asks for the full run, when it is "all", and for the one of a change, when it is
-// "more". The go command notices that a test reads it, so results of one run are never taken for those of another.
+// Variable is the environment variable that asks for the full run, when it is "all", and for the one of a
+// change, when it is "more". The go command notices that a test reads it, so results of one run are never
+// taken for those of another.
 const Variable = "KUBECTL_DRA_TESTS"
 
 // times is how much larger the run of a change is than the usual one.
@@ -17,8 +18,9 @@ func Full() bool { return os.Getenv(Variable) == "all" }
 // Usual reports whether this is the usual run.
 func Usual() bool { return !Full() && os.Getenv(Variable) != "more" }
 
-// Of returns how many there are to be in the full run or in the usual one; in that of a change, four times as many as in the
-// usual one and never more than in the full one. Where every n-th is taken, full is 1 and usual is larger.
+// Of returns how many there are to be in the full run or in the usual one; in that of a change, four times as
+// many as in the usual one and never more than in the full one. Where every n-th is taken, full is 1 and
+// usual is larger.
 func Of(full, usual int) int {
 	switch {
 	case Full():

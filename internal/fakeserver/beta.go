@@ -9,8 +9,8 @@ import (
 // betaVersion is the version at which requests and devices look otherwise than at v1.
 const betaVersion = "v1beta1"
 
-// beta returns an object as it is served at v1beta1: what a request asks exactly stands in the request itself, and
-// what a device has in "basic".
+// beta returns an object as it is served at v1beta1: what a request asks exactly stands in the request
+// itself, and what a device has in "basic".
 func beta(k kind, content map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(content)
 	spec, _ := out["spec"].(map[string]any)

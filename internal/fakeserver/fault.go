@@ -38,8 +38,8 @@ type armed struct {
 	left  int // -1 is for ever
 }
 
-// Inject adds a fault. Of several that match a request the first one counts, until it is used up. The function
-// that is returned takes it away.
+// Inject adds a fault. Of several that match a request the first one counts, until it is used up. The
+// function that is returned takes it away.
 func (s *Server) Inject(f Fault) (remove func()) {
 	a := &armed{Fault: f, match: regexp.MustCompile(f.Match), left: f.Times}
 	if f.Times == 0 {

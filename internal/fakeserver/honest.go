@@ -16,7 +16,8 @@ import (
 
 const reviewPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// metrics are the feature gates as the API server of Kubernetes 1.37 reports them, those that matter to devices.
+// metrics are the feature gates as the API server of Kubernetes 1.37 reports them, those that matter to
+// devices.
 const metrics = `# HELP kubernetes_feature_enabled [BETA] This metric records the data about the stage and enablement of a k8s feature.
 # TYPE kubernetes_feature_enabled gauge
 kubernetes_feature_enabled{name="DRAAdminAccess",stage=""} 1
@@ -81,7 +82,8 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, parts []string, 
 	}
 }
 
-// target takes a path apart: /api/v1/… or /apis/GROUP/VERSION/…, with or without a namespace, name and subresource.
+// target takes a path apart: /api/v1/… or /apis/GROUP/VERSION/…, with or without a namespace, name and
+// subresource.
 func (s *Server) target(parts []string) (target, bool) {
 	var group string
 	switch {

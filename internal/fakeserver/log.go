@@ -18,8 +18,8 @@ type Request struct {
 	Sent int64
 	// Watch: changes were asked for.
 	Watch bool
-	// Write: the request asked for a change. One that is only tried (dryRun), and the question what one may do,
-	// are none.
+	// Write: the request asked for a change. One that is only tried (dryRun), and the question what one may
+	// do, are none.
 	Write bool
 }
 

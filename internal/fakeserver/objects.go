@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What tests do to the objects behind the back of clients. All of it panics where a test asks for what is not there:
-// such a test is broken.
+// What tests do to the objects behind the back of clients. All of it panics where a test asks for what is not
+// there: such a test is broken.
 
 // Claim returns a copy of a claim as it is stored, or nil.
 func (s *Server) Claim(namespace, name string) *resourcev1.ResourceClaim {

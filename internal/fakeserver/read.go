@@ -31,8 +31,8 @@ func (s *Server) sorted(resource inspect.Resource, namespace string) []object {
 	return out
 }
 
-// list answers with a page. The token of the next one is the number of objects before it: a page is not of one
-// consistent read, as those of the real server are.
+// list answers with a page. The token of the next one is the number of objects before it: a page is not of
+// one consistent read, as those of the real server are.
 func (s *Server) list(w http.ResponseWriter, r *http.Request, t target) {
 	query := r.URL.Query()
 	s.mu.Lock()
@@ -60,7 +60,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t target) {
 	reply(w, http.StatusOK, t.listOf(about, items))
 }
 
-// selected reports whether an object has the fields of a selector such as involvedObject.name=a,involvedObject.kind=Pod.
+// selected reports whether an object has the fields of a selector such as
+// involvedObject.name=a,involvedObject.kind=Pod.
 func selected(o object, selector string) bool {
 	for term := range strings.SplitSeq(selector, ",") {
 		path, want, _ := strings.Cut(term, "=")
@@ -104,7 +105,8 @@ func (t target) notFound(w http.ResponseWriter) {
 	Status(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s.%s %q not found", t.Resource, t.Group, t.key.Name))
 }
 
-// watch sends changes as they happen, until the client goes away; before that what there is, if that is asked for.
+// watch sends changes as they happen, until the client goes away; before that what there is, if that is asked
+// for.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, t target) {
 	stream := newStream(w)
 	since, _ := strconv.ParseInt(r.URL.Query().Get("resourceVersion"), 10, 64) // "" is 0
@@ -143,7 +145,8 @@ func (s *Server) since(t target, version int64) []event {
 	return out
 }
 
-// sendInitial sends all objects and the bookmark that says that this was all. It returns the version of that moment.
+// sendInitial sends all objects and the bookmark that says that this was all. It returns the version of that
+// moment.
 func (s *Server) sendInitial(stream *stream, t target) int64 {
 	s.mu.Lock()
 	objects, version := s.sorted(t.Resource, t.key.Namespace), s.version

@@ -51,8 +51,8 @@ type Server struct {
 	log     []*Request
 }
 
-// New makes a server of objects. They get what they lack of UIDs and resource versions, and a namespace is made for
-// every namespace that they name.
+// New makes a server of objects. They get what they lack of UIDs and resource versions, and a namespace is
+// made for every namespace that they name.
 func New(objects inspect.Objects) (*Server, error) {
 	s := &Server{
 		version: 1000, store: map[inspect.Resource]map[Key]object{}, changed: make(chan struct{}),

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Watching begins a watch honestly, with all objects where they are asked for, and then goes on as told. When the
-// function returns, the watch ends. Requests that are no watches are answered honestly.
+// Watching begins a watch honestly, with all objects where they are asked for, and then goes on as told. When
+// the function returns, the watch ends. Requests that are no watches are answered honestly.
 func Watching(goOn func(*Watch)) Answer {
 	return func(e *Exchange) {
 		t, ok := e.Server.target(strings.Split(strings.Trim(e.Request.URL.Path, "/"), "/"))

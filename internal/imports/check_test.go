@@ -35,8 +35,8 @@ func check(tree fs.FS) (violations []string, files int, err error) {
 	return violations, files, err
 }
 
-// skipDir returns fs.SkipDir for directories that are no part of the module: those that the go command ignores, and
-// modules of their own.
+// skipDir returns fs.SkipDir for directories that are no part of the module: those that the go command
+// ignores, and modules of their own.
 func skipDir(tree fs.FS, dir string) error {
 	if dir == "." {
 		return nil
@@ -139,8 +139,8 @@ func fenceOf(imported string) (found fence, ok bool) {
 	return found, ok
 }
 
-// clockUses returns the names of package time in file that read the clock, whatever the import calls the package.
-// A dot import counts as a use of all of them: it cannot be told apart by reading one file.
+// clockUses returns the names of package time in file that read the clock, whatever the import calls the
+// package. A dot import counts as a use of all of them: it cannot be told apart by reading one file.
 func clockUses(file *ast.File) []string {
 	local := ""
 	for _, spec := range file.Imports {

@@ -1,8 +1,8 @@
 // Package imports holds no code but a test: who may import whom in this module.
 //
-// The rule is data (the tables in rules_test.go), so that a change of the module's shape is a change
-// of a table that a reviewer sees. The test parses the source files and runs nothing, so it is fast; only what
-// the program may not contain by any way is asked of the go command.
+// The rule is data (the tables in rules_test.go), so that a change of the module's shape is a change of a
+// table that a reviewer sees. The test parses the source files and runs nothing, so it is fast; only what the
+// program may not contain by any way is asked of the go command.
 //
 // Imports point one way:
 //

@@ -4,10 +4,10 @@ import "slices"
 
 // layer says which packages of this module the packages that match a pattern may import.
 //
-// A pattern is a directory below the module root, or a directory followed by "/..." for it and all
-// below it. Of several that match, the longest counts, and a directory before the same one followed by "/...".
-// Test files may import every package of the module: the compiler keeps them from cycles, and a test may well
-// read the demo cluster.
+// A pattern is a directory below the module root, or a directory followed by "/..." for it and all below it.
+// Of several that match, the longest counts, and a directory before the same one followed by "/...". Test
+// files may import every package of the module: the compiler keeps them from cycles, and a test may well read
+// the demo cluster.
 type layer struct {
 	packages string
 	may      []string // patterns
@@ -51,7 +51,8 @@ var layers = []layer{
 	{"scheduler", []string{"inspect", "allocator", "allocator/selector", "scheduler/filters"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
-	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict < fix < cycle < question < text.
+	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict <
+	// fix < cycle < question < text.
 	{"explain/words", []string{"inspect"}},
 	{"explain", []string{"inspect", "allocator", "scheduler/filters", "explain/words"}},
 	{"explain/whatif", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words"}},
@@ -95,7 +96,8 @@ var layers = []layer{
 		"docs/schema", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/checkup", "internal/inputfile",
 		"cmd/kubectl-dra/internal/output/...",
 	}},
-	// A command knows what is shared and no other command; cli, which alone knows them, hands in what one needs of another.
+	// A command knows what is shared and no other command; cli, which alone knows them, hands in what one
+	// needs of another.
 	{"cmd/kubectl-dra/internal/cli", slices.Concat(commands, []string{
 		"cmd/kubectl-dra/internal/cli/...", "cmd/kubectl-dra/internal/mcpserver", "cmd/kubectl-dra/internal/output/...",
 	})},

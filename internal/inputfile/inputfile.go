@@ -15,8 +15,8 @@ import (
 var ErrSilent = errors.New("it is a pipe that nobody writes to")
 
 const (
-	// patience is how long a named pipe is waited for until somebody opens it to write: a shell opens it at once, before the
-	// program that writes has begun.
+	// patience is how long a named pipe is waited for until somebody opens it to write: a shell opens it at
+	// once, before the program that writes has begun.
 	patience = 3 * time.Second
 	// pause is how long it is until a pipe without a writer is looked at again.
 	pause = 20 * time.Millisecond
@@ -25,12 +25,14 @@ const (
 // File is a file that is open to be read.
 type File struct {
 	*os.File
-	// deadline is set for a named pipe from which nothing was read yet: until when somebody must have opened it to write.
+	// deadline is set for a named pipe from which nothing was read yet: until when somebody must have opened
+	// it to write.
 	deadline time.Time
 }
 
-// Open opens a file. A named pipe is opened at once, whether or not somebody writes to it; [File.Read] waits a few seconds for a writer, and
-// for what a writer writes as long as that takes. Errors are those of os.Open.
+// Open opens a file. A named pipe is opened at once, whether or not somebody writes to it; [File.Read] waits
+// a few seconds for a writer, and for what a writer writes as long as that takes. Errors are those of
+// os.Open.
 func Open(path string) (*File, error) {
 	if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeNamedPipe == 0 || runtime.GOOS == "windows" {
 		file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
@@ -64,8 +66,8 @@ func (f *File) Read(p []byte) (int, error) {
 	}
 }
 
-// ReadAll reads a file of at most limit bytes, whatever it says its size is: a device has no end. What cannot be opened or read is told as by
-// os.Open and [File.Read].
+// ReadAll reads a file of at most limit bytes, whatever it says its size is: a device has no end. What cannot
+// be opened or read is told as by os.Open and [File.Read].
 func ReadAll(path string, limit int64) ([]byte, error) {
 	file, err := Open(path)
 	if err != nil {

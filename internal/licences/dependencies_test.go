@@ -11,8 +11,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// TestDependenciesAreTold: docs/dependencies.md says of each module that go.mod requires directly what it is for, and of no other. What is
-// said to be for tests is not compiled into the program.
+// TestDependenciesAreTold: docs/dependencies.md says of each module that go.mod requires directly what it is
+// for, and of no other. What is said to be for tests is not compiled into the program.
 func TestDependenciesAreTold(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {

@@ -1,6 +1,6 @@
 // Command licences writes THIRD_PARTY_LICENSES: the licences and notices of everything that is compiled into
-// kubectl-dra, for the release archives. It asks the go command what that is, on all systems for which there are
-// releases, and takes the files from the module cache, so it needs no network once the modules are there.
+// kubectl-dra, for the release archives. It asks the go command what that is, on all systems for which there
+// are releases, and takes the files from the module cache, so it needs no network once the modules are there.
 package main
 
 import (
@@ -146,7 +146,8 @@ func run(root, system string, args ...string) ([]byte, error) {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright)([-._].*)?$`)
 
-// licencesOf lists the files that apply to a package: those beside it and in the folders above, up to its module.
+// licencesOf lists the files that apply to a package: those beside it and in the folders above, up to its
+// module.
 func licencesOf(p pkg) ([]string, error) {
 	var out []string
 	for dir := p.Dir; ; dir = filepath.Dir(dir) {

@@ -32,7 +32,8 @@ func TestLicencesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestEveryModuleHasItsLicence: every module that a package is compiled in from is named, also those of single systems.
+// TestEveryModuleHasItsLicence: every module that a package is compiled in from is named, also those of
+// single systems.
 func TestEveryModuleHasItsLicence(t *testing.T) {
 	packages, err := compiled(root)
 	if err != nil {

@@ -102,9 +102,9 @@ func (p *Problem) decide() (*Reply, error) {
 	return reply, nil
 }
 
-// published returns copies of the slices, because old releases change quantities in place. From the second try on
-// pools change places: old releases go through them as a map yields them, which in a small map is always the
-// order in which they were put in, from another start.
+// published returns copies of the slices, because old releases change quantities in place. From the second
+// try on pools change places: old releases go through them as a map yields them, which in a small map is
+// always the order in which they were put in, from another start.
 func (p *Problem) published(try int) []*resourcev1.ResourceSlice {
 	place := map[string]uint64{}
 	rng := rand.New(rand.NewPCG(uint64(try), 0))

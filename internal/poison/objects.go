@@ -72,8 +72,9 @@ type Planted struct {
 	Fields []string
 }
 
-// Plant returns worlds that together have a hostile text in every field of every kind of some objects. Only one
-// field of an object is touched, so that the object still plays its part. objects is called for fresh copies.
+// Plant returns worlds that together have a hostile text in every field of every kind of some objects. Only
+// one field of an object is touched, so that the object still plays its part. objects is called for fresh
+// copies.
 func Plant(objects func() inspect.Objects, text string) []Planted {
 	tried := map[string]bool{}
 	var worlds []Planted

@@ -31,7 +31,8 @@ type Leaf struct {
 	Set func(string)
 }
 
-// Strings returns the texts of an object that are set, in the order of its fields. kind and apiVersion are left out.
+// Strings returns the texts of an object that are set, in the order of its fields. kind and apiVersion are
+// left out.
 func Strings(object any) []Leaf {
 	var w walker
 	w.walk(reflect.ValueOf(object).Elem(), "")
@@ -127,8 +128,8 @@ func join(path string, f reflect.StructField) string {
 // Marker is the quantity that Fill puts everywhere.
 const Marker = "424242"
 
-// Fill sets every field of an object that a pointer points to: texts to a letter, numbers to one, quantities to
-// Marker, lists and maps to a single element.
+// Fill sets every field of an object that a pointer points to: texts to a letter, numbers to one, quantities
+// to Marker, lists and maps to a single element.
 func Fill(object any) { fill(reflect.ValueOf(object).Elem()) }
 
 func fill(v reflect.Value) {

@@ -1,3 +1,3 @@
-// Package randompod makes pods for tests that say all that the scheduler's filters look at, and much that nobody looks at,
-// and a small cluster in which some of them fit. Only tests import it.
+// Package randompod makes pods for tests that say all that the scheduler's filters look at, and much that
+// nobody looks at, and a small cluster in which some of them fit. Only tests import it.
 package randompod

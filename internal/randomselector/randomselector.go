@@ -1,5 +1,5 @@
-// Package randomselector makes random selectors and random devices that know the same few names, so that selectors match, reject
-// and fail often. It is for tests.
+// Package randomselector makes random selectors and random devices that know the same few names, so that
+// selectors match, reject and fail often. It is for tests.
 package randomselector
 
 import (

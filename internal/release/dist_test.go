@@ -114,7 +114,8 @@ type member struct {
 	content  []byte
 }
 
-// TestArchives: each archive has the same files, of root and of the time of the commit, and a program for its platform.
+// TestArchives: each archive has the same files, of root and of the time of the commit, and a program for its
+// platform.
 func TestArchives(t *testing.T) {
 	d := openDist(t)
 	for platform, format := range platforms {
@@ -302,7 +303,8 @@ func buildPaths(t *testing.T, d dist) []string {
 	return append(strings.Fields(string(out)), tree)
 }
 
-// TestSBOMs: the components of an SBOM are the modules that the program says to be made of, with their versions.
+// TestSBOMs: the components of an SBOM are the modules that the program says to be made of, with their
+// versions.
 func TestSBOMs(t *testing.T) {
 	d := openDist(t)
 	for platform, format := range platforms {
@@ -349,12 +351,13 @@ type component struct {
 	} `json:"evidence"`
 }
 
-// permissive are licences that ask of a distributed program for no more than their text. Which one a text is was guessed by
-// its words: the BSD-3-Clause of golang.org/x is taken for BSD-Source-Code, and the ISC of go-spew for 0BSD.
+// permissive are licences that ask of a distributed program for no more than their text. Which one a text is
+// was guessed by its words: the BSD-3-Clause of golang.org/x is taken for BSD-Source-Code, and the ISC of
+// go-spew for 0BSD.
 var permissive = []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "BSD-Source-Code", "0BSD"}
 
-// notDistributed are licences that a module's LICENSE has for a part of it which is in no program, by the module. The one of the
-// MCP SDK says that CC-BY-4.0 holds for its documentation.
+// notDistributed are licences that a module's LICENSE has for a part of it which is in no program, by the
+// module. The one of the MCP SDK says that CC-BY-4.0 holds for its documentation.
 var notDistributed = map[string]string{"github.com/modelcontextprotocol/go-sdk": "CC-BY-4.0"}
 
 func checkSBOM(t *testing.T, d dist, name string, want []string) {

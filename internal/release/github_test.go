@@ -115,8 +115,8 @@ func parseWorkflow(t *testing.T, name string) workflow {
 	return w
 }
 
-// TestWorkflowsMayLittle: by default a job may read the repository; one that may write runs nothing that is in it. Actions
-// are named by version, which a branch of theirs is not.
+// TestWorkflowsMayLittle: by default a job may read the repository; one that may write runs nothing that is
+// in it. Actions are named by version, which a branch of theirs is not.
 func TestWorkflowsMayLittle(t *testing.T) {
 	version := regexp.MustCompile(`^([\w.-]+/[\w./-]+)@(v\d+(\.\d+\.\d+)?|[0-9a-f]{40})$`)
 	for _, name := range glob(t, ".github/workflows/*.yml") {
@@ -191,7 +191,8 @@ func TestDependabotLooksWhereModulesAre(t *testing.T) {
 	}
 }
 
-// TestMakeTargetsAreDocumented: the table in CONTRIBUTING.md names every target that make help lists, and no other.
+// TestMakeTargetsAreDocumented: the table in CONTRIBUTING.md names every target that make help lists, and no
+// other.
 func TestMakeTargetsAreDocumented(t *testing.T) {
 	var targets []string
 	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `).FindAllStringSubmatch(read(t, "Makefile"), -1) {

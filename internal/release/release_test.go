@@ -84,7 +84,8 @@ func TestMakefileStampsTheVersion(t *testing.T) {
 	checkStamps(t, strings.ReplaceAll(makefile, "$(CLI)", cli[1]))
 }
 
-// checkStamps asks that flags set at least one variable by -X, and that each is a package-level string variable.
+// checkStamps asks that flags set at least one variable by -X, and that each is a package-level string
+// variable.
 func checkStamps(t *testing.T, flags string) {
 	t.Helper()
 	stamps := regexp.MustCompile(`-X github\.com/kubectl-dra/kubectl-dra/(\S+)\.(\w+)=`).FindAllStringSubmatch(flags, -1)
@@ -98,8 +99,8 @@ func checkStamps(t *testing.T, flags string) {
 	}
 }
 
-// variables returns the package-level variables of the package in dir that the linker can set: strings that are not
-// initialised by a call.
+// variables returns the package-level variables of the package in dir that the linker can set: strings that
+// are not initialised by a call.
 func variables(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := fs.Glob(os.DirFS(filepath.Join(root, dir)), "*.go")

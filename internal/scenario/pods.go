@@ -20,12 +20,14 @@ type PodScenario struct {
 	Comment string
 	// Snapshot is the cluster, under the feature gates of the scenario.
 	Snapshot *inspect.Snapshot
-	// Cluster is the objects as they are written, and Features the gates that differ from the defaults of Kubernetes 1.37.
+	// Cluster is the objects as they are written, and Features the gates that differ from the defaults of
+	// Kubernetes 1.37.
 	Cluster  []byte
 	Features map[inspect.Gate]bool
 	// Wants are in the order of the file.
 	Wants []PodWant
-	// Placed is the number of pods that are placed, if those are all asked about together, or -1 if it is not said.
+	// Placed is the number of pods that are placed, if those are all asked about together, or -1 if it is not
+	// said.
 	Placed int
 }
 
@@ -35,8 +37,8 @@ type PodWant struct {
 	Verdict string
 	// Headline is the message without the name of the pod. It is not checked if it is "".
 	Headline string
-	// Refuses has the plugins of kube-scheduler that refuse each node, sorted. Nodes that are not in it are not refused. It is
-	// not checked if it is nil.
+	// Refuses has the plugins of kube-scheduler that refuse each node, sorted. Nodes that are not in it are
+	// not refused. It is not checked if it is nil.
 	Refuses map[inspect.NodeName][]string
 	// Conflict are the kinds of the requirements that cannot hold together. It is not checked if it is nil.
 	Conflict []string
@@ -99,7 +101,8 @@ func (s *PodScenario) parse(data []byte) error {
 	return nil
 }
 
-// readLine reads a line of the answers: "namespace/name: Verdict", or an indented line that says more of the pod before.
+// readLine reads a line of the answers: "namespace/name: Verdict", or an indented line that says more of the
+// pod before.
 func (s *PodScenario) readLine(line string) error {
 	if !strings.HasPrefix(line, " ") {
 		name, verdict, ok := strings.Cut(line, ": ")

@@ -56,7 +56,8 @@ type Want struct {
 	Code allocator.Code
 	// Says are parts of our error text, SchedulerSays of the scheduler's (Abort).
 	Says, SchedulerSays []string
-	// Rejections are checks that an Observer must have seen fail, as [Rejection] spells them. Others may have failed as well.
+	// Rejections are checks that an Observer must have seen fail, as [Rejection] spells them. Others may have
+	// failed as well.
 	Rejections []string
 }
 
@@ -76,8 +77,8 @@ func (r Rejection) String() string { return fmt.Sprintf("%s %s %s", r.Request, r
 // Claim is what one claim must get, as the scenario spells it.
 type Claim struct {
 	Name string
-	// Devices are lines "request = driver/pool/device; detail; detail". Which they are is always checked, and whether they are
-	// for admin access; of other details those that are there.
+	// Devices are lines "request = driver/pool/device; detail; detail". Which they are is always checked, and
+	// whether they are for admin access; of other details those that are there.
 	Devices []string
 	// Nodes is the node selector, see nodesText. It is not checked if it is empty.
 	Nodes string

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Film is what a terminal shows one after the other, again and again. Whoever wants no motion, and whatever cannot
-// show any, sees one frame of it.
+// Film is what a terminal shows one after the other, again and again. Whoever wants no motion, and whatever
+// cannot show any, sees one frame of it.
 type Film struct {
 	// Title is written into the frame of the window.
 	Title string
@@ -43,8 +43,9 @@ type sprite struct {
 	seen []byte
 }
 
-// SVG draws the film. A line that stays the same in several frames is drawn once, so that a film is not much larger
-// than what differs in it. Motion is made of CSS alone, because what runs scripts is not shown as an image.
+// SVG draws the film. A line that stays the same in several frames is drawn once, so that a film is not much
+// larger than what differs in it. Motion is made of CSS alone, because what runs scripts is not shown as an
+// image.
 func (f Film) SVG() []byte {
 	d := &drawing{palette: dark}
 	if f.Light {

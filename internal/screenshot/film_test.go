@@ -26,7 +26,8 @@ var (
 	textInSVG = regexp.MustCompile(`<text [^>]*>([^<]*)</text>`)
 )
 
-// shown is the text of a film at a share of its length in per cent, or of its still frame if that is negative.
+// shown is the text of a film at a share of its length in per cent, or of its still frame if that is
+// negative.
 func shown(t *testing.T, svg string, percent float64) []string {
 	t.Helper()
 	visible := map[string]bool{}
@@ -69,7 +70,8 @@ func TestFilmShowsEachFrameInItsTime(t *testing.T) {
 	}
 }
 
-// TestFilmIsAnImage: what is in the file works where images are shown without scripts, and for those who want no motion.
+// TestFilmIsAnImage: what is in the file works where images are shown without scripts, and for those who want
+// no motion.
 func TestFilmIsAnImage(t *testing.T) {
 	svg := string(scenes().SVG())
 	for _, forbidden := range []string{"<script", "href", "url(", "@import", "<animate"} {

@@ -17,8 +17,8 @@ type run struct {
 	shape bool
 }
 
-// runsOf takes a line apart: where the style changes, where a shape begins or ends, and at gaps, so that every
-// word stands where it should.
+// runsOf takes a line apart: where the style changes, where a shape begins or ends, and at gaps, so that
+// every word stands where it should.
 func runsOf(line uv.Line) []run {
 	var runs []run
 	for x := 0; x < len(line); {

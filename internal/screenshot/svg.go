@@ -81,7 +81,8 @@ func (p Picture) screen() uv.ScreenBuffer {
 // drawing is the inside of a window. All of it is in pixels from the top left cell.
 type drawing struct {
 	palette palette
-	// classes are the looks that text has, in the order in which they came; what is written of a look is its number.
+	// classes are the looks that text has, in the order in which they came; what is written of a look is its
+	// number.
 	classes []string
 	// animations are style sheet rules that move what was drawn.
 	animations string

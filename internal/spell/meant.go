@@ -9,9 +9,9 @@ import (
 // maxMeant is the number of names that [Meant] returns at most.
 const maxMeant = 3
 
-// Meant returns, of the names that there are, those that may be meant by one that there is not, the likeliest first. A
-// name may have a domain, as "dra.cpu/cpu". Names that differ in the domain only come first, then those of which one
-// contains the other, then those that may be misspelt.
+// Meant returns, of the names that there are, those that may be meant by one that there is not, the likeliest
+// first. A name may have a domain, as "dra.cpu/cpu". Names that differ in the domain only come first, then
+// those of which one contains the other, then those that may be misspelt.
 func Meant[Name ~string](wanted Name, names []Name) []Name {
 	type match struct {
 		name Name
@@ -31,7 +31,8 @@ func Meant[Name ~string](wanted Name, names []Name) []Name {
 	return out[:min(len(out), maxMeant)]
 }
 
-// likeness ranks two names without domains, from 0 for equal ones. It returns false if they have nothing in common.
+// likeness ranks two names without domains, from 0 for equal ones. It returns false if they have nothing in
+// common.
 func likeness(a, b string) (rank int, ok bool) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	switch {

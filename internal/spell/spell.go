@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Distance is the number of characters to insert, delete, replace or swap with their neighbour to turn a into b
-// (optimal string alignment).
+// Distance is the number of characters to insert, delete, replace or swap with their neighbour to turn a into
+// b (optimal string alignment).
 func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, above, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
@@ -33,7 +33,8 @@ func Distance(a, b string) int {
 	return above[len(y)]
 }
 
-// Within returns the Distance if it is not more than a limit. Words of very different lengths are not compared.
+// Within returns the Distance if it is not more than a limit. Words of very different lengths are not
+// compared.
 func Within(a, b string, limit int) (distance int, ok bool) {
 	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > limit || -d > limit {
 		return 0, false
@@ -42,11 +43,12 @@ func Within(a, b string, limit int) (distance int, ok bool) {
 	return distance, distance <= limit
 }
 
-// Limit is how many changes a misspelt word may need: a third of its length, but at least one and at most three.
+// Limit is how many changes a misspelt word may need: a third of its length, but at least one and at most
+// three.
 func Limit(word string) int { return max(1, min(3, len(word)/3)) }
 
-// Nearest returns those of the candidates that are nearest to a misspelt word and within its Limit, sorted. Case
-// does not count.
+// Nearest returns those of the candidates that are nearest to a misspelt word and within its Limit, sorted.
+// Case does not count.
 func Nearest(word string, candidates []string) []string {
 	type match struct {
 		name     string

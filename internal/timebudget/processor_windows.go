@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// processorTime returns the processor time that the process has used, user and kernel. It is 0 if it cannot be read; then only the clock counts.
+// processorTime returns the processor time that the process has used, user and kernel. It is 0 if it cannot
+// be read; then only the clock counts.
 func processorTime() time.Duration {
 	var created, ended, kernel, user syscall.Filetime
 	process, err := syscall.GetCurrentProcess()

@@ -12,15 +12,16 @@ import (
 // ErrTooLong says that a question was given up because it took too long.
 var ErrTooLong = errors.New("it takes too long")
 
-// The limits, in processor time, so that the answers do not depend on what else the machine does. A question of a list takes
-// milliseconds in a cluster of thousands of nodes. In all, those that are given up take some 6 s + 20 × 0.2 s + 0.02 s for each further
-// one, divided by the number of processors.
+// The limits, in processor time, so that the answers do not depend on what else the machine does. A question
+// of a list takes milliseconds in a cluster of thousands of nodes. In all, those that are given up take some
+// 6 s + 20 × 0.2 s + 0.02 s for each further one, divided by the number of processors.
 const (
 	first, firstFew = 2 * time.Second, 3
 	then, thenFew   = 200 * time.Millisecond, 20
 	atLast          = 20 * time.Millisecond
 
-	// slack is how many times its limit a question may take by the clock, on a machine that is busy with other things.
+	// slack is how many times its limit a question may take by the clock, on a machine that is busy with
+	// other things.
 	slack = 10
 	// looks is how often the time of a question is looked at until its limit.
 	looks = 10
@@ -30,8 +31,8 @@ const (
 // leaves less for the next ones. The zero value is fresh. It may be used by several goroutines at once.
 type Budget struct{ lost atomic.Int64 }
 
-// Ask asks a question, which must heed its context. The error is ErrTooLong when it was given up, and that of ctx
-// when that ended; otherwise it is the one of the question.
+// Ask asks a question, which must heed its context. The error is ErrTooLong when it was given up, and that of
+// ctx when that ended; otherwise it is the one of the question.
 func (b *Budget) Ask(ctx context.Context, question func(context.Context) error) error {
 	limited, cancel := WithLimit(ctx, b.limit())
 	defer cancel()
@@ -43,8 +44,8 @@ func (b *Budget) Ask(ctx context.Context, question func(context.Context) error) 
 	return err
 }
 
-// WithLimit returns a context that ends with ErrTooLong once a question has used the limit, in processor time. The caller must call the
-// returned function when the question is answered.
+// WithLimit returns a context that ends with ErrTooLong once a question has used the limit, in processor
+// time. The caller must call the returned function when the question is answered.
 func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	running.Add(1)

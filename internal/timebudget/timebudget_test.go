@@ -55,7 +55,8 @@ func TestBusyMachine(t *testing.T) {
 	})
 }
 
-// TestWork: a question that has a processor for longer than its limit is given up long before the clock says so.
+// TestWork: a question that has a processor for longer than its limit is given up long before the clock says
+// so.
 func TestWork(t *testing.T) {
 	var b Budget
 	b.lost.Store(firstFew)

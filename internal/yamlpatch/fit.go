@@ -27,9 +27,9 @@ func Values(text []byte, each func(Object, any)) {
 	}
 }
 
-// Fit makes operations for an object with all defaults ones for the object as it is written, which lacks what an API server
-// fills in: what would be replaced there is added, with what it is in, and what would be removed is not there. A request that
-// is to be what its limit is stays out.
+// Fit makes operations for an object with all defaults ones for the object as it is written, which lacks what
+// an API server fills in: what would be replaced there is added, with what it is in, and what would be
+// removed is not there. A request that is to be what its limit is stays out.
 func Fit(object any, operations []Operation) ([]Operation, error) {
 	var out []Operation
 	for _, op := range operations {
@@ -101,7 +101,8 @@ func unescaped(token string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 }
 
-// limitedAlike reports whether an operation makes a request what another one makes its limit, which is what a server fills in.
+// limitedAlike reports whether an operation makes a request what another one makes its limit, which is what a
+// server fills in.
 func limitedAlike(op Operation, all []Operation) bool {
 	limit := strings.Replace(op.Path, "/resources/requests/", "/resources/limits/", 1)
 	return limit != op.Path && slices.ContainsFunc(all, func(other Operation) bool { return other.Path == limit && reflect.DeepEqual(other.Value, op.Value) })

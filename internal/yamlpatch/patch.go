@@ -30,8 +30,8 @@ type Result struct {
 	Rewritten bool
 }
 
-// Apply applies to each object in a text the operations that patch returns for it. Objects for which it returns none stay
-// as they are. Operations that replace what is not there add it.
+// Apply applies to each object in a text the operations that patch returns for it. Objects for which it
+// returns none stay as they are. Operations that replace what is not there add it.
 func Apply(text []byte, patch func(Object) []Operation) (*Result, error) {
 	out := &Result{}
 	if breaks := bytes.Count(text, []byte("\r\n")); breaks > 0 && breaks == bytes.Count(text, []byte("\n")) {

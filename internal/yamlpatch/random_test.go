@@ -45,8 +45,8 @@ func randomNode(r *rand.Rand, depth int, path string, pointers *[]string) *yaml.
 	return n
 }
 
-// TestApplyToRandomTexts: what Apply returns is right, since it checks that itself. Here the lines are compared that have
-// nothing to do with the change, where the text is not written anew.
+// TestApplyToRandomTexts: what Apply returns is right, since it checks that itself. Here the lines are
+// compared that have nothing to do with the change, where the text is not written anew.
 func TestApplyToRandomTexts(t *testing.T) {
 	values := []any{"x", "a: b", "two\nlines", 7, []any{map[string]any{"k": "v"}}, map[string]any{"a": "b"}}
 	done, rewritten := 0, 0

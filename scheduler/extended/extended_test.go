@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// plugins has four nodes with the resource r of a device plugin: one where all is well, one with a sick device, one whose
-// plugin has stopped, one where it is gone.
+// plugins has four nodes with the resource r of a device plugin: one where all is well, one with a sick
+// device, one whose plugin has stopped, one where it is gone.
 const plugins = `
 {apiVersion: v1, kind: Node, metadata: {name: well}, status: {capacity: {example.com/r: "4"}, allocatable: {example.com/r: "4", cpu: "8"}}}
 ---
@@ -42,7 +42,8 @@ spec: {extendedResourceName: example.com/r, selectors: [{cel: {expression: 'devi
 ---
 `
 
-// devices are a slice of the node stopped, one of the node without, and one for both; one device is of another kind.
+// devices are a slice of the node stopped, one of the node without, and one for both; one device is of
+// another kind.
 const devices = `
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestImplicitEverywhere: where one pod has devices by the name that every class has, the other nodes with devices of the class are
-// told of too, and what is free there is free.
+// TestImplicitEverywhere: where one pod has devices by the name that every class has, the other nodes with
+// devices of the class are told of too, and what is free there is free.
 func TestImplicitEverywhere(t *testing.T) {
 	slice := func(node string) string {
 		return strings.ReplaceAll(`

@@ -42,10 +42,11 @@ type Devices struct {
 	inspect.DeviceCount
 	// Healthy counts those that are published completely and have no taint that keeps claims off.
 	Healthy int
-	// Pods have devices because they ask for the resource by name, sorted. Those with a claim of their own are not among them.
+	// Pods have devices because they ask for the resource by name, sorted. Those with a claim of their own
+	// are not among them.
 	Pods []Use
-	// Fails says why a selector of the class cannot be evaluated for one of the devices of the node, at which the scheduler gives
-	// up when it gets there. It is nil if all can be.
+	// Fails says why a selector of the class cannot be evaluated for one of the devices of the node, at which
+	// the scheduler gives up when it gets there. It is nil if all can be.
 	Fails error
 
 	devices []*inspect.DeviceStatus
@@ -73,9 +74,9 @@ type Offer struct {
 type Count struct {
 	// Offered is all, Healthy those that can be given to pods.
 	Offered, Healthy *int64
-	// Used is what pods have, or claims, and Free what the scheduler could give on one node to a pod that asks now. They need not add
-	// up to what is healthy: pods keep devices that have become unhealthy, and of devices that are made of the same counters not
-	// all can be had.
+	// Used is what pods have, or claims, and Free what the scheduler could give on one node to a pod that
+	// asks now. They need not add up to what is healthy: pods keep devices that have become unhealthy, and of
+	// devices that are made of the same counters not all can be had.
 	Used, Free *int64
 }
 
@@ -88,7 +89,8 @@ func used(uses []Use) int64 {
 	return sum
 }
 
-// plus adds what is not negative. The sum of numbers that nobody has devices for is the largest that there is.
+// plus adds what is not negative. The sum of numbers that nobody has devices for is the largest that there
+// is.
 func plus(a, b int64) int64 {
 	if sum := a + b; sum >= a {
 		return sum

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Remarks are clauses for the reader: what the counts of an offer do not say. They may hold names from the cluster, which are
-// not sanitised yet.
+// Remarks are clauses for the reader: what the counts of an offer do not say. They may hold names from the
+// cluster, which are not sanitised yet.
 func (o *Offer) Remarks() []string {
 	var out []string
 	say := func(when bool, format string, args ...any) {
@@ -27,8 +27,8 @@ func (o *Offer) Remarks() []string {
 	return out
 }
 
-// Sentence says what is free of a resource, how it is spread, and what pods wait for, as "3 free in all, at most 1 on a node; 1 pod
-// waits for 2".
+// Sentence says what is free of a resource, how it is spread, and what pods wait for, as "3 free in all, at
+// most 1 on a node; 1 pod waits for 2".
 func (t *Total) Sentence() string {
 	parts := []string{t.free()}
 	if t.Part {

@@ -38,13 +38,13 @@ type surveyor struct {
 	index    *filters.Index
 	// named are the resources that classes name, that a pod asks for, or that a pod has and a class provides.
 	named map[corev1.ResourceName]bool
-	// early: a node that lists a resource, if only with 0, is left to the device plugin, and classes are not resources by
-	// themselves. Before 1.35.
+	// early: a node that lists a resource, if only with 0, is left to the device plugin, and classes are not
+	// resources by themselves. Before 1.35.
 	early bool
 }
 
-// All surveys all nodes. A resource that is on none of them has an offer without a node. The inventory is that of the snapshot
-// of the cluster. The error is that of the context.
+// All surveys all nodes. A resource that is on none of them has an offer without a node. The inventory is
+// that of the snapshot of the cluster. The error is that of the context.
 func All(ctx context.Context, c *scheduler.Cluster, inventory *inspect.Inventory) (*Survey, error) {
 	s := newSurveyor(c, inventory)
 	s.nameUsed()
@@ -71,8 +71,8 @@ func All(ctx context.Context, c *scheduler.Cluster, inventory *inspect.Inventory
 	return s.Survey, nil
 }
 
-// Plugins surveys all nodes without regard to devices of DRA, which costs less: the offers are those of which nodes report
-// that there is or was a device plugin.
+// Plugins surveys all nodes without regard to devices of DRA, which costs less: the offers are those of which
+// nodes report that there is or was a device plugin.
 func Plugins(c *scheduler.Cluster) *Survey {
 	nodes := slices.DeleteFunc(slices.Clone(c.Snapshot().Nodes()), func(node *corev1.Node) bool { return !reports(node) })
 	if len(nodes) == 0 {
@@ -91,7 +91,8 @@ func Plugins(c *scheduler.Cluster) *Survey {
 	return s.Survey
 }
 
-// On surveys one node of the snapshot of the cluster. The inventory is that of the snapshot. The error is that of the context.
+// On surveys one node of the snapshot of the cluster. The inventory is that of the snapshot. The error is
+// that of the context.
 func On(ctx context.Context, c *scheduler.Cluster, inventory *inspect.Inventory, node *corev1.Node) (*Survey, error) {
 	s := newSurveyor(c, inventory)
 	s.nameUsed()
@@ -136,8 +137,8 @@ func (s *surveyor) findWaiting() {
 	}
 }
 
-// nameUsed names what pods have on any node and a class provides: other nodes have devices of the class too, though no pod there
-// asks for them by this name.
+// nameUsed names what pods have on any node and a class provides: other nodes have devices of the class too,
+// though no pod there asks for them by this name.
 func (s *surveyor) nameUsed() {
 	for _, node := range s.snapshot.Nodes() {
 		for _, pod := range s.index.Occupants(inspect.NodeName(node.Name)) {
@@ -283,7 +284,8 @@ func (s *surveyor) addPods(node *corev1.Node, found map[corev1.ResourceName]*Off
 	}
 }
 
-// addDevices adds those devices of a node that the class of a resource selects, if it has one. The error is that of the context.
+// addDevices adds those devices of a node that the class of a resource selects, if it has one. The error is
+// that of the context.
 func (s *surveyor) addDevices(ctx context.Context, name corev1.ResourceName, node *corev1.Node, devices []*inspect.DeviceStatus, found map[corev1.ResourceName]*Offer) error {
 	class := s.classOf(name)
 	if class == nil {

@@ -19,8 +19,9 @@ type Total struct {
 	Nodes int
 	// Count adds up those of the nodes. A device that several nodes can use counts once.
 	Count
-	// MostFree is how much is free on the node that has most, the first of those by name. A pod gets all that it asks for on one
-	// node, so it is also the most that a pod can get. MostFree is nil if it could not be read, and the name empty if it is 0.
+	// MostFree is how much is free on the node that has most, the first of those by name. A pod gets all that
+	// it asks for on one node, so it is also the most that a pod can get. MostFree is nil if it could not be
+	// read, and the name empty if it is 0.
 	MostFree     *int64
 	MostFreeNode inspect.NodeName
 	// Waiting are the pods that ask for it and are on no node, sorted.

@@ -73,7 +73,8 @@ type statement struct {
 	everywhere Outcome
 }
 
-// kin are pods that differ a little, in one index: what plugins said of each of them, by the index of the plugin.
+// kin are pods that differ a little, in one index: what plugins said of each of them, by the index of the
+// plugin.
 type kin struct {
 	first      *corev1.Pod
 	mu         sync.Mutex
@@ -87,8 +88,8 @@ func newKin(first *corev1.Pod) *kin {
 // maxKin is how many statements of a plugin are remembered.
 const maxKin = 32
 
-// Again prepares another pod in the same index. What plugins know of a pod that was prepared so before, and that does not differ
-// in what they read, is taken over.
+// Again prepares another pod in the same index. What plugins know of a pod that was prepared so before, and
+// that does not differ in what they read, is taken over.
 func (p *Prepared) Again(pod *corev1.Pod) *Prepared { return p.prepare(pod, p.kin) }
 
 // differs are the parts in which a pod differs from the first.
@@ -99,8 +100,8 @@ func (k *kin) differs(pod *corev1.Pod) specPart {
 	return differing(k.first, pod, partEnd-1)
 }
 
-// recall returns what a plugin said of a pod that does not differ from this one in what the plugin reads. differs are the parts
-// in which this one differs from the first.
+// recall returns what a plugin said of a pod that does not differ from this one in what the plugin reads.
+// differs are the parts in which this one differs from the first.
 func (k *kin) recall(plugin int, pod *corev1.Pod, differs specPart) (statement, bool) {
 	reads := plugins[plugin].reads
 	if reads == 0 {
@@ -127,13 +128,13 @@ func (k *kin) remember(plugin int, a statement) {
 
 // shrinker is a check that can tell, from what it knows, what it would be without some pods.
 type shrinker interface {
-	// without returns the check of the pod in an index without pods that were in that of this check. It is false if that has
-	// to be found out anew.
+	// without returns the check of the pod in an index without pods that were in that of this check. It is
+	// false if that has to be found out anew.
 	without(p *Prepared, gone []*podInfo) (check, bool)
 }
 
-// Without returns the pod as it is once other pods have ended. It says what a pod would that is prepared in an index
-// without these.
+// Without returns the pod as it is once other pods have ended. It says what a pod would that is prepared in
+// an index without these.
 func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 	x, gone := p.without(refs)
 	out := &Prepared{Index: x, Pod: p.Pod, kin: newKin(p.Pod), statements: make([]statement, len(plugins))}
@@ -153,7 +154,8 @@ func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 	return out
 }
 
-// without is an index without some pods, and those of them that are on nodes or wait for room. The snapshot still has them.
+// without is an index without some pods, and those of them that are on nodes or wait for room. The snapshot
+// still has them.
 func (x *Index) without(refs []inspect.PodRef) (*Index, []*podInfo) {
 	out := *x
 	out.gone = slices.Concat(x.gone, refs)

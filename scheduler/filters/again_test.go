@@ -99,7 +99,8 @@ func changedPod(r *rand.Rand, pod, other *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// TestWithout ends pods: what is taken over from the cluster in which they run answers as a cluster without them.
+// TestWithout ends pods: what is taken over from the cluster in which they run answers as a cluster without
+// them.
 func TestWithout(t *testing.T) {
 	for seed := range effort.Of(500, 40) {
 		g, r := randompod.New(seed), rand.New(rand.NewPCG(uint64(seed), 2))

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Amount is how much there is of a resource, in the unit of the scheduler: thousandths of a CPU, otherwise what the
-// resource counts (bytes, pages, devices).
+// Amount is how much there is of a resource, in the unit of the scheduler: thousandths of a CPU, otherwise
+// what the resource counts (bytes, pages, devices).
 type Amount struct {
 	Resource corev1.ResourceName
 	Value    int64
@@ -69,8 +69,8 @@ func isScalar(name corev1.ResourceName) bool {
 		strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) || isExtended(name)
 }
 
-// isExtended reports whether a name is that of a resource that is not part of Kubernetes: one with a domain of its own,
-// which a quota could limit.
+// isExtended reports whether a name is that of a resource that is not part of Kubernetes: one with a domain
+// of its own, which a quota could limit.
 func isExtended(name corev1.ResourceName) bool {
 	text := string(name)
 	if !strings.Contains(text, "/") || strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) || strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) {

@@ -20,8 +20,8 @@ func (a Amount) Quantity() resource.Quantity {
 	return *resource.NewQuantity(a.Value, resource.DecimalSI)
 }
 
-// String is the amount for a reader: "64 CPUs", "1 CPU", "64Gi of memory", "3 example.com/gpu". Bytes are rounded up to a
-// tenth of their unit.
+// String is the amount for a reader: "64 CPUs", "1 CPU", "64Gi of memory", "3 example.com/gpu". Bytes are
+// rounded up to a tenth of their unit.
 func (a Amount) String() string { return a.named(a.number(true)) }
 
 // exact is String without rounding.
@@ -66,7 +66,8 @@ func (a Amount) exactNumber() string {
 	return strconv.FormatInt(a.Value, 10)
 }
 
-// number is the number without the name of the resource. Bytes that are no whole number of a large unit are rounded, up or down.
+// number is the number without the name of the resource. Bytes that are no whole number of a large unit are
+// rounded, up or down.
 func (a Amount) number(up bool) string {
 	if !a.bytes() {
 		return a.exactNumber()

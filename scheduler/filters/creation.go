@@ -7,8 +7,9 @@ import corev1 "k8s.io/api/core/v1"
 // uncreated reports whether no API server has seen a pod.
 func uncreated(pod *corev1.Pod) bool { return pod.UID == "" }
 
-// toleratedOnceCreated reports whether a pod that is to be created gets a toleration of a taint: each tolerates for five minutes
-// that its node is not ready or cannot be reached, unless it says otherwise (admission plugin DefaultTolerationSeconds).
+// toleratedOnceCreated reports whether a pod that is to be created gets a toleration of a taint: each
+// tolerates for five minutes that its node is not ready or cannot be reached, unless it says otherwise
+// (admission plugin DefaultTolerationSeconds).
 func toleratedOnceCreated(pod *corev1.Pod, taint *corev1.Taint) bool {
 	known := taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable
 	if !uncreated(pod) || !known || taint.Effect != corev1.TaintEffectNoExecute {
@@ -22,8 +23,8 @@ func toleratedOnceCreated(pod *corev1.Pod, taint *corev1.Taint) bool {
 	return true
 }
 
-// unknownRuntime is a doubt about a pod that is to be created with a runtime class, which can add to it (admission plugin
-// RuntimeClass). Such classes are not read.
+// unknownRuntime is a doubt about a pod that is to be created with a runtime class, which can add to it
+// (admission plugin RuntimeClass). Such classes are not read.
 func unknownRuntime(pod *corev1.Pod) Outcome {
 	class := pod.Spec.RuntimeClassName
 	if !uncreated(pod) || class == nil || pod.Spec.Overhead != nil {

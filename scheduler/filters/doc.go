@@ -1,15 +1,17 @@
-// Package filters decides whether a pod can run on a node as the filter plugins of kube-scheduler's default profile do,
-// all but the allocation of devices (plugin DynamicResources), which is [allocator]'s. It is a pure function of a snapshot.
+// Package filters decides whether a pod can run on a node as the filter plugins of kube-scheduler's default
+// profile do, all but the allocation of devices (plugin DynamicResources), which is [allocator]'s. It is a
+// pure function of a snapshot.
 //
-// An [Index] is what the filters know of all nodes of a snapshot: which pods are on them and what these take. Prepare makes
-// of a pod what the plugins' PreFilter does, and On asks about one node. Where the scheduler stops at the first plugin
-// that refuses a node, On asks all of them, in the scheduler's order: callers that explain need every reason.
+// An [Index] is what the filters know of all nodes of a snapshot: which pods are on them and what these take.
+// Prepare makes of a pod what the plugins' PreFilter does, and On asks about one node. Where the scheduler
+// stops at the first plugin that refuses a node, On asks all of them, in the scheduler's order: callers that
+// explain need every reason.
 //
-// Each plugin is a file under its own name, with a line in the table plugins. What a plugin cannot decide, because it was
-// not read or is not known from here, is a [Doubt], never a pass.
+// Each plugin is a file under its own name, with a line in the table plugins. What a plugin cannot decide,
+// because it was not read or is not known from here, is a [Doubt], never a pass.
 //
-// The rules are those of Kubernetes 1.37 (pkg/scheduler/framework/plugins), and by feature gate and release those of 1.34
-// to 1.36.
+// The rules are those of Kubernetes 1.37 (pkg/scheduler/framework/plugins), and by feature gate and release
+// those of 1.34 to 1.36.
 //
 // # How to add a plugin
 //

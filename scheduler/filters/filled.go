@@ -6,8 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Filled are amounts of CPU and memory for which a container that says nothing of them counts as one that asks for a little, so
-// that such pods do not all go to one node. kube-scheduler compares nodes by them. It refuses none for them.
+// Filled are amounts of CPU and memory for which a container that says nothing of them counts as one that
+// asks for a little, so that such pods do not all go to one node. kube-scheduler compares nodes by them. It
+// refuses none for them.
 type Filled struct {
 	CPU, Memory int64 // in thousandths of a CPU, and in bytes
 }
@@ -21,8 +22,9 @@ const (
 // knownFilled are the amounts of a pod once they were counted.
 type knownFilled struct{ atomic.Pointer[Filled] }
 
-// FilledOf returns what a pod that is on no node counts for when nodes are compared. What the pod as a whole requests does not count
-// then, only what its containers do (pkg/scheduler/framework/plugins/noderesources/fit.go hands no gates on to what counts it).
+// FilledOf returns what a pod that is on no node counts for when nodes are compared. What the pod as a whole
+// requests does not count then, only what its containers do
+// (pkg/scheduler/framework/plugins/noderesources/fit.go hands no gates on to what counts it).
 func FilledOf(pod *corev1.Pod) Filled {
 	return newCounter(requestRules{}).refill(pod, true, true)
 }

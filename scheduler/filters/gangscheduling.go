@@ -14,7 +14,8 @@ import (
 
 // Group is a pod group, whose pods the scheduler places together.
 type Group struct {
-	// MinCount is how many of the pods have to be placed so that any of them is. It is 0 if the group does not say so.
+	// MinCount is how many of the pods have to be placed so that any of them is. It is 0 if the group does
+	// not say so.
 	MinCount int
 	// Pods is how many pods there are that have not ended, Placed how many of them are on nodes.
 	Pods, Placed int
@@ -25,8 +26,8 @@ type Group struct {
 // groupName is the namespace and the name of a pod group.
 type groupName struct{ namespace, name string }
 
-// prepareGangScheduling is the plugin GangScheduling, with what the scheduler asks of a pod group before it places its pods.
-// What it decides of the pods of a group together is a doubt.
+// prepareGangScheduling is the plugin GangScheduling, with what the scheduler asks of a pod group before it
+// places its pods. What it decides of the pods of a group together is a doubt.
 func prepareGangScheduling(p *Prepared) (check, Outcome) {
 	if !p.snapshot.Features().Enabled(inspect.GateGenericWorkload) {
 		return nil, Outcome{}
@@ -66,8 +67,8 @@ func (n groupName) object() Object {
 // togetherKey is the key of the doubt whether the other pods of a group find room too.
 const togetherKey = "together"
 
-// OfOthers reports whether the doubt is about other pods of its group alone: whether they find room besides the pod. Who asks
-// about all of them can decide that.
+// OfOthers reports whether the doubt is about other pods of its group alone: whether they find room besides
+// the pod. Who asks about all of them can decide that.
 func (d *Doubt) OfOthers() bool {
 	return d.Plugin == GangScheduling && d.Key == togetherKey && d.Group != nil
 }
@@ -95,7 +96,8 @@ type gang struct {
 	placed, waiting []*corev1.Pod
 }
 
-// find finds the pods of the group. Those that another scheduler has to place are not known to this one until it has.
+// find finds the pods of the group. Those that another scheduler has to place are not known to this one until
+// it has.
 func (g *gang) find(name groupName) {
 	members := g.neighbours.membersOf(g.Index, name)
 	if at, ok := slices.BinarySearchFunc(members, g.Pod.Name, func(pod *corev1.Pod, name string) int { return cmp.Compare(pod.Name, name) }); ok {
@@ -152,8 +154,8 @@ func refsOf(pods []*corev1.Pod) []inspect.PodRef {
 	return out
 }
 
-// decideOld is decide for 1.36. Whether a group waits for the number of pods that it needs depends there on another feature
-// gate, GangScheduling, which no longer exists.
+// decideOld is decide for 1.36. Whether a group waits for the number of pods that it needs depends there on
+// another feature gate, GangScheduling, which no longer exists.
 func (g *gang) decideOld() Outcome {
 	if g.minCount()-len(g.placed) <= 1 && !g.inOneDomain() {
 		return Outcome{}
@@ -167,8 +169,8 @@ func (g *gang) inOneDomain() bool {
 	return c != nil && len(c.Topology) > 0 && g.snapshot.Features().Enabled(inspect.GateTopologyAwareWorkloadScheduling)
 }
 
-// decide says what keeps the group from being scheduled, whatever room there is; and if nothing does, whether more than
-// room for this pod is needed.
+// decide says what keeps the group from being scheduled, whatever room there is; and if nothing does, whether
+// more than room for this pod is needed.
 func (g *gang) decide() Outcome {
 	if g.Spec.ParentCompositePodGroupName != nil && g.snapshot.Features().Enabled(inspect.GateCompositePodGroup) {
 		return undecidedGroup("composite", fmt.Sprintf("PodGroup %s is scheduled together with the others of CompositePodGroup %s, which is not known", g.Name, *g.Spec.ParentCompositePodGroupName), g.facts())
@@ -224,8 +226,8 @@ func (g *gang) gated() *Refusal {
 	return g.refusal(PodGroupIncomplete, "gated", fmt.Sprintf("the pods of its PodGroup %s are scheduled together, and %s not ready to be", g.Name, podsWithVerb(refsOf(gated), "is", "are")), gated)
 }
 
-// waitsForClaim reports whether a claim of a pod does not exist yet. Nobody makes claims from templates for pods that stand in
-// a file alone.
+// waitsForClaim reports whether a claim of a pod does not exist yet. Nobody makes claims from templates for
+// pods that stand in a file alone.
 func (g *gang) waitsForClaim(pod *corev1.Pod) bool {
 	if g.unread(inspect.Claims, len(g.snapshot.Objects().Claims)) {
 		return false
@@ -246,8 +248,8 @@ func (g *gang) waitsForClaim(pod *corev1.Pod) bool {
 	return false
 }
 
-// unlike says that a pod of the group has not the priority of the group, or not the scheduler or the preemption policy of
-// the others.
+// unlike says that a pod of the group has not the priority of the group, or not the scheduler or the
+// preemption policy of the others.
 func (g *gang) unlike() *Refusal {
 	var pods []*corev1.Pod
 	what := ""
@@ -272,8 +274,8 @@ func (g *gang) unlike() *Refusal {
 	return g.refusal(PodGroupInvalid, what, fmt.Sprintf("all pods of its PodGroup %s must have one %s, and %s another", g.Name, what, podsWithVerb(refsOf(pods), "has", "have")), pods)
 }
 
-// samePriority reports whether a pod has the priority of the group. What only the name of a PriorityClass says is known to
-// the API server alone, until it has admitted the object.
+// samePriority reports whether a pod has the priority of the group. What only the name of a PriorityClass
+// says is known to the API server alone, until it has admitted the object.
 func (g *gang) samePriority(pod *corev1.Pod) bool {
 	if unresolved(pod) || g.Spec.Priority == nil && g.Spec.PriorityClassName != "" {
 		return true
@@ -289,8 +291,8 @@ func unresolved(pod *corev1.Pod) bool {
 	return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != ""
 }
 
-// samePreemption reports whether a pod may preempt others as the group may, or as the pod that is asked about, if groups do
-// not say.
+// samePreemption reports whether a pod may preempt others as the group may, or as the pod that is asked
+// about, if groups do not say.
 func (g *gang) samePreemption(pod *corev1.Pod) bool {
 	if unresolved(pod) || unresolved(g.Pod) {
 		return true

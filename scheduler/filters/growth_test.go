@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestGrowth doubles what is there of one thing after the other. Twice as much memory is allocated then, or little more: what is
-// quadratic would take four times as much. Memory is counted because it is the same on every machine.
+// TestGrowth doubles what is there of one thing after the other. Twice as much memory is allocated then, or
+// little more: what is quadratic would take four times as much. Memory is counted because it is the same on
+// every machine.
 func TestGrowth(t *testing.T) {
 	for name, c := range map[string]struct {
 		size  int

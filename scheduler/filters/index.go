@@ -11,17 +11,19 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Index is what the filters know of the nodes of a snapshot. It is built once and may be used by several goroutines at once.
+// Index is what the filters know of the nodes of a snapshot. It is built once and may be used by several
+// goroutines at once.
 type Index struct {
 	snapshot *inspect.Snapshot
 	rules    requestRules
 	nodes    []*nodeInfo    // in the order of the snapshot
 	position map[string]int // of a node in nodes, by name
 	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
-	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name of the node.
+	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name
+	// of the node.
 	nominated map[string][]*podInfo
-	// changed are nodes with other pods than in nodes, by their position there, if the index was made from another one that
-	// shares these.
+	// changed are nodes with other pods than in nodes, by their position there, if the index was made from
+	// another one that shares these.
 	changed map[int]*nodeInfo
 	// gone are pods of the snapshot that are not in the index.
 	gone       []inspect.PodRef
@@ -53,8 +55,8 @@ type podInfo struct {
 	filled   knownFilled
 }
 
-// NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
-// is taken over; it may be nil, and the answers do not depend on it.
+// NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same
+// pointers in both is taken over; it may be nil, and the answers do not depend on it.
 func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	x := &Index{snapshot: s, rules: requestRulesOf(s), nominated: map[string][]*podInfo{}, storage: newVolumeIndex(s, like)}
 	if like != nil && like.rules != x.rules {
@@ -90,8 +92,8 @@ func (n *nodesLike) few() bool { return n.kept > 0 && len(n.other) <= maxOther }
 // maxOther is the number of nodes up to which it pays to look for the pods on nodes that have changed.
 const maxOther = 8
 
-// placeOn puts on nodes that another index does not know, or knew otherwise, the pods that are there according to that index. It
-// reports whether there are any.
+// placeOn puts on nodes that another index does not know, or knew otherwise, the pods that are there
+// according to that index. It reports whether there are any.
 func (x *Index) placeOn(like *Index, nodes nodesLike) bool {
 	moved := false
 	for _, i := range nodes.other {
@@ -130,7 +132,8 @@ func (x *Index) place() {
 	}
 }
 
-// replace puts pods on the nodes in place of those that are gone. nominated are those that waited for room before.
+// replace puts pods on the nodes in place of those that are gone. nominated are those that waited for room
+// before.
 func (x *Index) replace(nominated map[string][]*podInfo, gone, come []*podInfo) {
 	x.nominated = maps.Clone(nominated)
 	for _, pod := range gone {
@@ -163,7 +166,8 @@ func (x *Index) change(pod *podInfo, to func([]*podInfo) []*podInfo) {
 	}
 }
 
-// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none.
+// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have
+// none.
 func (x *Index) indexNodes(like *Index, count *counter) nodesLike {
 	nodes := x.snapshot.Nodes()
 	x.nodes = make([]*nodeInfo, len(nodes))
@@ -192,7 +196,8 @@ func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
 	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value(), listed: listedIn(list), memo: &nodeMemo{}}
 }
 
-// indexPods makes what is known of pods, and returns which pods of another index are gone and which have come, in their order.
+// indexPods makes what is known of pods, and returns which pods of another index are gone and which have
+// come, in their order.
 func (x *Index) indexPods(like *Index, count *counter) (gone, come []*podInfo) {
 	pods := x.snapshot.Objects().Pods
 	x.pods = make([]*podInfo, len(pods))

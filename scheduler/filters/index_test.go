@@ -64,7 +64,8 @@ func TestIndexSums(t *testing.T) {
 	}
 }
 
-// TestIndexLike has what-if changes: what another index knows must not show, except in pointers that are kept.
+// TestIndexLike has what-if changes: what another index knows must not show, except in pointers that are
+// kept.
 func TestIndexLike(t *testing.T) {
 	objects := inspect.Objects{}
 	for i := range 4 {

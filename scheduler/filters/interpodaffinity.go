@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// prepareInterPodAffinity is the plugin InterPodAffinity: the pod must be near other pods, or must not be; and pods that are on
-// nodes may not want it near them.
+// prepareInterPodAffinity is the plugin InterPodAffinity: the pod must be near other pods, or must not be;
+// and pods that are on nodes may not want it near them.
 func prepareInterPodAffinity(p *Prepared) (check, Outcome) {
 	c := &interPodAffinity{Prepared: p, hostLocal: p.snapshot.Features().Enabled(inspect.GateInterPodAffinityHostnameFastPath)}
 	if r := c.read(); r != nil {
@@ -33,8 +33,8 @@ func prepareInterPodAffinity(p *Prepared) (check, Outcome) {
 // interPodAffinity is what is known of a pod and of the pods that it has to do with.
 type interPodAffinity struct {
 	*Prepared
-	// hostLocal: rules about the same host look at the pods on the node itself, not at those on all nodes with that label
-	// (gate InterPodAffinityHostnameFastPath).
+	// hostLocal: rules about the same host look at the pods on the node itself, not at those on all nodes
+	// with that label (gate InterPodAffinityHostnameFastPath).
 	hostLocal bool
 
 	near    []*podTerm // the pod must be near pods that all of these select
@@ -43,7 +43,8 @@ type interPodAffinity struct {
 	// avoided are, for each of apart, the pods that it selects.
 	avoided []crowds
 
-	// repellent are the pods that do not want this one near them, in each domain of the keys, which are sorted.
+	// repellent are the pods that do not want this one near them, in each domain of the keys, which are
+	// sorted.
 	keys      []string
 	repellent crowds
 }
@@ -55,8 +56,8 @@ type company struct {
 	which   string   // pods, in words
 	crowds  crowds
 	domains map[string][]string // where there are such pods, by key, sorted
-	// known is whether there is such a pod at all, and itself whether the pod is one: if it is, and there is no other, then
-	// it is the first of its group and may be anywhere.
+	// known is whether there is such a pod at all, and itself whether the pod is one: if it is, and there is
+	// no other, then it is the first of its group and may be anywhere.
 	known, itself truth
 	unread        bool // there may be more such pods than is known
 }
@@ -71,8 +72,8 @@ func (c *crowd) add(pod *podInfo, counts truth) {
 	}
 }
 
-// read reads the pod's terms. Those that the scheduler would only like to be met are read as well: if it cannot read one of
-// them, it refuses the pod.
+// read reads the pod's terms. Those that the scheduler would only like to be met are read as well: if it
+// cannot read one of them, it refuses the pod.
 func (c *interPodAffinity) read() *Refusal {
 	var r *Refusal
 	if c.near, r = c.readTerms(affinityTerms(c.Pod), PodAffinity); r != nil {
@@ -114,8 +115,9 @@ func domainOf(key string, node *corev1.Node, local bool) (domain, bool) {
 	return domain{key, value}, ok
 }
 
-// findRepellent finds the pods on nodes that do not want this one near them, and reports whether there are any. The scheduler
-// does not ask pods that are only expected on a node where it has found no rule that matters without them.
+// findRepellent finds the pods on nodes that do not want this one near them, and reports whether there are
+// any. The scheduler does not ask pods that are only expected on a node where it has found no rule that
+// matters without them.
 func (c *interPodAffinity) findRepellent() bool {
 	asked := false
 	c.repellent = newCrowds()
@@ -184,7 +186,8 @@ func (c *interPodAffinity) taken(to []truth, terms []*podTerm, namespace string)
 	return to
 }
 
-// allSelect reports whether there are terms and all of them select a pod, of whose namespace it is known whether they take it.
+// allSelect reports whether there are terms and all of them select a pod, of whose namespace it is known
+// whether they take it.
 func allSelect(terms []*podTerm, namespace []truth, pod *corev1.Pod) truth {
 	out := truthOf(len(terms) > 0)
 	for i, t := range terms {
@@ -211,8 +214,8 @@ func (o *company) prepare(c *interPodAffinity) {
 	o.itself = allSelect(c.near, c.taken(nil, c.near, c.Pod.Namespace), c.Pod)
 }
 
-// add adds a pod that counts on a node. A pod on a node without any of the labels is near nobody, and is as if it were not
-// there.
+// add adds a pod that counts on a node. A pod on a node without any of the labels is near nobody, and is as
+// if it were not there.
 func (o *company) add(pod *podInfo, n *nodeInfo, counts truth) {
 	if n == nil {
 		return

@@ -172,7 +172,8 @@ func TestPodAntiAffinity(t *testing.T) {
 	}
 }
 
-// TestSharedAffinity has pods that share their terms in memory, and neighbours in the list of pods that do not.
+// TestSharedAffinity has pods that share their terms in memory, and neighbours in the list of pods that do
+// not.
 func TestSharedAffinity(t *testing.T) {
 	web := matchLabels("app=web")
 	keyed := func(t *corev1.PodAffinityTerm) { t.MatchLabelKeys = []string{"v"} }
@@ -250,7 +251,8 @@ func TestHostnameFastPath(t *testing.T) {
 		"affinity":         {neighbourCase{nodes: twins, pods: podsOf("v@a app=web"), pod: podOf("w", nearTo("host", web)), want: "x: PodAffinity podAffinity[0] label"}, "b: PodAffinity podAffinity[0]\nx: PodAffinity podAffinity[0] label"},
 		"mixed affinity":   {neighbourCase{nodes: "a host=h zone=a, b host=h zone=a", pods: podsOf("v@a app=web"), pod: podOf("w", nearTo("host", web), nearTo("zone", web))}, ""},
 		"other on no host": {neighbourCase{nodes: twins, pods: podsOf("v@x app=web"), pod: podOf("w app=web", nearTo("host", web)), want: "x: PodAffinity podAffinity[0] label"}, "a: PodAffinity podAffinity[0]\nb: PodAffinity podAffinity[0]\nx: PodAffinity podAffinity[0] label"},
-		// Any pod with such a rule has the plugin look at pods that are expected on a node, also one that does not mean this pod.
+		// Any pod with such a rule has the plugin look at pods that are expected on a node, also one that
+		// does not mean this pod.
 		"nominated": {neighbourCase{nodes: twins, pods: []*corev1.Pod{podOf("u@b", apartFrom("host", matchLabels("app=x"))), podOf("v", apartFrom("host", web), nominatedTo("a"))}, pod: podOf("w app=web")}, "a: PodAntiAffinity podAntiAffinity of others, kubernetes.io/hostname"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -307,7 +309,8 @@ func TestPodAffinityUnknown(t *testing.T) {
 		"no namespaces":          {nodes: "a zone=a", pods: podsOf("db/v@a app=web"), pod: podOf("w", apartFrom("zone", web, teamA))},
 		"no namespaces, by name": {nodes: "a zone=a", pods: podsOf("db/v@a app=web"), pod: podOf("w", apartFrom("zone", web, inNamespacesWith(corev1.LabelMetadataName+"=db"))), want: "a: PodAntiAffinity podAntiAffinity[0]"},
 		"no namespaces, not":     {nodes: "a zone=a", pods: podsOf("db/v@a app=web"), pod: podOf("w", apartFrom("zone", web, notTeam)), want: "a: PodAntiAffinity podAntiAffinity[0]"},
-		// A cluster in which the namespace has just been deleted: it is selected by nothing, and has no labels.
+		// A cluster in which the namespace has just been deleted: it is selected by nothing, and has no
+		// labels.
 		"namespace gone":         {nodes: "a zone=a", config: synced, pods: podsOf("db/v@a app=web"), pod: podOf("w", apartFrom("zone", web, notTeam))},
 		"namespace gone, theirs": {nodes: "a zone=a", config: synced, pods: []*corev1.Pod{podOf("db/v@a", apartFrom("zone", web, notTeam))}, pod: podOf("w app=web"), want: "a: PodAntiAffinity podAntiAffinity of others, topology.kubernetes.io/zone"},
 	} {

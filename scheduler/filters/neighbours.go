@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// neighbours is what all questions to an index share that look at pods on other nodes. It is found out when it is first
-// needed: most pods have no rules about others.
+// neighbours is what all questions to an index share that look at pods on other nodes. It is found out when
+// it is first needed: most pods have no rules about others.
 type neighbours struct {
-	// base is that of an index with fewer pods, or nil; added are the pods that the other has not. Where others have ended,
-	// base is nil, and added are all that are not in the list of the index.
+	// base is that of an index with fewer pods, or nil; added are the pods that the other has not. Where
+	// others have ended, base is nil, and added are all that are not in the list of the index.
 	base  *neighbours
 	added []placed
 
@@ -42,7 +42,8 @@ func (n *neighbours) without(gone []*podInfo) *neighbours {
 	return out
 }
 
-// next is what an index shares with this one that has the same nodes, with some pods gone and others in their place.
+// next is what an index shares with this one that has the same nodes, with some pods gone and others in their
+// place.
 func (n *neighbours) next(gone, come []*podInfo) *neighbours {
 	out := newNeighbours()
 	repels := func(pod *podInfo) bool { return len(antiAffinityTerms(pod.Pod)) > 0 }
@@ -68,9 +69,9 @@ func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
 	return out
 }
 
-// eachPlaced calls a function with each pod on a node, and the name of the node, in all namespaces that are wanted, and with other
-// pods, whose node is not known. It asks whether a namespace is wanted before it comes to the pods there, which may be several
-// times.
+// eachPlaced calls a function with each pod on a node, and the name of the node, in all namespaces that are
+// wanted, and with other pods, whose node is not known. It asks whether a namespace is wanted before it comes
+// to the pods there, which may be several times.
 func (x *Index) eachPlaced(wanted func(namespace string) bool, yield func(pod *podInfo, node string)) {
 	pods := x.snapshot.Objects().Pods
 	for i := 0; i < len(pods); {

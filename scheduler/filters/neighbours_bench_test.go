@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// workloads puts 20,000 pods of 1,000 random workloads on the 5,000 nodes of largeCluster, in 40 namespaces. Half of the
-// workloads keep their pods on nodes of their own, some in zones of their own, and a few keep others away.
+// workloads puts 20,000 pods of 1,000 random workloads on the 5,000 nodes of largeCluster, in 40 namespaces.
+// Half of the workloads keep their pods on nodes of their own, some in zones of their own, and a few keep
+// others away.
 func workloads() inspect.Objects {
 	r := rand.New(rand.NewPCG(1, 2))
 	o := largeCluster()

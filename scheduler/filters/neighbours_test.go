@@ -23,7 +23,8 @@ func nodeOf(text string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
-// podOf makes a pod, of namespace ml and on no node if the text does not say otherwise: "db/web-0@n1 app=web".
+// podOf makes a pod, of namespace ml and on no node if the text does not say otherwise: "db/web-0@n1
+// app=web".
 func podOf(text string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	name, labels := nameAndLabels(text)
 	name, node, _ := strings.Cut(name, "@")
@@ -91,7 +92,8 @@ type neighbourCase struct {
 	off        []inspect.Gate
 	minor      int
 	config     inspect.Config
-	// want is what is said everywhere, and of each node: "CODE key", "? key" for doubts, "ok". Lines with nothing are left out.
+	// want is what is said everywhere, and of each node: "CODE key", "? key" for doubts, "ok". Lines with
+	// nothing are left out.
 	want string
 }
 
@@ -174,8 +176,8 @@ func (c *neighbourCase) run(t *testing.T, plugin Plugin) {
 	}
 }
 
-// TestNeighboursLike changes a cluster at random, again and again. An index that takes over what another one knows has to answer
-// as one that is built anew.
+// TestNeighboursLike changes a cluster at random, again and again. An index that takes over what another one
+// knows has to answer as one that is built anew.
 func TestNeighboursLike(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -245,7 +247,8 @@ func neighboursSay(x *Index) map[string]Outcome {
 	return out
 }
 
-// TestNodeRemoved removes a node with a pod that keeps others away from its zone. The scheduler then knows nothing of the pod.
+// TestNodeRemoved removes a node with a pod that keeps others away from its zone. The scheduler then knows
+// nothing of the pod.
 func TestNodeRemoved(t *testing.T) {
 	o := inspect.Objects{Nodes: nodesOf("a1 zone=a, a2 zone=a"), Pods: []*corev1.Pod{podOf("v@a1", apartFrom("zone", matchLabels("app=web")))}}
 	s, pod := inspect.New(o, inspect.Config{}), podOf("w app=web")

@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Node is a node with the pods on it, as an index knows it. Two of them are equal only if the node and its pods are the same
-// objects, so what was found out about one is true of the other. Indexes of which one was made like the other share most.
+// Node is a node with the pods on it, as an index knows it. Two of them are equal only if the node and its
+// pods are the same objects, so what was found out about one is true of the other. Indexes of which one was
+// made like the other share most.
 type Node struct{ info *nodeInfo }
 
 // nodeMemo is what is found out about a node when it is first asked for.

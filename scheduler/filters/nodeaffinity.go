@@ -11,8 +11,8 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// prepareNodeAffinity is the plugin NodeAffinity: the labels and the name of a node must be such as the node selector and the
-// required node affinity of a pod want them.
+// prepareNodeAffinity is the plugin NodeAffinity: the labels and the name of a node must be such as the node
+// selector and the required node affinity of a pod want them.
 func prepareNodeAffinity(p *Prepared) (check, Outcome) {
 	terms := requiredTerms(p.Pod)
 	if len(p.Pod.Spec.NodeSelector) == 0 && terms == nil {
@@ -39,7 +39,8 @@ func prepareNodeAffinity(p *Prepared) (check, Outcome) {
 // wantedLabel is a label that a node selector wants.
 type wantedLabel struct {
 	key, value string
-	// otherwise is the refusal of a node without it. What the node has instead is missing at the end of the message.
+	// otherwise is the refusal of a node without it. What the node has instead is missing at the end of the
+	// message.
 	otherwise Refusal
 }
 
@@ -67,7 +68,8 @@ func requiredTerms(pod *corev1.Pod) *corev1.NodeSelector {
 	return pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// contradictory reports whether every term names nodes that another requirement of the same term does not name.
+// contradictory reports whether every term names nodes that another requirement of the same term does not
+// name.
 func contradictory(terms []corev1.NodeSelectorTerm) bool {
 	for i := range terms {
 		var names []string
@@ -113,7 +115,8 @@ func (c nodeAffinity) on(n *nodeInfo) Outcome {
 	return out
 }
 
-// unmet says what of the affinity a node does not meet: every requirement of the only term, or that no term is met.
+// unmet says what of the affinity a node does not meet: every requirement of the only term, or that no term
+// is met.
 func (c nodeAffinity) unmet(n *nodeInfo, err error) Outcome {
 	var out Outcome
 	terms := c.affinity.NodeSelectorTerms

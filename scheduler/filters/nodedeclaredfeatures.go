@@ -11,15 +11,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// requiredSince says from which minor release on the scheduler requires a feature that a node declares of the nodes of some
-// pods. The library is that of the newest release.
+// requiredSince says from which minor release on the scheduler requires a feature that a node declares of the
+// nodes of some pods. The library is that of the newest release.
 var requiredSince = map[string]int{
 	"RestartAllContainersOnContainerExits": 35,
 	"UserNamespacesHostNetworkSupport":     36,
 	"VolumeBindMountOptions":               37,
 }
 
-// prepareNodeDeclaredFeatures is the plugin NodeDeclaredFeatures: a node must declare the features that a pod needs.
+// prepareNodeDeclaredFeatures is the plugin NodeDeclaredFeatures: a node must declare the features that a pod
+// needs.
 func prepareNodeDeclaredFeatures(p *Prepared) (check, Outcome) {
 	if !p.snapshot.Features().Enabled(inspect.GateNodeDeclaredFeatures) {
 		return nil, Outcome{}

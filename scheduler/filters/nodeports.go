@@ -13,9 +13,9 @@ import (
 // anyAddress is the address of all networks of a node.
 const anyAddress = "0.0.0.0"
 
-// hostPorts are the ports of its node that a pod takes, with protocol and address filled in. Init containers that end give
-// theirs back before the scheduler would know. In the host's network every port of a container is one of the node, as
-// the API server makes it.
+// hostPorts are the ports of its node that a pod takes, with protocol and address filled in. Init containers
+// that end give theirs back before the scheduler would know. In the host's network every port of a container
+// is one of the node, as the API server makes it.
 func hostPorts(pod *corev1.Pod) []corev1.ContainerPort {
 	var out []corev1.ContainerPort
 	add := func(c *corev1.Container) {

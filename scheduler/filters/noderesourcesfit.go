@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// prepareNodeResourcesFit is the plugin NodeResourcesFit: what a pod requests must be left on its node, and room for one more
-// pod. An extended resource that no device plugin offers on the node is no matter of this plugin if devices of a class
-// provide it.
+// prepareNodeResourcesFit is the plugin NodeResourcesFit: what a pod requests must be left on its node, and
+// room for one more pod. An extended resource that no device plugin offers on the node is no matter of this
+// plugin if devices of a class provide it.
 func prepareNodeResourcesFit(p *Prepared) (check, Outcome) {
 	if unknown := p.unknownNode(NodeResourcesFit, "what there is of CPU, memory and other resources"); len(unknown.Doubts) > 0 {
 		return always(unknown), unknownRuntime(p.Pod)
@@ -56,7 +56,8 @@ type classes struct {
 	unlisted bool
 }
 
-// provide reports whether devices of a class, not a device plugin, provide the resource on a node, or may do so.
+// provide reports whether devices of a class, not a device plugin, provide the resource on a node, or may do
+// so.
 func (c classes) provide(n *nodeInfo, resource corev1.ResourceName) bool {
 	if n.allocatable.of(resource) > 0 || c.unlisted && n.allocatable.has(resource) {
 		return false
@@ -127,8 +128,8 @@ func (n *nodeInfo) lists(resource corev1.ResourceName) bool {
 	return ok
 }
 
-// allocatableOf is what the pods on a node can take together. All that the node has, if it does not say, as the API server
-// makes it.
+// allocatableOf is what the pods on a node can take together. All that the node has, if it does not say, as
+// the API server makes it.
 func allocatableOf(node *corev1.Node) corev1.ResourceList {
 	if node.Status.Allocatable == nil {
 		return node.Status.Capacity
@@ -220,8 +221,9 @@ func (p *Prepared) classesFor(resource corev1.ResourceName) classes {
 	case class == nil:
 		return classes{}
 	case string(resource) == resourcev1.ResourceDeviceClassPrefix+class.Name && class.Spec.ExtendedResourceName != nil:
-		// A class that loses its extended resource to another one before the scheduler knows it is not found by its implicit name
-		// either. The other one is newer, so it came before only if the scheduler has since read all classes, by their names.
+		// A class that loses its extended resource to another one before the scheduler knows it is not found
+		// by its implicit name either. The other one is newer, so it came before only if the scheduler has
+		// since read all classes, by their names.
 		if other := s.ClassOfExtendedResource(corev1.ResourceName(*class.Spec.ExtendedResourceName)); other != nil && other.Name < class.Name {
 			return classes{unsure: fmt.Sprintf("the scheduler may not know that class %s provides %s, because class %s has the same extended resource", class.Name, resource, other.Name)}
 		}
@@ -229,8 +231,8 @@ func (p *Prepared) classesFor(resource corev1.ResourceName) classes {
 	return classes{some: true}
 }
 
-// classesBefore35 are the rules of 1.34: a class with an extended resource has no implicit one, and as long as a pod asks for
-// no resource with a domain of its own, the plugin passes all that a node does not list.
+// classesBefore35 are the rules of 1.34: a class with an extended resource has no implicit one, and as long
+// as a pod asks for no resource with a domain of its own, the plugin passes all that a node does not list.
 func (p *Prepared) classesBefore35(resource corev1.ResourceName, class *resourcev1.DeviceClass) classes {
 	own := false
 	for _, a := range p.rules.asked(p.Pod) {
@@ -248,8 +250,8 @@ func (p *Prepared) classesBefore35(resource corev1.ResourceName, class *resource
 	return classes{}
 }
 
-// devicesTakeResources reports whether devices that the pod could get may take CPU, memory or other resources of their node.
-// How much depends on the devices, of which this package knows nothing.
+// devicesTakeResources reports whether devices that the pod could get may take CPU, memory or other resources
+// of their node. How much depends on the devices, of which this package knows nothing.
 func (p *Prepared) devicesTakeResources() bool {
 	s := p.snapshot
 	if !s.Features().Enabled(inspect.GateNodeAllocatableResources) {

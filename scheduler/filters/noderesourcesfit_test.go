@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestNodeResourcesFit asks about a node with 8 CPUs, 16Gi, 100Gi of disk, 3 pods, 4 GPUs and 8Mi of huge pages. On it are two
-// pods, which take 2.5 CPUs, 4Gi, 40Gi, 1 GPU and 6Mi of huge pages together.
+// TestNodeResourcesFit asks about a node with 8 CPUs, 16Gi, 100Gi of disk, 3 pods, 4 GPUs and 8Mi of huge
+// pages. On it are two pods, which take 2.5 CPUs, 4Gi, 40Gi, 1 GPU and 6Mi of huge pages together.
 func TestNodeResourcesFit(t *testing.T) {
 	node := testNode("n", "cpu", "8", "memory", "16Gi", "ephemeral-storage", "100Gi", "pods", "3", "example.com/gpu", "4", "hugepages-2Mi", "8Mi", "example.com/none", "0")
 	s := live(inspect.Objects{Nodes: []*corev1.Node{node}, Pods: []*corev1.Pod{
@@ -254,7 +254,8 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// TestCountless: sums that do not fit into 64 bits are not decided about. The scheduler's own may come out as anything.
+// TestCountless: sums that do not fit into 64 bits are not decided about. The scheduler's own may come out as
+// anything.
 func TestCountless(t *testing.T) {
 	s := live(inspect.Objects{Nodes: []*corev1.Node{testNode("n", "cpu", "4", "memory", "8Gi", "pods", "10")}})
 	for name, lists := range map[string][]corev1.ResourceList{

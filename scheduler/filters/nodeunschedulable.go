@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// prepareNodeUnschedulable is the plugin NodeUnschedulable: a cordoned node takes only pods that tolerate the taint that such
-// nodes get, whether it is there already or not.
+// prepareNodeUnschedulable is the plugin NodeUnschedulable: a cordoned node takes only pods that tolerate the
+// taint that such nodes get, whether it is there already or not.
 func prepareNodeUnschedulable(p *Prepared) (check, Outcome) {
 	taint := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if p.tolerates(&taint) {

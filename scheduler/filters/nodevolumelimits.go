@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// prepareNodeVolumeLimits is the plugin NodeVolumeLimits: the CSI drivers of a node say how many volumes they can attach.
+// prepareNodeVolumeLimits is the plugin NodeVolumeLimits: the CSI drivers of a node say how many volumes they
+// can attach.
 func prepareNodeVolumeLimits(p *Prepared) (check, Outcome) {
 	v := &nodeVolumeLimits{index: p.Index}
 	var everywhere Outcome
@@ -51,7 +52,8 @@ type nodeVolumeLimits struct {
 	unread []Doubt
 	// plain are the volumes on every node, if they are the same on all.
 	plain map[attachedVolume]Object
-	// broken are the nodes on which the scheduler fails to count and gives up on the pod, wherever it could run, sorted.
+	// broken are the nodes on which the scheduler fails to count and gives up on the pod, wherever it could
+	// run, sorted.
 	broken []string
 	// uncounted is what was not read of what could be attached, or "".
 	uncounted inspect.Resource
@@ -93,7 +95,8 @@ func (v *nodeVolumeLimits) doubt(use volumeUse, unread inspect.Resource, message
 	})
 }
 
-// without is the same check, which asks for the pods of a node, unless the scheduler gives up because of some of them.
+// without is the same check, which asks for the pods of a node, unless the scheduler gives up because of some
+// of them.
 func (v *nodeVolumeLimits) without(*Prepared, []*podInfo) (check, bool) { return v, len(v.broken) == 0 }
 
 func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
@@ -126,8 +129,8 @@ func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
 	return out
 }
 
-// untranslated is a doubt about a volume of the pod that no CSI driver can serve, if some node would serve it so: there the plugin fails
-// instead of refusing, as VolumeBinding does (Index.untranslated).
+// untranslated is a doubt about a volume of the pod that no CSI driver can serve, if some node would serve it
+// so: there the plugin fails instead of refusing, as VolumeBinding does (Index.untranslated).
 func (v *nodeVolumeLimits) untranslated() Outcome {
 	for _, volume := range v.volumes {
 		if volume.err == nil {
@@ -307,7 +310,8 @@ func (v *nodeVolumeLimits) plenty(n *nodeInfo, node *storagev1.CSINode, pod map[
 	return true
 }
 
-// countOf counts the volumes of a driver on a node: those of pods, and others that are attached or are about to be.
+// countOf counts the volumes of a driver on a node: those of pods, and others that are attached or are about
+// to be.
 func (v *nodeVolumeLimits) countOf(driver string, attached []attachedVolume, n *nodeInfo) int64 {
 	objects := v.index.storage.byName()
 	all := map[attachedVolume]bool{}
@@ -354,7 +358,8 @@ func (v *nodeVolumeLimits) findUnread() {
 	}
 }
 
-// attachedOn are the volumes of the pods on a node, which may be there several times, or why the scheduler cannot count them.
+// attachedOn are the volumes of the pods on a node, which may be there several times, or why the scheduler
+// cannot count them.
 func (v *nodeVolumeLimits) attachedOn(n *nodeInfo, node *storagev1.CSINode) (volumes []attachedVolume, broken string) {
 	for _, pod := range n.pods {
 		for i := range pod.Spec.Volumes {

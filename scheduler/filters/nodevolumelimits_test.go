@@ -101,7 +101,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 	})
 }
 
-// TestBrokenCounts: a node where the scheduler cannot count the volumes, because of which it gives up on the pod altogether.
+// TestBrokenCounts: a node where the scheduler cannot count the volumes, because of which it gives up on the
+// pod altogether.
 func TestBrokenCounts(t *testing.T) {
 	x := csiVolume("x", "csi")
 	objects := together(x, []metav1.Object{node("a"), node("b"), pvc("q-v0", "fast", ownedBy("other")), on("a", "q", podWith("ephemeral"))})
@@ -132,7 +133,8 @@ func TestBrokenCountsEnd(t *testing.T) {
 	}
 }
 
-// TestMigratedLimits: disks of what Kubernetes once had built in count for the CSI driver that serves them now.
+// TestMigratedLimits: disks of what Kubernetes once had built in count for the CSI driver that serves them
+// now.
 func TestMigratedLimits(t *testing.T) {
 	const driver, full = "ebs.csi.aws.com", "a: VolumeLimit a"
 	a := node("a")

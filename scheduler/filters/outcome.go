@@ -54,30 +54,34 @@ func doubt(d Doubt) Outcome { return Outcome{Doubts: []Doubt{d}} }
 type Refusal struct {
 	Plugin Plugin
 	Code   Code
-	// Key tells refusals with the same code apart: on nodes where the keys are equal, the reason is the same one. Numbers that
-	// differ from node to node without making another reason, such as what is left of a resource, are not part of it.
+	// Key tells refusals with the same code apart: on nodes where the keys are equal, the reason is the same
+	// one. Numbers that differ from node to node without making another reason, such as what is left of a
+	// resource, are not part of it.
 	Key string
 	// Unresolvable says that the scheduler does not try to help by preemption (UnschedulableAndUnresolvable).
 	Unresolvable bool
-	// Message is a clause for the reader: what the pod needs and what there is instead. It may hold names from the cluster,
-	// which are not sanitised yet.
+	// Message is a clause for the reader: what the pod needs and what there is instead. It may hold names
+	// from the cluster, which are not sanitised yet.
 	Message string
 
-	// Resource, with amounts in the unit of the scheduler: thousandths of a CPU, otherwise what the resource counts. Allocatable
-	// is what the node has, Used what the pods on it take, of which Requested is more than the rest.
+	// Resource, with amounts in the unit of the scheduler: thousandths of a CPU, otherwise what the resource
+	// counts. Allocatable is what the node has, Used what the pods on it take, of which Requested is more
+	// than the rest.
 	Resource                     corev1.ResourceName
 	Requested, Used, Allocatable int64
-	// Stopped is how many the node has of an extended resource of which none can be given: all are unhealthy, or the device plugin
-	// has stopped.
+	// Stopped is how many the node has of an extended resource of which none can be given: all are unhealthy,
+	// or the device plugin has stopped.
 	Stopped int64
 	// Taint is the one that the pod does not tolerate.
 	Taint *corev1.Taint
 	// Port is the one of the node that is taken, with protocol and address filled in.
 	Port *corev1.ContainerPort
-	// Requirement is what the pod wants of the labels or the name of a node, of a node selector or of the only term of an
-	// affinity, where it is the one at Index. It is nil if several terms are not met, or the only one is empty or malformed.
+	// Requirement is what the pod wants of the labels or the name of a node, of a node selector or of the
+	// only term of an affinity, where it is the one at Index. It is nil if several terms are not met, or the
+	// only one is empty or malformed.
 	Requirement *corev1.NodeSelectorRequirement
-	// Index is that of the constraint or term of the pod's spec that is not met. It is -1 if that is one of other pods.
+	// Index is that of the constraint or term of the pod's spec that is not met. It is -1 if that is one of
+	// other pods.
 	Index int
 	// Topology is where a rule about other pods is not met.
 	Topology *Topology
@@ -85,7 +89,8 @@ type Refusal struct {
 	Group *Group
 	// Object is what the refusal is about: a volume claim, a volume, a storage class, a pod group.
 	Object Object
-	// By is the object that decided about Object: the storage capacity that offers most, a volume, a storage class.
+	// By is the object that decided about Object: the storage capacity that offers most, a volume, a storage
+	// class.
 	By Object
 	// Pods are those that are in the way, sorted: that have the port, use the volume, or repel the pod.
 	Pods []inspect.PodRef

@@ -3,7 +3,8 @@ package filters
 // Plugin is the name of a plugin of kube-scheduler.
 type Plugin string
 
-// The plugins that decide where a pod can run. DynamicResources, which allocates devices, is not in this package.
+// The plugins that decide where a pod can run. DynamicResources, which allocates devices, is not in this
+// package.
 const (
 	SchedulingGates      Plugin = "SchedulingGates"
 	NodeName             Plugin = "NodeName"
@@ -26,17 +27,20 @@ const (
 // filter is a plugin as this package has it.
 type filter struct {
 	name Plugin
-	// prepare is what the plugin does before it is asked about nodes (PreEnqueue, PreFilter). The check is nil if the plugin
-	// has nothing to say of the pod on any node. The outcome is about the pod wherever it would run.
+	// prepare is what the plugin does before it is asked about nodes (PreEnqueue, PreFilter). The check is
+	// nil if the plugin has nothing to say of the pod on any node. The outcome is about the pod wherever it
+	// would run.
 	prepare func(p *Prepared) (check, Outcome)
-	// reads are the parts of a pod's spec that the plugin reads. They are set if it pays to remember what it said: then it may
-	// read all that belongs to no part too, but not the claims and nothing else of another part.
+	// reads are the parts of a pod's spec that the plugin reads. They are set if it pays to remember what it
+	// said: then it may read all that belongs to no part too, but not the claims and nothing else of another
+	// part.
 	reads specPart
 }
 
 // check is what a plugin knows of a pod in a cluster.
 type check interface {
-	// on says what the plugin has against a node. It must not be written to, and calls come from several goroutines at once.
+	// on says what the plugin has against a node. It must not be written to, and calls come from several
+	// goroutines at once.
 	on(n *nodeInfo) Outcome
 }
 

@@ -11,7 +11,8 @@ import (
 
 // requestRules are what decides how much a pod takes, besides the pod.
 type requestRules struct {
-	// podLevel: what the pod as a whole requests counts instead of the sum of its containers (gate PodLevelResources).
+	// podLevel: what the pod as a whole requests counts instead of the sum of its containers (gate
+	// PodLevelResources).
 	podLevel bool
 	// statuses: what a running pod has counts as well as what its spec says (gate InPlacePodVerticalScaling).
 	statuses bool
@@ -19,8 +20,8 @@ type requestRules struct {
 	podLevelStatuses bool
 	// devices: what allocated devices take of the node counts (gate DRANodeAllocatableResources).
 	devices bool
-	// perContainer: the larger of spec and status is taken for each container before they are summed up, only for containers
-	// that keep running, and only if the status has resources. Before 1.37.
+	// perContainer: the larger of spec and status is taken for each container before they are summed up, only
+	// for containers that keep running, and only if the status has resources. Before 1.37.
 	perContainer bool
 }
 
@@ -114,9 +115,9 @@ func (c *counter) hasStatus() bool {
 	return false
 }
 
-// atMost raises most to what the containers take together at any time, if take adds to total what one does, of which it is
-// told whether it ends before others begin. Init containers run one after the other, before the others, and those that
-// never end run besides all that come later.
+// atMost raises most to what the containers take together at any time, if take adds to total what one does,
+// of which it is told whether it ends before others begin. Init containers run one after the other, before
+// the others, and those that never end run besides all that come later.
 func (c *counter) atMost(take func(c *counter, container *corev1.Container, ends bool), withDevices bool) {
 	c.total.clear()
 	for i := range c.pod.Spec.Containers {
@@ -158,7 +159,8 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// addRequests adds what a container requests. A limit without a request is a request, as the API server makes it.
+// addRequests adds what a container requests. A limit without a request is a request, as the API server makes
+// it.
 func (c *counter) addRequests(container *corev1.Container, _ bool) { c.total.addRequests(container) }
 
 func (s *sum) addRequests(container *corev1.Container) {
@@ -247,8 +249,9 @@ func (c *counter) overridePodLevel() {
 	}
 }
 
-// podLevelRequests are those of the pod as a whole that can be made so. A limit without a request is a request, as the API
-// server makes it, unless containers request the resource and may have more together than each for itself.
+// podLevelRequests are those of the pod as a whole that can be made so. A limit without a request is a
+// request, as the API server makes it, unless containers request the resource and may have more together than
+// each for itself.
 func (c *counter) podLevelRequests() *sum {
 	out := &sum{}
 	for name, quantity := range c.pod.Spec.Resources.Requests {

@@ -9,13 +9,14 @@ func (x *Index) Tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
 	return (&Prepared{Index: x, Pod: pod}).tolerates(taint) || toleratedOnceCreated(pod, taint)
 }
 
-// DevicesTakeResources reports whether devices that a pod could get may take CPU, memory or other resources of their node.
+// DevicesTakeResources reports whether devices that a pod could get may take CPU, memory or other resources
+// of their node.
 func (x *Index) DevicesTakeResources(pod *corev1.Pod) bool {
 	return (&Prepared{Index: x, Pod: pod}).devicesTakeResources()
 }
 
-// Unseen is a doubt of a plugin if there may be pods on nodes that are not known, in any of the namespaces, or, if none is named,
-// anywhere. What is a clause: what that means.
+// Unseen is a doubt of a plugin if there may be pods on nodes that are not known, in any of the namespaces,
+// or, if none is named, anywhere. What is a clause: what that means.
 func (x *Index) Unseen(plugin Plugin, what string, namespaces ...string) []Doubt {
 	return x.unseen(plugin, what, namespaces...).Doubts
 }

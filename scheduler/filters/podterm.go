@@ -12,13 +12,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// podTerm is a term of a required pod affinity or anti-affinity: which pods it is about, and how near is near.
+// podTerm is a term of a required pod affinity or anti-affinity: which pods it is about, and how near is
+// near.
 type podTerm struct {
 	topologyKey string
 	pods        labels.Selector
 	// namespaces are those that are named, sorted; or that of the pod, if none is named or selected.
 	namespaces []string
-	// chosen selects further namespaces by their labels. It is nil if the term does not, and empty if it takes them all.
+	// chosen selects further namespaces by their labels. It is nil if the term does not, and empty if it
+	// takes them all.
 	chosen labels.Selector
 }
 
@@ -86,8 +88,8 @@ func newPodTerm(pod *corev1.Pod, raw *corev1.PodAffinityTerm) (*podTerm, error) 
 	return t, nil
 }
 
-// admitted is the selector of a term as it is once the API server has admitted the pod: it adds matchLabelKeys and
-// mismatchLabelKeys to it then, and the scheduler does not look at them.
+// admitted is the selector of a term as it is once the API server has admitted the pod: it adds
+// matchLabelKeys and mismatchLabelKeys to it then, and the scheduler does not look at them.
 func admitted(pod *corev1.Pod, raw *corev1.PodAffinityTerm) *metav1.LabelSelector {
 	if !uncreated(pod) {
 		return raw.LabelSelector
@@ -104,9 +106,9 @@ func (t *podTerm) selects(pod *corev1.Pod, namespace truth) truth {
 	return namespace
 }
 
-// takes reports whether a term is about pods of a namespace. The scheduler looks for the namespaces of the terms of the pod that
-// it schedules among those that exist; of a pod that is there, it compares the terms with the labels of one namespace,
-// which are none if it does not exist.
+// takes reports whether a term is about pods of a namespace. The scheduler looks for the namespaces of the
+// terms of the pod that it schedules among those that exist; of a pod that is there, it compares the terms
+// with the labels of one namespace, which are none if it does not exist.
 func (x *Index) takes(t *podTerm, namespace string, theirs bool) truth {
 	switch {
 	case slices.Contains(t.namespaces, namespace):
@@ -154,7 +156,8 @@ func (x *Index) namespaceLabels(name string) (labels.Set, bool) {
 	return all[i].Labels, true
 }
 
-// inWords says which pods a term is about, after the word for them. Other namespaces than that of the pod itself are named.
+// inWords says which pods a term is about, after the word for them. Other namespaces than that of the pod
+// itself are named.
 func (t *podTerm) inWords(of *corev1.Pod) string {
 	text := selectedBy(t.pods)
 	switch {

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// preparePodTopologySpread is the plugin PodTopologySpread: with the pod, no zone, node or other domain may have too many pods
-// of a kind compared to the domain with the fewest. Constraints that the scheduler would only like to be met, and its default
-// constraints, which are such, refuse nothing.
+// preparePodTopologySpread is the plugin PodTopologySpread: with the pod, no zone, node or other domain may
+// have too many pods of a kind compared to the domain with the fewest. Constraints that the scheduler would
+// only like to be met, and its default constraints, which are such, refuse nothing.
 func preparePodTopologySpread(p *Prepared) (check, Outcome) {
 	constraints, err := p.spreadConstraints()
 	switch {
@@ -56,7 +56,8 @@ type spreadConstraint struct {
 	moved bool
 }
 
-// spreadConstraints are the constraints of the pod that have to be met, or a refusal if one of them cannot be read.
+// spreadConstraints are the constraints of the pod that have to be met, or a refusal if one of them cannot be
+// read.
 func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
 	var out []*spreadConstraint
 	for i := range p.Pod.Spec.TopologySpreadConstraints {
@@ -87,8 +88,8 @@ func (x *Index) SpreadSelector(pod *corev1.Pod, c *corev1.TopologySpreadConstrai
 	return metav1.LabelSelectorAsSelector(source)
 }
 
-// withLabelKeys adds to a selector that labels have the values which the pod has, or other ones, as the API server does when
-// it admits a pod. What it has added already is not added again.
+// withLabelKeys adds to a selector that labels have the values which the pod has, or other ones, as the API
+// server does when it admits a pod. What it has added already is not added again.
 func withLabelKeys(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator, of map[string]string) *metav1.LabelSelector {
 	if selector == nil || len(keys) == 0 {
 		return selector // without a selector no pod is selected, whatever is added
@@ -142,8 +143,8 @@ func (c *podTopologySpread) labelled(node *corev1.Node) bool {
 	return true
 }
 
-// honours reports whether a node counts: as far as the constraint wants that, only nodes do that the pod could run on by its
-// node affinity and its tolerations.
+// honours reports whether a node counts: as far as the constraint wants that, only nodes do that the pod
+// could run on by its node affinity and its tolerations.
 func (c *spreadConstraint) honours(p *Prepared, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity) bool {
 	if policy := c.NodeAffinityPolicy; policy == nil || *policy == corev1.NodeInclusionPolicyHonor {
 		if match, err := affinity.Match(node); err != nil || !match {
@@ -183,8 +184,9 @@ func (c *spreadConstraint) add(pod *podInfo, p *Prepared, node string) {
 	}
 }
 
-// counts reports whether a pod on a node counts. Pods that are being deleted do not, nor does any if the selector is empty,
-// although that selects all pods. But neither is asked of pods that are only expected on the node.
+// counts reports whether a pod on a node counts. Pods that are being deleted do not, nor does any if the
+// selector is empty, although that selects all pods. But neither is asked of pods that are only expected on
+// the node.
 func (c *spreadConstraint) counts(pod *corev1.Pod) bool {
 	if pod.Spec.NodeName != "" && (pod.DeletionTimestamp != nil || c.selector.Empty()) {
 		return false

@@ -70,7 +70,8 @@ func TestPodTopologySpread(t *testing.T) {
 		"no selector":    {nodes: threeZones, pods: podsOf("w0@a1 app=web, w1@a2 app=web"), pod: podOf("w app=web", spread("zone", 1, nil))},
 		// d has no zone: it is refused, and its pods do not count.
 		"label missing": {nodes: threeZones + ", d", pods: podsOf("w0@d app=web"), pod: podOf("w app=web", spread("zone", 1, web)), want: "d: SpreadConstraint topologySpreadConstraints[0] label"},
-		// b1 has no rack: so the web pod on it does not count for zones either, nor does zone b as one with few pods.
+		// b1 has no rack: so the web pod on it does not count for zones either, nor does zone b as one with
+		// few pods.
 		"label of another constraint missing": {nodes: "a1 zone=a rack=r, b1 zone=b", pods: podsOf("w0@a1 app=web, w1@a1 app=web"), pod: podOf("w app=web", spread("zone", 1, web), spread("rack", 9, web)), want: "b1: SpreadConstraint topologySpreadConstraints[1] label"},
 		"two constraints":                     {nodes: "a1 zone=a host=a1, b1 zone=b host=b1", pods: podsOf("w0@a1 app=web"), pod: podOf("w app=web", spread("zone", 1, web), spread("host", 1, web)), want: "a1: SpreadConstraint topologySpreadConstraints[0]; SpreadConstraint topologySpreadConstraints[1]"},
 		// 3 domains where 4 are wanted: the fewest is taken to be 0, and each zone may have no more than one.
@@ -102,8 +103,8 @@ func TestPodTopologySpread(t *testing.T) {
 	}
 }
 
-// TestSpreadTaints has constraints that look at taints. Zones b and c have none of the pods; whether b or c counts as the zone
-// with the fewest decides about zone a.
+// TestSpreadTaints has constraints that look at taints. Zones b and c have none of the pods; whether b or c
+// counts as the zone with the fewest decides about zone a.
 func TestSpreadTaints(t *testing.T) {
 	honour := func(c *corev1.TopologySpreadConstraint) { c.NodeTaintsPolicy = ptr.To(corev1.NodeInclusionPolicyHonor) }
 	tolerating := func(tolerations ...corev1.Toleration) func(*corev1.Pod) {
@@ -139,8 +140,8 @@ func TestSpreadTaints(t *testing.T) {
 	}
 }
 
-// TestSpreadNominated has what the scheduler does not ask of pods that are only expected on a node: whether they are being
-// deleted, and whether the selector is empty.
+// TestSpreadNominated has what the scheduler does not ask of pods that are only expected on a node: whether
+// they are being deleted, and whether the selector is empty.
 func TestSpreadNominated(t *testing.T) {
 	for name, c := range map[string]struct {
 		other    *corev1.Pod

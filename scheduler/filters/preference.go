@@ -8,11 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Preference is a term of a pod about other pods for which nodes count more, or less: one that the scheduler would like to be
-// met, or one that the pod requires of the node that it is on already.
+// Preference is a term of a pod about other pods for which nodes count more, or less: one that the scheduler
+// would like to be met, or one that the pod requires of the node that it is on already.
 type Preference struct {
 	term podTerm
-	// Weight is what a pod that the term selects counts for. It is below 0 if the pod would rather not be near it.
+	// Weight is what a pod that the term selects counts for. It is below 0 if the pod would rather not be
+	// near it.
 	Weight int64
 }
 
@@ -25,7 +26,8 @@ type knownPreferences struct{ atomic.Pointer[[]Preference] }
 // TopologyKey is the label of nodes by which the preference tells what is near.
 func (p *Preference) TopologyKey() string { return p.term.topologyKey }
 
-// Preferences reads what a pod would like of the pods near it. It is an error if one of the terms cannot be read.
+// Preferences reads what a pod would like of the pods near it. It is an error if one of the terms cannot be
+// read.
 func Preferences(pod *corev1.Pod) ([]Preference, error) {
 	a := pod.Spec.Affinity
 	if a == nil {
@@ -89,8 +91,8 @@ func (p *podInfo) preferences() []Preference {
 	return out
 }
 
-// Selects reports whether a preference selects a pod; theirs says that it is one of a pod on a node, not of the pod that is to be
-// placed. It is not known if the labels of the pod's namespace were not read.
+// Selects reports whether a preference selects a pod; theirs says that it is one of a pod on a node, not of
+// the pod that is to be placed. It is not known if the labels of the pod's namespace were not read.
 func (x *Index) Selects(p *Preference, pod *corev1.Pod, theirs bool) (selects, known bool) {
 	if !theirs && x.snapshot.Release().Modelled().Before(37, 0) && p.term.chosen != nil && p.term.chosen.Matches(labels.Set{}) {
 		return p.term.selects(pod, yes) == yes, true // it goes on to compare the selector with no labels

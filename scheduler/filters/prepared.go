@@ -23,7 +23,8 @@ type Prepared struct {
 	all atomic.Pointer[[]Outcome]
 }
 
-// Prepare makes a pod ready to be asked about. The pod need not be in the snapshot. If it is, it must not be on a node.
+// Prepare makes a pod ready to be asked about. The pod need not be in the snapshot. If it is, it must not be
+// on a node.
 func (x *Index) Prepare(pod *corev1.Pod) *Prepared { return x.prepare(pod, newKin(pod)) }
 
 func (x *Index) prepare(pod *corev1.Pod, k *kin) *Prepared {
@@ -52,9 +53,9 @@ func (p *Prepared) add(plugin int, a statement) {
 
 // On says what all plugins have against a node of the snapshot, besides what they say of the pod everywhere.
 //
-// Pods of at least the same priority for which the scheduler has made room on the node are taken to be there, and also not
-// to be there: the pod has to pass either way, as for the scheduler. Whether it knows of those of another scheduler depends
-// on whether both run as one program, so these can only raise a doubt.
+// Pods of at least the same priority for which the scheduler has made room on the node are taken to be there,
+// and also not to be there: the pod has to pass either way, as for the scheduler. Whether it knows of those
+// of another scheduler depends on whether both run as one program, so these can only raise a doubt.
 func (p *Prepared) On(node inspect.NodeName) Outcome {
 	n := p.node(string(node))
 	if n == nil {
@@ -66,8 +67,8 @@ func (p *Prepared) On(node inspect.NodeName) Outcome {
 	return p.on(n)
 }
 
-// OnAll says what On does of all nodes of the snapshot, in their order, and remembers it. inTurn calls a function with each number
-// below another one, in any order or several at once.
+// OnAll says what On does of all nodes of the snapshot, in their order, and remembers it. inTurn calls a
+// function with each number below another one, in any order or several at once.
 func (p *Prepared) OnAll(inTurn func(n int, call func(int) error) error) []Outcome {
 	const chunk = 256
 	out := make([]Outcome, len(p.nodes))
@@ -119,7 +120,8 @@ func (p *Prepared) alone(n *nodeInfo) Outcome {
 	return o
 }
 
-// ahead are the other pods that wait for room on a node and come no later than the pod: those of its scheduler, and others.
+// ahead are the other pods that wait for room on a node and come no later than the pod: those of its
+// scheduler, and others.
 func (p *Prepared) ahead(n *nodeInfo) (ours, others []*podInfo) {
 	for _, other := range p.nominated[n.Name] {
 		same := other.Namespace == p.Pod.Namespace && other.Name == p.Pod.Name

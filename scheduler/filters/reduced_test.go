@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// TestReducedPodsAreAnsweredAlike: what is dropped of pods that are read from a server changes no answer of any filter,
-// neither about the pod nor about those that are on nodes already.
+// TestReducedPodsAreAnsweredAlike: what is dropped of pods that are read from a server changes no answer of
+// any filter, neither about the pod nor about those that are on nodes already.
 func TestReducedPodsAreAnsweredAlike(t *testing.T) {
 	worlds := 300
 	if testing.Short() {
@@ -53,8 +53,8 @@ func TestReducedPodsAreAnsweredAlike(t *testing.T) {
 	}
 }
 
-// TestReducedPodsTakeAsMuch: the resources of a pod, and the features that it needs of a node, are computed alike. The
-// filters do so with the functions that are called here.
+// TestReducedPodsTakeAsMuch: the resources of a pod, and the features that it needs of a node, are computed
+// alike. The filters do so with the functions that are called here.
 func TestReducedPodsTakeAsMuch(t *testing.T) {
 	declared := nodedeclaredfeatures.New(features.AllFeatures)
 	needed := map[string]bool{}

@@ -9,8 +9,8 @@ import (
 // Requests returns what a pod that is on no node asks of one, sorted by resource.
 func (x *Index) Requests(pod *corev1.Pod) []Amount { return x.rules.asked(pod) }
 
-// Left returns how much of a resource is left on a node. It is negative if the pods there take more than there is, and 0 on
-// a node that is not known.
+// Left returns how much of a resource is left on a node. It is negative if the pods there take more than
+// there is, and 0 on a node that is not known.
 func (x *Index) Left(node inspect.NodeName, resource corev1.ResourceName) int64 {
 	n := x.node(string(node))
 	if n == nil {

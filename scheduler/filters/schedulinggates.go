@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// prepareSchedulingGates is the plugin SchedulingGates: a pod with gates is not even put into the scheduler's queue, and
-// neither is one that its controller does not make.
+// prepareSchedulingGates is the plugin SchedulingGates: a pod with gates is not even put into the scheduler's
+// queue, and neither is one that its controller does not make.
 func prepareSchedulingGates(p *Prepared) (check, Outcome) {
 	var names []string
 	for i := range p.Pod.Spec.SchedulingGates {

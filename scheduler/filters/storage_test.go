@@ -193,7 +193,8 @@ func driver(name string, looks bool) *storagev1.CSIDriver {
 	return &storagev1.CSIDriver{ObjectMeta: named(name), Spec: storagev1.CSIDriverSpec{StorageCapacity: &looks}}
 }
 
-// room is a storage capacity, with sizes that are "" where the driver says none. Labels are those of the topology.
+// room is a storage capacity, with sizes that are "" where the driver says none. Labels are those of the
+// topology.
 func room(name, class, total, largest string, labels ...string) *storagev1.CSIStorageCapacity {
 	c := &storagev1.CSIStorageCapacity{ObjectMeta: in("driver-"+name, name), StorageClassName: class, NodeTopology: &metav1.LabelSelector{}}
 	for i := 0; i < len(labels); i += 2 {
@@ -212,7 +213,8 @@ func room(name, class, total, largest string, labels ...string) *storagev1.CSISt
 type storageCase struct {
 	objects []metav1.Object
 	pod     *corev1.Pod
-	// files says that the objects are from files, forbidden what cannot be read, minor the release if it is not the newest.
+	// files says that the objects are from files, forbidden what cannot be read, minor the release if it is
+	// not the newest.
 	files     bool
 	forbidden []inspect.Resource
 	minor     int
@@ -264,8 +266,8 @@ func (c storageCase) snapshot() *inspect.Snapshot {
 	return inspect.New(objects, config)
 }
 
-// says is what plugins say of a pod on all nodes ("*") and on each: codes of refusals with the object that decided, and what was
-// not read in brackets. What passes is not in it.
+// says is what plugins say of a pod on all nodes ("*") and on each: codes of refusals with the object that
+// decided, and what was not read in brackets. What passes is not in it.
 func (c storageCase) says(only ...Plugin) string {
 	return saysOf(NewIndex(c.snapshot(), nil), c.pod, only...)
 }

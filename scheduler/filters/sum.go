@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// sum adds up resource lists without rounding, which is done once at the end: half a byte and half a byte are one. It is what
-// adding quantities in a map does, without the maps.
+// sum adds up resource lists without rounding, which is done once at the end: half a byte and half a byte are
+// one. It is what adding quantities in a map does, without the maps.
 type sum struct{ parts []part }
 
 // part is an amount of a resource: whole + thousandths/1000. API servers round up to thousandths.
@@ -77,8 +77,8 @@ func (p *part) add(other part) {
 	}
 }
 
-// countless stands for sums that do not fit into 64 bits. The scheduler goes on with what is left of them, which may be
-// anything, so no such sum is decided about.
+// countless stands for sums that do not fit into 64 bits. The scheduler goes on with what is left of them,
+// which may be anything, so no such sum is decided about.
 const countless = math.MaxInt64
 
 // plus adds two numbers. A sum that is countless stays so.
@@ -89,7 +89,8 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// largestExact is the largest amount of which thousandths fit into 64 bits. Of larger ones only whole ones count.
+// largestExact is the largest amount of which thousandths fit into 64 bits. Of larger ones only whole ones
+// count.
 const largestExact = math.MaxInt64/1000 - 1
 
 func partOf(name corev1.ResourceName, quantity resource.Quantity) part {
@@ -107,8 +108,8 @@ func partOf(name corev1.ResourceName, quantity resource.Quantity) part {
 	return p
 }
 
-// amounts are the parts that the scheduler counts, in its units. It ignores names that it does not know, and the number of
-// pods, which is no sum of requests.
+// amounts are the parts that the scheduler counts, in its units. It ignores names that it does not know, and
+// the number of pods, which is no sum of requests.
 func (s *sum) amounts(known names) amounts {
 	if len(s.parts) == 0 {
 		return nil

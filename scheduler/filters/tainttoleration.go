@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// prepareTaintToleration is the plugin TaintToleration: a pod must tolerate the taints of its node, but for those that the
-// scheduler only tries to avoid.
+// prepareTaintToleration is the plugin TaintToleration: a pod must tolerate the taints of its node, but for
+// those that the scheduler only tries to avoid.
 func prepareTaintToleration(p *Prepared) (check, Outcome) {
 	if slices.ContainsFunc(p.Pod.Spec.Tolerations, toleratesAll) {
 		return nil, Outcome{}

@@ -10,13 +10,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Topology is where a rule about other pods is not met: on the nodes that have one value of a label, a domain.
+// Topology is where a rule about other pods is not met: on the nodes that have one value of a label, a
+// domain.
 type Topology struct {
-	// Key is the label of nodes, and Value that of the node. Without Labelled the node has no such label, which is
-	// what is wrong with it, and nothing else is set.
+	// Key is the label of nodes, and Value that of the node. Without Labelled the node has no such label,
+	// which is what is wrong with it, and nothing else is set.
 	Key, Value string
 	Labelled   bool
-	// Which says, after the word "pod", which ones the rule of the pod is about: " with app=web of namespace db".
+	// Which says, after the word "pod", which ones the rule of the pod is about: " with app=web of namespace
+	// db".
 	Which string
 	// Pods is how many pods the rule counts in the domain, without the pod that is asked about.
 	Pods int
@@ -26,17 +28,18 @@ type Topology struct {
 	Spread *Spread
 }
 
-// Spread is how pods are spread over domains: with the pod, the domain must not have more than MaxSkew pods above the fewest.
+// Spread is how pods are spread over domains: with the pod, the domain must not have more than MaxSkew pods
+// above the fewest.
 type Spread struct {
 	MaxSkew int
 	// Self: the pod itself is one of those that are counted.
 	Self bool
-	// Fewest is how many pods the domain with the fewest has, and FewestValue the first of such domains. If there are fewer
-	// Domains than MinDomains, Fewest is 0 and no domain has it.
+	// Fewest is how many pods the domain with the fewest has, and FewestValue the first of such domains. If
+	// there are fewer Domains than MinDomains, Fewest is 0 and no domain has it.
 	Fewest      int
 	FewestValue string
-	// Domains is how many domains the pod could be in by its node affinity and tolerations, as far as the constraint wants
-	// these to count.
+	// Domains is how many domains the pod could be in by its node affinity and tolerations, as far as the
+	// constraint wants these to count.
 	Domains, MinDomains int
 }
 
@@ -116,8 +119,8 @@ func (c crowds) at(d domain) *crowd {
 	return c.all[d]
 }
 
-// without returns the crowds of the domains of a key without some pods, and whether they are the same. It is false if there are
-// others of which it is not known whether they count.
+// without returns the crowds of the domains of a key without some pods, and whether they are the same. It is
+// false if there are others of which it is not known whether they count.
 func (c crowds) without(p *Prepared, gone []*podInfo, key string, local bool) (out crowds, same, ok bool) {
 	out, same = c, true
 	for _, pod := range gone {
@@ -151,8 +154,8 @@ func (c crowds) without(p *Prepared, gone []*podInfo, key string, local bool) (o
 	return out, same, true
 }
 
-// podsUnread reports whether there may be pods that are not in the snapshot, in any of the namespaces, or, if none is named,
-// anywhere.
+// podsUnread reports whether there may be pods that are not in the snapshot, in any of the namespaces, or, if
+// none is named, anywhere.
 func (x *Index) podsUnread(namespaces ...string) bool {
 	if h := x.snapshot.Health(inspect.Pods); h.State == inspect.Narrowed && len(namespaces) > 0 {
 		return slices.ContainsFunc(namespaces, func(n string) bool { return !slices.Contains(h.Namespaces, n) })
@@ -160,8 +163,8 @@ func (x *Index) podsUnread(namespaces ...string) bool {
 	return x.unread(inspect.Pods, len(x.snapshot.Objects().Pods))
 }
 
-// unseen is a doubt if there may be pods on nodes that are not known here, in any of the namespaces, or, if none is named,
-// anywhere: they were not read, or their nodes were not. What is a clause: what that means.
+// unseen is a doubt if there may be pods on nodes that are not known here, in any of the namespaces, or, if
+// none is named, anywhere: they were not read, or their nodes were not. What is a clause: what that means.
 func (x *Index) unseen(plugin Plugin, what string, namespaces ...string) Outcome {
 	var out Outcome
 	if !x.snapshot.NodesAssumed() && x.unread(inspect.Nodes, len(x.nodes)) {

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// topologyInWords says what is wrong with the domains of refusals, which have the same code and key. It is true of each.
+// topologyInWords says what is wrong with the domains of refusals, which have the same code and key. It is
+// true of each.
 func topologyInWords(refusals []Refusal) string {
 	first := &refusals[0]
 	switch t := first.Topology; {

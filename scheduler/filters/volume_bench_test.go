@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// BenchmarkVolumes asks about a pod with two claims on 5,000 nodes that have four pods with a volume each, four volumes of local
-// storage, and a storage capacity.
+// BenchmarkVolumes asks about a pod with two claims on 5,000 nodes that have four pods with a volume each,
+// four volumes of local storage, and a storage capacity.
 func BenchmarkVolumes(b *testing.B) {
 	for name, pod := range map[string]*corev1.Pod{"local": podWith("a", "b"), "capacity": podWith("c"), "bound": podWith("d"), "missing": podWith("e", "f")} {
 		b.Run(name, func(b *testing.B) {

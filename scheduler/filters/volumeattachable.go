@@ -7,11 +7,12 @@ import (
 	csitranslation "k8s.io/csi-translation-lib"
 )
 
-// attachable is what of a volume counts towards the volumes that a node can attach by a driver. The zero value counts nowhere.
+// attachable is what of a volume counts towards the volumes that a node can attach by a driver. The zero
+// value counts nowhere.
 type attachable struct {
 	attachedVolume
-	// plugin is the one that served such volumes before CSI drivers did, or "": only on nodes that have migrated from it does
-	// the volume count.
+	// plugin is the one that served such volumes before CSI drivers did, or "": only on nodes that have
+	// migrated from it does the volume count.
 	plugin string
 }
 
@@ -36,7 +37,8 @@ func (o *volumeObjects) attachables(claims map[objectName]*corev1.PersistentVolu
 	return out
 }
 
-// attachable says how a claim counts: as its volume, or, if that is not known, as what its storage class would make.
+// attachable says how a claim counts: as its volume, or, if that is not known, as what its storage class
+// would make.
 func (o *volumeObjects) attachable(claim *corev1.PersistentVolumeClaim) attachable {
 	pv := o.volumes[claim.Spec.VolumeName]
 	switch {
@@ -80,7 +82,8 @@ func attachableBuiltIn(pv *corev1.PersistentVolume) attachable {
 	return attachable{attachedVolume: attachedVolume{driver: translated.Spec.CSI.Driver, handle: translated.Spec.CSI.VolumeHandle}, plugin: plugin}
 }
 
-// attachableInline says how a disk counts that a pod names itself. The error says why its CSI driver cannot serve it.
+// attachableInline says how a disk counts that a pod names itself. The error says why its CSI driver cannot
+// serve it.
 func attachableInline(v *corev1.Volume, namespace string) (attachable, error) {
 	if !builtInDisk(v) {
 		return attachable{}, nil

@@ -16,8 +16,8 @@ const (
 	selectedNode  = "volume.kubernetes.io/selected-node"
 )
 
-// prepareVolumeBinding is the plugin VolumeBinding: each claim of a pod must be bound to a volume that the node reaches, or
-// there must be such a volume, or it can be made.
+// prepareVolumeBinding is the plugin VolumeBinding: each claim of a pod must be bound to a volume that the
+// node reaches, or there must be such a volume, or it can be made.
 func prepareVolumeBinding(p *Prepared) (check, Outcome) {
 	v, everywhere := newVolumeBinding(p.Index, p.Pod)
 	if len(v.bound)+len(v.selected)+len(v.waiting) == 0 {
@@ -30,7 +30,8 @@ func prepareVolumeBinding(p *Prepared) (check, Outcome) {
 type volumeBinding struct {
 	index *Index
 	bound []*boundClaim
-	// selected are claims for which a node has been chosen, waiting those for which none has, the smallest first.
+	// selected are claims for which a node has been chosen, waiting those for which none has, the smallest
+	// first.
 	selected, waiting []*waitingClaim
 	// anywhere are volumes that all nodes reach and that suit several claims of the pod.
 	anywhere []volumeGroup
@@ -101,8 +102,9 @@ func (v *volumeBinding) addUnbound(use volumeUse) Outcome {
 	return Outcome{}
 }
 
-// lateClass returns the storage class of a claim that is not bound, if it binds claims once a node has been chosen
-// (WaitForFirstConsumer). Other claims have to be bound before the scheduler looks for a node, and the outcome says so.
+// lateClass returns the storage class of a claim that is not bound, if it binds claims once a node has been
+// chosen (WaitForFirstConsumer). Other claims have to be bound before the scheduler looks for a node, and the
+// outcome says so.
 func (x *Index) lateClass(plugin Plugin, use *volumeUse) (*storagev1.StorageClass, Outcome) {
 	name, classes := classOfClaim(use.claim), x.storage.byName().classes
 	class := classes[name]
@@ -138,7 +140,8 @@ func (v *volumeBinding) on(n *nodeInfo) Outcome {
 	return out
 }
 
-// verdicts says how the claims that are or can be bound fare on a node: those that are bound, then the others.
+// verdicts says how the claims that are or can be bound fare on a node: those that are bound, then the
+// others.
 func (v *volumeBinding) verdicts(n *nodeInfo) []VolumeVerdict {
 	out := make([]VolumeVerdict, 0, len(v.bound)+len(v.selected)+len(v.waiting))
 	for _, b := range v.bound {

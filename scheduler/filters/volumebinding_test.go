@@ -72,7 +72,8 @@ func TestBoundVolumes(t *testing.T) {
 	})
 }
 
-// TestMigratedVolumes: volumes of what Kubernetes once had built in, on nodes that serve them by a CSI driver and on others.
+// TestMigratedVolumes: volumes of what Kubernetes once had built in, on nodes that serve them by a CSI driver
+// and on others.
 func TestMigratedVolumes(t *testing.T) {
 	const driverZone = "topology.ebs.csi.aws.com/zone"
 	// Node a has only the label of the CSI driver, node b only the general one.
@@ -228,7 +229,8 @@ func TestVolumesOfSeveralClaims(t *testing.T) {
 		"the smallest is served first": {liveSnapshot(podWith("large", "small"), a, local, pvc("large", "local", size("20Gi")), pvc("small", "local"), pv("v", "local", holds("20Gi")), pv("w", "local")), "", ""},
 		"the smallest takes the only volume": {liveSnapshot(podWith("large", "small"), a, local, pvc("large", "local", size("20Gi")), pvc("small", "local"), pv("v", "local", holds("20Gi"))),
 			"a: VolumeUnbound local", "suit the claim ml/large are taken"},
-		// Claims of one size are served in the order of the pod: "any" takes the smaller volume, which is the only one that is hot.
+		// Claims of one size are served in the order of the pod: "any" takes the smaller volume, which is the
+		// only one that is hot.
 		"greedy, in the order of the pod": {liveSnapshot(podWith("any", "hot"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local", holds("20Gi"))),
 			"a: VolumeUnbound local", "suit the claim ml/hot are taken"},
 		"the other order": {liveSnapshot(podWith("hot", "any"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local", holds("20Gi"))), "", ""},

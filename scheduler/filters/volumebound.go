@@ -17,8 +17,8 @@ type boundClaim struct {
 	volumeUse
 	volume *corev1.PersistentVolume            // nil if there is none
 	nodes  *nodeaffinity.LazyErrorNodeSelector // nil: all nodes
-	// plugin is the one that served the volume before CSI drivers did, or "". Nodes that have migrated to the CSI
-	// driver look at migrated instead of the volume.
+	// plugin is the one that served the volume before CSI drivers did, or "". Nodes that have migrated to the
+	// CSI driver look at migrated instead of the volume.
 	plugin        string
 	migrated      *corev1.PersistentVolume
 	migratedNodes *nodeaffinity.LazyErrorNodeSelector
@@ -43,8 +43,9 @@ func (v *volumeBinding) addBound(use volumeUse) Outcome {
 	return v.index.untranslated(b)
 }
 
-// untranslated is a doubt about a volume that no CSI driver can serve, if some node would serve it so. There the plugin fails instead of
-// refusing, and kube-scheduler gives up on the pod, whatever it found of other nodes, unless something refuses that node before.
+// untranslated is a doubt about a volume that no CSI driver can serve, if some node would serve it so. There
+// the plugin fails instead of refusing, and kube-scheduler gives up on the pod, whatever it found of other
+// nodes, unless something refuses that node before.
 func (x *Index) untranslated(b *boundClaim) Outcome {
 	if b.err == nil || !slices.ContainsFunc(x.nodes, func(n *nodeInfo) bool {
 		migrated, _ := x.migratedOn(b.plugin, n)
@@ -76,7 +77,8 @@ func selectorOf(pv *corev1.PersistentVolume) *nodeaffinity.LazyErrorNodeSelector
 	return nodeaffinity.NewLazyErrorNodeSelector(required)
 }
 
-// migrate finds out what the volume is to nodes that use the CSI driver in place of what Kubernetes once had built in.
+// migrate finds out what the volume is to nodes that use the CSI driver in place of what Kubernetes once had
+// built in.
 func (b *boundClaim) migrate() {
 	translator := csitranslation.New()
 	if !translator.IsPVMigratable(b.volume) {

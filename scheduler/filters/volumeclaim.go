@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// VolumeAnswer is what the scheduler's plugins say of a pod that has nothing but one volume claim, and so of the claim.
+// VolumeAnswer is what the scheduler's plugins say of a pod that has nothing but one volume claim, and so of
+// the claim.
 type VolumeAnswer struct {
 	Claim *corev1.PersistentVolumeClaim
 	// Bound says that the claim has its volume.
@@ -23,7 +24,8 @@ type VolumeAnswer struct {
 	Everywhere Outcome
 	// Nodes are sorted by name. There is one for each that was asked about.
 	Nodes []ClaimOnNode
-	// Users are pods on nodes that use the claim, Waiting those that wait for a node and use it. Both are sorted.
+	// Users are pods on nodes that use the claim, Waiting those that wait for a node and use it. Both are
+	// sorted.
 	Users, Waiting []inspect.PodRef
 }
 
@@ -33,12 +35,13 @@ type ClassName struct{ Name, Provisioner string }
 // ClaimOnNode is how a volume claim fares on a node.
 type ClaimOnNode struct {
 	Node inspect.NodeName
-	// VolumeVerdict is that of the plugin VolumeBinding. The rule is empty if the claim is refused everywhere.
+	// VolumeVerdict is that of the plugin VolumeBinding. The rule is empty if the claim is refused
+	// everywhere.
 	VolumeVerdict
 	// Others is what the plugins NodeVolumeLimits and VolumeZone say.
 	Others Outcome
-	// Together is what becomes of the claim beside others of one pod, for each pod that waits, where the claims do not fit
-	// together although each does alone. It is in the order of the pods.
+	// Together is what becomes of the claim beside others of one pod, for each pod that waits, where the
+	// claims do not fit together although each does alone. It is in the order of the pods.
 	Together []VolumeTogether
 }
 
@@ -54,20 +57,20 @@ type VolumeTogether struct {
 	Pod inspect.PodRef
 	// Claims are all of them, the smallest first.
 	Claims []Object
-	// Wanted is what they ask for in sum, Left what By has left in sum. Both are nil if the claims need volumes that there are
-	// already.
+	// Wanted is what they ask for in sum, Left what By has left in sum. Both are nil if the claims need
+	// volumes that there are already.
 	Wanted, Left *resource.Quantity
 	By           Object
-	// Refused says that the scheduler notices, and refuses the node. It compares each claim alone with what can be made, so
-	// it does not notice that the sum is too much.
+	// Refused says that the scheduler notices, and refuses the node. It compares each claim alone with what
+	// can be made, so it does not notice that the sum is too much.
 	Refused bool
 }
 
 // maxTogether bounds the pods for which it is tried whether all their claims fit together.
 const maxTogether = 16
 
-// VolumeClaim says of a claim of the snapshot how it fares on nodes, all of them if none is given. It is false if there is
-// no such claim.
+// VolumeClaim says of a claim of the snapshot how it fares on nodes, all of them if none is given. It is
+// false if there is no such claim.
 func (x *Index) VolumeClaim(namespace, name string, nodes ...inspect.NodeName) (*VolumeAnswer, bool) {
 	claim := x.storage.claims()[objectName{namespace, name}]
 	if claim == nil {
@@ -210,8 +213,8 @@ func sharedVolumes(verdicts []VolumeVerdict) (VolumeTogether, bool) {
 	return t, short
 }
 
-// sumOfRoom are the claims that are compared with the storage capacity that decides about one of them, if they ask for more
-// than it has.
+// sumOfRoom are the claims that are compared with the storage capacity that decides about one of them, if
+// they ask for more than it has.
 func (x *Index) sumOfRoom(verdicts []VolumeVerdict, on *ClaimOnNode, class string) (VolumeTogether, bool) {
 	t := VolumeTogether{By: on.By}
 	sum := &resource.Quantity{}

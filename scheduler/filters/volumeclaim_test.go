@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// nodeByNode asks about claim ml/data and says for each node what decides, what is offered and what else there is to say.
+// nodeByNode asks about claim ml/data and says for each node what decides, what is offered and what else
+// there is to say.
 func nodeByNode(t *testing.T, objects ...metav1.Object) string {
 	t.Helper()
 	answer, ok := NewIndex(liveSnapshot(nil, objects...).snapshot(), nil).VolumeClaim("ml", "data")

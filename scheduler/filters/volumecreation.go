@@ -10,10 +10,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Volume claims from files may not have been created yet either, and claims of pods that have not been are not there.
+// Volume claims from files may not have been created yet either, and claims of pods that have not been are
+// not there.
 
-// DefaultStorageClass returns the class of which claims get a volume that do not name any, or nil (admission plugin
-// DefaultStorageClass). Of several it is the newest.
+// DefaultStorageClass returns the class of which claims get a volume that do not name any, or nil (admission
+// plugin DefaultStorageClass). Of several it is the newest.
 func DefaultStorageClass(classes []*storagev1.StorageClass) *storagev1.StorageClass {
 	var best *storagev1.StorageClass
 	for _, class := range classes {
@@ -44,7 +45,8 @@ func (o *volumeObjects) onceCreated(claim *corev1.PersistentVolumeClaim) *corev1
 	return out
 }
 
-// claimFor is the claim that will be made for an ephemeral volume once its pod has been created. It is nil if the pod has been.
+// claimFor is the claim that will be made for an ephemeral volume once its pod has been created. It is nil if
+// the pod has been.
 func (o *volumeObjects) claimFor(pod *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if !uncreated(pod) || v.Ephemeral == nil || v.Ephemeral.VolumeClaimTemplate == nil {
 		return nil
@@ -58,8 +60,8 @@ func (o *volumeObjects) claimFor(pod *corev1.Pod, v *corev1.Volume) *corev1.Pers
 	return o.onceCreated(claim)
 }
 
-// ClaimsToCome returns the names of the claims that will be made for a pod once it has been created, with which it is decided.
-// They are in the order of its volumes.
+// ClaimsToCome returns the names of the claims that will be made for a pod once it has been created, with
+// which it is decided. They are in the order of its volumes.
 func (x *Index) ClaimsToCome(pod *corev1.Pod) []string {
 	var out []string
 	for _, use := range x.volumesOf(pod) {

@@ -8,12 +8,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// exclusiveDisk reports whether a volume is a disk that the pod names itself and that pods on one node cannot always share.
+// exclusiveDisk reports whether a volume is a disk that the pod names itself and that pods on one node cannot
+// always share.
 func exclusiveDisk(v *corev1.Volume) bool {
 	return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.RBD != nil || v.ISCSI != nil
 }
 
-// sharingDisk are those of the pods on a node that have the disk of a volume in a way that keeps others from it, sorted.
+// sharingDisk are those of the pods on a node that have the disk of a volume in a way that keeps others from
+// it, sorted.
 func sharingDisk(v *corev1.Volume, pods []*podInfo) []inspect.PodRef {
 	var out []inspect.PodRef
 	for _, other := range pods {
@@ -24,8 +26,8 @@ func sharingDisk(v *corev1.Volume, pods []*podInfo) []inspect.PodRef {
 	return out
 }
 
-// diskConflict reports whether two volumes of pods on one node are the same disk and cannot be used by both. Disks of
-// AWS serve one pod however they are used, the others any number of pods that only read.
+// diskConflict reports whether two volumes of pods on one node are the same disk and cannot be used by both.
+// Disks of AWS serve one pod however they are used, the others any number of pods that only read.
 func diskConflict(a, b *corev1.Volume) bool {
 	switch {
 	case a.AWSElasticBlockStore != nil && b.AWSElasticBlockStore != nil && a.AWSElasticBlockStore.VolumeID == b.AWSElasticBlockStore.VolumeID:

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// volumeIndex finds objects of storage by name. It is built when a pod with volumes is first asked about, and snapshots in
-// which these objects and the nodes are the same share it.
+// volumeIndex finds objects of storage by name. It is built when a pod with volumes is first asked about, and
+// snapshots in which these objects and the nodes are the same share it.
 type volumeIndex struct {
 	*storageIndex
 	*volumeOffers
@@ -80,7 +80,8 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 	return v
 }
 
-// newStorageIndex returns the index of a snapshot, with objects that are known but for CSINodes if they are not nil.
+// newStorageIndex returns the index of a snapshot, with objects that are known but for CSINodes if they are
+// not nil.
 func newStorageIndex(s *inspect.Snapshot, known *volumeObjects) *storageIndex {
 	v := &storageIndex{files: s.ServerVersion() == "", reaches: &sync.Map{}}
 	v.byName = sync.OnceValue(func() *volumeObjects {
@@ -101,7 +102,8 @@ func (o *volumeObjects) with(objects *inspect.Objects) *volumeObjects {
 	return &out
 }
 
-// sameStorage reports whether all that a storageIndex is made of is the same in two snapshots, but for CSINodes.
+// sameStorage reports whether all that a storageIndex is made of is the same in two snapshots, but for
+// CSINodes.
 func sameStorage(s, t *inspect.Snapshot) bool {
 	a, b := s.Objects(), t.Objects()
 	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
@@ -148,8 +150,8 @@ func byObjectName[T metav1.Object](objects []T) map[string]T {
 	return out
 }
 
-// classOfClaim returns the name of the StorageClass that a claim asks for, or "". As in the scheduler, the annotation that
-// preceded the field counts first.
+// classOfClaim returns the name of the StorageClass that a claim asks for, or "". As in the scheduler, the
+// annotation that preceded the field counts first.
 func classOfClaim(claim *corev1.PersistentVolumeClaim) string {
 	if class, found := claim.Annotations[corev1.BetaStorageClassAnnotation]; found {
 		return class
@@ -168,8 +170,8 @@ func classOfVolume(volume *corev1.PersistentVolume) string {
 	return volume.Spec.StorageClassName
 }
 
-// storageUnread reports whether there may be objects of a kind of storage, in a namespace, that are not known. Files hold
-// all that there is, unless reading them failed.
+// storageUnread reports whether there may be objects of a kind of storage, in a namespace, that are not
+// known. Files hold all that there is, unless reading them failed.
 func (x *Index) storageUnread(r inspect.Resource, namespace string, known int) bool {
 	h := x.snapshot.Health(r)
 	switch {

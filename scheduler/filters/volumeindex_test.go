@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestStorageShared changes one kind of object after the other, each time so that the pod no longer passes: an index that takes
-// over what another one knows says what one that is made from nothing says.
+// TestStorageShared changes one kind of object after the other, each time so that the pod no longer passes:
+// an index that takes over what another one knows says what one that is made from nothing says.
 func TestStorageShared(t *testing.T) {
 	ofStorage := []Plugin{VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone}
 	pod := podWith("data", "logs", "more")

@@ -18,8 +18,9 @@ const (
 	refused
 )
 
-// volumeMatch is how the scheduler gives volumes that there are to the claims of a pod on a node: to the smallest claim first,
-// each time the smallest volume that suits. Which of several volumes of that size it takes is chance, so all are tried.
+// volumeMatch is how the scheduler gives volumes that there are to the claims of a pod on a node: to the
+// smallest claim first, each time the smallest volume that suits. Which of several volumes of that size it
+// takes is chance, so all are tried.
 type volumeMatch struct {
 	claims []*waitingClaim // sorted
 	// otherwise is how each claim fares that gets none of the volumes.
@@ -47,7 +48,8 @@ type volumeGroup struct {
 // mostMatched is the number of claims of a pod for which volumes that there are can be told apart.
 const mostMatched = 64
 
-// maxMatchSteps bounds the search for all ways in which volumes can be given. Only pods with many claims reach it.
+// maxMatchSteps bounds the search for all ways in which volumes can be given. Only pods with many claims
+// reach it.
 const maxMatchSteps = 4096
 
 // run finds all results.
@@ -100,7 +102,8 @@ func (m *volumeMatch) give(i int, pv *corev1.PersistentVolume) {
 	m.from(i + 1)
 }
 
-// reserved are the volumes that are reserved for a claim and not given to it already: a pod may have a claim twice.
+// reserved are the volumes that are reserved for a claim and not given to it already: a pod may have a claim
+// twice.
 func (m *volumeMatch) reserved(i int) []*corev1.PersistentVolume {
 	var out []*corev1.PersistentVolume
 	for _, pv := range m.claims[i].prebound {

@@ -11,8 +11,9 @@ import (
 	"k8s.io/component-helpers/storage/volume"
 )
 
-// TestVolumesAsUpstream compares, for random claims of a pod and random volumes, with the function by which the scheduler finds
-// a volume for a claim, called for one claim after the other as its plugin does, with volumes in many random orders.
+// TestVolumesAsUpstream compares, for random claims of a pod and random volumes, with the function by which
+// the scheduler finds a volume for a claim, called for one claim after the other as its plugin does, with
+// volumes in many random orders.
 func TestVolumesAsUpstream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]int{}
@@ -83,7 +84,8 @@ func randomVolumes(rng *rand.Rand) ([]metav1.Object, []*corev1.PersistentVolumeC
 	return objects, claims, volumes
 }
 
-// upstreamMatches says whether all claims get volumes in some order of the volumes, and whether one gets none in some order.
+// upstreamMatches says whether all claims get volumes in some order of the volumes, and whether one gets none
+// in some order.
 func upstreamMatches(t *testing.T, rng *rand.Rand, n *corev1.Node, claims []*corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume) (yes, no bool) {
 	sorted := make([]*waitingClaim, len(claims))
 	for i, c := range claims {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// migrates reports whether the scheduler may treat what a plugin serves that Kubernetes once had built in as volumes of the
-// CSI driver that came after it.
+// migrates reports whether the scheduler may treat what a plugin serves that Kubernetes once had built in as
+// volumes of the CSI driver that came after it.
 func migrates(plugin string) bool {
 	switch plugin {
 	case builtin.AWSEBSInTreePluginName, builtin.GCEPDInTreePluginName, builtin.AzureDiskInTreePluginName,
@@ -22,8 +22,8 @@ func migrates(plugin string) bool {
 	return false
 }
 
-// migratedOn reports whether the kubelet of a node says that it uses the CSI driver in place of a plugin. It is not known if the
-// CSINode was not read.
+// migratedOn reports whether the kubelet of a node says that it uses the CSI driver in place of a plugin. It
+// is not known if the CSINode was not read.
 func (x *Index) migratedOn(plugin string, n *nodeInfo) (migrated, known bool) {
 	if plugin == "" {
 		return false, true
@@ -40,8 +40,8 @@ func saysMigrated(node *storagev1.CSINode, plugin string) bool {
 	return slices.Contains(strings.Split(node.Annotations[corev1.MigratedPluginsAnnotationKey], ","), plugin)
 }
 
-// countsMigrated reports whether volumes of a plugin count towards what the CSI driver that came after it can attach. Since 1.36
-// a node need not say that it has migrated.
+// countsMigrated reports whether volumes of a plugin count towards what the CSI driver that came after it can
+// attach. Since 1.36 a node need not say that it has migrated.
 func (x *Index) countsMigrated(plugin string, node *storagev1.CSINode) bool {
 	switch {
 	case plugin == "":

@@ -8,7 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nearest says in a refusal what there is of volumes on a node, of those that it reaches: what comes nearest to the claim.
+// nearest says in a refusal what there is of volumes on a node, of those that it reaches: what comes nearest
+// to the claim.
 func (w *waitingClaim) nearest(volumes []*corev1.PersistentVolume, n *nodeInfo, verdict *VolumeVerdict) {
 	if verdict.Rule != VolumeExisting {
 		return // a volume would have to be made, and the verdict says why it cannot be

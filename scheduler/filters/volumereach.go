@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/storage"
 )
 
-// volumeReach says which volumes of a StorageClass which nodes can reach. Local storage has volumes for each node, so trying
-// every volume on every node would be quadratic in the size of a cluster.
+// volumeReach says which volumes of a StorageClass which nodes can reach. Local storage has volumes for each
+// node, so trying every volume on every node would be quadratic in the size of a cluster.
 type volumeReach struct {
 	anywhere []*corev1.PersistentVolume // without node affinity
 	byLabel  map[string]map[string][]*reachedVolume
@@ -63,8 +63,8 @@ func requiredNodes(pv *corev1.PersistentVolume) *corev1.NodeSelector {
 	return pv.Spec.NodeAffinity.Required
 }
 
-// decidingLabel returns a label that nodes need to match a selector, with the values of which they need one. The key is empty
-// if there is no such label, or it is not easily seen.
+// decidingLabel returns a label that nodes need to match a selector, with the values of which they need one.
+// The key is empty if there is no such label, or it is not easily seen.
 func decidingLabel(selector *corev1.NodeSelector) (key string, values []string) {
 	if len(selector.NodeSelectorTerms) != 1 {
 		return "", nil
@@ -99,7 +99,8 @@ func (r *volumeReach) at(n *nodeInfo) []*corev1.PersistentVolume {
 	return out // in no order: whoever picks volumes sorts them
 }
 
-// labelsOnly is a node as the node affinity of volumes sees it: without a name, which is why field selectors match all nodes.
+// labelsOnly is a node as the node affinity of volumes sees it: without a name, which is why field selectors
+// match all nodes.
 func labelsOnly(n *nodeInfo) *corev1.Node {
 	var node corev1.Node
 	node.Labels = n.Labels

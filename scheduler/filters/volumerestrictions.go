@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// prepareVolumeRestrictions is the plugin VolumeRestrictions: a claim with access mode ReadWriteOncePod serves one pod, and
-// some disks that pods name themselves serve one pod on a node.
+// prepareVolumeRestrictions is the plugin VolumeRestrictions: a claim with access mode ReadWriteOncePod
+// serves one pod, and some disks that pods name themselves serve one pod on a node.
 func prepareVolumeRestrictions(p *Prepared) (check, Outcome) {
 	var everywhere Outcome
 	v := &volumeRestrictions{alone: map[string]volumeUse{}}
@@ -116,8 +116,8 @@ func (v *volumeRestrictions) on(n *nodeInfo) Outcome {
 	return out
 }
 
-// usersWith are the users of claims, together with pods that wait for room on the node. As in the scheduler, the namespace of
-// those that wait is not looked at.
+// usersWith are the users of claims, together with pods that wait for room on the node. As in the scheduler,
+// the namespace of those that wait is not looked at.
 func (v *volumeRestrictions) usersWith(n *nodeInfo) map[string][]inspect.PodRef {
 	waits := func(other *podInfo) bool { return other.Spec.NodeName == "" }
 	if !slices.ContainsFunc(n.pods, waits) {

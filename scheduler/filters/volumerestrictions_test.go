@@ -91,8 +91,8 @@ func TestReadWriteOncePod(t *testing.T) {
 		"pods not read":                     {liveSnapshot(podWith("mine"), a, b, mine).without("pods"), "*: [pods]", ""},
 		"a missing claim":                   {liveSnapshot(podWith("gone"), a, b), "*: VolumeUnbound", "the volume claim ml/gone does not exist"},
 		"a claim that could not be read":    {liveSnapshot(podWith("gone"), a, b).without("persistentvolumeclaims"), "*: [persistentvolumeclaims]", ""},
-		// The scheduler does not ask the plugin at all about a pod with neither a disk nor a claim in use, so one that waits
-		// for room does not count; if it does ask, it counts claims of any namespace.
+		// The scheduler does not ask the plugin at all about a pod with neither a disk nor a claim in use, so
+		// one that waits for room does not count; if it does ask, it counts claims of any namespace.
 		"a pod that waits for room":                 {liveSnapshot(podWith("mine"), a, b, mine, waits("b", "q", podWith("mine"))), "", ""},
 		"a pod that waits, beside a disk":           {liveSnapshot(both, a, b, mine, waits("b", "q", podWith("mine"))), "b: VolumeInUse", ""},
 		"a pod of another namespace, beside a disk": {liveSnapshot(both, a, b, mine, stranger), "b: VolumeInUse", ""},

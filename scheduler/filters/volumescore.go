@@ -2,8 +2,8 @@ package filters
 
 import corev1 "k8s.io/api/core/v1"
 
-// VolumesDiffer reports whether nodes that fit a pod may differ in the volumes that its claims would get there: by the size of
-// those that there are, or by how much can be made.
+// VolumesDiffer reports whether nodes that fit a pod may differ in the volumes that its claims would get
+// there: by the size of those that there are, or by how much can be made.
 func (x *Index) VolumesDiffer(pod *corev1.Pod) bool {
 	v, everywhere := newVolumeBinding(x, pod)
 	if len(everywhere.Doubts) > 0 || len(v.waiting) > 0 && v.volumesUnread {

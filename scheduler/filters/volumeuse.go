@@ -22,13 +22,15 @@ type volumeUse struct {
 	unread bool
 }
 
-// volumesOf returns the volumes of a pod that come from claims, in the order of the pod. What the filters read of a pod's
-// volumes is, besides the name of the volume: persistentVolumeClaim.claimName, whether there is an ephemeral, and of the disks
-// that predate CSI all fields of gcePersistentDisk, awsElasticBlockStore, iscsi, rbd, azureDisk, cinder and portworxVolume.
+// volumesOf returns the volumes of a pod that come from claims, in the order of the pod. What the filters
+// read of a pod's volumes is, besides the name of the volume: persistentVolumeClaim.claimName, whether there
+// is an ephemeral, and of the disks that predate CSI all fields of gcePersistentDisk, awsElasticBlockStore,
+// iscsi, rbd, azureDisk, cinder and portworxVolume.
 //
-// Of claims and volumes they read the annotations volume.beta.kubernetes.io/storage-class, of claims also those of binding
-// (bind-completed, selected-node), and the owners; of volumes the labels, csi.driver, csi.volumeHandle and the fields of disks
-// that predate CSI; of CSINodes the annotation storage.alpha.kubernetes.io/migrated-plugins.
+// Of claims and volumes they read the annotations volume.beta.kubernetes.io/storage-class, of claims also
+// those of binding (bind-completed, selected-node), and the owners; of volumes the labels, csi.driver,
+// csi.volumeHandle and the fields of disks that predate CSI; of CSINodes the annotation
+// storage.alpha.kubernetes.io/migrated-plugins.
 func (x *Index) volumesOf(pod *corev1.Pod) []volumeUse {
 	var out []volumeUse
 	for i := range pod.Spec.Volumes {
@@ -77,15 +79,16 @@ func (u *volumeUse) absent(plugin Plugin) Outcome {
 	}
 }
 
-// unusable is the refusal of a claim in a state in which no pod can use it. The plugins that look at claims notice the same
-// things, in the same words.
+// unusable is the refusal of a claim in a state in which no pod can use it. The plugins that look at claims
+// notice the same things, in the same words.
 func (u *volumeUse) unusable(plugin Plugin, state, message string) Outcome {
 	return refuse(Refusal{
 		Plugin: plugin, Code: VolumeUnbound, Key: state + " " + u.name.String(), Unresolvable: true, Object: u.object(), Message: message,
 	})
 }
 
-// fromOtherPod says that a claim was not made for the pod whose ephemeral volume it would have to be, or nothing.
+// fromOtherPod says that a claim was not made for the pod whose ephemeral volume it would have to be, or
+// nothing.
 func (u *volumeUse) fromOtherPod(plugin Plugin, pod *corev1.Pod) Outcome {
 	if !u.ephemeral || ephemeral.VolumeIsForPod(pod, u.claim) == nil {
 		return Outcome{}

@@ -19,7 +19,8 @@ const (
 	VolumeTopology VolumeRule = "Topology"
 	// VolumeRoom: what can still be provisioned, by a CSIStorageCapacity.
 	VolumeRoom VolumeRule = "Capacity"
-	// VolumeUntracked: a volume is made, and nobody looks at what is left, as the CSIDriver does not ask for that.
+	// VolumeUntracked: a volume is made, and nobody looks at what is left, as the CSIDriver does not ask for
+	// that.
 	VolumeUntracked VolumeRule = "CapacityIgnored"
 	// VolumeSizeless: a volume is made, and the claim asks for no size.
 	VolumeSizeless VolumeRule = "NoSize"
@@ -29,11 +30,11 @@ const (
 type VolumeVerdict struct {
 	Claim Object
 	Rule  VolumeRule
-	// By is the object that decides: the volume, the storage class, the CSIDriver, or the storage capacity that offers most.
-	// It is empty if there is no such object.
+	// By is the object that decides: the volume, the storage class, the CSIDriver, or the storage capacity
+	// that offers most. It is empty if there is no such object.
 	By Object
-	// Wanted is what the claim asks for, or nil. Offered is what By offers, or nil if the rule does not look at sizes or
-	// nothing is offered, and Field says which field of By has it.
+	// Wanted is what the claim asks for, or nil. Offered is what By offers, or nil if the rule does not look
+	// at sizes or nothing is offered, and Field says which field of By has it.
 	Wanted, Offered *resource.Quantity
 	Field           string
 	// Refusal is why the claim cannot be served, Doubt why that is not known. One of them at most is set.

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// waitingClaim is a claim of a pod that is bound once the scheduler has chosen a node (WaitForFirstConsumer): to a volume that
-// there is already, or to one that is made then.
+// waitingClaim is a claim of a pod that is bound once the scheduler has chosen a node (WaitForFirstConsumer):
+// to a volume that there is already, or to one that is made then.
 type waitingClaim struct {
 	volumeUse
 	class *storagev1.StorageClass
@@ -33,13 +33,14 @@ type waitingClaim struct {
 	files        bool // the objects are from files
 
 	reach *volumeReach
-	// suits are volumes that all nodes reach and that suit the claim, prebound those that name it, wherever they are.
+	// suits are volumes that all nodes reach and that suit the claim, prebound those that name it, wherever
+	// they are.
 	suits    []*corev1.PersistentVolume
 	prebound []*corev1.PersistentVolume
 }
 
-// newWaitingClaim returns a claim of a class that binds late. An error is about the claim's selector: the claim cannot have a
-// volume that there is already.
+// newWaitingClaim returns a claim of a class that binds late. An error is about the claim's selector: the
+// claim cannot have a volume that there is already.
 func (x *Index) newWaitingClaim(use volumeUse, class *storagev1.StorageClass) (*waitingClaim, error) {
 	w := &waitingClaim{volumeUse: use, class: class, attributes: x.comparesVolumeAttributes(), reach: x.storage.reachOf(class.Name), files: x.storage.files}
 	if q, ok := use.claim.Spec.Resources.Requests[corev1.ResourceStorage]; ok {
@@ -72,8 +73,8 @@ func (x *Index) newWaitingClaim(use volumeUse, class *storagev1.StorageClass) (*
 	return w, nil
 }
 
-// topologySelector returns what one of the allowed topologies of a class asks of the labels of nodes. It is false if no node
-// matches.
+// topologySelector returns what one of the allowed topologies of a class asks of the labels of nodes. It is
+// false if no node matches.
 func topologySelector(term corev1.TopologySelectorTerm) (labels.Selector, bool) {
 	selector := labels.NewSelector()
 	for _, e := range term.MatchLabelExpressions {
@@ -165,8 +166,8 @@ func stringOf(s *string) string {
 	return *s
 }
 
-// smallestFirst sorts claims as the scheduler does before it looks for volumes. The order of claims of one size is that which
-// this sort leaves them in, for the scheduler as well.
+// smallestFirst sorts claims as the scheduler does before it looks for volumes. The order of claims of one
+// size is that which this sort leaves them in, for the scheduler as well.
 func smallestFirst(claims []*waitingClaim) { sort.Sort(bySize(claims)) }
 
 type bySize []*waitingClaim

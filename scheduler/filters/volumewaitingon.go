@@ -13,7 +13,8 @@ import (
 // noProvisioner is the provisioner of storage classes for which no volumes are made.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// waitingOn says how the claims for which no node has been chosen fare on a node, in the order in which they are served.
+// waitingOn says how the claims for which no node has been chosen fare on a node, in the order in which they
+// are served.
 func (v *volumeBinding) waitingOn(n *nodeInfo) []VolumeVerdict {
 	out := make([]VolumeVerdict, len(v.waiting))
 	need := false
@@ -62,8 +63,8 @@ func (v *volumeBinding) useVolumes(n *nodeInfo, verdicts []VolumeVerdict) {
 	}
 }
 
-// withoutLabels is useVolumes where nothing is known of nodes: a volume that all can reach serves the only claim, and any volume
-// may serve it.
+// withoutLabels is useVolumes where nothing is known of nodes: a volume that all can reach serves the only
+// claim, and any volume may serve it.
 func (v *volumeBinding) withoutLabels(i int, verdicts []VolumeVerdict) {
 	claim := v.waiting[i]
 	said := func(pv *corev1.PersistentVolume) bool { return !claim.unsaid(pv) }

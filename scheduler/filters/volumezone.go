@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// zoneLabels are the labels of volumes and nodes that say where they are. The first two have been replaced by the others.
+// zoneLabels are the labels of volumes and nodes that say where they are. The first two have been replaced by
+// the others.
 var zoneLabels = []string{
 	corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
 }
@@ -26,8 +27,8 @@ func newZoneLabel(key string) string {
 	return key
 }
 
-// prepareVolumeZone is the plugin VolumeZone: a volume that says by labels in which zone or region it is can be used there only.
-// The claims of ephemeral volumes are not looked at.
+// prepareVolumeZone is the plugin VolumeZone: a volume that says by labels in which zone or region it is can
+// be used there only. The claims of ephemeral volumes are not looked at.
 func prepareVolumeZone(p *Prepared) (check, Outcome) {
 	v := &volumeZone{assumed: p.snapshot.NodesAssumed()}
 	var everywhere Outcome
@@ -48,7 +49,8 @@ func prepareVolumeZone(p *Prepared) (check, Outcome) {
 	return v, everywhere
 }
 
-// zonedVolume returns the volume of a claim. It is nil without any reason if one will be bound once a node has been chosen.
+// zonedVolume returns the volume of a claim. It is nil without any reason if one will be bound once a node
+// has been chosen.
 func (x *Index) zonedVolume(use *volumeUse) (*corev1.PersistentVolume, Outcome) {
 	if use.claim == nil {
 		return nil, use.absent(VolumeZone)
@@ -90,7 +92,8 @@ func (v *volumeZone) add(use volumeUse, pv *corev1.PersistentVolume) {
 	}
 }
 
-// zonesOf takes apart the value of a label of a volume, which may be in several zones. One of which a part is empty says nothing.
+// zonesOf takes apart the value of a label of a volume, which may be in several zones. One of which a part is
+// empty says nothing.
 func zonesOf(value string) []string {
 	out := strings.Split(value, "__")
 	for i := range out {

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// TestWithoutPodsOfANode compares pods that have ended by supposition with a cluster in which they are not there.
+// TestWithoutPodsOfANode compares pods that have ended by supposition with a cluster in which they are not
+// there.
 func TestWithoutPodsOfANode(t *testing.T) {
 	helped := 0
 	for seed := range effort.Of(1000, 60) {

@@ -10,14 +10,14 @@ import (
 
 // Choice is what kube-scheduler makes of the nodes that fit a pod.
 type Choice struct {
-	// Nodes are those that it may choose, in the order of the cluster: one of those with the most points, or one that could have
-	// them. There is none if nothing fits, or if it fails to compare nodes.
+	// Nodes are those that it may choose, in the order of the cluster: one of those with the most points, or
+	// one that could have them. There is none if nothing fits, or if it fails to compare nodes.
 	Nodes []inspect.NodeName
-	// Doubts are what is not known of the points, in the order of plugins. They are empty where no points are counted: if a single
-	// node fits, or the one that the pod is nominated for.
+	// Doubts are what is not known of the points, in the order of plugins. They are empty where no points are
+	// counted: if a single node fits, or the one that the pod is nominated for.
 	Doubts []filters.Doubt
-	// Compared is how many of the nodes that fit the scheduler compares. It is less than there are if it stops looking: which
-	// ones it finds is not known.
+	// Compared is how many of the nodes that fit the scheduler compares. It is less than there are if it
+	// stops looking: which ones it finds is not known.
 	Compared int
 	// Failure is why the scheduler fails to compare nodes, so that the pod keeps waiting; or "".
 	Failure string
@@ -40,8 +40,8 @@ type Part struct {
 	Least, Most int64
 }
 
-// Choose returns the nodes that kube-scheduler may choose of those that fit, which may be in any order. Those that are not in the
-// index are left out.
+// Choose returns the nodes that kube-scheduler may choose of those that fit, which may be in any order. Those
+// that are not in the index are left out.
 func (s *Scorer) Choose(fitting []Candidate) Choice {
 	f := s.field(fitting)
 	out := Choice{Compared: len(f.at)}
@@ -114,7 +114,8 @@ func (s *Scorer) known(nodes []Candidate) []Candidate {
 	})
 }
 
-// nominated is the number of the node for which the scheduler has nominated the pod, or -1. If that fits, it looks no further.
+// nominated is the number of the node for which the scheduler has nominated the pod, or -1. If that fits, it
+// looks no further.
 func (s *Scorer) nominated(f *field) int {
 	name := s.pod.Status.NominatedNodeName
 	if name == "" {
@@ -146,8 +147,8 @@ type counted struct {
 	points [][]int64 // of each of parts, of each node; nil if they are not known
 }
 
-// count counts the points. some says that the scheduler compares only some of the nodes: then what a plugin gives is known only if
-// it does not depend on which.
+// count counts the points. some says that the scheduler compares only some of the nodes: then what a plugin
+// gives is known only if it does not depend on which.
 func (s *Scorer) count(f *field, some bool) *counted {
 	c := &counted{field: f, least: make([]int64, len(f.at)), most: make([]int64, len(f.at))}
 	for i := range plugins {
@@ -168,8 +169,8 @@ func (s *Scorer) count(f *field, some bool) *counted {
 	return c
 }
 
-// varies reports whether what a part gives to a node may depend on which others it is compared with. points are what it gives before
-// it compares all of them.
+// varies reports whether what a part gives to a node may depend on which others it is compared with. points
+// are what it gives before it compares all of them.
 func varies(p part, points []int64) bool {
 	switch p := p.(type) {
 	case *podTopologySpread: // the number of domains counts, too
@@ -231,7 +232,8 @@ func largest(of []int64, but int) int64 {
 	}
 }
 
-// Scores returns what each node gets that was compared, in the order of the cluster. It is nil where no points are counted.
+// Scores returns what each node gets that was compared, in the order of the cluster. It is nil where no
+// points are counted.
 func (c Choice) Scores() []Score {
 	if c.counted == nil {
 		return nil

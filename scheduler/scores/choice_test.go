@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
-// threeNodes has a node on which the most is left, one on which a little less is, and one that is nearly full.
+// threeNodes has a node on which the most is left, one on which a little less is, and one that is nearly
+// full.
 func threeNodes() *cluster {
 	c := &cluster{Objects: inspect.Objects{Nodes: []*corev1.Node{node("full"), node("little"), node("most")}}}
 	c.Pods = []*corev1.Pod{pod("a", "full", "cpu", "9", "memory", "9Gi"), pod("b", "little", "cpu", "1", "memory", "1Gi")}
@@ -109,7 +110,8 @@ func TestImagesOfSnapshot(t *testing.T) {
 	}
 }
 
-// In a large cluster the scheduler stops looking: of 400 nodes that fit it compares 188 (47 %), so 212 may be left out.
+// In a large cluster the scheduler stops looking: of 400 nodes that fit it compares 188 (47 %), so 212 may be
+// left out.
 func TestCompared(t *testing.T) {
 	c := &cluster{}
 	for i := range 400 {

@@ -23,7 +23,8 @@ func lookedFor(nodes int) int {
 	return max(fewest, nodes*percentage/100)
 }
 
-// restricted reports whether the pod may name the nodes that it can be on. Then the scheduler takes a part of these, not of all.
+// restricted reports whether the pod may name the nodes that it can be on. Then the scheduler takes a part of
+// these, not of all.
 func (s *Scorer) restricted() bool {
 	spec := &s.pod.Spec
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// prepareDynamicResources is the plugin DynamicResources: of prioritized lists, the earlier the alternative that the node has devices
-// for, the better. Before 1.35 it compares no nodes.
+// prepareDynamicResources is the plugin DynamicResources: of prioritized lists, the earlier the alternative
+// that the node has devices for, the better. Before 1.35 it compares no nodes.
 func prepareDynamicResources(s *Scorer) (part, []filters.Doubt) {
 	if s.snapshot().Release().Modelled().Before(35, 0) || len(s.options.Claims) == 0 {
 		return nil, nil
@@ -52,7 +52,8 @@ func (d dynamicResources) of(allocations []resourcev1.AllocationResult) int64 {
 	return out
 }
 
-// rank is the sum over prioritized lists of how far from the end of the longest possible list the chosen alternative is.
+// rank is the sum over prioritized lists of how far from the end of the longest possible list the chosen
+// alternative is.
 func rank(claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) int64 {
 	var out int64
 	for i := range claim.Spec.Devices.Requests {

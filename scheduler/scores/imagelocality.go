@@ -45,8 +45,8 @@ func (x *Images) add(name string, size int64, node inspect.NodeName) {
 	known.nodes[node] = struct{}{}
 }
 
-// prepareImageLocality is the plugin ImageLocality: the more of the pod's images a node has, by their size and by how many nodes
-// have them, the better.
+// prepareImageLocality is the plugin ImageLocality: the more of the pod's images a node has, by their size
+// and by how many nodes have them, the better.
 func prepareImageLocality(s *Scorer) (part, []filters.Doubt) {
 	images, ok := s.images()
 	pod := s.pod
@@ -88,7 +88,8 @@ func (s *Scorer) images() (*Images, bool) {
 	return nil, false
 }
 
-// imageNames are the images of a pod that count, as often as they do. It is false if the pod does not say all of them.
+// imageNames are the images of a pod that count, as often as they do. It is false if the pod does not say all
+// of them.
 func (s *Scorer) imageNames(pod *corev1.Pod) ([]string, bool) {
 	var out []string
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {

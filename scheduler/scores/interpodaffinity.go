@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// prepareInterPodAffinity is the plugin InterPodAffinity: it is good to be near pods that the pod would like near it, or that would like,
-// or even have, to be near it, and bad to be near others.
+// prepareInterPodAffinity is the plugin InterPodAffinity: it is good to be near pods that the pod would like
+// near it, or that would like, or even have, to be near it, and bad to be near others.
 func prepareInterPodAffinity(s *Scorer) (part, []filters.Doubt) {
 	own, err := filters.Preferences(s.pod)
 	if err != nil {

@@ -33,7 +33,8 @@ func shape(r *rand.Rand, name, node string) *corev1.Pod {
 	return p
 }
 
-// TestLike places pods one after another, each with what was found out for the one before, and anew. Both must agree.
+// TestLike places pods one after another, each with what was found out for the one before, and anew. Both
+// must agree.
 func TestLike(t *testing.T) {
 	taken := 0
 	for seed := range effort.Of(2000, 80) {

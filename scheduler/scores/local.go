@@ -17,8 +17,8 @@ type local struct {
 // normalization brings scores of several nodes to between 0 and most.
 type normalization func(scores []int64)
 
-// newLocal scores all nodes that another scorer does not know already. reads has to be comparable, and is equal for two pods only if
-// all nodes get the same for both. normalize may be nil.
+// newLocal scores all nodes that another scorer does not know already. reads has to be comparable, and is
+// equal for two pods only if all nodes get the same for both. normalize may be nil.
 func newLocal(s *Scorer, reads any, score func(n filters.Node) int64, normalize normalization) *local {
 	l := &local{reads: reads, compare: normalize}
 	if like := partLike[*local](s); like != nil && like.reads == reads {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// prepareNodeAffinity is the plugin NodeAffinity: a node gets the weights of all terms that it meets of those that the pod would
-// like to be met.
+// prepareNodeAffinity is the plugin NodeAffinity: a node gets the weights of all terms that it meets of those
+// that the pod would like to be met.
 func prepareNodeAffinity(s *Scorer) (part, []filters.Doubt) {
 	if s.pod.Spec.Affinity == nil || s.pod.Spec.Affinity.NodeAffinity == nil {
 		return nil, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// prepareBalancedAllocation is the plugin NodeResourcesBalancedAllocation: it is good if as large a part of the CPU is taken as of the
-// memory, and better if the pod makes the two more alike.
+// prepareBalancedAllocation is the plugin NodeResourcesBalancedAllocation: it is good if as large a part of
+// the CPU is taken as of the memory, and better if the pod makes the two more alike.
 func prepareBalancedAllocation(s *Scorer) (part, []filters.Doubt) {
 	var pod [len(resources)]int64
 	for i, r := range resources {
@@ -39,7 +39,8 @@ func prepareBalancedAllocation(s *Scorer) (part, []filters.Doubt) {
 	}, nil), nil
 }
 
-// balance is 100 if as large a part of one resource is taken as of the other, and 50 if all of one and nothing of the other.
+// balance is 100 if as large a part of one resource is taken as of the other, and 50 if all of one and
+// nothing of the other.
 func balance(l load) int64 {
 	var parts [len(resources)]float64
 	for i, all := range l.allocatable {

@@ -15,8 +15,8 @@ var resources = [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemo
 // load is what there is of resources, and what is taken.
 type load struct{ allocatable, taken [len(resources)]int64 }
 
-// prepareNodeResourcesFit is the plugin NodeResourcesFit (LeastAllocated): the larger the part of CPU and memory that would be left,
-// the better.
+// prepareNodeResourcesFit is the plugin NodeResourcesFit (LeastAllocated): the larger the part of CPU and
+// memory that would be left, the better.
 func prepareNodeResourcesFit(s *Scorer) (part, []filters.Doubt) {
 	if doubts := s.unknownLoad(filters.NodeResourcesFit); len(doubts) > 0 {
 		return nil, doubts
@@ -37,7 +37,8 @@ func loadOf(n filters.Node) load {
 	return l
 }
 
-// leastAllocated is the mean of what is left of the resources that the node has, in hundredths. Each part is rounded down.
+// leastAllocated is the mean of what is left of the resources that the node has, in hundredths. Each part is
+// rounded down.
 func leastAllocated(l load) int64 {
 	var sum, known int64
 	for i, all := range l.allocatable {
@@ -70,7 +71,8 @@ func (s *Scorer) unknownLoad(of filters.Plugin) []filters.Doubt {
 	return out
 }
 
-// anySilent reports whether there is a node that does not say how much it has of the resources by which nodes are compared.
+// anySilent reports whether there is a node that does not say how much it has of the resources by which nodes
+// are compared.
 func (s *Scorer) anySilent() bool {
 	silent := func(n filters.Node) bool { return !n.Lists(corev1.ResourceCPU) || !n.Lists(corev1.ResourceMemory) }
 	if s.like != nil && s.like.silent == no {

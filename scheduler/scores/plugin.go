@@ -17,8 +17,8 @@ const most = 100
 type plugin struct {
 	name   filters.Plugin
 	weight int64
-	// prepare is what the plugin does before it is asked about nodes (PreScore). The part is nil if the plugin gives the same to
-	// all nodes, or none. A doubt says that the plugin may give any node anything.
+	// prepare is what the plugin does before it is asked about nodes (PreScore). The part is nil if the
+	// plugin gives the same to all nodes, or none. A doubt says that the plugin may give any node anything.
 	prepare func(s *Scorer) (part, []filters.Doubt)
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// preparePodTopologySpread is the plugin PodTopologySpread: the fewer pods of a kind are in the zone of a node, on the node, or in
-// another domain, the better. A pod without constraints is spread over nodes and zones.
+// preparePodTopologySpread is the plugin PodTopologySpread: the fewer pods of a kind are in the zone of a
+// node, on the node, or in another domain, the better. A pod without constraints is spread over nodes and
+// zones.
 func preparePodTopologySpread(s *Scorer) (part, []filters.Doubt) {
 	p, doubts := s.spreadConstraints()
 	if p == nil {
@@ -109,7 +110,8 @@ func (s *Scorer) readsOfSpread(p *podTopologySpread) string {
 	return out
 }
 
-// honours reports whether a policy wants only those nodes to count on which the pod could be. unsaid is what holds without one.
+// honours reports whether a policy wants only those nodes to count on which the pod could be. unsaid is what
+// holds without one.
 func honours(policy *corev1.NodeInclusionPolicy, unsaid bool) bool {
 	if policy == nil {
 		return unsaid
@@ -195,8 +197,8 @@ func (s *Scorer) toleratesTaints(node *corev1.Node) bool {
 	return true
 }
 
-// countOn counts the pods of a namespace on a node that a selector selects. Those that are being deleted do not count, and an
-// empty selector selects none.
+// countOn counts the pods of a namespace on a node that a selector selects. Those that are being deleted do
+// not count, and an empty selector selects none.
 func countOn(n filters.Node, selector labels.Selector, namespace string) int32 {
 	if selector.Empty() {
 		return 0
@@ -226,7 +228,8 @@ func (p *podTopologySpread) raw(nodes *field, out []int64) {
 	}
 }
 
-// add adds what a constraint makes of the nodes. The pods of a domain count the more, the more domains there are.
+// add adds what a constraint makes of the nodes. The pods of a domain count the more, the more domains there
+// are.
 func (p *podTopologySpread) add(i int, nodes *field, sums []float64) {
 	c := &p.constraints[i]
 	inDomain, size := p.inDomains(i, nodes)
@@ -244,7 +247,8 @@ func (p *podTopologySpread) add(i int, nodes *field, sums []float64) {
 	}
 }
 
-// inDomains counts the pods in each domain that one of the nodes is in, and these domains. A node without the label is in one too.
+// inDomains counts the pods in each domain that one of the nodes is in, and these domains. A node without the
+// label is in one too.
 func (p *podTopologySpread) inDomains(i int, nodes *field) (pods []int64, size int) {
 	domains := p.domains[i]
 	if p.constraints[i].perNode() {

@@ -8,25 +8,28 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// Options are what decides about a choice and is not in a snapshot. The zero value says that none of it is known.
+// Options are what decides about a choice and is not in a snapshot. The zero value says that none of it is
+// known.
 type Options struct {
-	// Claims are the claims of the pod in the order of its spec, as far as they have to do with devices: those that are allocated
-	// already with their allocation. The last one may be that for the pod's extended resources.
+	// Claims are the claims of the pod in the order of its spec, as far as they have to do with devices:
+	// those that are allocated already with their allocation. The last one may be that for the pod's extended
+	// resources.
 	Claims []*resourcev1.ResourceClaim
-	// Images says which images are on nodes. If it is nil, that is taken from the nodes of the snapshot if one of them has images.
-	// Snapshots of a server do not have them.
+	// Images says which images are on nodes. If it is nil, that is taken from the nodes of the snapshot if
+	// one of them has images. Snapshots of a server do not have them.
 	Images *Images
 	// Whole is the pod with its images, if it has lost them (inspect.ReducePod). Nothing else is read of it.
 	Whole *corev1.Pod
-	// Workloads are the objects by whose selectors pods are spread that do not say how. If it is nil, they are not known.
+	// Workloads are the objects by whose selectors pods are spread that do not say how. If it is nil, they
+	// are not known.
 	Workloads *Workloads
 }
 
 // Candidate is a node that fits a pod.
 type Candidate struct {
 	Node inspect.NodeName
-	// Allocations are what the claims of the pod would get there that are not allocated yet, in the order of Options.Claims. There are
-	// none on a node where a device plugin provides all that the pod asks for.
+	// Allocations are what the claims of the pod would get there that are not allocated yet, in the order of
+	// Options.Claims. There are none on a node where a device plugin provides all that the pod asks for.
 	Allocations []resourcev1.AllocationResult
 }
 
@@ -48,8 +51,9 @@ type Scorer struct {
 
 // Prepare makes a pod ready to be compared nodes for. The pod need not be in the snapshot of the index.
 //
-// What another scorer has found out is taken over as far as nodes and pods are the same: that of a pod like this one, in an index
-// that was made from the index of the other one or the other way round. It may be nil, and the answers do not depend on it.
+// What another scorer has found out is taken over as far as nodes and pods are the same: that of a pod like
+// this one, in an index that was made from the index of the other one or the other way round. It may be nil,
+// and the answers do not depend on it.
 func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer {
 	s := &Scorer{index: x, pod: pod, options: o, parts: make([]part, len(plugins)), doubts: make([][]filters.Doubt, len(plugins))}
 	if name := pod.Spec.SchedulerName; name != "" && name != corev1.DefaultSchedulerName {
@@ -105,7 +109,8 @@ func rulesOf(x *filters.Index) rules {
 
 func (s *Scorer) snapshot() *inspect.Snapshot { return s.index.Snapshot() }
 
-// partLike returns what another scorer knows of the plugin that is being prepared. It is the zero value if there is none.
+// partLike returns what another scorer knows of the plugin that is being prepared. It is the zero value if
+// there is none.
 func partLike[P part](s *Scorer) P {
 	var out P
 	if s.like != nil {

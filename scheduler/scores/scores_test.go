@@ -40,7 +40,8 @@ func (c *cluster) index() *filters.Index {
 	}), nil)
 }
 
-// node is a node with 10 CPUs and 10Gi of memory, on which no images are, and with labels (key, value, key, value, …).
+// node is a node with 10 CPUs and 10Gi of memory, on which no images are, and with labels (key, value, key,
+// value, …).
 func node(name string, labels ...string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
 	for i := 0; i < len(labels); i += 2 {
@@ -123,10 +124,12 @@ func TestNodeResources(t *testing.T) {
 	c.Pods = []*corev1.Pod{pod("a", "rest", "cpu", "5", "memory", "5Gi"), pod("b", "rest")}
 	// 90 and 90; 80 and 90; nothing; 39 (rounded down: the other pod counts as 100m) and 38 (as 200Mi).
 	give(t, c, pod("p", "", "cpu", "1", "memory", "1Gi"), filters.NodeResourcesFit, 90, 85, 0, 38)
-	// A pod that asks for nothing counts as 100m and 200Mi: 99 and 98; 98 and 98; 48 and 46 (what is there as above).
+	// A pod that asks for nothing counts as 100m and 200Mi: 99 and 98; 98 and 98; 48 and 46 (what is there as
+	// above).
 	give(t, c, pod("p", ""), filters.NodeResourcesFit, 98, 98, 0, 47)
 	give(t, c, pod("p", ""), scores.NodeResourcesBalancedAllocation, 0, 0, 0, 0)
-	// As balanced as before: 75. A tenth more of the CPU: (100-5)-100 = -5, so 50 + (50-5)/2. A fifth: -10. Without anything: 75.
+	// As balanced as before: 75. A tenth more of the CPU: (100-5)-100 = -5, so 50 + (50-5)/2. A fifth: -10.
+	// Without anything: 75.
 	give(t, c, pod("p", "", "cpu", "1"), scores.NodeResourcesBalancedAllocation, 72, 70, 75, 72)
 	c.minor = 35
 	give(t, c, pod("p", "", "cpu", "1"), scores.NodeResourcesBalancedAllocation, 95, 90, 100, 95)
@@ -202,7 +205,8 @@ func TestPodTopologySpread(t *testing.T) {
 	p := labelled(pod("p", ""), "app", "web")
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector}}
-	// Two zones, log(4): 2 pods are 2.77, about 3; 1 is 1.39, about 1. 100*(3+1-3)/3, 100*(3+1-1)/3. A node without the label: nothing.
+	// Two zones, log(4): 2 pods are 2.77, about 3; 1 is 1.39, about 1. 100*(3+1-3)/3, 100*(3+1-1)/3. A node
+	// without the label: nothing.
 	give(t, c, p, filters.PodTopologySpread, 66, 66, 200, 0)
 	p.Spec.TopologySpreadConstraints[0].TopologyKey = corev1.LabelHostname
 	// Four nodes, log(6): 2 are 3.58, about 4; 1 is 1.79, about 2; 0.

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
-// TestSilentNodeAfterOthers: a node that does not say how much it has is a doubt, also where a scorer before knew of none.
+// TestSilentNodeAfterOthers: a node that does not say how much it has is a doubt, also where a scorer before
+// knew of none.
 func TestSilentNodeAfterOthers(t *testing.T) {
 	node := func(name string, says bool) *corev1.Node {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

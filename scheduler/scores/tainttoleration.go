@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// prepareTaintToleration is the plugin TaintToleration: the fewer taints that pods are to be kept off by if possible, and that the
-// pod does not tolerate, the better.
+// prepareTaintToleration is the plugin TaintToleration: the fewer taints that pods are to be kept off by if
+// possible, and that the pod does not tolerate, the better.
 func prepareTaintToleration(s *Scorer) (part, []filters.Doubt) {
 	return newLocal(s, tolerationsOf(s.pod), func(n filters.Node) int64 {
 		var out int64

@@ -5,8 +5,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// prepareVolumeBinding is the plugin VolumeBinding: the more is left of storage, the better (gate StorageCapacityScoring). What nodes
-// get of it is not modelled, so it is a doubt where they can differ.
+// prepareVolumeBinding is the plugin VolumeBinding: the more is left of storage, the better (gate
+// StorageCapacityScoring). What nodes get of it is not modelled, so it is a doubt where they can differ.
 func prepareVolumeBinding(s *Scorer) (part, []filters.Doubt) {
 	if !s.snapshot().Features().Enabled(inspect.GateStorageCapacityScoring) || !s.index.VolumesDiffer(s.pod) {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Workloads are the objects by whose selectors the scheduler spreads pods that have no constraints of their own: all that there
-// are in the namespaces of the pods that are asked about.
+// Workloads are the objects by whose selectors the scheduler spreads pods that have no constraints of their
+// own: all that there are in the namespaces of the pods that are asked about.
 type Workloads struct {
 	Services               []*corev1.Service
 	ReplicationControllers []*corev1.ReplicationController
@@ -26,8 +26,8 @@ func defaultConstraints(selector labels.Selector) []softConstraint {
 	return []softConstraint{of(corev1.LabelHostname, 3), of(corev1.LabelTopologyZone, 5)}
 }
 
-// defaultSelector selects the pods that the pod is spread with: those of its services and of its controller. It is empty if there
-// are none, and false if they are not known.
+// defaultSelector selects the pods that the pod is spread with: those of its services and of its controller.
+// It is empty if there are none, and false if they are not known.
 func (s *Scorer) defaultSelector() (labels.Selector, bool) {
 	owner := metav1.GetControllerOfNoCopy(s.pod)
 	w := s.options.Workloads
@@ -58,7 +58,8 @@ func spreads(owner *metav1.OwnerReference) bool {
 	return false
 }
 
-// ofController is what labels and the selector of a controller select together. A controller that does not exist adds nothing.
+// ofController is what labels and the selector of a controller select together. A controller that does not
+// exist adds nothing.
 func (w *Workloads) ofController(namespace string, owner *metav1.OwnerReference, set labels.Set) labels.Selector {
 	of := func(o metav1.Object) bool { return o.GetNamespace() == namespace && o.GetName() == owner.Name }
 	var selector *metav1.LabelSelector
@@ -91,9 +92,9 @@ func (w *Workloads) ofController(namespace string, owner *metav1.OwnerReference,
 	return out
 }
 
-// mayBeSpread reports whether nodes could differ by how the pod is spread, whatever selects the pods that count. It selects pods of
-// the namespace that have a label of the pod, if only services can; where there is none, nodes differ only if one has a zone and
-// another one has not.
+// mayBeSpread reports whether nodes could differ by how the pod is spread, whatever selects the pods that
+// count. It selects pods of the namespace that have a label of the pod, if only services can; where there is
+// none, nodes differ only if one has a zone and another one has not.
 func (s *Scorer) mayBeSpread() bool {
 	controlled := spreads(metav1.GetControllerOfNoCopy(s.pod))
 	zones, hosts := 0, 0

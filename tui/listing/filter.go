@@ -47,7 +47,8 @@ func (a *arranged[T]) matcher(filter string) func(*T) bool {
 	}
 }
 
-// wordTest is the test of a word; what is only like it counts if that is wanted and nothing has it as it was typed.
+// wordTest is the test of a word; what is only like it counts if that is wanted and nothing has it as it was
+// typed.
 func (a *arranged[T]) wordTest(word string, alike bool) func(*T) bool {
 	if test := a.columnTest(word); test != nil {
 		return test
@@ -85,8 +86,8 @@ func (a *arranged[T]) has(row *T, word string, contains func(text, word string) 
 	return a.config.Extra != nil && strings.Contains(strings.ToLower(a.config.Extra(row)), word)
 }
 
-// misread says of the first word of the filter that looks as if it were about a column why it is not. One that is somewhere as it
-// stands needs no column.
+// misread says of the first word of the filter that looks as if it were about a column why it is not. One
+// that is somewhere as it stands needs no column.
 func (a *arranged[T]) misread() string {
 	for _, word := range strings.Fields(a.order.filter) {
 		word = strings.TrimPrefix(word, "!")
@@ -110,8 +111,8 @@ func (a *arranged[T]) misread() string {
 	return ""
 }
 
-// unknownColumn says of a word that is about a column that there is none, which one may be meant, and which there are. It is
-// empty if the word is about none, or there is one.
+// unknownColumn says of a word that is about a column that there is none, which one may be meant, and which
+// there are. It is empty if the word is about none, or there is one.
 func (a *arranged[T]) unknownColumn(word string) string {
 	title, _, _ := parse(word)
 	if title == "" || a.column(title) != nil {
@@ -180,7 +181,8 @@ func quantityOf(text string) (float64, bool) {
 	return q.AsApproximateFloat64(), err == nil
 }
 
-// amountTest compares the number that a column shows with one that was typed. It is nil if either is not a number.
+// amountTest compares the number that a column shows with one that was typed. It is nil if either is not a
+// number.
 func amountTest[T any](column *Column[T], operator, value string) func(*T) bool {
 	number := column.Number
 	if number == nil {

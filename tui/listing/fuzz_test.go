@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzFilter: any filter gives some of the rows, each once and in order, and "!" before a word gives the others.
+// FuzzFilter: any filter gives some of the rows, each once and in order, and "!" before a word gives the
+// others.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{"", "fast", "!fs1", "size>=100Gi", "size<1e-2000000000", "name=", "=", "!", "size>", "!!x", "NAME=fast-1 !size>1", ">=<"} {
 		f.Add(seed)

@@ -95,7 +95,8 @@ func reverse[T any](l *List[T], w *screen.World) tea.Cmd {
 	return sortBy(l, w, l.order.sort) // which turns it round
 }
 
-// sortStep goes on to the next column that is shown, or to the one before, with the default order after the last.
+// sortStep goes on to the next column that is shown, or to the one before, with the default order after the
+// last.
 func sortStep[T any](l *List[T], w *screen.World, by int) tea.Cmd {
 	n := len(l.table.Columns) + 1 // the default order is one of them
 	for range n {

@@ -23,7 +23,8 @@ type Column[T any] struct {
 	Names []string
 	// Cell is what the column shows of a row. It is called for the rows in sight, by View.
 	Cell func(row *T) styled.Line
-	// Brief is the cell in a few words, for where the Cell would be cut. It may be nil, and may return nothing.
+	// Brief is the cell in a few words, for where the Cell would be cut. It may be nil, and may return
+	// nothing.
 	Brief func(row *T) styled.Line
 	// Stem is the column before whose cells a tree is drawn.
 	Stem bool
@@ -34,7 +35,8 @@ type Column[T any] struct {
 	// Amount returns the number that the column shows of a row, and whether it shows one, for filters such as
 	// free>4. If it is nil, the column never shows a number.
 	Amount func(row *T) (float64, bool)
-	// ToldBy are the names of the groupings whose headings say what the column says. Below them it is left out.
+	// ToldBy are the names of the groupings whose headings say what the column says. Below them it is left
+	// out.
 	ToldBy []string
 	// Number reads a number of a filter. If it is nil, numbers are quantities as Kubernetes writes them.
 	Number func(text string) (float64, bool)
@@ -45,8 +47,8 @@ type Grouping[T any] struct {
 	Name string
 	// Of names the group of a row.
 	Of func(row *T) string
-	// Heading is what stands above a group, of all its rows, whether a filter hides some or not. If it is nil, that is
-	// the name of the group and the number of rows.
+	// Heading is what stands above a group, of all its rows, whether a filter hides some or not. If it is
+	// nil, that is the name of the group and the number of rows.
 	Heading func(group string, rows []*T) styled.Line
 }
 
@@ -62,24 +64,27 @@ type Config[T any] struct {
 	// Ref is the object that a row is about.
 	Ref     func(row *T) screen.Ref
 	Columns []Column[T]
-	// Adapt chooses columns for rows, in the background. If it is nil, Columns are used. Those that are always there
-	// come in the same places as in Columns.
+	// Adapt chooses columns for rows, in the background. If it is nil, Columns are used. Those that are
+	// always there come in the same places as in Columns.
 	Adapt func(rows []T) []Column[T]
 	// Groupings can be chosen with a key; the first is in force at the start if Grouped is set.
 	Groupings []Grouping[T]
 	Grouped   bool
-	// Level makes the rows a tree, if it is not nil: how deep a row is, from 0. Those that are deeper and follow a row lie below it.
-	// Only rows without any below them are told of by Shown, Marked and filters. Top is what a row of the first level is called.
+	// Level makes the rows a tree, if it is not nil: how deep a row is, from 0. Those that are deeper and
+	// follow a row lie below it. Only rows without any below them are told of by Shown, Marked and filters.
+	// Top is what a row of the first level is called.
 	Level func(row *T) int
 	Top   string
 	// opened are the keys of rows that are open. It is not written. unfolded says that all are.
 	opened   map[string]bool
 	unfolded bool
-	// Resources are what the rows are made of: what of it could not be read is why there are no rows. None says what it means that there
-	// are none in the cluster. If it is empty, the list only says that there are none.
+	// Resources are what the rows are made of: what of it could not be read is why there are no rows. None
+	// says what it means that there are none in the cluster. If it is empty, the list only says that there
+	// are none.
 	Resources []inspect.Resource
 	None      string
-	// Namespaced names, in the plural, what may be hidden because it is of other namespaces than the one that is shown.
+	// Namespaced names, in the plural, what may be hidden because it is of other namespaces than the one that
+	// is shown.
 	Namespaced string
 	// Empty says why there are no rows where there is more to say.
 	Empty func(w *screen.World) string
@@ -91,8 +96,8 @@ type Config[T any] struct {
 	Aside func(row *T, width int) []styled.Line
 }
 
-// List is the part of a screen that shows a table. It is a whole [screen.Screen], so that a screen that embeds one
-// has only to write the methods in which it differs. It is used by one goroutine only.
+// List is the part of a screen that shows a table. It is a whole [screen.Screen], so that a screen that
+// embeds one has only to write the methods in which it differs. It is used by one goroutine only.
 type List[T any] struct {
 	config Config[T]
 	table  *widget.Table
@@ -112,9 +117,11 @@ type List[T any] struct {
 	// asked says that no rows were built since the user asked for an object or a namespace.
 	asked     bool
 	namespace string
-	// moved says that the user has chosen a row, with which the cursor stays. Before that it stays on the first row.
+	// moved says that the user has chosen a row, with which the cursor stays. Before that it stays on the
+	// first row.
 	moved bool
-	// marks are the keys of the rows that are marked. It is not written: the rows that are shown see it in the background.
+	// marks are the keys of the rows that are marked. It is not written: the rows that are shown see it in
+	// the background.
 	marks map[string]bool
 	// marked are the objects of these rows.
 	marked []screen.Ref
@@ -295,7 +302,8 @@ func (l *List[T]) cursorIn(next *arranged[T]) int {
 	return at
 }
 
-// called finds the row of the object that has exactly a name, or the last part of a name. It is -1 if none has.
+// called finds the row of the object that has exactly a name, or the last part of a name. It is -1 if none
+// has.
 func (a *arranged[T]) called(name string) int {
 	if name == "" {
 		return -1
@@ -321,8 +329,8 @@ func (l *List[T]) Row() *T {
 // Rows are all rows, also those that the filter hides. They must not be written.
 func (l *List[T]) Rows() []T { return l.now.rows }
 
-// Shown yields the rows that the filter lets pass, in the order in which they are shown. Of a tree it yields the leaves, whether those
-// above them are open or not.
+// Shown yields the rows that the filter lets pass, in the order in which they are shown. Of a tree it yields
+// the leaves, whether those above them are open or not.
 func (l *List[T]) Shown() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		if l.now.tree != nil {
@@ -357,8 +365,8 @@ func (l *List[T]) Selection() screen.Ref {
 	return screen.Ref{}
 }
 
-// arrangement says in a few words what of the order of rows is not to be seen from the rows themselves: by what they are
-// grouped, that the filter lets pass what is only like it, and why they are not up to date.
+// arrangement says in a few words what of the order of rows is not to be seen from the rows themselves: by
+// what they are grouped, that the filter lets pass what is only like it, and why they are not up to date.
 func (l *List[T]) arrangement() string {
 	var parts []string
 	if err := cmp.Or(l.err, l.trouble); err != nil && len(l.now.rows) > 0 {
@@ -381,7 +389,8 @@ func (l *List[T]) arrangement() string {
 }
 
 // unsettled reports whether other rows than those that are shown were asked for, by a filter, an order, a
-// namespace or an object to point at, so that it is not known yet which row will be pointed at. Rows of a newer snapshot do not count.
+// namespace or an object to point at, so that it is not known yet which row will be pointed at. Rows of a
+// newer snapshot do not count.
 func (l *List[T]) unsettled() bool {
 	return l.job.Running() && (!l.built || l.asked || l.now.order != l.order)
 }
@@ -389,8 +398,8 @@ func (l *List[T]) unsettled() bool {
 // Trouble has the page say why what its rows tell is not worked out anew, or, with nil, that it is.
 func (l *List[T]) Trouble(err error) { l.trouble = err }
 
-// Current reports whether the rows, be it none, were made as the last Rebuild said. As long as they were not, that there are none
-// means nothing.
+// Current reports whether the rows, be it none, were made as the last Rebuild said. As long as they were not,
+// that there are none means nothing.
 func (l *List[T]) Current() bool { return l.built && l.now.way == l.ways }
 
 // View draws the table, with what there is to be told of the row that is pointed at.
@@ -472,7 +481,8 @@ func (l *List[T]) count() string {
 	return fmt.Sprintf("%d %s", len(l.now.rows), l.config.Noun)
 }
 
-// ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there is none.
+// ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there
+// is none.
 func (l *List[T]) ColumnAt(x int) (column, offset int) { return l.table.ColumnAt(x) }
 
 // Wide returns how many columns the table takes if nothing has to be left out or cut.

@@ -23,7 +23,8 @@ type arranged[T any] struct {
 	natural []int
 	// hint says why the filter may not be what the user meant. It is empty if there is nothing to say.
 	hint string
-	// alike says that a word of the filter is nowhere, and that rows pass which have its characters in their order.
+	// alike says that a word of the filter is nowhere, and that rows pass which have its characters in their
+	// order.
 	alike bool
 	// marks are the keys of the rows that are marked.
 	marks map[string]bool
@@ -172,8 +173,8 @@ func (a *arranged[T]) group(index []int) {
 	}
 }
 
-// wholeGroups returns the rows of each group, given those of them that are shown. A filter hides rows, but does not
-// change what there is.
+// wholeGroups returns the rows of each group, given those of them that are shown. A filter hides rows, but
+// does not change what there is.
 func (a *arranged[T]) wholeGroups(g *Grouping[T], shown map[string][]int, count int) map[string][]*T {
 	whole := make(map[string][]*T, len(shown))
 	if count == len(a.rows) || a.tree != nil && a.order.filter == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// A list can be a tree: see Config.Level. What lies below a row is shown when the user opens it, when a filter lets some of it pass, and
-// in plain text. While rows are grouped only the leaves are shown.
+// A list can be a tree: see Config.Level. What lies below a row is shown when the user opens it, when a
+// filter lets some of it pass, and in plain text. While rows are grouped only the leaves are shown.
 
 // tree are the levels of rows that are a tree. It is nil for others.
 type tree struct {
@@ -51,7 +51,8 @@ func (a *arranged[T]) leaves(index []int) []int {
 	return out
 }
 
-// unfold returns what is shown of a tree: the leaves of an index where all above them is open, below what they hang on.
+// unfold returns what is shown of a tree: the leaves of an index where all above them is open, below what
+// they hang on.
 func (a *arranged[T]) unfold(index []int) []int {
 	wanted := make([]bool, len(a.rows))
 	for _, i := range index {

@@ -26,10 +26,11 @@ type Config[T any] struct {
 	Patience time.Duration
 	// View says that it is a view, and not a page that one leaves for where one came from.
 	View bool
-	// Supposes are the changes that the text is about. It is nil where the text is about what is. As long as there is no value it
-	// gets the zero value.
+	// Supposes are the changes that the text is about. It is nil where the text is about what is. As long as
+	// there is no value it gets the zero value.
 	Supposes func(value T) []screen.Change
-	// Working says what is being worked out, as long as nothing is known. If it is nil, or says nothing, that is not worth saying.
+	// Working says what is being worked out, as long as nothing is known. If it is nil, or says nothing, that
+	// is not worth saying.
 	Working func(w *screen.World) string
 	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
 	More string
@@ -121,7 +122,8 @@ func (r *Reader[T]) keys() screen.Keys {
 	}, keys...)
 }
 
-// State implements screen.Screen. The selection is what the link under the cursor leads to; without one, the object that the page is about.
+// State implements screen.Screen. The selection is what the link under the cursor leads to; without one, the
+// object that the page is about.
 func (r *Reader[T]) State() screen.State {
 	s := screen.State{
 		Keys: r.keys(), Selection: r.config.Ref, Status: r.status(), Searches: true, Search: r.page.Sought(), CopyText: r.copyText,

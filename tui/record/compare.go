@@ -43,8 +43,8 @@ type comparison struct {
 	pools map[inspect.PoolID]bool
 }
 
-// known reports whether both worlds have what there is of a resource. While it is being read for the first time, all of it
-// seems to come.
+// known reports whether both worlds have what there is of a resource. While it is being read for the first
+// time, all of it seems to come.
 func (c *comparison) known(r inspect.Resource) bool {
 	return c.before.Snapshot.Health(r).State != inspect.Syncing && c.after.Snapshot.Health(r).State != inspect.Syncing
 }
@@ -60,8 +60,8 @@ type object interface {
 	metav1.Object
 }
 
-// merge walks two lists that are sorted by namespace and name side by side, and visits what differs; what is in one only comes
-// with a nil.
+// merge walks two lists that are sorted by namespace and name side by side, and visits what differs; what is
+// in one only comes with a nil.
 func merge[T object](a, b []T, visit func(a, b T)) {
 	walk(a, b, func(a, b T) int {
 		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))

@@ -22,7 +22,8 @@ func (c *comparison) slice(a, b *resourcev1.ResourceSlice) {
 	}
 }
 
-// rule tells of a DeviceTaintRule that came, went or says something else, once for all devices that it selects.
+// rule tells of a DeviceTaintRule that came, went or says something else, once for all devices that it
+// selects.
 func (c *comparison) rule(a, b *resourcev1.DeviceTaintRule) {
 	if a != nil && b != nil && equality.Semantic.DeepEqual(a.Spec, b.Spec) {
 		return
@@ -61,8 +62,8 @@ func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule)
 	return n
 }
 
-// changedPools tells what has become of the pools in which something has changed, and of their devices. A pool that is the same in both
-// worlds is as it was.
+// changedPools tells what has become of the pools in which something has changed, and of their devices. A
+// pool that is the same in both worlds is as it was.
 func (c *comparison) changedPools() {
 	before, after := c.changedStocks(c.before), c.changedStocks(c.after)
 	walk(before, after, func(a, b *inspect.Stock) int { return a.Pool.ID.Compare(b.Pool.ID) }, func(a, b *inspect.Stock) {
@@ -125,7 +126,8 @@ func publishes(s *inspect.Snapshot, driver string, node inspect.NodeName) bool {
 	})
 }
 
-// devices tells what has become of the devices of a pool. whole says that the pool itself came or went, which is told already.
+// devices tells what has become of the devices of a pool. whole says that the pool itself came or went, which
+// is told already.
 func (c *comparison) devices(a, b []inspect.DeviceStatus, whole bool) {
 	pointers := func(list []inspect.DeviceStatus) (out []*inspect.DeviceStatus) {
 		for i := range list {
@@ -157,7 +159,8 @@ var stateWords = map[inspect.DeviceState]string{
 	inspect.DeviceTainted: "tainted", inspect.DeviceUnreachable: "unreachable",
 }
 
-// changed tells what has changed about a device. That claims hold it or give it back, and rules taint it, others tell too.
+// changed tells what has changed about a device. That claims hold it or give it back, and rules taint it,
+// others tell too.
 func (c *comparison) changed(a, b *inspect.DeviceStatus) {
 	if a.State != b.State {
 		text := stateWords[a.State] + " → " + stateWords[b.State]

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// pod tells of a pod that uses claims whether the scheduler has refused it, or is evicted, and which of its devices are sick.
+// pod tells of a pod that uses claims whether the scheduler has refused it, or is evicted, and which of its
+// devices are sick.
 func (c *comparison) pod(a, b *corev1.Pod) {
 	if b == nil || len(b.Spec.ResourceClaims) == 0 && b.Status.ExtendedResourceClaimStatus == nil {
 		return

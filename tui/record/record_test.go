@@ -48,8 +48,8 @@ func taintAll(o *inspect.Objects) {
 	o.TaintRules = append(slices.Clone(o.TaintRules), rule)
 }
 
-// changes are what may happen to the demo cluster, and what is to be told of it: the kind, the object, the text, and by whom.
-// What is only told on the page of an object is not listed.
+// changes are what may happen to the demo cluster, and what is to be told of it: the kind, the object, the
+// text, and by whom. What is only told on the page of an object is not listed.
 var changes = []struct {
 	name   string
 	change func(o *inspect.Objects)

@@ -18,22 +18,23 @@ import (
 const (
 	// historyLength is how many values the graph of a driver remembers.
 	historyLength = 60
-	// eventsKept is how many events of an object are remembered, objectsKept of how many objects, and kindKept how many of
-	// each kind: what happens seldom is not pushed out by what happens often.
+	// eventsKept is how many events of an object are remembered, objectsKept of how many objects, and
+	// kindKept how many of each kind: what happens seldom is not pushed out by what happens often.
 	eventsKept  = 20
 	objectsKept = 5000
 	kindKept    = 500
 
-	// tallyBreath is how long it is from one tally to the next, as a multiple of what one takes, tallyLate how old the newest may
-	// become, and quickTally what one may take that needs no rest.
+	// tallyBreath is how long it is from one tally to the next, as a multiple of what one takes, tallyLate
+	// how old the newest may become, and quickTally what one may take that needs no rest.
 	tallyBreath = 8
 	tallyLate   = 500 * time.Millisecond
 	quickTally  = 5 * time.Millisecond
 )
 
-// Tally is what the root itself knows of the cluster beside the newest snapshot: how much of each driver's devices is taken, now and before,
-// which namespaces there are, and what has happened. It is worked out in the background. Nobody waits for it, and in a large cluster
-// that is busy it takes more than the rows that are shown, so it rests for several times as long as it took.
+// Tally is what the root itself knows of the cluster beside the newest snapshot: how much of each driver's
+// devices is taken, now and before, which namespaces there are, and what has happened. It is worked out in
+// the background. Nobody waits for it, and in a large cluster that is busy it takes more than the rows that
+// are shown, so it rests for several times as long as it took.
 type Tally struct {
 	job     screen.Job[Tallied]
 	before  *screen.World // what the newest world is compared with, or nil before the first
@@ -60,8 +61,8 @@ type Tallied struct {
 // DriverUse is how much of the devices of a driver is used.
 type DriverUse struct{ inspect.DriverStatus }
 
-// share is the used part of the devices or of the counter that is scarcest, whichever is more, from 0 to 1. Devices
-// that draw on counters are not counted by number: they overlap, and could never be used all at once.
+// share is the used part of the devices or of the counter that is scarcest, whichever is more, from 0 to 1.
+// Devices that draw on counters are not counted by number: they overlap, and could never be used all at once.
 func (u DriverUse) share() float64 {
 	scarcest := u.Scarcest()
 	if scarcest == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestUsage holds the numbers of the header against the devices of the demo cluster, and counts what overlaps by what
-// is left of its counters.
+// TestUsage holds the numbers of the header against the devices of the demo cluster, and counts what overlaps
+// by what is left of its counters.
 func TestUsage(t *testing.T) {
 	all := screentest.Demo(t).Inventory()
 	used, total := map[string]int{}, map[string]int{}
@@ -49,7 +49,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded: of each object and of each kind the last events are kept, so that what happens seldom stays.
+// TestHistoryIsBounded: of each object and of each kind the last events are kept, so that what happens seldom
+// stays.
 func TestHistoryIsBounded(t *testing.T) {
 	at := demo.Now()
 	h := &screen.History{Began: at}
@@ -114,8 +115,8 @@ func TestHistoryGrows(t *testing.T) {
 	}
 }
 
-// TestRests: in a cluster in which it has much to do, a tally looks at the newest of the worlds that come while it rests, and in a small one at
-// each.
+// TestRests: in a cluster in which it has much to do, a tally looks at the newest of the worlds that come
+// while it rests, and in a small one at each.
 func TestRests(t *testing.T) {
 	var tally Tally
 	w := screentest.Demo(t)

@@ -16,8 +16,9 @@ type Answer[T any] struct {
 	Known bool
 	// Version is that of the world that the result is about.
 	Version int
-	// Patience is how long after an answer was begun the next one is, while nobody presses keys: longer, up to three times as
-	// long, for one that takes more than a hundredth of that. If it is 0, that makes no difference.
+	// Patience is how long after an answer was begun the next one is, while nobody presses keys: longer, up
+	// to three times as long, for one that takes more than a hundredth of that. If it is 0, that makes no
+	// difference.
 	Patience time.Duration
 
 	job     Job[T]
@@ -93,7 +94,8 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	return a.again(w), true
 }
 
-// again asks about the world as it is, unless that was done, at once or when the answer has become old enough.
+// again asks about the world as it is, unless that was done, at once or when the answer has become old
+// enough.
 func (a *Answer[T]) again(w *World) tea.Cmd {
 	if a.job.Running() || a.asked == w.Version {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// While nobody presses keys, an answer with patience is asked for again only when the one before has become old, and that it is
-// then; somebody who presses a key gets it at once.
+// While nobody presses keys, an answer with patience is asked for again only when the one before has become
+// old, and that it is then; somebody who presses a key gets it at once.
 func TestPatience(t *testing.T) {
 	for _, test := range []struct {
 		name     string

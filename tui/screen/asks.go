@@ -39,7 +39,8 @@ func amount(mode resourcev1.DeviceAllocationMode, count int64, class string) str
 	return fmt.Sprintf("%d %s", max(1, count), ShortDriver(class))
 }
 
-// RuleSelects says which devices a DeviceTaintRule is for: "driver gpu.example.com, pool gpu-b-03". It is not sanitised.
+// RuleSelects says which devices a DeviceTaintRule is for: "driver gpu.example.com, pool gpu-b-03". It is not
+// sanitised.
 func RuleSelects(snapshot *inspect.Snapshot, r *resourcev1.DeviceTaintRule) string {
 	s := r.Spec.DeviceSelector
 	switch {

@@ -48,7 +48,8 @@ func (c Change) String() string {
 	return string(c.Kind) + " " + c.Ref.String()
 }
 
-// SupposedName is what something like an object is called that a change adds, the serial-th of all that are supposed.
+// SupposedName is what something like an object is called that a change adds, the serial-th of all that are
+// supposed.
 func SupposedName(name string, serial int) string {
 	return name + "-what-if-" + string(rune('a'+serial%26))
 }

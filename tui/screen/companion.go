@@ -13,7 +13,8 @@ type Companion[T any] struct {
 	about Ref
 }
 
-// linger is how long a cursor must stay on an object before it is asked about: who runs down a list does not want to wait for each.
+// linger is how long a cursor must stay on an object before it is asked about: who runs down a list does not
+// want to wait for each.
 const linger = 60 * time.Millisecond
 
 // Follow asks about the object under the cursor, if that is another one than before.

@@ -36,8 +36,8 @@ func StateRole(s inspect.DeviceState) styled.Role {
 	return styled.Bad
 }
 
-// HeldFor says since when a claim holds what it has, as exactly as that is known, with a blank in front: " for 3d or
-// longer".
+// HeldFor says since when a claim holds what it has, as exactly as that is known, with a blank in front: "
+// for 3d or longer".
 func HeldFor(w *World, claim inspect.ClaimRef) string {
 	at, known := lifecycle.HeldSince(w.Snapshot, claim)
 	age := w.Age(at).String()

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// FreeOfDriver is how many devices of a driver of how many are free, or which part of their scarcest counter is.
+// FreeOfDriver is how many devices of a driver of how many are free, or which part of their scarcest counter
+// is.
 func FreeOfDriver(d *inspect.DriverStatus) string {
 	scarcest := d.Scarcest()
 	if scarcest == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// HealthText says how fresh and how complete the picture of a cluster is; origin is what it is from if it is not live.
+// HealthText says how fresh and how complete the picture of a cluster is; origin is what it is from if it is
+// not live.
 func HealthText(s *inspect.Snapshot, origin string) styled.Line {
 	if s == nil {
 		return styled.Text(styled.Warn, "◌ connecting")

@@ -56,7 +56,8 @@ type Event struct {
 	By string
 	// Minor is for the page of the object alone: among all changes another Event tells of it.
 	Minor bool
-	// Told says that an Event of the cluster tells of it, and Seen that it was seen to happen. It can be both.
+	// Told says that an Event of the cluster tells of it, and Seen that it was seen to happen. It can be
+	// both.
 	Told, Seen bool
 	// Count is how often it happened, where an Event tells; otherwise 0.
 	Count int
@@ -88,8 +89,8 @@ func (h *History) Start() time.Time {
 	return h.Began
 }
 
-// IdleSince returns when a claim was seen to be reserved by nobody any more, if nothing has happened to it since. Otherwise it
-// is zero.
+// IdleSince returns when a claim was seen to be reserved by nobody any more, if nothing has happened to it
+// since. Otherwise it is zero.
 func (h *History) IdleSince(claim Ref) time.Time {
 	events := h.Of(claim)
 	if n := len(events); n > 0 && events[n-1].Kind == ClaimUnreserved {

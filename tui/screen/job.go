@@ -26,18 +26,17 @@ type Result[T any] struct {
 	Err     error
 }
 
-// Start begins work and gives up what the Job was doing before: that is cancelled, and its result will not
-// be taken. The work must not touch the screen; whatever it needs it gets through captured values that
-// nobody writes to. It waits for its turn: the program works on as many things at once as leave a processor to
-// keys.
+// Start begins work and gives up what the Job was doing before: that is cancelled, and its result will not be
+// taken. The work must not touch the screen; whatever it needs it gets through captured values that nobody
+// writes to. It waits for its turn: the program works on as many things at once as leave a processor to keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(work)) })
 }
 
-// StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work in
-// the program one thing at a time is done, so that it never keeps what somebody waits for from its turn for long.
-// It should come back after a moment, and be started again if there is more to do. Who starts it sees to it that it rests: worlds come
-// as often as they would without it.
+// StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work
+// in the program one thing at a time is done, so that it never keeps what somebody waits for from its turn
+// for long. It should come back after a moment, and be started again if there is more to do. Who starts it
+// sees to it that it rests: worlds come as often as they would without it.
 func (j *Job[T]) StartLater(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	return j.Await(w, func(ctx context.Context) (T, error) {
 		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// TestStartLaterOneAtATime: work that nobody waits for is done one thing at a time, and what is given up while it
-// waits for its turn does not keep a turn.
+// TestStartLaterOneAtATime: work that nobody waits for is done one thing at a time, and what is given up
+// while it waits for its turn does not keep a turn.
 func TestStartLaterOneAtATime(t *testing.T) {
 	w := NewWorld(context.Background(), 0, nil)
 	var first, second, third Job[int]

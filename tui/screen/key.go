@@ -6,8 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Key is a key, or several that do the same, with all that there is to it. The status line and the help are made of
-// the same values that decide what a key does, so they cannot say anything else.
+// Key is a key, or several that do the same, with all that there is to it. The status line and the help are
+// made of the same values that decide what a key does, so they cannot say anything else.
 type Key struct {
 	// Name says what the key does, as "explain". It is unique among the keys that are in force together.
 	Name string
@@ -15,7 +15,8 @@ type Key struct {
 	Press []string
 	// Show is how the key is written for people. If it is empty, that is the first of Press.
 	Show string
-	// Short says in a word or two what the key does. If it is empty, the status line does not mention the key.
+	// Short says in a word or two what the key does. If it is empty, the status line does not mention the
+	// key.
 	Short string
 	// Help says in one line what the key does.
 	Help string

@@ -12,16 +12,18 @@ import (
 // Screen is what fills the space between header and status line. It is used by one goroutine only, and
 // may change itself in Update.
 //
-// Messages that a screen gets: [Shown] when it becomes visible, [Changed] when the world has changed while
-// it is visible, [Selected] when it shall point at an object, [Filter] while the user types a filter, [Search] while the user types what to look for, keys,
-// mouse events with Y counted from the top of the screen, pasted text, and the results of its Jobs.
+// Messages that a screen gets: [Shown] when it becomes visible, [Changed] when the world has changed while it
+// is visible, [Selected] when it shall point at an object, [Filter] while the user types a filter, [Search]
+// while the user types what to look for, keys, mouse events with Y counted from the top of the screen, pasted
+// text, and the results of its Jobs.
 type Screen interface {
 	// Update takes in a message. It must neither search nor wait.
 	Update(w *World, msg tea.Msg) tea.Cmd
 	// View draws at most height lines of at most width columns. It must neither search nor wait, nor do
 	// work that grows with the cluster.
 	View(w *World, width, height int) string
-	// Plain is all that the screen has to show, as text of any height. If width is 0, lines may have any width.
+	// Plain is all that the screen has to show, as text of any height. If width is 0, lines may have any
+	// width.
 	Plain(w *World, width int) string
 	// State is what the screen is about and what can be done with it at the moment.
 	State() State
@@ -31,15 +33,15 @@ type Screen interface {
 type State struct {
 	// Keys are the keys of this screen besides those that mean the same everywhere.
 	Keys Keys
-	// Selection is the object that keys such as explain are about: the one at the cursor, or the one that a link under the
-	// cursor leads to. It is the zero Ref if there is none.
+	// Selection is the object that keys such as explain are about: the one at the cursor, or the one that a
+	// link under the cursor leads to. It is the zero Ref if there is none.
 	Selection Ref
 	// Status is a few words for the end of the status line, such as "214 claims".
 	Status string
 	// Typing says that the screen takes text: it gets every key but ctrl+c.
 	Typing bool
-	// Filters says that the content can be narrowed with the filter line, Filter is what is in force, and FilterHint
-	// says in a few words what it takes if that is not words and comparisons of columns.
+	// Filters says that the content can be narrowed with the filter line, Filter is what is in force, and
+	// FilterHint says in a few words what it takes if that is not words and comparisons of columns.
 	Filters            bool
 	Filter, FilterHint string
 	// Searches says that the user can look for text, and Search is what is looked for.
@@ -47,8 +49,8 @@ type State struct {
 	Search   string
 	// Arrangement says in a few words how the content is arranged, if there is anything to say.
 	Arrangement string
-	// Unsettled says that Selection can be about to become another one, because the rows that the user has asked for
-	// are still being worked out. It must become false by itself.
+	// Unsettled says that Selection can be about to become another one, because the rows that the user has
+	// asked for are still being worked out. It must become false by itself.
 	Unsettled bool
 	// Marked are the objects of the marked rows, in the order of the rows; Unmark takes all marks away.
 	Marked []Ref

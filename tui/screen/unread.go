@@ -2,8 +2,8 @@ package screen
 
 import "github.com/kubectl-dra/kubectl-dra/inspect"
 
-// Unread says which of some resources was not read, or not as a whole, in the namespace that is shown. As long as it says something,
-// that there are no such objects is not known. It is empty if all were read.
+// Unread says which of some resources was not read, or not as a whole, in the namespace that is shown. As
+// long as it says something, that there are no such objects is not known. It is empty if all were read.
 func Unread(w *World, resources ...inspect.Resource) string {
 	for _, r := range resources {
 		switch h := w.Snapshot.Health(r); {

@@ -39,8 +39,8 @@ type World struct {
 	Asked remedy.Asked
 	// History is what was seen to happen; it may be nil.
 	History *History
-	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It is nil if there
-	// is nothing to ask.
+	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It
+	// is nil if there is nothing to ask.
 	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
 
 	ctx     context.Context //nolint:containedctx // screens start work that ends with the program, and have no other way to know
@@ -65,8 +65,8 @@ type generation struct {
 	retired int
 }
 
-// after returns the generation of the next snapshot. One that would keep a quarter as many slices that are gone
-// as there are begins without knowledge.
+// after returns the generation of the next snapshot. One that would keep a quarter as many slices that are
+// gone as there are begins without knowledge.
 func (g *generation) after(s *inspect.Snapshot) *generation {
 	next := &generation{}
 	options := scheduler.Options{}

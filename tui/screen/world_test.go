@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestWorldForgetsSlicesThatAreGone: what is known of devices is handed on from world to world, and with it the
-// slices stay in memory. In a cluster whose slices change all the time that must not grow without end.
+// TestWorldForgetsSlicesThatAreGone: what is known of devices is handed on from world to world, and with it
+// the slices stay in memory. In a cluster whose slices change all the time that must not grow without end.
 func TestWorldForgetsSlicesThatAreGone(t *testing.T) {
 	const slices, limit, changed = 8 * fewSlices, 2 * fewSlices, 30
 	var objects inspect.Objects

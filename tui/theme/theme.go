@@ -23,8 +23,8 @@ type Theme struct {
 type tone struct {
 	light, dark string
 	basic       ansi.BasicColor
-	// few are the colours of a terminal that has 256, for light and for dark backgrounds, where the nearest one
-	// is far off: there are few greys among them and they come out coloured. Zero takes the nearest.
+	// few are the colours of a terminal that has 256, for light and for dark backgrounds, where the nearest
+	// one is far off: there are few greys among them and they come out coloured. Zero takes the nearest.
 	fewLight, fewDark ansi.IndexedColor
 }
 

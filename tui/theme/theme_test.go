@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
-// TestContrast: text can be read, by the measure of the Web Content Accessibility Guidelines: 4.5 on the usual
-// backgrounds of terminals, and 3.5 in the selected row, which a mark shows too.
+// TestContrast: text can be read, by the measure of the Web Content Accessibility Guidelines: 4.5 on the
+// usual backgrounds of terminals, and 3.5 in the selected row, which a mark shows too.
 func TestContrast(t *testing.T) {
 	backgrounds := map[bool][]color.Color{
 		true:  {lipgloss.Color("#000000"), lipgloss.Color("#0d1117"), lipgloss.Color("#1e1e1e")},
@@ -41,8 +41,9 @@ var alike = [][]styled.Role{
 	{styled.Warn, styled.Shared}, {styled.Accent, styled.Keyword}, {styled.Used, styled.Literal}, {styled.Dim, styled.Title},
 }
 
-// TestRolesAreTold: roles look different from each other, also on a terminal with 16 colours. Without any, what does not work, what is
-// looked for and what is only supposed still stand out, and the selected row does whatever is in it.
+// TestRolesAreTold: roles look different from each other, also on a terminal with 16 colours. Without any,
+// what does not work, what is looked for and what is only supposed still stand out, and the selected row does
+// whatever is in it.
 func TestRolesAreTold(t *testing.T) {
 	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI} {
 		for _, dark := range []bool{true, false} {

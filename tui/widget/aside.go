@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// leastWide is how many columns let text stand beside a table, and leastAside how many the text then has at least.
+	// leastWide is how many columns let text stand beside a table, and leastAside how many the text then has
+	// at least.
 	leastWide  = 150
 	leastAside = 64
 )
@@ -16,8 +17,8 @@ const (
 // HasAside reports whether a screen is wide enough for a table and text beside it.
 func HasAside(width int) bool { return width >= leastWide }
 
-// Aside draws a table and, right of it, text about what is selected in it, of which the last line says how much there is no room for.
-// It is for screens with HasAside.
+// Aside draws a table and, right of it, text about what is selected in it, of which the last line says how
+// much there is no room for. It is for screens with HasAside.
 func Aside(th *theme.Theme, table func(width int) string, text func(width int) []styled.Line, width, height int) string {
 	aside := max(leastAside, width/3)
 	rest := width - aside - 1

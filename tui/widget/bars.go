@@ -39,8 +39,8 @@ func Bar(share float64, width int, role styled.Role) styled.Line {
 	return styled.Line{{Text: filled, Role: role}, {Text: strings.Repeat("·", max(0, width-styled.Width(filled))), Role: styled.Dim}}
 }
 
-// CountBar draws how many of a total are used, and how many more nobody can have, in exactly width columns. What is neither is
-// free. Of what there is at all, at least one column is drawn where there is room.
+// CountBar draws how many of a total are used, and how many more nobody can have, in exactly width columns.
+// What is neither is free. Of what there is at all, at least one column is drawn where there is room.
 func CountBar(used, lost, total, width int) styled.Line {
 	counts := [3]int{used, lost, max(0, total-used-lost)}
 	var parts [3]int

@@ -14,14 +14,15 @@ const maxText = 64 << 10
 
 // Editor edits a text of several lines. The zero value is an empty text.
 type Editor struct {
-	// Cells takes a text apart into what is shown of it, in the order of the text. It must be set before the text
-	// is drawn or the cursor moves to another line.
+	// Cells takes a text apart into what is shown of it, in the order of the text. It must be set before the
+	// text is drawn or the cursor moves to another line.
 	Cells func(text string) []Cell
 
 	text   string
 	cursor int // in bytes, between two characters
 	undo   []editorState
-	// last is the kind of the last change: typing the next letter of a word is not a change of its own to undo.
+	// last is the kind of the last change: typing the next letter of a word is not a change of its own to
+	// undo.
 	last change
 }
 
@@ -57,8 +58,8 @@ func (e *Editor) Set(text string) { e.Replace(0, len(e.text), text) }
 // Insert puts text, such as what was pasted, at the cursor.
 func (e *Editor) Insert(text string) { e.Replace(e.cursor, e.cursor, text) }
 
-// Replace puts text into the place of the bytes from one offset to another, and the cursor behind it. Undo takes it
-// back as one change.
+// Replace puts text into the place of the bytes from one offset to another, and the cursor behind it. Undo
+// takes it back as one change.
 func (e *Editor) Replace(from, to int, text string) { e.replace(from, to, text, replaced) }
 
 // replace puts text into the place of some bytes and the cursor behind it.

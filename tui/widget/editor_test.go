@@ -24,8 +24,8 @@ func plainEditor(text string) *Editor {
 	return e
 }
 
-// TestEditorMovesByCharacters: what a reader sees as one character is passed and erased as one, and the cursor is drawn
-// on it.
+// TestEditorMovesByCharacters: what a reader sees as one character is passed and erased as one, and the
+// cursor is drawn on it.
 func TestEditorMovesByCharacters(t *testing.T) {
 	e := plainEditor("a装e\u0301👩‍👩‍👧\nb")
 	for _, want := range []int{len("a装e\u0301👩‍👩‍👧\n"), len("a装e\u0301👩‍👩‍👧"), len("a装e\u0301"), len("a装"), len("a"), 0, 0} {
@@ -50,7 +50,8 @@ func TestEditorMovesByCharacters(t *testing.T) {
 	}
 }
 
-// TestEditorLines: lines break between characters, the cursor has room after the last one, and goes up and down by columns.
+// TestEditorLines: lines break between characters, the cursor has room after the last one, and goes up and
+// down by columns.
 func TestEditorLines(t *testing.T) {
 	e := plainEditor("装置装置a")
 	lines := e.Lines(5)

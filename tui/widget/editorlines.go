@@ -26,7 +26,8 @@ type EditorLines struct {
 	end    int
 }
 
-// Lines breaks the text into lines of at most width columns. There is room for the cursor after the last character.
+// Lines breaks the text into lines of at most width columns. There is room for the cursor after the last
+// character.
 func (e *Editor) Lines(width int) *EditorLines {
 	l := &EditorLines{lines: [][]Cell{nil}, starts: []int{0}, end: len(e.text)}
 	column := 0
@@ -55,8 +56,8 @@ func (e *Editor) Lines(width int) *EditorLines {
 	return l
 }
 
-// Vertical moves the cursor so many lines down, or up, where the lines have at most width columns. At the first and at
-// the last line it stays.
+// Vertical moves the cursor so many lines down, or up, where the lines have at most width columns. At the
+// first and at the last line it stays.
 func (e *Editor) Vertical(lines, width int) {
 	l := e.Lines(width)
 	row, column := l.Find(e.cursor)

@@ -20,7 +20,8 @@ func randomLines(q *rand.Rand) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestFit holds texts that are made to fit, alone and beside each other, against lines that are cut and filled up one by one.
+// TestFit holds texts that are made to fit, alone and beside each other, against lines that are cut and
+// filled up one by one.
 func TestFit(t *testing.T) {
 	q := rand.New(rand.NewPCG(2, 1))
 	fit := func(s string, width, height int) []string {

@@ -34,7 +34,8 @@ func Fit(s string, width, height int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Popup draws a page in a box over the middle of a screen of the given size, at most so many lines of it at once.
+// Popup draws a page in a box over the middle of a screen of the given size, at most so many lines of it at
+// once.
 func Popup(th *theme.Theme, screen, title string, page *Page, width, height, lines int) string {
 	inner := styled.Width(title) + 2
 	for _, l := range page.lines {
@@ -53,7 +54,8 @@ func Popup(th *theme.Theme, screen, title string, page *Page, width, height, lin
 	return Fit(strings.Join(under, "\n"), width, height)
 }
 
-// Overlay puts a box over lines of a screen of so many columns, at a place. What of it is below the last line is left out.
+// Overlay puts a box over lines of a screen of so many columns, at a place. What of it is below the last line
+// is left out.
 func Overlay(lines, box []string, x, y, width int) {
 	for i, b := range box[:min(len(box), max(0, len(lines)-y))] {
 		line := lines[y+i] + styled.Blanks(width-ansi.StringWidth(lines[y+i]))

@@ -22,7 +22,8 @@ func linked() *Page {
 	return p
 }
 
-// TestStepsAlongLinks: the cursor goes from link to link while they are in sight, and the page scrolls where there are none.
+// TestStepsAlongLinks: the cursor goes from link to link while they are in sight, and the page scrolls where
+// there are none.
 func TestStepsAlongLinks(t *testing.T) {
 	p := linked()
 	draw := func() string { return p.View(theme.None(), 20, 6) }

@@ -34,7 +34,8 @@ func (p painter) line(b *strings.Builder, l styled.Line, width int, right bool) 
 	for _, span := range l {
 		text := span.Text
 		if have > width && styled.Width(text) >= left {
-			// The last span that is shown carries the ellipsis, also when only what comes after it is missing.
+			// The last span that is shown carries the ellipsis, also when only what comes after it is
+			// missing.
 			text = styled.Pad(styled.CutTo(text, max(0, left-1), "")+styled.Ellipsis, left)
 			if left <= 0 {
 				break

@@ -14,8 +14,8 @@ const (
 	leastPanel = 3
 )
 
-// mostOfLow is how many lines a panel may have on a screen that is too low for two fifths of it to say much, and leastLow how high that
-// is at least.
+// mostOfLow is how many lines a panel may have on a screen that is too low for two fifths of it to say much,
+// and leastLow how high that is at least.
 const (
 	mostOfLow = 8
 	leastLow  = 18
@@ -30,9 +30,9 @@ func PanelHeight(height int) int {
 	return max(0, most)
 }
 
-// Split draws a body and, below a rule, a panel about what is selected in it. The panel takes what it
-// needs, but no more than two fifths of the height, or eight lines if that is more, unless the body leaves more empty, and nothing of a low
-// screen. Where it is cut, its last line says so.
+// Split draws a body and, below a rule, a panel about what is selected in it. The panel takes what it needs,
+// but no more than two fifths of the height, or eight lines if that is more, unless the body leaves more
+// empty, and nothing of a low screen. Where it is cut, its last line says so.
 func Split(th *theme.Theme, body func(height int) string, title styled.Line, panel []styled.Line, width, height int) string {
 	rows := min(len(panel), PanelHeight(height))
 	if rows < min(leastPanel, len(panel)) || rows == 0 || height-rows-1 < leastBody {

@@ -46,8 +46,8 @@ type Rows interface {
 	Row(i int) Row
 }
 
-// measured is about how many rows are looked at to find natural widths, scatter a prime that varies the distance
-// between them.
+// measured is about how many rows are looked at to find natural widths, scatter a prime that varies the
+// distance between them.
 const (
 	measured = 1000
 	scatter  = 7919
@@ -85,8 +85,8 @@ func (t *Table) SetRows(rows Rows, natural []int, cursor int) {
 	t.scroll()
 }
 
-// Measure returns the natural widths of columns for rows. Of many rows, some are looked at, spread evenly but not
-// at equal distances: rows often repeat, such as a heading before every eight devices.
+// Measure returns the natural widths of columns for rows. Of many rows, some are looked at, spread evenly but
+// not at equal distances: rows often repeat, such as a heading before every eight devices.
 func Measure(columns []Column, rows Rows) []int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -307,7 +307,8 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 	}
 }
 
-// layout returns how wide each column is drawn, on a screen or as plain text. A column of width 0 is left out.
+// layout returns how wide each column is drawn, on a screen or as plain text. A column of width 0 is left
+// out.
 func (t *Table) layout(width int, screen bool) []int {
 	widths := t.fit(width, screen, false)
 	room := width - margin - styled.ColumnsWidth(widths, gap)
@@ -351,7 +352,8 @@ func (t *Table) fit(width int, screen, spare bool) []int {
 	return widths
 }
 
-// ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there is none.
+// ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there
+// is none.
 func (t *Table) ColumnAt(x int) (column, offset int) {
 	for _, s := range t.spans {
 		if x >= s.from && x < s.to {

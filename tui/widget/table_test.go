@@ -41,7 +41,8 @@ func (pools) Row(int) Row {
 	return Row{Cells: []styled.Line{styled.Text(styled.Plain, "gpu-a-01"), styled.Text(styled.Plain, "gpu-0")}}
 }
 
-// TestToldColumns: what the headings say is not said again on the screen, but in every line of plain text, which may be searched.
+// TestToldColumns: what the headings say is not said again on the screen, but in every line of plain text,
+// which may be searched.
 func TestToldColumns(t *testing.T) {
 	table := NewTable([]Column{{Title: "POOL", ImpliedByHeading: true}, {Title: "DEVICE"}})
 	table.SetRows(pools{}, Measure(table.Columns, pools{}), 0)

@@ -24,7 +24,8 @@ type link struct {
 	target string
 }
 
-// SetLines replaces the text; the place stays, and the cursor at the link that it was on, if that is still there.
+// SetLines replaces the text; the place stays, and the cursor at the link that it was on, if that is still
+// there.
 func (p *Page) SetLines(lines []styled.Line) {
 	before := p.links
 	p.lines = lines
@@ -37,7 +38,8 @@ func (p *Page) SetLines(lines []styled.Line) {
 	p.Scroll(0)
 }
 
-// linksOf finds the links of lines. A link that goes on in the next line, or in the next piece of text, is one.
+// linksOf finds the links of lines. A link that goes on in the next line, or in the next piece of text, is
+// one.
 func linksOf(lines []styled.Line) []link {
 	var links []link
 	for i, line := range lines {
@@ -68,8 +70,8 @@ func (p *Page) Link() string {
 	return p.links[p.at-1].target
 }
 
-// Step moves the cursor to the next link, or to the one before, if that is in sight or a line away; otherwise it scrolls by a
-// line.
+// Step moves the cursor to the next link, or to the one before, if that is in sight or a line away; otherwise
+// it scrolls by a line.
 func (p *Page) Step(by int) {
 	if next := p.near(by); next > 0 {
 		p.at = next
@@ -82,7 +84,8 @@ func (p *Page) Step(by int) {
 	p.Scroll(by)
 }
 
-// near is the link to step to, or 0: the next one, or, without a cursor in sight, the first or the last that is.
+// near is the link to step to, or 0: the next one, or, without a cursor in sight, the first or the last that
+// is.
 func (p *Page) near(by int) int {
 	first, last := p.top, p.top+p.Height()-1
 	inSight := func(l link, slack int) bool { return l.line >= first-slack && l.line <= last+slack }
@@ -188,7 +191,8 @@ func (p *Page) line(b *strings.Builder, th *theme.Theme, i, width int) {
 	b.WriteString(styled.Blanks(left))
 }
 
-// Seek looks for text, and goes to where it is next, from what was shown on when there was none. Empty text ends that.
+// Seek looks for text, and goes to where it is next, from what was shown on when there was none. Empty text
+// ends that.
 func (p *Page) Seek(text string) {
 	if p.search.text = text; text == "" {
 		p.search.origin = p.top
@@ -220,8 +224,8 @@ func (p *Page) revealHit() {
 	p.ScrollTo(clamp(p.top, line-p.Height()+1, line))
 }
 
-// Margin is what stands before a line of the last drawing, in one column: it marks the lines with the text that is looked for,
-// which tells of them without colours too.
+// Margin is what stands before a line of the last drawing, in one column: it marks the lines with the text
+// that is looked for, which tells of them without colours too.
 func (p *Page) Margin(i int) string {
 	switch from, to := p.search.on(p.top + i); {
 	case from == to:

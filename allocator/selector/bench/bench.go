@@ -54,8 +54,8 @@ func (b *Bench) subject(i int) *Subject { return &b.subjects[i] }
 // when each has to be evaluated by itself.
 const firstLook = 2048
 
-// Look is Try on the first devices only, where there are many, so that a user who types sees something at once.
-// [Trial.Total] says how many devices were tried.
+// Look is Try on the first devices only, where there are many, so that a user who types sees something at
+// once. [Trial.Total] says how many devices were tried.
 func (b *Bench) Look(ctx context.Context, expression string) (*Trial, error) {
 	if len(b.subjects) > 2*firstLook {
 		return b.head().Try(ctx, expression)
@@ -182,8 +182,8 @@ func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, e
 	return e, err
 }
 
-// fixed is what counts of a device, whatever an expression reads: the driver, which decides to which domain a bare name
-// belongs, whether the device can be shared, and whether its attributes can be converted.
+// fixed is what counts of a device, whatever an expression reads: the driver, which decides to which domain a
+// bare name belongs, whether the device can be shared, and whether its attributes can be converted.
 type fixed struct {
 	key         string
 	convertible bool
@@ -207,7 +207,8 @@ func (b *Bench) readFixed() []fixed {
 	return out
 }
 
-// divide puts the devices together that agree in everything that is read. Outcomes are in the order of their first devices.
+// divide puts the devices together that agree in everything that is read. Outcomes are in the order of their
+// first devices.
 func (b *Bench) divide(reads selector.Reads) evaluated {
 	e := evaluated{of: make([]uint32, len(b.subjects))}
 	known := map[string]uint32{}

@@ -58,7 +58,8 @@ func verify(t *testing.T, b *Bench, f selector.Features, trial *Trial) {
 	}
 }
 
-// unshadowed leaves out bare names of which there is a qualified one, so that the scheduler does not choose at random.
+// unshadowed leaves out bare names of which there is a qualified one, so that the scheduler does not choose
+// at random.
 func unshadowed[V any](driver string, of map[resourcev1.QualifiedName]V) map[resourcev1.QualifiedName]V {
 	out := maps.Clone(of)
 	for name := range of {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
-// dissection is a selector that was tried, taken apart at its top-level &&, so that what its terms gave can be told of
-// the places where they are written.
+// dissection is a selector that was tried, taken apart at its top-level &&, so that what its terms gave can
+// be told of the places where they are written.
 type dissection struct {
 	bench *Bench
 	trial *Trial
@@ -20,8 +20,8 @@ type dissection struct {
 	tree selector.Tree
 	// normal is the source in normal form, on one line.
 	normal string
-	// terms are the operands of the top-level &&. spans says which terms of the trial belong to each: a cel.bind may
-	// have several.
+	// terms are the operands of the top-level &&. spans says which terms of the trial belong to each: a
+	// cel.bind may have several.
 	terms []ast.Expr
 	spans [][2]int
 }

@@ -86,8 +86,8 @@ type Suggestion struct {
 	Matched int
 }
 
-// diagnosis is what is known of a selector while rules look for what is wrong with it. A rule is a function that
-// returns findings.
+// diagnosis is what is known of a selector while rules look for what is wrong with it. A rule is a function
+// that returns findings.
 type diagnosis struct {
 	dissection
 	corrections

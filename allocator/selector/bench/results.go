@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
-// failures explains why the evaluation fails on devices. The corrected forms are those of the first missing field.
+// failures explains why the evaluation fails on devices. The corrected forms are those of the first missing
+// field.
 func failures(d *diagnosis) []Finding {
 	if d.trial.Failed == 0 {
 		return nil

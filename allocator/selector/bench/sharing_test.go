@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
-// TestHideSharing checks that everything that evaluates or shows an expression agrees about allowMultipleAllocations.
+// TestHideSharing checks that everything that evaluates or shows an expression agrees about
+// allowMultipleAllocations.
 func TestHideSharing(t *testing.T) {
 	const expression = "device.allowMultipleAllocations"
 	for _, hide := range []bool{false, true} {

@@ -14,19 +14,21 @@ import (
 
 // Page is a document that was read.
 type Page struct {
-	// Outline has a line for each block. Of the text in a block it says nothing, not even how it is cut into words and code.
+	// Outline has a line for each block. Of the text in a block it says nothing, not even how it is cut into
+	// words and code.
 	Outline string
 	// Text is what a reader sees, a line for each block that has text.
 	Text string
-	// Problems are what should not be in a document: links, images, HTML, emphasis, and text that code hosts or chats make
-	// something of.
+	// Problems are what should not be in a document: links, images, HTML, emphasis, and text that code hosts
+	// or chats make something of.
 	Problems []string
 }
 
 // parser knows more than one dialect, so that what is safe in it is safe in each.
 var parser = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList)).Parser()
 
-// meaningful is text outside of code that a dialect gives a meaning: mentions, references, emoji, formulas, entities, addresses.
+// meaningful is text outside of code that a dialect gives a meaning: mentions, references, emoji, formulas,
+// entities, addresses.
 var meaningful = regexp.MustCompile("[@#<>\\[\\]{}*_~`|\\\\&$^=]|://|www\\.|:[a-z+0-9-]+:|[A-Z]-[0-9]|\\b[0-9a-f]{7,}\\b")
 
 // Read reads a document.

@@ -84,8 +84,8 @@ func small(nodes int) *inspect.Objects {
 	return o
 }
 
-// busy is two nodes: on the first a pod of a job with five devices, one of a daemon set and one of nobody, on the second a job's
-// with two. A pod that wants eight waits.
+// busy is two nodes: on the first a pod of a job with five devices, one of a daemon set and one of nobody, on
+// the second a job's with two. A pod that wants eight waits.
 func busy() *inspect.Objects {
 	o := small(2)
 	o.Templates[0] = template("one", 5, "")

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestDefragment: on three nodes with eight devices, five of each are in use. A claim for six fits nowhere; three pods have to leave a node for
-// one, and there is room for three on each of the others. Of nine free devices, two claims can have four each once one pod has left each of
-// two nodes.
+// TestDefragment: on three nodes with eight devices, five of each are in use. A claim for six fits nowhere;
+// three pods have to leave a node for one, and there is room for three on each of the others. Of nine free
+// devices, two claims can have four each once one pod has left each of two nodes.
 func TestDefragment(t *testing.T) {
 	for _, tt := range []struct {
 		wanted, most int

@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestWhoMayBeMoved makes room on the only node that is full by moving its only pod, which is each time another one.
+// TestWhoMayBeMoved makes room on the only node that is full by moving its only pod, which is each time
+// another one.
 func TestWhoMayBeMoved(t *testing.T) {
 	owner := func(kind string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.OwnerReferences[0].Kind = kind }
@@ -130,7 +131,8 @@ func TestMovesOfSharedClaims(t *testing.T) {
 	}
 }
 
-// TestCheapestMove: of several pods that could go, the least important goes, then the youngest, then that with the fewest devices.
+// TestCheapestMove: of several pods that could go, the least important goes, then the youngest, then that
+// with the fewest devices.
 func TestCheapestMove(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(pods []*corev1.Pod)

@@ -110,8 +110,9 @@ func (c *crowd) cluster() *scheduler.Cluster {
 	return scheduler.NewCluster(inspect.New(*c.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 }
 
-// exhaustive is the smallest number of moves by trying everything: all pods, in all orders, to all nodes. It knows nothing of how
-// plans are found. cheapest is the lowest priority that the most important pod has which is moved.
+// exhaustive is the smallest number of moves by trying everything: all pods, in all orders, to all nodes. It
+// knows nothing of how plans are found. cheapest is the lowest priority that the most important pod has which
+// is moved.
 func exhaustive(t *testing.T, c *crowd, most int) (moves int, highest int32, ok bool) {
 	for moves = 0; moves <= most; moves++ {
 		highest = 1 << 30
@@ -154,7 +155,8 @@ func exhaustive(t *testing.T, c *crowd, most int) (moves int, highest int32, ok 
 	return 0, 0, false
 }
 
-// playAtRandom makes the moves as the commands say, on whatever nodes are open. In the end what needed room must have it.
+// playAtRandom makes the moves as the commands say, on whatever nodes are open. In the end what needed room
+// must have it.
 func (c *crowd) playAtRandom(t *testing.T, r *rand.Rand, m *explain.Moves) {
 	t.Helper()
 	kept := 0
@@ -236,7 +238,8 @@ func placements(t *testing.T, c *scheduler.Cluster, pod *corev1.Pod) map[string]
 	return out
 }
 
-// TestMovesOfRandomProblems compares the number of moves, and the priority of those that are moved, with trying everything.
+// TestMovesOfRandomProblems compares the number of moves, and the priority of those that are moved, with
+// trying everything.
 func TestMovesOfRandomProblems(t *testing.T) {
 	problems := effort.Of(500, 100)
 	counts := map[string]int{}
@@ -286,7 +289,8 @@ func highestOf(m *explain.Moves) int32 {
 	return out
 }
 
-// TestNoMoves: that there are no moves is certain only if all were tried, and so is how many are needed at least.
+// TestNoMoves: that there are no moves is certain only if all were tried, and so is how many are needed at
+// least.
 func TestNoMoves(t *testing.T) {
 	for name, test := range map[string]struct {
 		problem problem

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestMoveUnread: where not all pods or claims are known, it is not proved that no moves make room, unless there would be none in an empty
-// cluster either.
+// TestMoveUnread: where not all pods or claims are known, it is not proved that no moves make room, unless
+// there would be none in an empty cluster either.
 func TestMoveUnread(t *testing.T) {
 	for _, test := range []struct {
 		unread []inspect.Resource
@@ -52,7 +52,8 @@ func admittedPod(pod *corev1.Pod, claim *resourcev1.ResourceClaim) *corev1.Pod {
 	return pod
 }
 
-// TestRoomWithoutClaims: no claim goes before its pods. So where pods run whose claims are not there, others may be missing too.
+// TestRoomWithoutClaims: no claim goes before its pods. So where pods run whose claims are not there, others
+// may be missing too.
 func TestRoomWithoutClaims(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		o := busy()
@@ -69,7 +70,8 @@ func TestRoomWithoutClaims(t *testing.T) {
 	}
 }
 
-// TestRoomBesideOtherSchedulers: what another scheduler does with its pods is not known, nor what room is left by them.
+// TestRoomBesideOtherSchedulers: what another scheduler does with its pods is not known, nor what room is
+// left by them.
 func TestRoomBesideOtherSchedulers(t *testing.T) {
 	for _, test := range []struct {
 		name     string

@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// BenchmarkShapes asks about a hundred pods of three kinds that wait in a full cluster of 500 nodes, with ten kinds of nodes.
+// BenchmarkShapes asks about a hundred pods of three kinds that wait in a full cluster of 500 nodes, with ten
+// kinds of nodes.
 func BenchmarkShapes(b *testing.B) {
 	const a100 = `device.attributes["gpu.example.com"].model == "a100"`
 	o := farm(500)

@@ -209,7 +209,8 @@ func queued(o *inspect.Objects, pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// TestShapesAgainstAllWays holds the numbers of nodes against those that are found by trying every order, every choice and every number.
+// TestShapesAgainstAllWays holds the numbers of nodes against those that are found by trying every order,
+// every choice and every number.
 func TestShapesAgainstAllWays(t *testing.T) {
 	problems := effort.Of(500, 12)
 	seen := map[string]int{}
@@ -233,7 +234,8 @@ func TestShapesAgainstAllWays(t *testing.T) {
 	}
 }
 
-// TestEnoughNodes tries out, with all choices of nodes, numbers of nodes that are said to be enough without trying.
+// TestEnoughNodes tries out, with all choices of nodes, numbers of nodes that are said to be enough without
+// trying.
 func TestEnoughNodes(t *testing.T) {
 	problems := effort.Of(600, 50)
 	told, least := 0, 0

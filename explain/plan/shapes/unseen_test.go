@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestShapesUnread: what is asked for is not all known, so nodes may do at best; those that do not do still do not.
+// TestShapesUnread: what is asked for is not all known, so nodes may do at best; those that do not do still
+// do not.
 func TestShapesUnread(t *testing.T) {
 	secret := []string{"the controller of VirtualMachine v makes its pods"}
 	big, tiny := shapeOf("big", 64, "a100", "a100", "a100", "a100", "a100", "a100", "a100", "a100"), shapeOf("tiny", 64, "a100")
@@ -47,7 +48,8 @@ func TestShapesUnread(t *testing.T) {
 	}
 }
 
-// TestShapesBesideOtherSchedulers: what another scheduler does with its pods is not known, nor what room is left by them.
+// TestShapesBesideOtherSchedulers: what another scheduler does with its pods is not known, nor what room is
+// left by them.
 func TestShapesBesideOtherSchedulers(t *testing.T) {
 	for _, test := range []struct {
 		name    string

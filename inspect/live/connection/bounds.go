@@ -11,14 +11,15 @@ import (
 type Bounds struct {
 	// Bytes is the most that a body may have, after it was decompressed; 0 means DefaultBytes.
 	Bytes int64
-	// Lines says that the body goes on for as long as the server likes, and Bytes bounds each of its lines. It may be
-	// silent for any time. That is how events are watched.
+	// Lines says that the body goes on for as long as the server likes, and Bytes bounds each of its lines.
+	// It may be silent for any time. That is how events are watched.
 	Lines bool
 	// Begin is how long the server may take to begin its answer; 0 means DefaultBegin.
 	Begin time.Duration
 	// Idle is how long the server may take for LeastProgress bytes of the body; 0 means DefaultIdle.
 	Idle time.Duration
-	// Paused, if not nil, says while it is true that the client does not want the body to go on: that is no silence of the server.
+	// Paused, if not nil, says while it is true that the client does not want the body to go on: that is no
+	// silence of the server.
 	Paused *atomic.Bool
 	// RetryAfter, if not nil, is set to the seconds of the header Retry-After.
 	RetryAfter *atomic.Int64
@@ -33,15 +34,15 @@ const (
 	DefaultBegin  = 75 * time.Second
 	DefaultIdle   = 30 * time.Second
 	LeastProgress = 1 << 10
-	// LongestRetryAfter is the longest time, in seconds, for which a client waits by itself because a server asks
-	// for it. A longer wait is for the caller to decide on.
+	// LongestRetryAfter is the longest time, in seconds, for which a client waits by itself because a server
+	// asks for it. A longer wait is for the caller to decide on.
 	LongestRetryAfter = 5
 )
 
 type boundsKey struct{}
 
-// With returns a context for requests whose answers are bounded so. Where ctx has a RetryAfter and b has none, it
-// stays.
+// With returns a context for requests whose answers are bounded so. Where ctx has a RetryAfter and b has
+// none, it stays.
 func With(ctx context.Context, b Bounds) context.Context {
 	if outer, ok := ctx.Value(boundsKey{}).(Bounds); ok && b.RetryAfter == nil {
 		b.RetryAfter = outer.RetryAfter
@@ -89,7 +90,8 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// SilentError says that a server let us wait for longer than the bounds allow. It is a timeout to package net.
+// SilentError says that a server let us wait for longer than the bounds allow. It is a timeout to package
+// net.
 type SilentError struct {
 	After time.Duration
 	Body  bool // in the middle of its answer

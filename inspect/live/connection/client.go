@@ -25,8 +25,8 @@ func Client(config *rest.Config) (*http.Client, error) {
 	return client, nil
 }
 
-// sameServer refuses redirects that lead away from the server that was asked, or from TLS to plain text: nobody but the one in the
-// kubeconfig gets to see requests, and it cannot make us ask others.
+// sameServer refuses redirects that lead away from the server that was asked, or from TLS to plain text:
+// nobody but the one in the kubeconfig gets to see requests, and it cannot make us ask others.
 func sameServer(next *http.Request, before []*http.Request) error {
 	first := before[0].URL
 	switch {
@@ -38,8 +38,8 @@ func sameServer(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// prompt gives up a request as soon as its context ends. Transports do so by themselves, but a credential plugin
-// runs to its end.
+// prompt gives up a request as soon as its context ends. Transports do so by themselves, but a credential
+// plugin runs to its end.
 type prompt struct{ inner http.RoundTripper }
 
 // WrappedRoundTripper lets client-go find the transport below.
@@ -120,8 +120,8 @@ func because(ctx, outer context.Context, err error) error {
 	return err
 }
 
-// noteRetryAfter tells the caller when the server wants to be asked again. A header that would have client-go wait
-// for long is taken away.
+// noteRetryAfter tells the caller when the server wants to be asked again. A header that would have client-go
+// wait for long is taken away.
 func noteRetryAfter(response *http.Response, bounds Bounds) {
 	const header = "Retry-After"
 	seconds, err := strconv.ParseInt(response.Header.Get(header), 10, 32)

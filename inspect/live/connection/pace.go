@@ -20,8 +20,8 @@ type Rhythm struct {
 // Default is the rhythm of everything that is followed, that of client-go's reflectors.
 var Default = Rhythm{First: time.Second, Most: 30 * time.Second, Longest: 10 * time.Minute, Steady: 20 * time.Second}
 
-// backoff has pauses of up to a quarter more, so that many clients that fail at the same time do not ask again at the same
-// time.
+// backoff has pauses of up to a quarter more, so that many clients that fail at the same time do not ask
+// again at the same time.
 func (r Rhythm) backoff() wait.Backoff {
 	const doublings, jitter = 16, 0.25
 	return wait.Backoff{Duration: r.First, Factor: 2, Jitter: jitter, Steps: doublings, Cap: r.Most} //nolint:mnd // doubled
@@ -62,8 +62,8 @@ func (p *Pace) Succeeded() {
 	p.failures = p.rhythm.backoff()
 }
 
-// Ended notes that a watch ended which was begun at a time, or could not begin. Watches that do not last are begun less and less
-// often, counted from when they begin: a proxy that cuts them every minute does no harm.
+// Ended notes that a watch ended which was begun at a time, or could not begin. Watches that do not last are
+// begun less and less often, counted from when they begin: a proxy that cuts them every minute does no harm.
 func (p *Pace) Ended(begun, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	resourcehelpers "k8s.io/component-helpers/resource"
 )
 
-// defaultPod fills in what the scheduler looks at: requests and ports, and the labels that the API server adds to the
-// selectors of an affinity.
+// defaultPod fills in what the scheduler looks at: requests and ports, and the labels that the API server
+// adds to the selectors of an affinity.
 func defaultPod(pod *corev1.Pod) {
 	defaultValue(&pod.Status.Phase, corev1.PodPending)
 	defaultValue(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
@@ -53,7 +53,8 @@ func request(r *corev1.ResourceRequirements, name corev1.ResourceName, amount re
 	r.Requests[name] = amount.DeepCopy()
 }
 
-// defaultPodRequests: where the pod as a whole has limits, it requests what its containers do, and of the rest the limits.
+// defaultPodRequests: where the pod as a whole has limits, it requests what its containers do, and of the
+// rest the limits.
 func defaultPodRequests(pod *corev1.Pod) {
 	whole := pod.Spec.Resources
 	if whole == nil || len(whole.Limits) == 0 {
@@ -82,8 +83,8 @@ func defaultPorts(ports []corev1.ContainerPort, hostNetwork bool) {
 	}
 }
 
-// mergeLabelKeys adds to the selectors of terms what their matchLabelKeys and mismatchLabelKeys stand for. A pod that was read
-// from a server has that already.
+// mergeLabelKeys adds to the selectors of terms what their matchLabelKeys and mismatchLabelKeys stand for. A
+// pod that was read from a server has that already.
 func mergeLabelKeys(terms []corev1.PodAffinityTerm, labels map[string]string) {
 	for i := range terms {
 		if terms[i].LabelSelector != nil {

@@ -23,8 +23,8 @@ const (
 
 // Template is a place in an object that has the shape of a pod template.
 type Template struct {
-	// Path is where the template stands, in the style of messages, and Pointer where the spec of the pod does, as a JSON
-	// pointer (RFC 6901).
+	// Path is where the template stands, in the style of messages, and Pointer where the spec of the pod
+	// does, as a JSON pointer (RFC 6901).
 	Path, Pointer string
 	// Label tells templates of one object apart; it may be empty.
 	Label string
@@ -33,8 +33,8 @@ type Template struct {
 	// Unseen is for a spec without containers: see inspect.Workload.
 	Unseen bool
 
-	// spec is the spec of the pod, and template what holds it together with the metadata of the pod; nil if the spec
-	// stands by itself.
+	// spec is the spec of the pod, and template what holds it together with the metadata of the pod; nil if
+	// the spec stands by itself.
 	spec, template map[string]any
 }
 
@@ -192,8 +192,8 @@ func times(a, b *int64) *int64 {
 	return ptr.To(min(x*y, maxReplicas))
 }
 
-// labelOf is what tells a template at a key apart from others: the name of the nearest item that has one, else the
-// nearest key that says more than where templates stand anyway.
+// labelOf is what tells a template at a key apart from others: the name of the nearest item that has one,
+// else the nearest key that says more than where templates stand anyway.
 func labelOf(key string, value map[string]any, above string) string {
 	for _, field := range []string{"name", "groupName"} {
 		if name, ok := value[field].(string); ok && name != "" {

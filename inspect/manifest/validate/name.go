@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// checkMetadata checks the name, which is a DNS subdomain for every kind read here, the namespace and the labels.
+// checkMetadata checks the name, which is a DNS subdomain for every kind read here, the namespace and the
+// labels.
 func checkMetadata(v *validator, object metav1.Object) {
 	path := v.at("metadata")
 	if name := object.GetName(); name != "" { // else it is left out
@@ -29,8 +30,8 @@ func checkMetadata(v *validator, object metav1.Object) {
 	}
 }
 
-// filledIn puts what is wrong with a value into few words where it is a variable for which nothing was filled in, as
-// envsubst and the like do.
+// filledIn puts what is wrong with a value into few words where it is a variable for which nothing was filled
+// in, as envsubst and the like do.
 func filledIn(value string, messages []string) []string {
 	if len(messages) > 0 && (strings.Contains(value, "${") || strings.Contains(value, "$(")) {
 		return []string{"nothing was filled in for the variable"}

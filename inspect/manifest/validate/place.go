@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// place is where in an object a field is. To spell out all paths costs more than to look at what is there, and few objects
-// have a problem. So each is looked at without paths first, when every place is the same.
+// place is where in an object a field is. To spell out all paths costs more than to look at what is there,
+// and few objects have a problem. So each is looked at without paths first, when every place is the same.
 type place struct{ path *field.Path }
 
 // at returns the place of a field, by the names that lead to it.

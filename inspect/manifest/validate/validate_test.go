@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 )
 
-// TestObject: problems come with their paths, in the order of the fields. Package manifest tests the rules, on
-// objects as they are written.
+// TestObject: problems come with their paths, in the order of the fields. Package manifest tests the rules,
+// on objects as they are written.
 func TestObject(t *testing.T) {
 	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns"}}
 	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "r"}, {Name: "r", Exactly: &resourcev1.ExactDeviceRequest{
@@ -33,8 +33,8 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestAllocations: what has no problem is looked at without spelling out the paths of all its fields. In the largest clusters
-// these are millions.
+// TestAllocations: what has no problem is looked at without spelling out the paths of all its fields. In the
+// largest clusters these are millions.
 func TestAllocations(t *testing.T) {
 	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
 	slice.Spec = resourcev1.ResourceSliceSpec{Driver: "d.example.com", NodeName: ptr.To("n"), Pool: resourcev1.ResourcePool{Name: "n", ResourceSliceCount: 1}}

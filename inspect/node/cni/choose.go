@@ -95,7 +95,8 @@ func (v *View) chooseFirst(runtime string) {
 	}
 }
 
-// chooseGood chooses as CRI-O does: the network that is named, or the first whose file and plugins are all right.
+// chooseGood chooses as CRI-O does: the network that is named, or the first whose file and plugins are all
+// right.
 func (v *View) chooseGood() {
 	seen := map[string]string{}
 	chosen := false

@@ -17,7 +17,8 @@ import (
 // node is a directory with configurations and one with plugins.
 type node struct{ dir, bin string }
 
-// installed has the configurations of projects under the names that they have on nodes, and the plugins that these need.
+// installed has the configurations of projects under the names that they have on nodes, and the plugins that
+// these need.
 func installed(t *testing.T, files ...string) node {
 	t.Helper()
 	n := node{t.TempDir(), t.TempDir()}
@@ -252,7 +253,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadsAsTheLibrary compares what is read of each real list with what the CNI project's own functions load of it.
+// TestReadsAsTheLibrary compares what is read of each real list with what the CNI project's own functions
+// load of it.
 func TestReadsAsTheLibrary(t *testing.T) {
 	n := installed(t, "10-flannel.conflist", "10-crio-bridge.conflist", "99-loopback.conflist", "20-chained-ptp-bandwidth.conflist", "10-aws.conflist", calico, ciliumPortmap, newMultus, "10-spec-dbnet.conflist")
 	v, err := Read(Options{Dir: n.dir, BinDirs: []string{n.bin}, Runtime: Containerd})

@@ -28,8 +28,9 @@ type Need struct {
 	Message string
 }
 
-// Needs compares what pods of the node ask for with what the chain in use declares. Networks that are built on eBPF may
-// do it by themselves, without a plugin that declares it: so a need is what is not declared, and not what does not work.
+// Needs compares what pods of the node ask for with what the chain in use declares. Networks that are built
+// on eBPF may do it by themselves, without a plugin that declares it: so a need is what is not declared, and
+// not what does not work.
 func (v *View) Needs(pods []*corev1.Pod) []Need {
 	used := v.Used()
 	if len(used) == 0 {
@@ -80,8 +81,8 @@ var removedFlags = map[string]string{
 // RemovedFlag is a flag that a kubelet no longer knows: with it, it does not start.
 type RemovedFlag struct{ Flag, Successor string }
 
-// RemovedFlags returns the flags in the arguments of a kubelet, as in /var/lib/kubelet/kubeadm-flags.env, that are removed, in
-// the order in which they are written.
+// RemovedFlags returns the flags in the arguments of a kubelet, as in /var/lib/kubelet/kubeadm-flags.env,
+// that are removed, in the order in which they are written.
 func RemovedFlags(arguments string) []RemovedFlag {
 	var out []RemovedFlag
 	for _, word := range strings.FieldsFunc(arguments, func(r rune) bool { return strings.ContainsRune(" \t\n\"'", r) }) {
@@ -102,7 +103,8 @@ func RemovedFlags(arguments string) []RemovedFlag {
 type Interface struct {
 	Claim  inspect.ClaimRef
 	Device inspect.DeviceID
-	// Name is that of the interface, Addresses are its IP addresses with their prefixes, and Hardware is its MAC address. Each may be empty.
+	// Name is that of the interface, Addresses are its IP addresses with their prefixes, and Hardware is its
+	// MAC address. Each may be empty.
 	Name      string
 	Addresses []string
 	Hardware  string
@@ -110,7 +112,8 @@ type Interface struct {
 	Pods []inspect.PodRef
 }
 
-// Interfaces returns the network interfaces that drivers report of claims whose pods run on a node, in the order of the claims.
+// Interfaces returns the network interfaces that drivers report of claims whose pods run on a node, in the
+// order of the claims.
 func Interfaces(s *inspect.Snapshot, node string) []Interface {
 	var out []Interface
 	for _, claim := range s.Objects().Claims {

@@ -47,12 +47,13 @@ func RuntimeOf(version string) Runtime {
 
 // Options say where to look, and how the runtime is configured.
 type Options struct {
-	// Dir is the directory with configurations; "" means DefaultDir. BinDirs are those with plugins; none means DefaultBinDir.
+	// Dir is the directory with configurations; "" means DefaultDir. BinDirs are those with plugins; none
+	// means DefaultBinDir.
 	Dir     string
 	BinDirs []string
 	Runtime Runtime
-	// MaxNetworks is containerd's max_conf_num: how many files it takes. 0 stands for 1, which is its default, and a negative
-	// number for all.
+	// MaxNetworks is containerd's max_conf_num: how many files it takes. 0 stands for 1, which is its
+	// default, and a negative number for all.
 	MaxNetworks int
 	// DefaultNetwork is CRI-O's cni_default_network.
 	DefaultNetwork string
@@ -73,10 +74,11 @@ type View struct {
 type File struct {
 	// Name is that of the file in the directory.
 	Name string
-	// Network is the name of the network, and Version the version of the specification that is used: the highest of those that the
-	// file offers and the library knows.
+	// Network is the name of the network, and Version the version of the specification that is used: the
+	// highest of those that the file offers and the library knows.
 	Network, Version string
-	// Single says that it is the configuration of one plugin, as only older versions of the specification have it.
+	// Single says that it is the configuration of one plugin, as only older versions of the specification
+	// have it.
 	Single bool
 	// DisableCheck and DisableGC: the network does without these verbs of the specification.
 	DisableCheck, DisableGC bool
@@ -92,24 +94,26 @@ type File struct {
 // Plugin is a plugin of a chain.
 type Plugin struct {
 	Type string
-	// Capabilities are those that its configuration declares, sorted: the runtime hands it what pods want of them.
+	// Capabilities are those that its configuration declares, sorted: the runtime hands it what pods want of
+	// them.
 	Capabilities []string
 	// Path is the file that would be run. It is empty if there is none in the directories.
 	Path string
-	// IPAM is the type of the plugin that gives it addresses, or "", and IPAMPath the file that it would run. That is empty if there is
-	// none in the directories.
+	// IPAM is the type of the plugin that gives it addresses, or "", and IPAMPath the file that it would run.
+	// That is empty if there is none in the directories.
 	IPAM, IPAMPath string
 	// Delegates are the networks that Multus hands pods on to: their names, or the files that describe them.
 	Delegates []string
-	// Inline says that it stands in the file itself, and not in the directory of the network (specification 1.1).
+	// Inline says that it stands in the file itself, and not in the directory of the network (specification
+	// 1.1).
 	Inline bool
 }
 
 // Has reports whether the plugin declares a capability.
 func (p *Plugin) Has(capability string) bool { return slices.Contains(p.Capabilities, capability) }
 
-// Read looks at the directory as the runtime does. The error says that the directory could not be read; that it is empty
-// or does not exist is told in the View.
+// Read looks at the directory as the runtime does. The error says that the directory could not be read; that
+// it is empty or does not exist is told in the View.
 func Read(opts Options) (*View, error) {
 	if opts.Dir == "" {
 		opts.Dir = DefaultDir
@@ -186,8 +190,8 @@ func (v *View) parse(path string, f *File) error {
 	return nil
 }
 
-// separate adds the plugins of the directory that has the name of the network. For a network without a name the library takes the
-// directory of the file itself.
+// separate adds the plugins of the directory that has the name of the network. For a network without a name
+// the library takes the directory of the file itself.
 func (v *View) separate(network string, f *File) error {
 	if network != "" && network != filepath.Base(network) || network == ".." {
 		return nil // no name of a directory
@@ -261,8 +265,8 @@ func (v *View) find(name string) string {
 	return ""
 }
 
-// delegatesOf are the networks that Multus calls: the thin plugin has them in its configuration, the thick one has the file of the
-// first or what its daemon knows.
+// delegatesOf are the networks that Multus calls: the thin plugin has them in its configuration, the thick
+// one has the file of the first or what its daemon knows.
 func delegatesOf(data []byte) []string {
 	var conf struct {
 		ClusterNetwork string

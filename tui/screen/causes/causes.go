@@ -30,8 +30,8 @@ type Screen struct {
 	asked  bool
 }
 
-// patience is how old the answer may become while nobody presses keys. To look at all that is stuck is by far the most that the
-// program does for a small cluster which changes now and then.
+// patience is how old the answer may become while nobody presses keys. To look at all that is stuck is by far
+// the most that the program does for a small cluster which changes now and then.
 const patience = 10 * time.Second
 
 // New makes the view.

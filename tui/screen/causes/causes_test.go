@@ -134,7 +134,8 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// crowd is the demo cluster in which twelve pods of a StatefulSet, made twenty minutes ago, are stuck for what one older pod is.
+// crowd is the demo cluster in which twelve pods of a StatefulSet, made twenty minutes ago, are stuck for
+// what one older pod is.
 func crowd(t *testing.T) *screen.World {
 	t.Helper()
 	objects := *screentest.Demo(t).Snapshot.Objects()
@@ -169,7 +170,8 @@ func textOf(lines []styled.Line) string {
 // untilAge is a row but for why.
 var untilAge = regexp.MustCompile(`^.*? \d+[mh] `)
 
-// TestFold: a cause of several pods is one row, which opens to workloads, and these to their pods, in the order of their numbers.
+// TestFold: a cause of several pods is one row, which opens to workloads, and these to their pods, in the
+// order of their numbers.
 func TestFold(t *testing.T) {
 	w := crowd(t)
 	s := New()

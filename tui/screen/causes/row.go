@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// row is a pod or a claim that is stuck, or several of them: those that have a cause in common, or of these those of a workload. Its texts
-// are safe to show.
+// row is a pod or a claim that is stuck, or several of them: those that have a cause in common, or of these
+// those of a workload. Its texts are safe to show.
 type row struct {
 	// ref is the subject; of several pods the one that waits longest.
 	ref       screen.Ref
@@ -104,7 +104,8 @@ func builder(t *explain.Triage) func(context.Context, *screen.World) ([]row, err
 	}
 }
 
-// causeRows are the rows of a cause: of one subject its own, of several one for all, and below it the workloads with what is stuck of each.
+// causeRows are the rows of a cause: of one subject its own, of several one for all, and below it the
+// workloads with what is stuck of each.
 func causeRows(w *screen.World, t *explain.Triage, cause int) []row {
 	var all []row
 	workloads := map[string][]row{}

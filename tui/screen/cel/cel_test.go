@@ -228,7 +228,8 @@ func TestRandomKeys(t *testing.T) {
 	}
 }
 
-// What is said of a selector stands while it is tried on a newer world, and falls with the text that it is about.
+// What is said of a selector stands while it is tried on a newer world, and falls with the text that it is
+// about.
 func TestAdviceStaysWhileTheClusterChanges(t *testing.T) {
 	d := drive(t, 100, 30)
 	d.press("i", `device.attributes["gpu.exmple.com"].model == "H100-SXM5-80GB"`, "esc")

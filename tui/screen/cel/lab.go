@@ -23,8 +23,8 @@ type lab struct {
 	completer *editor.Completer
 	devices   []inspect.DeviceStatus
 	partial   string // why answers may differ from those of the cluster, or ""
-	// class is the class whose devices these are. It is empty if they are those of the whole snapshot; otherwise all is
-	// the lab of that.
+	// class is the class whose devices these are. It is empty if they are those of the whole snapshot;
+	// otherwise all is the lab of that.
 	class string
 	all   *lab
 }
@@ -61,7 +61,8 @@ func newLab(ctx context.Context, w *screen.World, before *lab, class string) (*l
 	return l, nil
 }
 
-// ofClass returns the devices that all selectors of a class match. There are none if the class does not exist.
+// ofClass returns the devices that all selectors of a class match. There are none if the class does not
+// exist.
 func (l *lab) ofClass(ctx context.Context, s *inspect.Snapshot, name string) ([]inspect.DeviceStatus, error) {
 	class, ok := s.Class(name)
 	if !ok {

@@ -17,7 +17,8 @@ type deviceList struct {
 	words string
 }
 
-// show lists the devices of a newer answer. The one under the cursor stays, if it is among those that are listed.
+// show lists the devices of a newer answer. The one under the cursor stays, if it is among those that are
+// listed.
 func (l *deviceList) show(a *answer) {
 	if before := l.a; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
 		l.rows = nil // nobody has chosen the device, or what is nearest is of interest now
@@ -32,8 +33,8 @@ func (l *deviceList) another() {
 	l.fill()
 }
 
-// fill puts the devices into the table whose names have the words. What the selector does stays what it is: a filter hides devices, but does
-// not change what there is. The cursor stays on its device, if that is listed.
+// fill puts the devices into the table whose names have the words. What the selector does stays what it is: a
+// filter hides devices, but does not change what there is. The cursor stays on its device, if that is listed.
 func (l *deviceList) fill() {
 	if l.a == nil {
 		return

@@ -113,8 +113,8 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	return choose("of "+ref.String()+": ", entries, s.loadEntry)
 }
 
-// HasSelectors reports whether an object of a snapshot, a class, a claim or a template, has CEL selectors that the lab can load. It is
-// true of one that is not there, since that may come.
+// HasSelectors reports whether an object of a snapshot, a class, a claim or a template, has CEL selectors
+// that the lab can load. It is true of one that is not there, since that may come.
 func HasSelectors(s *inspect.Snapshot, ref screen.Ref) bool {
 	var o inspect.Objects
 	switch ref.Kind {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestNarrowing: words narrow the list of devices, and nothing else. The device under the cursor stays, another selector is narrowed too,
-// and without words all are listed again.
+// TestNarrowing: words narrow the list of devices, and nothing else. The device under the cursor stays,
+// another selector is narrowed too, and without words all are listed again.
 func TestNarrowing(t *testing.T) {
 	w := screentest.Demo(t)
 	s := New()

@@ -133,8 +133,8 @@ func briefly(err error) string {
 	return text
 }
 
-// fieldLines is what a device has, while there are no terms. Where the whole expression leaves no room for the value, the field is named
-// without it: the value is what one looks for.
+// fieldLines is what a device has, while there are no terms. Where the whole expression leaves no room for
+// the value, the field is named without it: the value is what one looks for.
 func fieldLines(l *lab, subject, width int) []styled.Line {
 	var out []styled.Line
 	for _, v := range bench.FieldValues(l.subjects[subject]) {

@@ -17,7 +17,8 @@ import (
 type popup struct {
 	items  editor.Completion
 	cursor int
-	// chosen says that the user has moved the cursor, so that Enter takes an item instead of breaking the line.
+	// chosen says that the user has moved the cursor, so that Enter takes an item instead of breaking the
+	// line.
 	chosen bool
 }
 
@@ -53,8 +54,8 @@ func worth(c *editor.Completion, ed *widget.Editor) bool {
 	return c.From < ed.Cursor() || behind == '.' || behind == '"' || behind == '\'' || behind == '[' || kind == editor.ValueKind
 }
 
-// popupKeys are the keys that work while something is proposed, each besides what it does otherwise. Enter takes a proposal only if one was
-// chosen; otherwise it breaks the line.
+// popupKeys are the keys that work while something is proposed, each besides what it does otherwise. Enter
+// takes a proposal only if one was chosen; otherwise it breaks the line.
 func (s *Screen) popupKeys() screen.Keys {
 	p := &s.ed.popup
 	if !p.open() {

@@ -12,7 +12,8 @@ import (
 
 // Screen is the view.
 type Screen struct {
-	// editing says that the text gets the keys; otherwise the devices do, and the keys that mean the same everywhere.
+	// editing says that the text gets the keys; otherwise the devices do, and the keys that mean the same
+	// everywhere.
 	editing bool
 	ed      textArea
 	tried   trying
@@ -35,8 +36,8 @@ func New() *Screen {
 	return s
 }
 
-// State implements screen.Screen. What can be done depends on how the text has fared. A device of the list has a name, a node and a driver,
-// and no columns that a filter could compare.
+// State implements screen.Screen. What can be done depends on how the text has fared. A device of the list
+// has a name, a node and a driver, and no columns that a filter could compare.
 func (s *Screen) State() screen.State {
 	state := screen.State{
 		Keys: s.keys(), Typing: s.editing, Unsettled: !s.tried.settled(s.ed.Text(), s.class), Header: true, CopyText: s.copyText,

@@ -60,8 +60,8 @@ func (t *textArea) remember() {
 	}
 }
 
-// draw draws the text with a caret under the place of a finding, if there is one. It returns where the cursor is, from
-// the first of these lines.
+// draw draws the text with a caret under the place of a finding, if there is one. It returns where the cursor
+// is, from the first of these lines.
 func (t *textArea) draw(th *theme.Theme, width, height int, typing bool, f *bench.Finding) (lines []string, x, y int) {
 	t.width = max(10, width-2)
 	cursor := -1

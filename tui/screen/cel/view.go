@@ -114,7 +114,8 @@ func (a *answer) verdict(add func(styled.Role, string)) {
 	}
 }
 
-// lines says what is wrong with a text, and what to write instead, which a key takes. The first finding fits into height lines.
+// lines says what is wrong with a text, and what to write instead, which a key takes. The first finding fits
+// into height lines.
 func (t *trying) lines(text, key string, width, height int) []styled.Line {
 	var out []styled.Line
 	if t.lab != nil && t.lab.partial != "" {
@@ -154,8 +155,8 @@ func messageLines(f *bench.Finding, width int) []styled.Line {
 	return fold(styled.Line{{Text: mark(f.Severity), Role: errorRole(f.Severity)}, {Text: inspect.Sanitize(f.Message)}}, width)
 }
 
-// findingLines is a finding with the corrected forms, one of which a key takes. Where there is little room, the first of
-// these is worth more than the end of a long message.
+// findingLines is a finding with the corrected forms, one of which a key takes. Where there is little room,
+// the first of these is worth more than the end of a long message.
 func findingLines(f *bench.Finding, key, taken string, width, height int) []styled.Line {
 	message := messageLines(f, width)
 	var instead []styled.Line
@@ -190,20 +191,21 @@ func devices(n int) string {
 	return fmt.Sprintf("%d devices", n)
 }
 
-// fold breaks a line at blanks and between the parts of an expression, and what is longer than a line anywhere. All
-// lines but the first are indented.
+// fold breaks a line at blanks and between the parts of an expression, and what is longer than a line
+// anywhere. All lines but the first are indented.
 func fold(line styled.Line, width int) []styled.Line {
 	return styled.Wrap(line, styled.Wrapping{Width: width, Rest: "  ", Break: true, Spans: true})
 }
 
 // layout is where things were last drawn.
 type layout struct {
-	// editor is the number of lines of the editor, table the first line of the table, and tableWidth its width.
+	// editor is the number of lines of the editor, table the first line of the table, and tableWidth its
+	// width.
 	editor, table, tableWidth int
 }
 
-// panes draws the devices and the terms in exactly height lines; top is the line that they begin at, and newest the newest
-// answer, which may be to a selector that does not compile.
+// panes draws the devices and the terms in exactly height lines; top is the line that they begin at, and
+// newest the newest answer, which may be to a selector that does not compile.
 func (o *layout) panes(th *theme.Theme, l *deviceList, newest *answer, width, height, top int) []string {
 	o.table, o.tableWidth = top+1, width
 	stale := newest != nil && newest != l.a && newest.trial.Check.Scheduler != nil
@@ -292,8 +294,8 @@ func lay(lines, box []string, x, y, width, height int) []string {
 	return lines
 }
 
-// Plain implements screen.Screen: without a terminal there is nothing to type into, so it shows what selectors
-// can ask for.
+// Plain implements screen.Screen: without a terminal there is nothing to type into, so it shows what
+// selectors can ask for.
 func (s *Screen) Plain(w *screen.World, _ int) string {
 	if s.tried.lab == nil {
 		return "no devices are known"

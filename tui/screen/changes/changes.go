@@ -94,7 +94,8 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	return s.List.Update(w, msg)
 }
 
-// ask reads the Events, unless they were read just now. It is asked again after a pause, while the view is visible.
+// ask reads the Events, unless they were read just now. It is asked again after a pause, while the view is
+// visible.
 func (s *Screen) ask(w *screen.World) tea.Cmd {
 	events := s.config.Events
 	if events == nil || !s.visible && !s.config.Once || s.waiting || s.read.Running() || w.Snapshot == nil || s.config.Once && s.told.known {

@@ -83,7 +83,8 @@ func rows(s *Screen) []string {
 	return out
 }
 
-// TestMerged: what was seen, what objects tell and what Events tell is one list, and the same thing is one row of it.
+// TestMerged: what was seen, what objects tell and what Events tell is one list, and the same thing is one
+// row of it.
 func TestMerged(t *testing.T) {
 	w := seen(t)
 	s := shown(w, Config{Events: events(w)})
@@ -138,7 +139,8 @@ func TestWhereFrom(t *testing.T) {
 	}
 }
 
-// TestReadings: Events are read when the view is opened, and again after a pause while it is visible, and not otherwise.
+// TestReadings: Events are read when the view is opened, and again after a pause while it is visible, and not
+// otherwise.
 func TestReadings(t *testing.T) {
 	w := screentest.Demo(t)
 	n := 0
@@ -193,7 +195,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestNoAllClearMeanwhile: no frame says that nothing has happened before the rows of what was read are there.
+// TestNoAllClearMeanwhile: no frame says that nothing has happened before the rows of what was read are
+// there.
 func TestNoAllClearMeanwhile(t *testing.T) {
 	w := screentest.World(t, inspect.Objects{})
 	s := New(Config{Tick: never, Events: events(screentest.Demo(t))})

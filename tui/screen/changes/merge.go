@@ -6,17 +6,19 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// slack is how far apart the same thing may be when it is seen and told: clocks differ, and a snapshot takes a moment.
+// slack is how far apart the same thing may be when it is seen and told: clocks differ, and a snapshot takes
+// a moment.
 const slack = 5 * time.Second
 
-// merged puts together what is the same: the same kind of thing, of the same object, at about the same time. The lists come in
-// the order of how well they know what has happened; the newest is first.
+// merged puts together what is the same: the same kind of thing, of the same object, at about the same time.
+// The lists come in the order of how well they know what has happened; the newest is first.
 func merged(lists ...[]screen.Event) []screen.Event {
 	type subject struct {
 		kind screen.EventKind
 		ref  screen.Ref
 	}
-	// A claim that was seen when it had devices already was created at that moment; its own timestamp says the same.
+	// A claim that was seen when it had devices already was created at that moment; its own timestamp says
+	// the same.
 	same := map[screen.EventKind]screen.EventKind{screen.ClaimCreated: screen.ClaimAllocated}
 	var out []screen.Event
 	known := map[subject][]int{}
@@ -40,8 +42,8 @@ func merged(lists ...[]screen.Event) []screen.Event {
 	return out
 }
 
-// near returns which of some events is the same as another one, or -1. A pod that is refused is so until it has a node, however
-// often the scheduler says it.
+// near returns which of some events is the same as another one, or -1. A pod that is refused is so until it
+// has a node, however often the scheduler says it.
 func near(all []screen.Event, some []int, e *screen.Event) int {
 	for _, i := range some {
 		d := e.Time.Sub(all[i].Time)

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// reasons are the Events that tell of something that matters to who uses devices, whoever they are about: of kube-scheduler, the
-// controllers of claims, taints and nodes, and the kubelet.
+// reasons are the Events that tell of something that matters to who uses devices, whoever they are about: of
+// kube-scheduler, the controllers of claims, taints and nodes, and the kubelet.
 var reasons = map[string]screen.EventKind{
 	"FailedScheduling":              screen.PodRefused,
 	"BindingConditionsPending":      screen.PodTrouble,

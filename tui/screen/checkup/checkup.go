@@ -35,7 +35,8 @@ type found struct {
 	pools  map[string]screen.Ref
 }
 
-// poolsOf finds the pools of the slices that a report names: a slice has no page, but what is wrong with one is wrong with its pool.
+// poolsOf finds the pools of the slices that a report names: a slice has no page, but what is wrong with one
+// is wrong with its pool.
 func poolsOf(r *checkup.Report, s *inspect.Snapshot) map[string]screen.Ref {
 	pools := map[string]screen.Ref{}
 	for _, f := range r.Findings {

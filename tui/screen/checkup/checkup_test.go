@@ -34,8 +34,8 @@ func faulty(nodes int) inspect.Objects {
 	return o
 }
 
-// TestKeysDoNotWait: whatever is done before the next key can be pressed is as much in a cluster of 5,000 nodes as in one of 50. The
-// answer itself grows with the cluster, in the background.
+// TestKeysDoNotWait: whatever is done before the next key can be pressed is as much in a cluster of 5,000
+// nodes as in one of 50. The answer itself grows with the cluster, in the background.
 func TestKeysDoNotWait(t *testing.T) {
 	const small, large = 50, 5000
 	type work struct{ opening, waiting, asking, drawing, reading float64 } // allocations

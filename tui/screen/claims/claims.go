@@ -31,8 +31,8 @@ type Screen struct {
 	told     time.Time // when rows were last made of what a survey has found out
 	// supposed is what the reasons suppose.
 	supposed []screen.Change
-	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once, and
-	// helped is how many claims a what-if helps.
+	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once,
+	// and helped is how many claims a what-if helps.
 	actual map[inspect.ClaimRef]*reason
 	known  bool
 	helped int
@@ -81,8 +81,8 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 // never is the version of no world.
 const never = -1
 
-// startSurvey begins to work out reasons for the world as it is, unless a survey is under way. Whom a what-if helps
-// can only be said when it is known who is stuck without it, so that is worked out first.
+// startSurvey begins to work out reasons for the world as it is, unless a survey is under way. Whom a what-if
+// helps can only be said when it is known who is stuck without it, so that is worked out first.
 func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 	same := slices.Equal(w.Supposed, s.supposed)
 	if w.Snapshot == nil || s.survey.Running() || s.surveyed == w.Version {
@@ -145,8 +145,9 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 const (
 	// tellAgain is how often rows are made of what a survey has found out so far.
 	tellAgain = 250 * time.Millisecond
-	// surveyBreath is how long a survey that took more than one batch rests after it, as a multiple of what it took: otherwise the
-	// reasons of thousands of claims would be worked out again with each of thousands of changes.
+	// surveyBreath is how long a survey that took more than one batch rests after it, as a multiple of what
+	// it took: otherwise the reasons of thousands of claims would be worked out again with each of thousands
+	// of changes.
 	surveyBreath = 4
 )
 
@@ -158,7 +159,8 @@ func explained(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.E
 	return question.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, w.Question())
 }
 
-// State implements screen.Screen. Of all rows, whether a filter hides some or not, the status says how many are stuck.
+// State implements screen.Screen. Of all rows, whether a filter hides some or not, the status says how many
+// are stuck.
 func (s *Screen) State() screen.State {
 	state := s.List.State()
 	if s.helped > 0 {

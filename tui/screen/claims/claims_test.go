@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// After a survey that took long, the next change waits; what is supposed does not, and neither does anything after a short one.
+// After a survey that took long, the next change waits; what is supposed does not, and neither does anything
+// after a short one.
 func TestSurveysRest(t *testing.T) {
 	begins := func(took time.Duration, prepare func(s *Screen, w *screen.World)) bool {
 		s, w := New(), screentest.Demo(t)

@@ -23,7 +23,8 @@ import (
 // batch is how long the background works before it lets others have their turn.
 const batch = 20 * time.Millisecond
 
-// reason is why a claim has no devices or what it waits for. It is not written after it was made: rows share it.
+// reason is why a claim has no devices or what it waits for. It is not written after it was made: rows share
+// it.
 type reason struct {
 	text    string // safe to show
 	verdict explain.Verdict
@@ -31,7 +32,8 @@ type reason struct {
 	tooLong bool
 	// possible says where it can be allocated, if it can be, whatever else it waits for.
 	possible string
-	// refused says that devices are free as is supposed, and why the pod that waits for them can go nowhere all the same.
+	// refused says that devices are free as is supposed, and why the pod that waits for them can go nowhere
+	// all the same.
 	refused string
 }
 
@@ -119,8 +121,8 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 	return s, nil
 }
 
-// heedPod takes back that what is supposed helps a claim, if the pod that waits for it can go nowhere all the same: devices are free on
-// a node that is drained, too.
+// heedPod takes back that what is supposed helps a claim, if the pod that waits for it can go nowhere all the
+// same: devices are free on a node that is drained, too.
 func (s survey) heedPod(ctx context.Context, ref inspect.ClaimRef, r *reason) error {
 	if len(s.about.Supposed) == 0 {
 		return nil

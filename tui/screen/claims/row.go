@@ -29,16 +29,16 @@ type row struct {
 	age             screen.Age
 
 	reason *reason // never nil
-	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
-	// supposed.
+	// released says that the claim is supposed to be released, helped that it is stuck and would not be under
+	// what is supposed.
 	released, helped bool
 }
 
 // noReason is the reason of a claim of which nothing is known that would be one.
 var noReason = &reason{}
 
-// builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that need
-// a look come first.
+// builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that
+// need a look come first.
 func builder(reasons, actual map[inspect.ClaimRef]*reason) func(ctx context.Context, w *screen.World) ([]row, error) {
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
 		var ranks [6][]row

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestWhatNeedsALookComesFirst: the rows are those of the namespace, each claim once: those that are helped, then those that are stuck,
-// then by state, and among these in the order of the claims.
+// TestWhatNeedsALookComesFirst: the rows are those of the namespace, each claim once: those that are helped,
+// then those that are stuck, then by state, and among these in the order of the claims.
 func TestWhatNeedsALookComesFirst(t *testing.T) {
 	w := screentest.Demo(t)
 	reasons := map[inspect.ClaimRef]*reason{}

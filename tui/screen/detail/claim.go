@@ -140,7 +140,8 @@ func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	return spans
 }
 
-// addDriverStatus adds what the driver reports, in the claim's status, about a device or the share of it that was allocated.
+// addDriverStatus adds what the driver reports, in the claim's status, about a device or the share of it that
+// was allocated.
 func addDriverStatus(s *sheet, c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
 	share := ""
 	if r.ShareID != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestStatusOfShares: what a driver says of one share of a device stands under that share, and what it says of a device
-// that is not shared under the device.
+// TestStatusOfShares: what a driver says of one share of a device stands under that share, and what it says
+// of a device that is not shared under the device.
 func TestStatusOfShares(t *testing.T) {
 	const yaml = `
 apiVersion: resource.k8s.io/v1

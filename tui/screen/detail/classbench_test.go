@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// classOf is a class of the devices of a model, and a cluster of nodes with eight devices each, of two models.
+// classOf is a class of the devices of a model, and a cluster of nodes with eight devices each, of two
+// models.
 func classOf(tb testing.TB, nodes int) (*screen.World, *resourcev1.DeviceClass) {
 	tb.Helper()
 	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "h100"}}
@@ -38,7 +39,8 @@ func classOf(tb testing.TB, nodes int) (*screen.World, *resourcev1.DeviceClass) 
 	return screentest.World(tb, o), class
 }
 
-// TestClassCost: to count the devices of a class costs no memory for each of them that looks like others to its selectors.
+// TestClassCost: to count the devices of a class costs no memory for each of them that looks like others to
+// its selectors.
 func TestClassCost(t *testing.T) {
 	var worlds []*screen.World // each knows nothing of the devices yet
 	for range 3 {

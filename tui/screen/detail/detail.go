@@ -30,8 +30,9 @@ func New(ref screen.Ref) screen.Screen {
 	})
 }
 
-// About is what the page about an object says, laid out for a width, for a view that shows it beside its table. The first line names the
-// object; all are safe to show. It fails if the object is gone, and when the context ends.
+// About is what the page about an object says, laid out for a width, for a view that shows it beside its
+// table. The first line names the object; all are safe to show. It fails if the object is gone, and when the
+// context ends.
 func About(ctx context.Context, w *screen.World, ref screen.Ref) (lines func(width int) []styled.Line, err error) {
 	s, err := describe(ctx, w, ref)
 	if err != nil {

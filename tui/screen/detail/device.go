@@ -92,7 +92,8 @@ func order(last bool) int {
 	return 0
 }
 
-// addSelectedBy adds the classes that select a device, and those that give up on it, as the scheduler then does.
+// addSelectedBy adds the classes that select a device, and those that give up on it, as the scheduler then
+// does.
 func addSelectedBy(ctx context.Context, s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	var selecting, failing []styled.Span
 	for _, c := range w.Snapshot.Objects().Classes {

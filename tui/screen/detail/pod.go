@@ -51,7 +51,8 @@ func addPod(s *sheet, w *screen.World, p *corev1.Pod) {
 	}
 }
 
-// addExtendedRequests adds the extended resources that containers of a pod ask for, whether device plugins or DRA serve them.
+// addExtendedRequests adds the extended resources that containers of a pod ask for, whether device plugins or
+// DRA serve them.
 func addExtendedRequests(s *sheet, p *corev1.Pod) {
 	begun := false
 	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {

@@ -57,7 +57,8 @@ func TestClassesOfADevice(t *testing.T) {
 	}
 }
 
-// TestDevicesOfOtherNodesToo: a node tells of the devices that reach it and are not tied to it, with a link to their pool.
+// TestDevicesOfOtherNodesToo: a node tells of the devices that reach it and are not tied to it, with a link
+// to their pool.
 func TestDevicesOfOtherNodesToo(t *testing.T) {
 	w := screentest.Demo(t)
 	found := 0

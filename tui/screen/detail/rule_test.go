@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestWhomARuleHits: a claim that tolerates a taint for a time does not tolerate it, and a cluster that does not act on rules taints
-// nothing.
+// TestWhomARuleHits: a claim that tolerates a taint for a time does not tolerate it, and a cluster that does
+// not act on rules taints nothing.
 func TestWhomARuleHits(t *testing.T) {
 	const yaml = `
 apiVersion: resource.k8s.io/v1

@@ -98,7 +98,8 @@ func (s *sheet) namesAfter(heading int) bool {
 	return false
 }
 
-// label is the name of a field, in so many columns and two on each side; where that is none, only those before it.
+// label is the name of a field, in so many columns and two on each side; where that is none, only those
+// before it.
 func (p *part) label(wide int) styled.Line {
 	if wide < 0 {
 		return styled.Text(styled.Dim, strings.Repeat(" ", wide+4))

@@ -41,8 +41,8 @@ func (c *counterSet) name() string {
 	return c.id.pool.String() + "/" + c.id.set
 }
 
-// setHeading shows what is left of the counters above the devices that draw on them, and how much is taken of the
-// scarcest.
+// setHeading shows what is left of the counters above the devices that draw on them, and how much is taken of
+// the scarcest.
 func setHeading(group string, rows []*row) styled.Line {
 	if group == "" {
 		return heading("devices without counters", rows)

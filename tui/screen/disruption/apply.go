@@ -55,9 +55,9 @@ func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
 	return false
 }
 
-// Apply returns the snapshot under the changes. What a change is about may be gone by now: then it
-// changes nothing. Nodes are added first, before the taints of rules, which may not select their devices, become those of devices.
-// What is drained, lost, tainted or deleted comes last, in its order.
+// Apply returns the snapshot under the changes. What a change is about may be gone by now: then it changes
+// nothing. Nodes are added first, before the taints of rules, which may not select their devices, become
+// those of devices. What is drained, lost, tainted or deleted comes last, in its order.
 func Apply(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 	s = s.With(func(o *inspect.Objects) {
 		for i, c := range changes {

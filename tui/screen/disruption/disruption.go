@@ -16,7 +16,8 @@ import (
 // patience is how old the answer may become while nobody presses keys: it takes seconds in a large cluster.
 const patience = 10 * time.Second
 
-// answer is what becomes of a cluster: what it has now, what it would have if it were left alone, and what it has then.
+// answer is what becomes of a cluster: what it has now, what it would have if it were left alone, and what it
+// has then.
 type answer struct {
 	disruption       *explain.Disruption
 	now, alone, then tally

@@ -1,3 +1,3 @@
-// Package disruption is the page that says what would be if something were taken away: a node drained or lost, a device lost or
-// tainted, a namespace deleted. Nothing is taken away.
+// Package disruption is the page that says what would be if something were taken away: a node drained or
+// lost, a device lost or tainted, a namespace deleted. Nothing is taken away.
 package disruption

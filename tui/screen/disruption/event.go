@@ -55,8 +55,8 @@ func happening(s *inspect.Snapshot, page screen.Page, refs []screen.Ref) *plan.E
 	return loseOf(s, refs)
 }
 
-// after is a cluster after a change that is supposed, if that is one that a page is about, before kube-scheduler places anything.
-// Otherwise it is the cluster as it was.
+// after is a cluster after a change that is supposed, if that is one that a page is about, before
+// kube-scheduler places anything. Otherwise it is the cluster as it was.
 func after(s *inspect.Snapshot, c screen.Change) *inspect.Snapshot {
 	page := screen.Page(c.Kind)
 	if !slices.Contains(Kinds[page], c.Ref.Kind) {

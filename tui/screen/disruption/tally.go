@@ -82,8 +82,8 @@ func (t *tally) freeOf(driver string) string {
 	return "0/0"
 }
 
-// compared lays out what there is now and then, side by side. Between them stands what there would be if the cluster were left alone,
-// if that is something else than now.
+// compared lays out what there is now and then, side by side. Between them stands what there would be if the
+// cluster were left alone, if that is something else than now.
 func compared(a *answer, width int) []styled.Line {
 	all := slices.Insert(rows(a), 0, row{"", "now", "left alone", "then"})
 	calm := !slices.ContainsFunc(all[1:], func(r row) bool { return r.now != r.alone })

@@ -27,8 +27,8 @@ var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template, screen.Stor
 // eventsAge is how old Events become before they are read again, while the cluster changes.
 const eventsAge = 15 * time.Second
 
-// page is an explanation that is asked again when Events come in. These are waited for beside it, so that the page does not
-// wait for them.
+// page is an explanation that is asked again when Events come in. These are waited for beside it, so that the
+// page does not wait for them.
 type page struct {
 	*reading.Reader[*explain.Explanation]
 	ref    screen.Ref
@@ -83,7 +83,8 @@ func asked(w *screen.World, ref screen.Ref) remedy.Asked {
 	return out
 }
 
-// State implements screen.Screen. A key shows the commands of one fix after the other; then those are what is copied, each on one line.
+// State implements screen.Screen. A key shows the commands of one fix after the other; then those are what is
+// copied, each on one line.
 func (p *page) State() screen.State {
 	state := p.Reader.State()
 	key := screen.Key{

@@ -32,8 +32,8 @@ func hanging(t *testing.T) (*screen.World, []inspect.Event) {
 	return screentest.World(t, read.Objects), read.Events
 }
 
-// TestEvents: the page is there before the Events are, and says so; with them it says what has failed. While the cluster
-// changes they are read again after a while only.
+// TestEvents: the page is there before the Events are, and says so; with them it says what has failed. While
+// the cluster changes they are read again after a while only.
 func TestEvents(t *testing.T) {
 	w, events := hanging(t)
 	var asked []inspect.ObjectRef

@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// NewSeveral makes the page for several objects, which are asked about together: what one of them gets, no other has.
+// NewSeveral makes the page for several objects, which are asked about together: what one of them gets, no
+// other has.
 func NewSeveral(refs []screen.Ref) screen.Screen {
 	return reading.New(reading.Config[[]*explain.Explanation]{
 		More: "every node, and what becomes of the devices on it",

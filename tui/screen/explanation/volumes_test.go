@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestVolumes opens the page of a storage capacity of class scratch, with more or fewer claims that wait for a volume of it.
+// TestVolumes opens the page of a storage capacity of class scratch, with more or fewer claims that wait for
+// a volume of it.
 func TestVolumes(t *testing.T) {
 	objects := func(change func(scratch *corev1.PersistentVolumeClaim, o *inspect.Objects)) inspect.Objects {
 		o, err := demo.Objects()

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// What is told of the device or node under the cursor: lines, the answer first, each of which stands for itself, since there may
-// be room for one only.
+// What is told of the device or node under the cursor: lines, the answer first, each of which stands for
+// itself, since there may be room for one only.
 
 // aboutDevice tells of a device: whose it is and since when, what keeps it from being had, and how it is.
 func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatus) []styled.Line {

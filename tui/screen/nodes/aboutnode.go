@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// aboutNode tells of a node, or of several that look alike: what is free, where partitions are, who is there, and what the node
-// is.
+// aboutNode tells of a node, or of several that look alike: what is free, where partitions are, who is there,
+// and what the node is.
 func (r *row) aboutNode() []styled.Line {
 	lines := append([]styled.Line{r.sentence()}, r.lanes()...)
 	if r.count > 1 {
@@ -65,7 +65,8 @@ func (r *row) sentence() styled.Line {
 	return line
 }
 
-// lanes are the physical devices of the node that are cut into partitions: each with what still fits, and then in detail.
+// lanes are the physical devices of the node that are cut into partitions: each with what still fits, and
+// then in detail.
 func (r *row) lanes() []styled.Line {
 	var lines, details []styled.Line
 	for i := range r.drivers {
@@ -98,7 +99,8 @@ func (p *panel) pools() []inspect.PoolID {
 // laneBar is the width of the bar of a counter in a lane.
 const laneBar = 8
 
-// lane draws a physical device: its partitions, what still fits, and how many are blocked by those that are held.
+// lane draws a physical device: its partitions, what still fits, and how many are blocked by those that are
+// held.
 func lane(set *inspect.CounterSetStatus) styled.Line {
 	line := styled.Line{{Text: inspect.Sanitize(set.Set) + " ", Role: styled.Strong}}
 	blocked := 0

@@ -36,7 +36,8 @@ type tile struct {
 	at   int // the number of the device in the panel, or -1
 }
 
-// tiles draw the devices of a driver, groups apart. The one with the number chosen, or none if that is -1, is put into brackets.
+// tiles draw the devices of a driver, groups apart. The one with the number chosen, or none if that is -1, is
+// put into brackets.
 func (p *panel) tiles(chosen int) []tile {
 	if p == nil {
 		return nil
@@ -65,7 +66,8 @@ func (p *panel) tiles(chosen int) []tile {
 	return out
 }
 
-// holderName is the claim that holds a device, with a plus if there are more. Who has admin access takes nothing.
+// holderName is the claim that holds a device, with a plus if there are more. Who has admin access takes
+// nothing.
 func holderName(d *inspect.DeviceStatus) string {
 	name := ""
 	for _, h := range d.Holders {

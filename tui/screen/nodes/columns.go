@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// spot is the cell under the cursor: a device of a driver on a node. It is read by work in the background too, so it is
-// replaced and never written.
+// spot is the cell under the cursor: a device of a driver on a node. It is read by work in the background
+// too, so it is replaced and never written.
 type spot struct {
 	node, driver string
 	at           int
@@ -42,7 +42,8 @@ var base = []listing.Column[row]{
 	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) styled.Line { return styled.Text(styled.Warn, r.remark()) }, Compare: func(a, b *row) int { return cmp.Compare(a.stranded(), b.stranded()) }},
 }
 
-// adapter returns how columns are chosen: one for each driver, those with most devices first, then those of device plugins.
+// adapter returns how columns are chosen: one for each driver, those with most devices first, then those of
+// device plugins.
 func adapter(cursor *atomic.Pointer[spot]) func(rows []row) []listing.Column[row] {
 	return func(rows []row) []listing.Column[row] {
 		if len(rows) == 0 {

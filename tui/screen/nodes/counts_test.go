@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestCountsAgree holds the picture of each node, the numbers beside it and those of get nodes against each other, for
-// the demo cluster and every scenario.
+// TestCountsAgree holds the picture of each node, the numbers beside it and those of get nodes against each
+// other, for the demo cluster and every scenario.
 func TestCountsAgree(t *testing.T) {
 	objects, err := demo.Objects()
 	if err != nil {

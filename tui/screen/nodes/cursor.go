@@ -13,7 +13,8 @@ type cursor struct {
 	driver string
 	// at is the number of the device among those of the driver.
 	at int
-	// device is what was chosen. It is followed while it is on the node; the cursor stays at the number on other nodes.
+	// device is what was chosen. It is followed while it is on the node; the cursor stays at the number on
+	// other nodes.
 	device inspect.DeviceID
 }
 

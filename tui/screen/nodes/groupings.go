@@ -99,8 +99,8 @@ func heading(what string) func(string, []*row) styled.Line {
 	}
 }
 
-// stacked draws how many devices are in which state as a bar. What is there at all has a column of its own, if there is room:
-// tainted devices are neither used nor free.
+// stacked draws how many devices are in which state as a bar. What is there at all has a column of its own,
+// if there is room: tainted devices are neither used nor free.
 func stacked(counts map[byte]int, width int) styled.Line {
 	total := 0
 	for _, n := range counts {
@@ -127,7 +127,8 @@ type labelKey struct {
 	values int
 }
 
-// labelKeys are the labels of nodes, sorted. Those that tell nodes apart and also take some together come first.
+// labelKeys are the labels of nodes, sorted. Those that tell nodes apart and also take some together come
+// first.
 func labelKeys(s *inspect.Snapshot) []labelKey {
 	values := map[string]map[string]bool{}
 	count := map[string]int{}

@@ -258,7 +258,8 @@ status:
   - {name: main, allocatedResourcesStatus: [{name: "claim:e", resources: [{resourceID: x.com/a/d0, health: Unhealthy, message: "XID 79"}]}]}
 `
 
-// TestHealthAndAge: what pods and the driver say of a device, and since when it is held as exactly as that is known.
+// TestHealthAndAge: what pods and the driver say of a device, and since when it is held as exactly as that is
+// known.
 func TestHealthAndAge(t *testing.T) {
 	u := look(t, fromYAML(t, sick), 120, 30)
 	u.press("l")
@@ -284,7 +285,8 @@ func TestWhoseDevices(t *testing.T) {
 	u.shows("■■□□ □□■■", "■ used")
 }
 
-// TestNodesOfOthersDoNotLookAlike: as long as marks tell whose devices are, only nodes of the same are taken together.
+// TestNodesOfOthersDoNotLookAlike: as long as marks tell whose devices are, only nodes of the same are taken
+// together.
 func TestNodesOfOthersDoNotLookAlike(t *testing.T) {
 	cluster := demoCluster(t).With(func(o *inspect.Objects) {
 		o.Nodes = slices.Clone(o.Nodes)
@@ -305,7 +307,8 @@ func TestNodesOfOthersDoNotLookAlike(t *testing.T) {
 	}
 }
 
-// TestGroups: nodes come in racks, and by any label; headings count each device once, and tainted ones are not used.
+// TestGroups: nodes come in racks, and by any label; headings count each device once, and tainted ones are
+// not used.
 func TestGroups(t *testing.T) {
 	u := look(t, demoCluster(t), 120, 40)
 	key := ""
@@ -341,7 +344,8 @@ func manyNodes(t *testing.T, nodes int) *inspect.Snapshot {
 	return fromYAML(t, b.String())
 }
 
-// TestFramesDoNotGrowWithTheCluster weighs what a frame allocates for as many nodes as there is room for, and for many.
+// TestFramesDoNotGrowWithTheCluster weighs what a frame allocates for as many nodes as there is room for, and
+// for many.
 func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
 	cost := func(nodes int) float64 {
 		u := look(t, manyNodes(t, nodes), 200, 40)
@@ -381,7 +385,8 @@ func TestPartitionsAreNotFragmented(t *testing.T) {
 	}
 }
 
-// TestFragmentsAsTheyAreDrawn: a remark tells of free devices in the order of the map, and of many places only those that have some.
+// TestFragmentsAsTheyAreDrawn: a remark tells of free devices in the order of the map, and of many places
+// only those that have some.
 func TestFragmentsAsTheyAreDrawn(t *testing.T) {
 	for want, free := range map[string][]int{"1+0+3 by numa": {1, 0, 3}, "1+2+1 by numa": {0, 1, 0, 0, 2, 1}, "1+1+2+1+… by numa": {1, 1, 2, 1, 1}} {
 		p := panel{place: "numa"}
@@ -433,8 +438,8 @@ func TestNoTextReachesTheMap(t *testing.T) {
 	}
 }
 
-// TestMergedRowsAreInOneGroup: nodes of another rack or model are not taken together, however alike they look, and a row that
-// stands for several does not name who has the devices of the first.
+// TestMergedRowsAreInOneGroup: nodes of another rack or model are not taken together, however alike they
+// look, and a row that stands for several does not name who has the devices of the first.
 func TestMergedRowsAreInOneGroup(t *testing.T) {
 	rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), byState)
 	if err != nil {

@@ -52,7 +52,8 @@ type tagger struct {
 	tags   map[string]*tag
 }
 
-// mark gives every used device of the rows the tag of whom it is, and returns the tags, those with most devices first.
+// mark gives every used device of the rows the tag of whom it is, and returns the tags, those with most
+// devices first.
 func mark(rows []row, by meaning, s *inspect.Snapshot) []*tag {
 	if by == byState {
 		return nil
@@ -120,8 +121,8 @@ type owner struct {
 
 func (o owner) String() string { return o.ref.String() }
 
-// ownerOf is the top controller of the first pod of a claim, the pod itself if nothing controls it, and the claim if there is
-// no pod.
+// ownerOf is the top controller of the first pod of a claim, the pod itself if nothing controls it, and the
+// claim if there is no pod.
 func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) owner {
 	pods := s.PodsOf(claim)
 	if len(pods) == 0 {
@@ -136,8 +137,8 @@ func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) owner {
 	return owner{inspect.ClaimRef{Namespace: pods[0].Namespace, Name: pods[0].Name}, string(screen.Pod)}
 }
 
-// letters gives tags their marks: a letter of the name, if it is not taken. They go by name, so that a mark stays while there
-// are the same names, whatever they have.
+// letters gives tags their marks: a letter of the name, if it is not taken. They go by name, so that a mark
+// stays while there are the same names, whatever they have.
 func (t *tagger) letters() []*tag {
 	var all []*tag
 	for _, one := range t.tags {
@@ -162,7 +163,8 @@ func (t *tagger) letters() []*tag {
 	return all
 }
 
-// letterFor returns a letter that nobody has: the first of the name that is free, as it is or as a capital, or any other.
+// letterFor returns a letter that nobody has: the first of the name that is free, as it is or as a capital,
+// or any other.
 func letterFor(name string, taken map[string]bool) string {
 	own := strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	for _, text := range []string{own, "abcdefghijklmnopqrstuvwxyz", "0123456789"} {
@@ -177,7 +179,8 @@ func letterFor(name string, taken map[string]bool) string {
 	return othersMark
 }
 
-// legend explains the cells, in at most so many columns if that is not 0: whose devices are on the row comes first.
+// legend explains the cells, in at most so many columns if that is not 0: whose devices are on the row comes
+// first.
 func (c *chart) legend(r *row, width int) styled.Line {
 	line := styled.Line{{Text: "  "}}
 	add := func(mark, name string, role styled.Role) {
@@ -230,5 +233,6 @@ func (c *chart) tagsFor(r *row) []*tag {
 	return append(first, others...)
 }
 
-// legendRest is what a legend of names leaves to the states, legendLeast what it does where there is little room.
+// legendRest is what a legend of names leaves to the states, legendLeast what it does where there is little
+// room.
 const legendRest, legendLeast = 60, 22

@@ -18,8 +18,8 @@ import (
 // Screen is the view.
 type Screen struct {
 	*listing.List[row]
-	// chosen says that the user has decided whether nodes that look alike are taken together. Until then they are if
-	// there are many.
+	// chosen says that the user has decided whether nodes that look alike are taken together. Until then they
+	// are if there are many.
 	chosen, together bool
 	by               meaning
 	label            string // the key by which the user wants to group, or ""

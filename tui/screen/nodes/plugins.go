@@ -22,7 +22,8 @@ type offer struct {
 	free     int64 // -1 if it could not be read
 }
 
-// addPlugins adds to the rows, which are those of the nodes with these indices, what device plugins have there.
+// addPlugins adds to the rows, which are those of the nodes with these indices, what device plugins have
+// there.
 func addPlugins(w *screen.World, rows []row, index map[inspect.NodeName]int) {
 	for _, o := range extended.Plugins(w.Cluster()).Offers {
 		p := offer{resource: string(o.Resource), total: o.Plugin.Capacity, free: -1}

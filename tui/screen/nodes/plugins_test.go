@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// TestPlugins: each resource of a device plugin has a column of its own, those of which there are most first, and nodes on
-// which it has something else do not look alike.
+// TestPlugins: each resource of a device plugin has a column of its own, those of which there are most first,
+// and nodes on which it has something else do not look alike.
 func TestPlugins(t *testing.T) {
 	const yaml = `
 {apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {x.com/few: "2", x.com/many: "8", cpu: "4"}, allocatable: {x.com/few: "2", x.com/many: "6", cpu: "4"}}}

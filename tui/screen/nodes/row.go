@@ -43,8 +43,8 @@ type chart struct {
 	nodes int
 	by    meaning
 	tags  []*tag // those with most devices first
-	// bands are the drivers with their widest pictures, those with most devices first; resources are those of device plugins,
-	// those of which there are most first.
+	// bands are the drivers with their widest pictures, those with most devices first; resources are those of
+	// device plugins, those of which there are most first.
 	bands     []band
 	resources []string
 }
@@ -81,8 +81,9 @@ var places = []string{"numa", "numanode", "pcieroot"}
 // counterPlace is the place of partitions.
 const counterPlace = "counters"
 
-// placeOf returns where in its node a device is, with the name of the attribute that says so. Both are empty if none does.
-// Partitions are where the counters are that they draw on, which is most often a physical device.
+// placeOf returns where in its node a device is, with the name of the attribute that says so. Both are empty
+// if none does. Partitions are where the counters are that they draw on, which is most often a physical
+// device.
 func placeOf(d *inspect.DeviceStatus) (name, value string) {
 	if consumed := d.Device.ConsumesCounters; len(consumed) > 0 {
 		return counterPlace, consumed[0].CounterSet
@@ -141,7 +142,8 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 	return rows, nil
 }
 
-// compareDevices puts the devices of a node in the order of their cells: gpu-2 before gpu-10, as who counts them expects.
+// compareDevices puts the devices of a node in the order of their cells: gpu-2 before gpu-10, as who counts
+// them expects.
 func compareDevices(a, b *inspect.DeviceStatus) int {
 	return cmp.Or(strings.Compare(a.ID.Driver, b.ID.Driver), words.CompareNames(a.ID.Pool, b.ID.Pool), words.CompareNames(a.ID.Device, b.ID.Device))
 }
@@ -293,8 +295,8 @@ func (p *panel) together() int {
 	return most
 }
 
-// stranded is how many free devices are in other places than most of them, although one place could have more.
-// Of partitions that says nothing: they overlap.
+// stranded is how many free devices are in other places than most of them, although one place could have
+// more. Of partitions that says nothing: they overlap.
 func (p *panel) stranded() int {
 	if p.place == counterPlace {
 		return 0
@@ -306,8 +308,8 @@ func (p *panel) stranded() int {
 	return max(0, min(p.count.Free, size)-p.together())
 }
 
-// fragmented says how free devices are spread over places although one place could have more of them, in the order in which they
-// are drawn, as "2+2 by numa", or is "". Of many places those without are left out.
+// fragmented says how free devices are spread over places although one place could have more of them, in the
+// order in which they are drawn, as "2+2 by numa", or is "". Of many places those without are left out.
 func (p *panel) fragmented() string {
 	if p.stranded() == 0 {
 		return ""
@@ -336,8 +338,8 @@ func (r *row) stranded() int {
 	return n
 }
 
-// kept says how many devices nobody has and nobody can get, as "7 tainted", or is "". A node of which all is tainted is not
-// full. Which partitions are blocked is seen in the picture.
+// kept says how many devices nobody has and nobody can get, as "7 tainted", or is "". A node of which all is
+// tainted is not full. Which partitions are blocked is seen in the picture.
 func (p *panel) kept() string {
 	return words.Unusable(inspect.DeviceCount{Tainted: p.count.Tainted, Unreachable: p.count.Unreachable, Gone: p.count.Gone})
 }

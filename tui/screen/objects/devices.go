@@ -31,7 +31,8 @@ func counts[T any](of func(row *T) *inspect.DeviceCount) []listing.Column[T] {
 	}
 }
 
-// unusable is the column of the devices that nobody uses and nobody can get, and of those that are used though they are gone.
+// unusable is the column of the devices that nobody uses and nobody can get, and of those that are used
+// though they are gone.
 func unusable[T any](of func(row *T) *inspect.DeviceCount) listing.Column[T] {
 	c := text("UNUSABLE", func(row *T) string { return words.Unusable(*of(row)) })
 	amount := func(row *T) int { return of(row).Unusable() + of(row).Gone }

@@ -24,11 +24,12 @@ type kind[T any] struct {
 	groupings []listing.Grouping[T]
 }
 
-// About makes what the page about an object says, laid out for a width. It runs in the background, and fails if the object is gone or the
-// context ends. The first line names the object; all are safe to show.
+// About makes what the page about an object says, laid out for a width. It runs in the background, and fails
+// if the object is gone or the context ends. The first line names the object; all are safe to show.
 type About func(ctx context.Context, w *screen.World, ref screen.Ref) (lines func(width int) []styled.Line, err error)
 
-// list is the view of a kind: the table, and beneath or beside it what the page about the object under the cursor says.
+// list is the view of a kind: the table, and beneath or beside it what the page about the object under the
+// cursor says.
 type list[T any] struct {
 	*listing.List[T]
 	about About

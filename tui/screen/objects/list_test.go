@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestPanel: what the page about an object says stands below its list, or beside it where there is room, and follows the cursor. Of no
-// object it says nothing.
+// TestPanel: what the page about an object says stands below its list, or beside it where there is room, and
+// follows the cursor. Of no object it says nothing.
 func TestPanel(t *testing.T) {
 	w := screentest.Demo(t)
 	for _, size := range [][2]int{{80, 19}, {200, 45}} {
@@ -46,8 +46,8 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// TestPoolsOfOneNode: pools of several drivers have the name of their node, so the driver is shown on any screen; and numbers in names
-// count by value.
+// TestPoolsOfOneNode: pools of several drivers have the name of their node, so the driver is shown on any
+// screen; and numbers in names count by value.
 func TestPoolsOfOneNode(t *testing.T) {
 	w := screentest.Demo(t)
 	s := objects.NewPools(detail.About)

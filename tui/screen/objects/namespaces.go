@@ -19,7 +19,8 @@ type namespace struct {
 	pods int
 }
 
-// NewNamespaces makes the list of namespaces in which there is something to show, counted as the view of usage does.
+// NewNamespaces makes the list of namespaces in which there is something to show, counted as the view of
+// usage does.
 func NewNamespaces(about About) screen.Screen {
 	return newList(about, kind[namespace]{
 		noun: "namespaces", resource: inspect.Claims, build: buildNamespaces,

@@ -26,8 +26,8 @@ type pod struct {
 	age     screen.Age
 }
 
-// NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those that the
-// scheduler has refused come first.
+// NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those
+// that the scheduler has refused come first.
 func NewPods(about About) screen.Screen {
 	return newList(about, kind[pod]{
 		noun: "pods", resource: inspect.Pods, build: buildPods,
@@ -89,8 +89,8 @@ func buildPods(ctx context.Context, w *screen.World) ([]pod, error) {
 	return append(refused, others...), nil
 }
 
-// concerned reports whether a pod uses claims, its own or one for extended resources, or extended resources of device plugins, or waits
-// for a node.
+// concerned reports whether a pod uses claims, its own or one for extended resources, or extended resources
+// of device plugins, or waits for a node.
 func concerned(p *corev1.Pod) bool {
 	return len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil || p.Spec.NodeName == "" && p.Status.Phase == corev1.PodPending ||
 		len(extendedResources(p)) > 0

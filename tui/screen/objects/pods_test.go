@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
-// TestPodsOfDevicePlugins: a pod that runs and uses nothing but extended resources of a device plugin is listed with them, also if
-// only one that begins before the others asks. One that asks for CPUs alone is not.
+// TestPodsOfDevicePlugins: a pod that runs and uses nothing but extended resources of a device plugin is
+// listed with them, also if only one that begins before the others asks. One that asks for CPUs alone is not.
 func TestPodsOfDevicePlugins(t *testing.T) {
 	w := screentest.Demo(t)
 	o := *w.Snapshot.Objects()

@@ -58,7 +58,8 @@ func (h history) rejecting() []screen.Event {
 	return events
 }
 
-// rejected counts the requests that levels have rejected between a sample and the one before, for those that have.
+// rejected counts the requests that levels have rejected between a sample and the one before, for those that
+// have.
 func (h history) rejected(at int) map[string]int {
 	before, now := h[at-1].reading.Metrics, h[at].reading.Metrics
 	if before == nil || now == nil {
@@ -84,8 +85,8 @@ func (h history) use(level string) []float64 {
 	return shares
 }
 
-// share is the part of its seats that a level uses, or -1 where that is not known. A level without seats of its own that executes
-// something is full.
+// share is the part of its seats that a level uses, or -1 where that is not known. A level without seats of
+// its own that executes something is full.
 func share(load *flowcontrol.Load) float64 {
 	switch {
 	case load == nil || load.Current == nil:

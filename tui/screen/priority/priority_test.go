@@ -49,8 +49,8 @@ func (s *server) Read(context.Context) flowcontrol.Reading {
 	}
 }
 
-// TestWhyCurrent: where all levels have their demand, the panel says why the limit is what it is. workload-low wants 400 of 605
-// seats; the others keep what they have at least.
+// TestWhyCurrent: where all levels have their demand, the panel says why the limit is what it is.
+// workload-low wants 400 of 605 seats; the others keep what they have at least.
 func TestWhyCurrent(t *testing.T) {
 	w := screentest.Demo(t)
 	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), 600)

@@ -87,7 +87,8 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 	return rows
 }
 
-// schemasOf are the names of the FlowSchemas that lead to each level, those that the server makes up among them.
+// schemasOf are the names of the FlowSchemas that lead to each level, those that the server makes up among
+// them.
 func schemasOf(s *inspect.Snapshot, limits *flowcontrol.Limits) map[string][]string {
 	objects := s.Objects().FlowSchemas
 	if len(objects) == 0 || !s.Health(inspect.FlowSchemas).Complete() {
@@ -221,8 +222,8 @@ func rangeCell(r *row) styled.Line {
 	return styled.Text(styled.Dim, fmt.Sprintf("%d–%s", r.level.Lower, r.upper()))
 }
 
-// upper is the upper limit. Without a limit to borrowing it is what the server's metrics have, and kubectl dra get: all its seats,
-// which is no limit.
+// upper is the upper limit. Without a limit to borrowing it is what the server's metrics have, and kubectl
+// dra get: all its seats, which is no limit.
 func (r *row) upper() string {
 	if r.level.Borrowing == nil {
 		return fmt.Sprintf("%d (∞)", r.level.Upper)

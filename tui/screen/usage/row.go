@@ -72,7 +72,8 @@ func idleFor(w *screen.World, c *usage.Claim) (age screen.Age, atLeast bool) {
 	return screen.Age{}, false
 }
 
-// refOf is what keys such as Enter are about. A workload of which there is no page stands for its claim that needs a look most.
+// refOf is what keys such as Enter are about. A workload of which there is no page stands for its claim that
+// needs a look most.
 func refOf(by usage.By, u *usage.Row) screen.Ref {
 	switch {
 	case by == usage.Namespace:

@@ -42,8 +42,8 @@ func New() *Screen {
 	return s
 }
 
-// State implements screen.Screen. The key that groups the rows of other tables has other rows counted here. What the status tells is
-// about all rows, whether a filter hides some or not.
+// State implements screen.Screen. The key that groups the rows of other tables has other rows counted here.
+// What the status tells is about all rows, whether a filter hides some or not.
 func (s *Screen) State() screen.State {
 	state := s.List.State()
 	for i := range state.Keys {

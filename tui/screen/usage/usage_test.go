@@ -58,8 +58,8 @@ func TestFilterKeepsTotals(t *testing.T) {
 	}
 }
 
-// TestIdleSinceTheStart: where no object tells since when a claim is idle, it is so at least since the program watches, and
-// exactly since it was seen to become so.
+// TestIdleSinceTheStart: where no object tells since when a claim is idle, it is so at least since the
+// program watches, and exactly since it was seen to become so.
 func TestIdleSinceTheStart(t *testing.T) {
 	w := screentest.Demo(t)
 	objects := *w.Snapshot.Objects()

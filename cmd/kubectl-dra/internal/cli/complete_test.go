@@ -26,7 +26,8 @@ func completed(t *testing.T, args ...string) []string {
 	return lines[:len(lines)-1]
 }
 
-// TestOfferedWordsArePlain: nothing that files say is offered as it is, if a shell would not take it for a word.
+// TestOfferedWordsArePlain: nothing that files say is offered as it is, if a shell would not take it for a
+// word.
 func TestOfferedWordsArePlain(t *testing.T) {
 	var b strings.Builder
 	for i, name := range []string{"$(x)", "`x`", "a b", "-x", "=x", "~x", "a;b", "a\tb", "a\nb", "a'b", `a"b`, `a\b`, "*", "a|b", "{a,b}", "#", "!x", "\x1b[2J", "honest"} {
@@ -52,7 +53,8 @@ func TestOfferedWordsArePlain(t *testing.T) {
 	}
 }
 
-// TestCompletionIsGivenUp: a server that accepts connections and never answers, and one that answers without end, hold nobody up.
+// TestCompletionIsGivenUp: a server that accepts connections and never answers, and one that answers without
+// end, hold nobody up.
 func TestCompletionIsGivenUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
-// TestEverythingIsCompleted walks all commands: where nothing is known of an argument or the value of a flag, the shell offers no files.
+// TestEverythingIsCompleted walks all commands: where nothing is known of an argument or the value of a flag,
+// the shell offers no files.
 func TestEverythingIsCompleted(t *testing.T) {
 	flags := 0
 	walk(newProgram(genericiooptions.IOStreams{}, time.Now).root(), func(cmd *cobra.Command) {
@@ -40,7 +41,8 @@ func TestEverythingIsCompleted(t *testing.T) {
 	}
 }
 
-// walk visits a command and all below it, in the order of their paths. Help, which cobra completes itself, is left out.
+// walk visits a command and all below it, in the order of their paths. Help, which cobra completes itself, is
+// left out.
 func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
 	cmd.InitDefaultHelpFlag()
 	visit(cmd)

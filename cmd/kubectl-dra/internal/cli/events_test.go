@@ -60,8 +60,8 @@ func askedForEvents(t *testing.T, fake *fakeserver.Server) []string {
 	return out
 }
 
-// TestEventsOfAServer: of a cluster the Events of the pod and of its claim are read, and no others; with them the answer is
-// that of the same objects in a file.
+// TestEventsOfAServer: of a cluster the Events of the pod and of its claim are read, and no others; with them
+// the answer is that of the same objects in a file.
 func TestEventsOfAServer(t *testing.T) {
 	for _, subject := range []string{"pod train-0", "claim train-0-gpu-x7k2p"} {
 		fake, url := runningServer(t, "prepare-failed")
@@ -108,8 +108,8 @@ func TestForbiddenEvents(t *testing.T) {
 	}
 }
 
-// TestEventsOfFilesBesideACluster: a file of -f may have Events of its own. What is asked about is not in the cluster, so
-// none are read there.
+// TestEventsOfFilesBesideACluster: a file of -f may have Events of its own. What is asked about is not in the
+// cluster, so none are read there.
 func TestEventsOfFilesBesideACluster(t *testing.T) {
 	fake, url := runningServer(t, "no-claims")
 	file := filepath.Join(t.TempDir(), "pod.yaml")
@@ -125,7 +125,8 @@ func TestEventsOfFilesBesideACluster(t *testing.T) {
 	}
 }
 
-// TestUnreadQuotas: where quotas cannot be read, a claim that has not been created may never be, and the answer is no yes.
+// TestUnreadQuotas: where quotas cannot be read, a claim that has not been created may never be, and the
+// answer is no yes.
 func TestUnreadQuotas(t *testing.T) {
 	fake, url := runningServer(t, "quota-left")
 	args := []string{"explain", "pod", "train-0", "-n", "ml", "--server", url}

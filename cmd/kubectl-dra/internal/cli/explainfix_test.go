@@ -82,8 +82,8 @@ func checkFixed(t *testing.T, what string, e *explanations.Explanation, f *expla
 	t.Errorf("%s: %q: %v is not asked about any more", what, f.Message, e.Subject)
 }
 
-// TestPrintedObjectsAreFixed asks about all that is stuck in the demo cluster, applies the objects that fixes print, and
-// asks again.
+// TestPrintedObjectsAreFixed asks about all that is stuck in the demo cluster, applies the objects that fixes
+// print, and asks again.
 func TestPrintedObjectsAreFixed(t *testing.T) {
 	const cluster = "../../../../internal/demo/cluster"
 	checked := 0
@@ -122,8 +122,8 @@ func TestPrintedObjectsAreFixed(t *testing.T) {
 	}
 }
 
-// TestPrintedFilesAreFixed asks about the files of drivers, of several API versions, prints them with fixes, and asks
-// again. Lines that have nothing to do with a fix are as before, comments among them.
+// TestPrintedFilesAreFixed asks about the files of drivers, of several API versions, prints them with fixes,
+// and asks again. Lines that have nothing to do with a fix are as before, comments among them.
 func TestPrintedFilesAreFixed(t *testing.T) {
 	folders, err := filepath.Glob("../../../../testdata/drivers/*")
 	if err != nil {
@@ -203,7 +203,8 @@ func differentLines(before, after string) (lost, added []string) {
 	return lost, append(added, b[next:]...)
 }
 
-// TestPodOfAClusterIsPrintedWhole: of pods of a cluster only a part is kept, but a pod is printed with all that it has.
+// TestPodOfAClusterIsPrintedWhole: of pods of a cluster only a part is kept, but a pod is printed with all
+// that it has.
 func TestPodOfAClusterIsPrintedWhole(t *testing.T) {
 	o := inspect.Objects{
 		Nodes:   []*corev1.Node{explaintest.Node("n1")},

@@ -30,7 +30,8 @@ spec:
 // asked is a request that a server got in somebody's name.
 type asked struct{ method, uri, user, groups string }
 
-// verifying is a server with flow control that answers requests at versions which it does not serve as classify says.
+// verifying is a server with flow control that answers requests at versions which it does not serve as
+// classify says.
 func verifying(t *testing.T, classify http.HandlerFunc) (address string, requests func() []asked) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
@@ -62,8 +63,8 @@ func verifying(t *testing.T, classify http.HandlerFunc) (address string, request
 	}
 }
 
-// TestVerify: the cluster is read as oneself, and one request is sent in the name of the user, at a version that nobody serves. What
-// the server says of it decides.
+// TestVerify: the cluster is read as oneself, and one request is sent in the name of the user, at a version
+// that nobody serves. What the server says of it decides.
 func TestVerify(t *testing.T) {
 	says := func(status int, schema, level string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

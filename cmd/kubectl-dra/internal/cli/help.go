@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
-// readingFlags are the flags that every command's help shows besides its own. Most of the connection's are shown by
-// kubectl dra options only, as kubectl does.
+// readingFlags are the flags that every command's help shows besides its own. Most of the connection's are
+// shown by kubectl dra options only, as kubectl does.
 var readingFlags = []string{"from", "demo", "features", "verbose", "color", "namespace", "context", "kubeconfig"}
 
 // help prints a command's long text and usage to stdout. Cobra takes no error from it, so what could not be

@@ -37,8 +37,8 @@ func Main(args []string, streams genericiooptions.IOStreams, clock sources.Clock
 	return code
 }
 
-// untilSignal returns a context that ends with the first of some signals, and which that was. A second one ends the program
-// at once, as it would without this.
+// untilSignal returns a context that ends with the first of some signals, and which that was. A second one
+// ends the program at once, as it would without this.
 func untilSignal(signals []os.Signal) (ctx context.Context, ended *atomic.Int32, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended = &atomic.Int32{}
@@ -58,8 +58,8 @@ func untilSignal(signals []os.Signal) (ctx context.Context, ended *atomic.Int32,
 	return ctx, ended, func() { signal.Stop(received); cancel() }
 }
 
-// codeOfSignal is the exit code of what a signal ended, as shells have it: 130 for Ctrl-C, of which the terminal UI hears
-// as of a key, and 143 for SIGTERM.
+// codeOfSignal is the exit code of what a signal ended, as shells have it: 130 for Ctrl-C, of which the
+// terminal UI hears as of a key, and 143 for SIGTERM.
 func codeOfSignal(number int32) int {
 	if number == 0 {
 		return console.ExitInterrupted
@@ -67,8 +67,8 @@ func codeOfSignal(number int32) int {
 	return 128 + int(number)
 }
 
-// endingSignals are the signals that end a command in good order. One that is started with nohup goes on when its
-// terminal is closed.
+// endingSignals are the signals that end a command in good order. One that is started with nohup goes on when
+// its terminal is closed.
 func endingSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -103,7 +103,8 @@ func execute(ctx context.Context, run func(context.Context) error, grace func() 
 // completeProgram is the name under which kubectl asks a plugin called dra to complete.
 const completeProgram = "kubectl_complete-dra"
 
-// Arguments returns the arguments of a process. One that is called kubectl_complete-dra, by a link to this program, completes.
+// Arguments returns the arguments of a process. One that is called kubectl_complete-dra, by a link to this
+// program, completes.
 func Arguments(process []string) []string {
 	if strings.TrimSuffix(filepath.Base(process[0]), ".exe") == completeProgram {
 		return append([]string{cobra.ShellCompRequestCmd}, process[1:]...)

@@ -115,7 +115,8 @@ func (s *sink) Write([]byte) (int, error) {
 	return 0, errors.New("only an answer can be printed here")
 }
 
-// askReading runs a command line in a program of its own, which has no command that writes, and whose connection refuses to.
+// askReading runs a command line in a program of its own, which has no command that writes, and whose
+// connection refuses to.
 func askReading(ctx context.Context, clock sources.Clock, source []string, q mcpserver.Question) (*mcpserver.Answer, error) {
 	var notes bytes.Buffer
 	printed := &sink{}

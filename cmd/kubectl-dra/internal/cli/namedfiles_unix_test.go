@@ -69,8 +69,8 @@ func TestCredentialsInAPipe(t *testing.T) {
 	}
 }
 
-// TestNamedFilesEnd: wherever a user names a file, a pipe that nobody writes to is not waited for without end, and a device without
-// end is not read to its end.
+// TestNamedFilesEnd: wherever a user names a file, a pipe that nobody writes to is not waited for without
+// end, and a device without end is not read to its end.
 func TestNamedFilesEnd(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestNodeDocument checks that every command in docs/node.md can be given, that its pod is one and runs such a command, and that its table
-// has every problem.
+// TestNodeDocument checks that every command in docs/node.md can be given, that its pod is one and runs such
+// a command, and that its table has every problem.
 func TestNodeDocument(t *testing.T) {
 	data, err := os.ReadFile("../../../../docs/node.md")
 	if err != nil {

@@ -50,8 +50,8 @@ func ownersServer(t *testing.T) (*fakeserver.Server, string) {
 	return fake, url
 }
 
-// TestOwnersOfAServer asks about objects because of which there are pods: those of their pods that wait, or else all, or else
-// one that they would have.
+// TestOwnersOfAServer asks about objects because of which there are pods: those of their pods that wait, or
+// else all, or else one that they would have.
 func TestOwnersOfAServer(t *testing.T) {
 	const about = `jsonpath={range .items[*]}{.subject.kind} {.subject.name} {.workload.kind};{end}{.subject.kind} {.subject.name} {.workload.kind} {.workload.pods}`
 	for args, want := range map[string]string{

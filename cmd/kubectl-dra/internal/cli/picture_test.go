@@ -34,8 +34,8 @@ func TestGoldenPictures(t *testing.T) {
 	screenshot.Golden(t, filepath.Join("..", "..", "..", "..", "docs", "images", "explain-claim.svg"), picture.SVG(), *update)
 }
 
-// TestGoldenFilm holds the moving picture of explain against what the commands in it print: a claim is explained, the
-// first fix is written to a file, and the question is asked again with the file.
+// TestGoldenFilm holds the moving picture of explain against what the commands in it print: a claim is
+// explained, the first fix is written to a file, and the question is asked again with the file.
 func TestGoldenFilm(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Chdir(t.TempDir())
@@ -105,7 +105,8 @@ func (s *session) run(command, file string, want int, asks, answers string, held
 	s.show("", answers, held)
 }
 
-// show adds a frame: what was printed, and behind the prompt what is being typed, at the bottom once the window is full.
+// show adds a frame: what was printed, and behind the prompt what is being typed, at the bottom once the
+// window is full.
 func (s *session) show(typing, caption string, lasts time.Duration) {
 	lines := append(s.lines[:len(s.lines):len(s.lines)], prompt+typing+"\x1b[7m \x1b[0m")
 	lines = lines[max(0, len(lines)-s.film.Height):]

@@ -19,7 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
 
-// runOn runs a command on a file and checks what it prints. What hostile text can make hang takes hours, which go test ends.
+// runOn runs a command on a file and checks what it prints. What hostile text can make hang takes hours,
+// which go test ends.
 func runOn(t *testing.T, path string, args ...string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -174,7 +175,8 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 	t.Logf("%d fields in %d worlds", fields, len(worlds))
 }
 
-// TestFullObjects plants hostile text in every field that the API has, of all kinds, all at once and one by one.
+// TestFullObjects plants hostile text in every field that the API has, of all kinds, all at once and one by
+// one.
 func TestFullObjects(t *testing.T) {
 	for _, k := range poison.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {

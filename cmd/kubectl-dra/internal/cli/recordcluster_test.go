@@ -21,12 +21,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
-// TestRecordCluster: what happens in a cluster while it is recorded is in the log when recording is interrupted, and nothing is
-// that a snapshot would not have.
+// TestRecordCluster: what happens in a cluster while it is recorded is in the log when recording is
+// interrupted, and nothing is that a snapshot would not have.
 func TestRecordCluster(t *testing.T) {
 	var steps string
 	for _, pause := range []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second} { // the first is longer than a change waits to be seen
-		// On a machine that is busy with other things, two changes may be seen as one, or the last may not be seen yet.
+		// On a machine that is busy with other things, two changes may be seen as one, or the last may not be
+		// seen yet.
 		if steps = recordedSteps(t, pause); steps == " one two" || steps == " two" {
 			return
 		}
@@ -35,7 +36,8 @@ func TestRecordCluster(t *testing.T) {
 	t.Errorf("the log has the steps %q", steps)
 }
 
-// recordedSteps changes a label of a claim twice while a cluster is recorded, each time with a pause, and returns what the log has of it.
+// recordedSteps changes a label of a claim twice while a cluster is recorded, each time with a pause, and
+// returns what the log has of it.
 func recordedSteps(t *testing.T, pause time.Duration) string {
 	t.Helper()
 	objects, err := demo.Objects()

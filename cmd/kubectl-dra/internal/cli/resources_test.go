@@ -118,7 +118,8 @@ func TestRoleOfTheDocument(t *testing.T) {
 	}
 }
 
-// TestUnservedPodGroupsAreNotMentioned: most servers have none, and nothing is missing then. Another kind would be.
+// TestUnservedPodGroupsAreNotMentioned: most servers have none, and nothing is missing then. Another kind
+// would be.
 func TestUnservedPodGroupsAreNotMentioned(t *testing.T) {
 	for group, want := range map[string]string{fakeserver.Scheduling: "", fakeserver.FlowControl: "does not serve flowschemas"} {
 		fake, url := serverWith(t, smallCluster)
@@ -130,8 +131,8 @@ func TestUnservedPodGroupsAreNotMentioned(t *testing.T) {
 	}
 }
 
-// TestIncompleteSnapshot: a snapshot without what the server failed to list is saved where there was none, and is a failure. That
-// the user may not list something is none.
+// TestIncompleteSnapshot: a snapshot without what the server failed to list is saved where there was none,
+// and is a failure. That the user may not list something is none.
 func TestIncompleteSnapshot(t *testing.T) {
 	for code, want := range map[int]int{http.StatusInternalServerError: 1, http.StatusForbidden: 0} {
 		fake, url := serverWith(t, smallCluster)

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
-// TestRunning asks about pods and claims since they got their devices. Each file of testdata/running has a cluster, the
-// question with the moment that it is asked at, and the answer as text and in YAML. -update writes the answers anew: read
-// every one of them.
+// TestRunning asks about pods and claims since they got their devices. Each file of testdata/running has a
+// cluster, the question with the moment that it is asked at, and the answer as text and in YAML. -update
+// writes the answers anew: read every one of them.
 func TestRunning(t *testing.T) {
 	paths, err := filepath.Glob("../../../../testdata/running/*.txtar")
 	if err != nil || len(paths) < 12 {

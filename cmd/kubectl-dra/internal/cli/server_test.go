@@ -31,7 +31,8 @@ func command(ctx context.Context, args ...string) (code int, stdout, stderr stri
 	return code, out.String(), errOut.String()
 }
 
-// serverOf is an API server with an answer for some paths; the others are not served. With "tls" it speaks TLS.
+// serverOf is an API server with an answer for some paths; the others are not served. With "tls" it speaks
+// TLS.
 func serverOf(t *testing.T, handlers map[string]http.HandlerFunc) string {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
@@ -84,7 +85,8 @@ func TestInterruptedCommandsPrintNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswersThatAreNoListsFail: a server that answers {} has no claims to show, and nothing to say about them.
+// TestAnswersThatAreNoListsFail: a server that answers {} has no claims to show, and nothing to say about
+// them.
 func TestAnswersThatAreNoListsFail(t *testing.T) {
 	for name, body := range map[string]string{"empty object": `{}`, "another kind": `{"kind":"ConfigMapList","apiVersion":"v1","items":[]}`} {
 		answer := func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, body) }
@@ -96,7 +98,8 @@ func TestAnswersThatAreNoListsFail(t *testing.T) {
 	}
 }
 
-// TestRequestTimeoutCountsFromTheBeginning: a command that follows a cluster does not wait longer for it than it was told.
+// TestRequestTimeoutCountsFromTheBeginning: a command that follows a cluster does not wait longer for it than
+// it was told.
 func TestRequestTimeoutCountsFromTheBeginning(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	for _, path := range []string{"/version", "/apis/resource.k8s.io/v1", claimsAt} {
@@ -154,7 +157,8 @@ func kubeconfigWith(t *testing.T, server, script string) {
 	t.Setenv("KUBECONFIG", path)
 }
 
-// TestPluginsCannotSteerTheTerminal: what a credential plugin writes to stderr is shown without escape sequences.
+// TestPluginsCannotSteerTheTerminal: what a credential plugin writes to stderr is shown without escape
+// sequences.
 func TestPluginsCannotSteerTheTerminal(t *testing.T) {
 	server := serverOf(t, map[string]http.HandlerFunc{"tls": nil})
 	kubeconfigWith(t, server, `printf 'open \033[31mhttps://x\033]0;pwn\007\nPassword: \303\244' >&2; exit 1 # `+server) // client-go keeps what it knows of a command, and where that writes to

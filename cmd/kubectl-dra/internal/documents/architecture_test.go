@@ -20,8 +20,8 @@ var (
 // unnamed are folders with Go files that ARCHITECTURE.md need not name: what another entry is made of.
 var unnamed = []string{"e2e/controlplane"}
 
-// TestArchitecture checks that ARCHITECTURE.md names every package, and that every file, folder and Go name that it gives as code is
-// somewhere in the repository.
+// TestArchitecture checks that ARCHITECTURE.md names every package, and that every file, folder and Go name
+// that it gives as code is somewhere in the repository.
 func TestArchitecture(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
@@ -72,7 +72,8 @@ func namedIn(spans map[string]bool, dir string) bool {
 	}
 }
 
-// sources returns all files and folders of the repository, its packages, and every word that the Go files have.
+// sources returns all files and folders of the repository, its packages, and every word that the Go files
+// have.
 func sources(t *testing.T) (files, packages []string, words map[string]bool) {
 	t.Helper()
 	word := regexp.MustCompile(`[A-Za-z]\w*`)

@@ -62,8 +62,8 @@ type blockRunner struct {
 	tally
 }
 
-// oneOf is of how many command lines that give the same command on a page, and show nothing of what it prints, the
-// usual run runs one and only parses the others.
+// oneOf is of how many command lines that give the same command on a page, and show nothing of what it
+// prints, the usual run runs one and only parses the others.
 const oneOf = 4
 
 func (r *blockRunner) failf(b block, line int, format string, args ...any) {
@@ -138,8 +138,8 @@ func (r *blockRunner) commands(b block) {
 	}
 }
 
-// enough reports whether others like a command line are run on the page. Those that write, or of which the page
-// shows the output, are always run.
+// enough reports whether others like a command line are run on the page. Those that write, or of which the
+// page shows the output, are always run.
 func (r *blockRunner) enough(s *statement) bool {
 	call, ok := s.node.Cmd.(*syntax.CallExpr)
 	commands := s.commands()

@@ -43,7 +43,8 @@ var besides = map[string][]string{
 	"top":                   {"top.md", "keys, and tasks beside kubectl and k9s"},
 }
 
-// notRun says of commands why their examples cannot be run on a stage; exits, which exit code they may end with.
+// notRun says of commands why their examples cannot be run on a stage; exits, which exit code they may end
+// with.
 var (
 	notRun = map[string]string{
 		"completion":  "it changes the shell",
@@ -77,8 +78,8 @@ func nameOf(c *cobra.Command) string {
 
 func fileOf(c *cobra.Command) string { return strings.ReplaceAll(nameOf(c), " ", "-") + ".md" }
 
-// TestWrittenCommands compares the pages of commands with the help of the program. With -update it also asks what the
-// examples read of a server.
+// TestWrittenCommands compares the pages of commands with the help of the program. With -update it also asks
+// what the examples read of a server.
 func TestWrittenCommands(t *testing.T) {
 	program := cli.Commands()
 	commands := described(program)
@@ -305,8 +306,8 @@ func flagsPage(root *cobra.Command) string {
 		"\n## Which cluster is asked\n\nThese are kubectl's, and mean what they mean there.\n\n" + flagTable(kubectls) + "\n[All commands](README.md)\n"
 }
 
-// readsOf says what a command asks an API server for: with -update, as make generate has it, what its examples ask the server of a stage for, otherwise
-// what the page says.
+// readsOf says what a command asks an API server for: with -update, as make generate has it, what its
+// examples ask the server of a stage for, otherwise what the page says.
 func readsOf(t *testing.T, c *cobra.Command) string {
 	t.Helper()
 	if !*update {
@@ -332,7 +333,8 @@ func readsOf(t *testing.T, c *cobra.Command) string {
 	return accessTable(asked)
 }
 
-// accessTable says which permissions requests need. There are none for discovery and /version, which everybody may read.
+// accessTable says which permissions requests need. There are none for discovery and /version, which
+// everybody may read.
 func accessTable(asked []access) string {
 	verbs := map[string][]string{}
 	for _, a := range asked {

@@ -165,7 +165,8 @@ func shortened(entry map[string]any) string {
 	return string(data)
 }
 
-// section is an example as a page shows it: where the cluster is, the question with its answer, and the entry of the JSON form.
+// section is an example as a page shows it: where the cluster is, the question with its answer, and the entry
+// of the JSON form.
 func (a *answered) section(entry map[string]any) string {
 	var b strings.Builder
 	if a.from != "" {
@@ -182,7 +183,8 @@ func (a *answered) section(entry map[string]any) string {
 // constant is a constant of the source with its comment.
 type constant struct{ name, value, comment string }
 
-// constants are those of a type in a file, in their order. The comment of each begins with its name and a colon.
+// constants are those of a type in a file, in their order. The comment of each begins with its name and a
+// colon.
 func constants(t *testing.T, file, of string) []constant {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(file)), nil, parser.ParseComments)
@@ -227,11 +229,13 @@ func sectionIn(page string, c constant) string {
 	return strings.TrimSuffix(section, "\n") + "\n"
 }
 
-// sampled is how many examples there are to each that a run without -update asks; make generate, which CI runs too, asks all.
+// sampled is how many examples there are to each that a run without -update asks; make generate, which CI
+// runs too, asks all.
 const sampled = 5
 
-// examplesOf asks the example of each constant, or without -update takes most answers from the page. A constant without an example
-// fails the test, and so does one whose answer does not have it under the key, below a path of fields.
+// examplesOf asks the example of each constant, or without -update takes most answers from the page. A
+// constant without an example fails the test, and so does one whose answer does not have it under the key,
+// below a path of fields.
 func examplesOf(t *testing.T, file string, codes []constant, examples map[string]example, key string, below ...string) map[string]string {
 	t.Helper()
 	s := newStage(t)

@@ -72,8 +72,8 @@ var patchOf = regexp.MustCompile(`^(.*)\. Patch: (.*)\.$`)
 // actorWords are the actors in words.
 var actorWords = map[explain.Actor]string{explain.User: "you", explain.DriverAdmin: "who runs the driver", explain.ClusterAdmin: "the cluster's admin"}
 
-// TestWrittenFixes compares docs/fixes.md with the source and with what the program prints. It fails when a kind has no example, or
-// when the example does not propose it.
+// TestWrittenFixes compares docs/fixes.md with the source and with what the program prints. It fails when a
+// kind has no example, or when the example does not propose it.
 func TestWrittenFixes(t *testing.T) {
 	kinds := append(constants(t, "explain/fix.go", "FixKind"), constants(t, "explain/volume.go", "FixKind")...)
 	examples := examplesOf(t, "docs/fixes.md", kinds, fixExamples, "kind", "fixes")

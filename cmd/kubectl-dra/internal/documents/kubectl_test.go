@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
-// kubectl does what little of kubectl blocks need: it prints objects as YAML or JSON, and writes them. It reports whether it knows
-// the command.
+// kubectl does what little of kubectl blocks need: it prints objects as YAML or JSON, and writes them. It
+// reports whether it knows the command.
 func (sh *shell) kubectl(of interp.HandlerContext, args []string) (code int, known bool) {
 	if len(args) == 0 {
 		return 0, false

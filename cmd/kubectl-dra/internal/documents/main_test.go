@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the pages of docs that are written from the program; read the differences before committing them")
 
-// program is the environment variable that makes the test binary be the program, for commands that are ended by a signal.
+// program is the environment variable that makes the test binary be the program, for commands that are ended
+// by a signal.
 const program = "KUBECTL_DRA_DOCUMENTS_PROGRAM"
 
 // root is the directory of the repository.

@@ -119,8 +119,8 @@ var changing = regexp.MustCompile(`127\.0\.0\.1:\d+|\bin \d+ms\b`)
 
 func (a *asking) text() string { return changing.ReplaceAllString(a.stdout+a.stderr, "…") }
 
-// TestRolesAreEnough: with the roles, commands say what they say to who may do everything. A rule that no command asks for would be
-// too much.
+// TestRolesAreEnough: with the roles, commands say what they say to who may do everything. A rule that no
+// command asks for would be too much.
 func TestRolesAreEnough(t *testing.T) {
 	read, _ := roleOf(t, "read")
 	write, _ := roleOf(t, "write")
@@ -214,8 +214,8 @@ func compared(l lacking, honest, got *asking) (outcome, says string) {
 	return outcome, telling(l, paragraphs(honest.text()), paragraphs(changing.ReplaceAllString(got.stderr+"\n"+got.stdout, "…")))
 }
 
-// telling is the paragraph, of those that are new, that names the permission, or else one that says that something is not
-// permitted, or else the first.
+// telling is the paragraph, of those that are new, that names the permission, or else one that says that
+// something is not permitted, or else the first.
 func telling(l lacking, before, now []string) string {
 	now = slices.DeleteFunc(now, func(text string) bool { return slices.Contains(before, text) })
 	name := cmp.Or(l.path, l.resource)
@@ -229,8 +229,8 @@ func telling(l lacking, before, now []string) string {
 	return ""
 }
 
-// paragraphs are the lines of an output as they were before they were wrapped: a line continues the one before if it is indented more
-// than its paragraph, and if its first word had no room there.
+// paragraphs are the lines of an output as they were before they were wrapped: a line continues the one
+// before if it is indented more than its paragraph, and if its first word had no room there.
 func paragraphs(output string) []string {
 	const width = 80
 	var out []string
@@ -314,8 +314,8 @@ func shortName(command string) string {
 
 const rbacIntro = "cmd/kubectl-dra/internal/documents/testdata/rbac.txt"
 
-// TestWrittenRoles compares docs/rbac.md with the files of the roles and with what commands say without each permission: in the full
-// run of all permissions, otherwise only that the page has them all.
+// TestWrittenRoles compares docs/rbac.md with the files of the roles and with what commands say without each
+// permission: in the full run of all permissions, otherwise only that the page has them all.
 func TestWrittenRoles(t *testing.T) {
 	intro, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(rbacIntro)))
 	if err != nil {

@@ -88,8 +88,8 @@ says which, and that the file is unpacked, as ` + "`txtar -x`" + ` does.
 |---|---|
 `
 
-// TestWrittenReasons compares docs/reasons.md with the source and with what the program prints. It fails when a code has no example,
-// or when the example does not give the code.
+// TestWrittenReasons compares docs/reasons.md with the source and with what the program prints. It fails when
+// a code has no example, or when the example does not give the code.
 func TestWrittenReasons(t *testing.T) {
 	reasons, problems := constants(t, "allocator/code.go", "Code"), constants(t, "explain/problem.go", "ProblemCode")
 	ofReasons := examplesOf(t, "docs/reasons.md", reasons, reasonExamples, "code", "groups", "reasons")

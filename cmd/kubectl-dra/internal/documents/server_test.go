@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
-// apiServer is the demo cluster behind an API server: that of internal/fakeserver, with the objects of testdata/workloads.yaml
-// besides, which no snapshot carries, and with authorization by RBAC.
+// apiServer is the demo cluster behind an API server: that of internal/fakeserver, with the objects of
+// testdata/workloads.yaml besides, which no snapshot carries, and with authorization by RBAC.
 type apiServer struct {
 	*fakeserver.Server
 	workloads []*unstructured.Unstructured
@@ -133,7 +133,8 @@ func accessOf(r *http.Request) access {
 	return a
 }
 
-// permits reports whether rules permit something. What everybody may do (system:discovery, system:basic-user) is permitted.
+// permits reports whether rules permit something. What everybody may do (system:discovery, system:basic-user)
+// is permitted.
 func permits(rules []rbacv1.PolicyRule, a access) bool {
 	if a.path != "" && (a.path == "/version" || a.path == "/api" || strings.HasPrefix(a.path, "/api/") || strings.HasPrefix(a.path, "/apis")) {
 		return true

@@ -21,7 +21,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli"
 )
 
-// shell runs the commands of blocks: the program, a stand-in of kubectl, jq, and the tools that every system has.
+// shell runs the commands of blocks: the program, a stand-in of kubectl, jq, and the tools that every system
+// has.
 type shell struct {
 	*stage
 	runner *interp.Runner
@@ -33,7 +34,8 @@ type shell struct {
 	terminal bytes.Buffer // stdout and stderr
 }
 
-// followed is how long a command that follows the cluster is let run once it has said anything, or follows it.
+// followed is how long a command that follows the cluster is let run once it has said anything, or follows
+// it.
 const followed = 2 * time.Second
 
 // firstWrite closes began when anything is written.
@@ -54,7 +56,8 @@ var tools = []string{
 	"sed", "seq", "sleep", "sort", "tail", "tee", "test", "touch", "tr", "uniq", "wc", "xargs", "zcat",
 }
 
-// elsewhere are programs that pages name and no block runs: what installs, builds and releases is tried by the tests of these.
+// elsewhere are programs that pages name and no block runs: what installs, builds and releases is tried by
+// the tests of these.
 var elsewhere = []string{"go", "make", "git", "brew", "curl", "tar", "cosign", "goreleaser", "sha256sum", "shasum", "install", "sudo", "ln", "chmod", "docker", "crictl", "ssh", "claude", "npx", "source", "."}
 
 // newShell makes a shell on a stage.
@@ -173,7 +176,8 @@ func follows(args []string) bool {
 	return false
 }
 
-// follow runs the program as a process of its own and interrupts it after a while. It returns 0 if that is how it ended.
+// follow runs the program as a process of its own and interrupts it after a while. It returns 0 if that is
+// how it ended.
 func (sh *shell) follow(of interp.HandlerContext, args []string, errOut io.Writer) int {
 	self, err := os.Executable()
 	if err != nil {
@@ -240,7 +244,8 @@ type statement struct {
 	prompt bool
 }
 
-// statements takes a block apart: all lines are commands, or those behind "$ " are and the others what these print.
+// statements takes a block apart: all lines are commands, or those behind "$ " are and the others what these
+// print.
 func statements(text string) ([]statement, error) {
 	if !strings.Contains("\n"+text, "\n$ ") {
 		return parse(text, 0, false)

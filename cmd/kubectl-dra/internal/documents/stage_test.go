@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
-// stage is where the blocks of one page are run, one after the other: a directory with the files that pages name, and an API
-// server with the demo cluster.
+// stage is where the blocks of one page are run, one after the other: a directory with the files that pages
+// name, and an API server with the demo cluster.
 type stage struct {
 	t      *testing.T
 	dir    string

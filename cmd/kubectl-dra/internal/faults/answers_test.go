@@ -130,7 +130,8 @@ func redirect(server string) fakeserver.Answer {
 	}
 }
 
-// listOf answers a list with these items, JSON, of whatever kind is asked for; next is the token of a next page.
+// listOf answers a list with these items, JSON, of whatever kind is asked for; next is the token of a next
+// page.
 func listOf(items, next string) fakeserver.Answer {
 	return func(e *fakeserver.Exchange) {
 		kind, version := e.Kind()

@@ -95,8 +95,8 @@ func replaced() wants {
 		but(want{outcome: fails, says: `not found`, timeouts: 3}, "explain", "allocate --dry-run=server", "allocate --yes", "deallocate")
 }
 
-// evil is what a hostile server says: colour, a title, a write to the clipboard, C1, a right-to-left override, an invisible
-// character, and lines of its own.
+// evil is what a hostile server says: colour, a title, a write to the clipboard, C1, a right-to-left
+// override, an invisible character, and lines of its own.
 const evil = "bad \x1b[31mEVIL\x1b]0;pwned\x07\x1b]52;c;cHduZWQ=\x07\u009b2J\u202eesrever\u200b\nFORGED: line\r\rX"
 
 func hostile() []fault {

@@ -85,8 +85,8 @@ func recovers(says string) wants {
 		but(want{outcome: same | fails | waits, says: says + "|" + waiting, requests: 60}, followers...)
 }
 
-// hidden: a resource cannot be read. Questions are answered as far as can be, and say what is missing; no decision
-// is written.
+// hidden: a resource cannot be read. Questions are answered as far as can be, and say what is missing; no
+// decision is written.
 func hidden(says string) wants {
 	return all(want{outcome: partial, says: says, requests: 130}).
 		but(want{outcome: fails | partial, says: says, requests: 60}, "get", "get --watch", "allocate --dry-run=server").

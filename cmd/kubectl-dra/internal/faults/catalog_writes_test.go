@@ -16,16 +16,16 @@ func refusesWrites(says string) wants {
 		but(want{outcome: fails, says: says, timeouts: 2}, "allocate --dry-run=server")
 }
 
-// lies: whether a write was made is not what the server says. A run looks again; it ends with 0 only if all is
-// done.
+// lies: whether a write was made is not what the server says. A run looks again; it ends with 0 only if all
+// is done.
 func lies(says string) wants {
 	return all(want{outcome: same}).
 		but(want{outcome: same | fails | unsure, says: says, timeouts: 4, requests: 200}, writers...).
 		but(want{outcome: same | fails, says: says}, "allocate --dry-run=server")
 }
 
-// begins: a run that writes begins again when something is not as it decided, twelve times at most. That takes longer than
-// any other fault.
+// begins: a run that writes begins again when something is not as it decided, twelve times at most. That
+// takes longer than any other fault.
 func begins(ws wants) wants {
 	for _, name := range writers {
 		w := ws[name]

@@ -116,7 +116,8 @@ func (c *cell) limit() time.Duration {
 	return time.Duration(max(1, c.want().timeouts))*requestTimeout + c.grace()
 }
 
-// grace is how long a command may take beside waiting for the server: a second, and what the load of the machine takes of its time.
+// grace is how long a command may take beside waiting for the server: a second, and what the load of the
+// machine takes of its time.
 func (c *cell) grace() time.Duration {
 	return time.Second + c.load.slow + time.Duration(c.load.waits*float64(c.run.cpu))
 }
@@ -324,8 +325,8 @@ func indent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// tableOf says how many claims the table on a screen has, and whether the cluster is followed. Which of them are to be
-// seen first depends on how far the work on their reasons is.
+// tableOf says how many claims the table on a screen has, and whether the cluster is followed. Which of them
+// are to be seen first depends on how far the work on their reasons is.
 func tableOf(screen string) string {
 	return strings.Join(summaries.FindAllString(screen, -1), ", ")
 }

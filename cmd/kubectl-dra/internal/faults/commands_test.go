@@ -30,9 +30,9 @@ const life = requestTimeout + 700*time.Millisecond
 // archive is where snapshot writes to, in the directory of the run.
 const archive = "cluster.json.gz"
 
-// The claims that commands are about, with what the demo cluster says of them: ml/pretrain-2 cannot be allocated because
-// others hold the devices, net/dns-edge gets a share of an uplink, dev/notebook-omar holds a GPU that nobody uses. The pods of node gpu-b-02 find
-// no other one.
+// The claims that commands are about, with what the demo cluster says of them: ml/pretrain-2 cannot be
+// allocated because others hold the devices, net/dns-edge gets a share of an uplink, dev/notebook-omar holds
+// a GPU that nobody uses. The pods of node gpu-b-02 find no other one.
 var commands = []command{
 	{name: "explain", args: []string{"explain", "claim", "pretrain-2", "-n", "ml"}, cannotBe: []int{0}, requests: 20},
 	{name: "get", args: []string{"get", "claims", "-A"}, requests: 20},

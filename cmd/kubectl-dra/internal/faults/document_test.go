@@ -18,9 +18,9 @@ const (
 	end   = "<!-- end -->\n"
 )
 
-// checkDocument compares the table in the document with what came of the sample, or writes it: whether there is a row,
-// and the exit code of commands that end by themselves. The words depend on which of several requests fails first, and
-// the others are ended at a moment that depends on the machine.
+// checkDocument compares the table in the document with what came of the sample, or writes it: whether there
+// is a row, and the exit code of commands that end by themselves. The words depend on which of several
+// requests fails first, and the others are ended at a moment that depends on the machine.
 func checkDocument(t *testing.T, cells []*cell, honest map[string]*cell) {
 	t.Helper()
 	if *update {
@@ -65,8 +65,8 @@ func (c *cell) seen(honest *cell) string {
 // apart is what stands between texts that are on one line of a screen.
 var apart = regexp.MustCompile(` {2,}|│`)
 
-// telling returns the line of a text that says what is the matter: an error, or else the first that says what was to be
-// said, or else the first below the head of a table.
+// telling returns the line of a text that says what is the matter: an error, or else the first that says what
+// was to be said, or else the first below the head of a table.
 func telling(text, says string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
@@ -229,8 +229,8 @@ func readDocument(t *testing.T) map[string][2]string {
 
 func theFault(name string) fault { return fault{name: name} }
 
-// TestDocumentIsWhole: every fault has its rows in the document, for all commands, and no row is of a fault that there is
-// not.
+// TestDocumentIsWhole: every fault has its rows in the document, for all commands, and no row is of a fault
+// that there is not.
 func TestDocumentIsWhole(t *testing.T) {
 	written := readDocument(t)
 	for _, f := range catalog() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// failing are the cells of the table, as fault/command, and the tests that do not hold yet. The list is to become
-// empty.
+// failing are the cells of the table, as fault/command, and the tests that do not hold yet. The list is to
+// become empty.
 var failing []string
 
 // flaky are cells of that list that hold now and then.

@@ -13,8 +13,8 @@ type outcome int
 const (
 	// same: what the honest server makes of it, to the word and with the same exit code.
 	same outcome = 1 << iota
-	// fails: no answer, one line that begins with "error:", exit code 1, and nothing written. Of a command that
-	// follows: it ends by itself.
+	// fails: no answer, one line that begins with "error:", exit code 1, and nothing written. Of a command
+	// that follows: it ends by itself.
 	fails
 	// partial: an answer that names what is missing.
 	partial

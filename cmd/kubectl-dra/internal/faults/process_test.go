@@ -121,8 +121,8 @@ func (p *process) inPipes(tb testing.TB) *run {
 	return r
 }
 
-// following runs it as somebody does who sends what it prints to a file and looks at what it says meanwhile, and
-// interrupts it after a time.
+// following runs it as somebody does who sends what it prints to a file and looks at what it says meanwhile,
+// and interrupts it after a time.
 func (p *process) following(tb testing.TB, life time.Duration) *run {
 	out := &watched{begin: time.Now()}
 	p.Stdout = out
@@ -177,8 +177,8 @@ func (r *run) wait(p *process) {
 	r.cpu = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
 }
 
-// peak looks at a process until it has ended and returns the most memory that it had resident, in bytes. What the
-// kernel reports in the end will not do: it counts what this test had when it began the process.
+// peak looks at a process until it has ended and returns the most memory that it had resident, in bytes. What
+// the kernel reports in the end will not do: it counts what this test had when it began the process.
 func peak(pid int, ended <-chan struct{}) int64 {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()

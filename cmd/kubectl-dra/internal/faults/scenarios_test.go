@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
-// The moments in which commands that write once did the wrong thing. The server plays the others: it does in the
-// middle of a request what they would do at that time, so nothing here depends on who is faster.
+// The moments in which commands that write once did the wrong thing. The server plays the others: it does in
+// the middle of a request what they would do at that time, so nothing here depends on who is faster.
 
 // scene is a server until the test ends.
 func scene(t *testing.T) (*fakeserver.Server, string) {
@@ -34,8 +34,8 @@ func result(request, driver, pool, device string) resourcev1.DeviceRequestAlloca
 	return resourcev1.DeviceRequestAllocationResult{Request: request, Driver: driver, Pool: pool, Device: device}
 }
 
-// TestEveryDecisionIsMadeOnAWholeView: after the first look a scheduler takes all GPUs that are free, so that the run has to
-// decide again; and from then on the rules that taint devices cannot be read.
+// TestEveryDecisionIsMadeOnAWholeView: after the first look a scheduler takes all GPUs that are free, so that
+// the run has to decide again; and from then on the rules that taint devices cannot be read.
 func TestEveryDecisionIsMadeOnAWholeView(t *testing.T) {
 	skipKnown(t)
 	s, url := scene(t)
@@ -97,8 +97,8 @@ func (t *terminal) await(tb testing.TB, text string) {
 	}
 }
 
-// TestDeallocateSaysWhatItCannotKnow: another claim holds the device too, and the user may not list claims of the
-// cluster, so no fence can be made.
+// TestDeallocateSaysWhatItCannotKnow: another claim holds the device too, and the user may not list claims of
+// the cluster, so no fence can be made.
 func TestDeallocateSaysWhatItCannotKnow(t *testing.T) {
 	skipKnown(t)
 	for _, may := range []bool{true, false} {
@@ -117,7 +117,8 @@ func TestDeallocateSaysWhatItCannotKnow(t *testing.T) {
 	}
 }
 
-// TestInterruptInTheLastStep: Ctrl-C while the announcement is being removed. The run finishes and says how it ended.
+// TestInterruptInTheLastStep: Ctrl-C while the announcement is being removed. The run finishes and says how
+// it ended.
 func TestInterruptInTheLastStep(t *testing.T) {
 	skipKnown(t)
 	s, url := scene(t)
@@ -141,8 +142,8 @@ func TestInterruptInTheLastStep(t *testing.T) {
 	}
 }
 
-// TestInterruptedReadGivesNoAnswer: Ctrl-C while claims are read. What was read until then is no answer, and the
-// snapshot of yesterday stays.
+// TestInterruptedReadGivesNoAnswer: Ctrl-C while claims are read. What was read until then is no answer, and
+// the snapshot of yesterday stays.
 func TestInterruptedReadGivesNoAnswer(t *testing.T) {
 	skipKnown(t)
 	lines := [][]string{{"get", "devices"}, {"get", "nodes"}, {"get", "pools"}}
@@ -173,8 +174,8 @@ func TestInterruptedReadGivesNoAnswer(t *testing.T) {
 	}
 }
 
-// TestForgedAnnouncements: a tenant announces the devices that others want, on a claim of its own, again and again, as a
-// run that goes before all others.
+// TestForgedAnnouncements: a tenant announces the devices that others want, on a claim of its own, again and
+// again, as a run that goes before all others.
 func TestForgedAnnouncements(t *testing.T) {
 	skipKnown(t)
 	if *only == "" {
@@ -223,8 +224,8 @@ func forge(s *fakeserver.Server, done <-chan struct{}) {
 	}
 }
 
-// TestHostileQuantityEverywhere: one tenant's claim and one driver's attribute that would take for ever to compute do
-// not hold up any other command.
+// TestHostileQuantityEverywhere: one tenant's claim and one driver's attribute that would take for ever to
+// compute do not hold up any other command.
 func TestHostileQuantityEverywhere(t *testing.T) {
 	skipKnown(t)
 	s, url := scene(t)

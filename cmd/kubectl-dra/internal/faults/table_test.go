@@ -96,8 +96,8 @@ func TestFaultTable(t *testing.T) {
 	for i, c := range cells {
 		problems := c.problems(honest[c.command.name])
 		for again := 0; again < 3 && len(problems) > 0 && !slices.Contains(failing, c.name()); again++ {
-			// A busy machine is slow, and so what follows has not come far; the program is not, alone and with the time that it takes
-			// on that machine.
+			// A busy machine is slow, and so what follows has not come far; the program is not, alone and
+			// with the time that it takes on that machine.
 			before := problems
 			cells[i] = try(t, c.fault, c.command, currentLoad(t))
 			c = cells[i]
@@ -157,7 +157,8 @@ func runAll(t *testing.T, faults []fault) []*cell {
 	return cells
 }
 
-// tryHonest runs a command beside nothing else, until it has come as far as it should: all others are compared with it.
+// tryHonest runs a command beside nothing else, until it has come as far as it should: all others are
+// compared with it.
 func tryHonest(t *testing.T, c *cell) *cell {
 	t.Helper()
 	l := load{}

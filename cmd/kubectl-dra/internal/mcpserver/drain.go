@@ -12,8 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// draining is a transport whose input ends only when what was read of it is answered. Without it the SDK cancels all
-// questions as soon as the input ends, and who pipes questions in hears nothing.
+// draining is a transport whose input ends only when what was read of it is answered. Without it the SDK
+// cancels all questions as soon as the input ends, and who pipes questions in hears nothing.
 type draining struct {
 	mcp.Transport
 	patience time.Duration // how long answers are waited for once the input has ended

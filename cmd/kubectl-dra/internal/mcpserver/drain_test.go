@@ -29,8 +29,8 @@ func (o *oneQuestion) Read(context.Context) (jsonrpc.Message, error) {
 
 func (o *oneQuestion) Close() error { return nil }
 
-// TestDrainingEnds: an answer that is still to come is waited for until the connection is closed, which may happen twice, or the context
-// ends. Nothing else in the test could end the wait.
+// TestDrainingEnds: an answer that is still to come is waited for until the connection is closed, which may
+// happen twice, or the context ends. Nothing else in the test could end the wait.
 func TestDrainingEnds(t *testing.T) {
 	for _, how := range []string{"closed", "cancelled"} {
 		t.Run(how, func(t *testing.T) {

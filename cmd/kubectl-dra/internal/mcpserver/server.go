@@ -33,7 +33,8 @@ type Options struct {
 	Version string
 	// Timeout is how long a call may take, without waiting for others.
 	Timeout time.Duration
-	// MaxBytes is how long an answer may be: its JSON, which takes three quarters at most, and its text together.
+	// MaxBytes is how long an answer may be: its JSON, which takes three quarters at most, and its text
+	// together.
 	MaxBytes int
 }
 
@@ -168,8 +169,8 @@ func cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:end], "") + "\n\n[cut: the whole has " + fmt.Sprint(len(text)) + " bytes]\n"
 }
 
-// Serve answers what comes from in until that ends or ctx does. What was asked before in ended is still answered, as far
-// as that takes no longer than patience.
+// Serve answers what comes from in until that ends or ctx does. What was asked before in ended is still
+// answered, as far as that takes no longer than patience.
 func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer, patience time.Duration) error {
 	shared := &together{out: out}
 	messages := sieve(in, shared)

@@ -12,8 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// sieve returns the lines of in that are messages, and answers all others with an error: the SDK ends at the first that it cannot
-// read, and the assistant would never hear why. It reads until in ends or the reader is closed.
+// sieve returns the lines of in that are messages, and answers all others with an error: the SDK ends at the
+// first that it cannot read, and the assistant would never hear why. It reads until in ends or the reader is
+// closed.
 func sieve(in io.Reader, out io.Writer) *io.PipeReader {
 	messages, w := io.Pipe()
 	go func() {
@@ -36,7 +37,8 @@ func sieve(in io.Reader, out io.Writer) *io.PipeReader {
 	return messages
 }
 
-// nextLine returns the next line without its end. Of one that is too long it returns a part that is too long as well.
+// nextLine returns the next line without its end. Of one that is too long it returns a part that is too long
+// as well.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

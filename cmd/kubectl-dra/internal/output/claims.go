@@ -23,7 +23,8 @@ type Claim struct {
 	Node string `json:"node"`
 	// Devices are driver/pool/device, in the order of the allocation.
 	Devices []string `json:"devices"`
-	// AdminDevices are those of them that the claim only has admin access to, which takes nothing from others.
+	// AdminDevices are those of them that the claim only has admin access to, which takes nothing from
+	// others.
 	AdminDevices []string `json:"adminDevices,omitempty"`
 	// Pods are namespace/name of the pods that use the claim.
 	Pods []string `json:"pods"`
@@ -81,7 +82,8 @@ var claimTable = Table{
 	},
 }
 
-// devicesByDriver sums up device names, as "2 gpu.example.com". Those with admin access are summed up by themselves.
+// devicesByDriver sums up device names, as "2 gpu.example.com". Those with admin access are summed up by
+// themselves.
 func devicesByDriver(devices, admin []string) string {
 	count := map[string]int{}
 	for _, d := range devices {

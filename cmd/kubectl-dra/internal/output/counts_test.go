@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestCountsAgree holds the numbers of get nodes, get pools and get devices against each other, for the demo cluster and
-// every scenario.
+// TestCountsAgree holds the numbers of get nodes, get pools and get devices against each other, for the demo
+// cluster and every scenario.
 func TestCountsAgree(t *testing.T) { clusters.Each(t, agree) }
 
 // tallied is what the state and the claims of the devices that are printed come to; AtOnce is not seen there.
@@ -100,8 +100,8 @@ func agreeInside(t *testing.T, p *Pool) {
 	}
 }
 
-// TestPartitionsThatFit holds what get pools and get nodes say of partitions against how many copies of a claim for the
-// smallest of them the allocator places.
+// TestPartitionsThatFit holds what get pools and get nodes say of partitions against how many copies of a
+// claim for the smallest of them the allocator places.
 func TestPartitionsThatFit(t *testing.T) {
 	s := clusters.Demo(t)
 	claim, ok := s.Claim(inspect.ClaimRef{Namespace: "infer", Name: "whisper-tiny"})

@@ -20,9 +20,11 @@ type Device struct {
 	Device string `json:"device"`
 	// Node is empty when the device is not tied to one node by name.
 	Node string `json:"node"`
-	// State is Free, Allocated, Partial, Blocked, Tainted or Unreachable, or Unknown instead of Free if not all claims could be read.
+	// State is Free, Allocated, Partial, Blocked, Tainted or Unreachable, or Unknown instead of Free if not
+	// all claims could be read.
 	State string `json:"state" enum:"inspect.DeviceState"`
-	// Reason says why a device is Blocked or Unreachable where its claims do not tell, and how a fence is lifted.
+	// Reason says why a device is Blocked or Unreachable where its claims do not tell, and how a fence is
+	// lifted.
 	Reason string `json:"reason,omitempty"`
 	// Claims are namespace/name of those that have it in their allocation; AdminClaims are those of them
 	// that only have admin access, which takes nothing.
@@ -49,8 +51,8 @@ type Taint struct {
 	Rules []TaintRule `json:"rules,omitempty"`
 }
 
-// Capacity is how much a device has of something and how much of it is taken: by shares, or all of it by a claim
-// that holds the whole device.
+// Capacity is how much a device has of something and how much of it is taken: by shares, or all of it by a
+// claim that holds the whole device.
 type Capacity struct {
 	Total string `json:"total"`
 	Used  string `json:"used"`
@@ -126,8 +128,8 @@ func reasons(reason string) []string {
 	return []string{reason}
 }
 
-// heldWhole reports whether a claim holds the whole device. Others may hold shares besides, from a time when the
-// driver offered the device differently.
+// heldWhole reports whether a claim holds the whole device. Others may hold shares besides, from a time when
+// the driver offered the device differently.
 func heldWhole(status *inspect.DeviceStatus) bool {
 	if status.State != inspect.DeviceAllocated {
 		return false

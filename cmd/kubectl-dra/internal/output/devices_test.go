@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// TestUsedCapacity has a claim for each way to hold a device: whole, a share, and both from the time before and after
-// the driver let claims share it.
+// TestUsedCapacity has a claim for each way to hold a device: whole, a share, and both from the time before
+// and after the driver let claims share it.
 func TestUsedCapacity(t *testing.T) {
 	const yaml = `
 apiVersion: resource.k8s.io/v1

@@ -113,8 +113,8 @@ func encodeYAML(value any) ([]byte, error) {
 	return escape(out, func(b *bytes.Buffer, r rune) { fmt.Fprintf(b, `\U%08X`, r) }), nil
 }
 
-// marshalYAML writes a decoded JSON value. The encoder takes tens of times what it writes, so the items of a list are given to it
-// one by one.
+// marshalYAML writes a decoded JSON value. The encoder takes tens of times what it writes, so the items of a
+// list are given to it one by one.
 func marshalYAML(tree any) ([]byte, error) {
 	var b bytes.Buffer
 	write := func(part any) error {

@@ -14,14 +14,15 @@ type ExtendedResource struct {
 	Name string `json:"name"`
 	// Node is empty for a resource that pods ask for or a class provides, and that is on no node.
 	Node string `json:"node"`
-	// ServedBy is who serves a pod that asks for the resource on the node: DevicePlugin, DRA, None, or Unknown if that could not be
-	// read.
+	// ServedBy is who serves a pod that asks for the resource on the node: DevicePlugin, DRA, None, or
+	// Unknown if that could not be read.
 	ServedBy string `json:"servedBy" enum:"extended.Server"`
 	// Class is the DeviceClass that provides the resource where no device plugin does.
 	Class string `json:"class,omitempty"`
 	ResourceCount
-	// DevicePlugin is what the node reports of a device plugin, and Devices the devices of the class on the node, whoever of them
-	// serves: what is gone is of no class. Both are absent if there is nothing of the kind.
+	// DevicePlugin is what the node reports of a device plugin, and Devices the devices of the class on the
+	// node, whoever of them serves: what is gone is of no class. Both are absent if there is nothing of the
+	// kind.
 	DevicePlugin *DevicePluginCount `json:"devicePlugin,omitempty"`
 	Devices      *DeviceCount       `json:"devices,omitempty"`
 	// Pods have some of the resource on the node.
@@ -32,8 +33,8 @@ type ExtendedResource struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// ResourceCount counts what is offered of an extended resource by whoever serves it. A number is absent if it could not be
-// read.
+// ResourceCount counts what is offered of an extended resource by whoever serves it. A number is absent if it
+// could not be read.
 type ResourceCount struct {
 	// Capacity counts all, Allocatable those that are healthy, and Unhealthy the others.
 	Capacity    *int64 `json:"capacity,omitempty"`

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// FuzzFormat: any columns and paths are refused or print a list, soon, and no control character that is not in
-// the argument itself.
+// FuzzFormat: any columns and paths are refused or print a list, soon, and no control character that is not
+// in the argument itself.
 func FuzzFormat(f *testing.F) {
 	for _, seed := range []string{
 		"NAME:.name,STATE:.state", "A:{.metadata.name}", "A:", ":", "A:.items[*].x", "A:..", "A:.attributes['a']", "A:.x[99999999999]", "A:[?(@.name=='x')]",

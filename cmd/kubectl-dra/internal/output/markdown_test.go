@@ -28,8 +28,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// disguise returns a copy of a value in which every text is another one. What our own code calls something by (verdicts, codes, kinds of
-// objects, the steps of funnels) stays.
+// disguise returns a copy of a value in which every text is another one. What our own code calls something by
+// (verdicts, codes, kinds of objects, the steps of funnels) stays.
 func disguise(v reflect.Value, rename func(string) string) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
@@ -154,8 +154,8 @@ func wireOf(answer any) any {
 	panic(fmt.Sprintf("%T", answer))
 }
 
-// TestMarkdownOfHostileText makes every text in answers about all clusters hostile: nothing in them does anything, and the structure is
-// that of the same answers with harmless text.
+// TestMarkdownOfHostileText makes every text in answers about all clusters hostile: nothing in them does
+// anything, and the structure is that of the same answers with harmless text.
 func TestMarkdownOfHostileText(t *testing.T) {
 	clusters.Each(t, func(t *testing.T, s *inspect.Snapshot) {
 		hostile := markdowntest.Hostile()

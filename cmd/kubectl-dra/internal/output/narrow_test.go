@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 )
 
-// TestNarrowTables prints the demo cluster for 80 columns. Names stay whole, what tells things apart and what a reader
-// looks for is there, and only a name may make its own row wider.
+// TestNarrowTables prints the demo cluster for 80 columns. Names stay whole, what tells things apart and what
+// a reader looks for is there, and only a name may make its own row wider.
 func TestNarrowTables(t *testing.T) {
 	s := clusters.Demo(t)
 	claims := &List{Table: claimTable}

@@ -16,9 +16,9 @@ import (
 type Node struct {
 	Listed
 	Name string `json:"name"`
-	// Devices counts those that reach the node or are tied to it: each is used, free, blocked, tainted or unreachable.
-	// FreeAtOnce is how many of the free ones can be had together. Gone are no part of Devices: claims that are tied to the
-	// node hold them, and no slice publishes them any more.
+	// Devices counts those that reach the node or are tied to it: each is used, free, blocked, tainted or
+	// unreachable. FreeAtOnce is how many of the free ones can be had together. Gone are no part of Devices:
+	// claims that are tied to the node hold them, and no slice publishes them any more.
 	Devices     int                    `json:"devices"`
 	Used        int                    `json:"used"`
 	Blocked     int                    `json:"blocked"`
@@ -37,9 +37,9 @@ type Node struct {
 	atMost bool // so many are free at most
 }
 
-// DeviceCount counts devices: each is used, free, blocked, tainted or unreachable, as inspect.DeviceCount says. FreeAtOnce is
-// how many of the free ones can be had together. Gone are no part of Total: claims hold them, and no slice publishes them any
-// more.
+// DeviceCount counts devices: each is used, free, blocked, tainted or unreachable, as inspect.DeviceCount
+// says. FreeAtOnce is how many of the free ones can be had together. Gone are no part of Total: claims hold
+// them, and no slice publishes them any more.
 type DeviceCount struct {
 	Total       int `json:"total"`
 	Used        int `json:"used"`
@@ -126,8 +126,8 @@ func (n *Node) driversBySize() []string {
 	})
 }
 
-// freeText is how many devices are free, and how many of them can be had together where that is fewer. Where claims that are not seen
-// may hold some, it is as many at most.
+// freeText is how many devices are free, and how many of them can be had together where that is fewer. Where
+// claims that are not seen may hold some, it is as many at most.
 func freeText(free, atOnce int, atMost bool) string {
 	text := strconv.Itoa(free)
 	if atMost && free > 0 {

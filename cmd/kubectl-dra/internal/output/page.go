@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Page takes sections of labelled text, each line safe and not too long, for people, or as a document in Markdown.
+// Page takes sections of labelled text, each line safe and not too long, for people, or as a document in
+// Markdown.
 type Page struct {
 	strings.Builder
 

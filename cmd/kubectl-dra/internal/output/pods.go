@@ -28,7 +28,8 @@ type ListedPod struct {
 	Created string `json:"created,omitempty"`
 }
 
-// Pods lists the pods of a namespace, or all for "", that use claims or extended resources, or that wait for a node.
+// Pods lists the pods of a namespace, or all for "", that use claims or extended resources, or that wait for
+// a node.
 func Pods(s *inspect.Snapshot, namespace string) *List {
 	list := NewList("PodList", "pod", podTable)
 	for _, pod := range s.Objects().Pods {

@@ -19,13 +19,14 @@ type Pool struct {
 	Complete   bool   `json:"complete"`
 	// Error begins with a code and a colon; empty when all is well.
 	Error string `json:"error"`
-	// Devices counts those that are published, whether slices are missing or not. A pool of which all slices are gone is in no list.
+	// Devices counts those that are published, whether slices are missing or not. A pool of which all slices
+	// are gone is in no list.
 	Devices DeviceCount `json:"devices"`
 	// Counters are what partitions draw on, and Fits which of them still fit.
 	Counters []Counter `json:"counters,omitempty"`
 	Fits     []KindFit `json:"fits,omitempty"`
-	// These counts are those of a ResourcePoolStatusRequest. They are absent while slices are missing. A partition that is
-	// blocked counts as available there.
+	// These counts are those of a ResourcePoolStatusRequest. They are absent while slices are missing. A
+	// partition that is blocked counts as available there.
 	Total       *int `json:"total,omitempty"`
 	Allocated   *int `json:"allocated,omitempty"`
 	Available   *int `json:"available,omitempty"`
@@ -50,8 +51,8 @@ type Counter struct {
 	Left    string `json:"left"`
 }
 
-// KindFit is how many partitions of one kind still fit if nothing else is taken. The numbers of several kinds do not
-// add up.
+// KindFit is how many partitions of one kind still fit if nothing else is taken. The numbers of several kinds
+// do not add up.
 type KindFit struct {
 	Kind  string `json:"kind"`
 	Total int    `json:"total"`

@@ -144,8 +144,8 @@ func (f Format) templatePrinter() (printers.ResourcePrinter, error) {
 	return printer, nil
 }
 
-// parseTemplate makes the printer of kubectl for the argument, which is a template or path, or the name of a file
-// that has one.
+// parseTemplate makes the printer of kubectl for the argument, which is a template or path, or the name of a
+// file that has one.
 func (f Format) parseTemplate() (printers.ResourcePrinter, error) {
 	text := f.Argument
 	kind, file := strings.CutSuffix(f.Name, "-file")

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
-// Sort sorts the items by the field that a JSONPath names, as --sort-by does. Where all are numbers, quantities or
-// durations they sort by value, else as text, in which numbers count as numbers as in kubectl: gpu-2 before gpu-10.
-// Items without the field come first; equal ones keep their order.
+// Sort sorts the items by the field that a JSONPath names, as --sort-by does. Where all are numbers,
+// quantities or durations they sort by value, else as text, in which numbers count as numbers as in kubectl:
+// gpu-2 before gpu-10. Items without the field come first; equal ones keep their order.
 func (l *List) Sort(expression string) error {
 	if strings.Trim(expression, "{}.") == "age" {
 		slices.SortStableFunc(l.Items, func(a, b Item) int { return b.Meta().Created.Compare(a.Meta().Created.Time) })
@@ -47,8 +47,8 @@ func (l *List) Sort(expression string) error {
 	return nil
 }
 
-// rank numbers the values from 1 in their order, equal ones alike. How two values compare depends on all of them:
-// else "2" < "10" as numbers, "10" < "1a" and "1a" < "2" as text would be no order.
+// rank numbers the values from 1 in their order, equal ones alike. How two values compare depends on all of
+// them: else "2" < "10" as numbers, "10" < "1a" and "1a" < "2" as text would be no order.
 func rank(keys map[Item]any) map[Item]int {
 	texts := make(map[Item]string, len(keys))
 	for item, key := range keys {

@@ -52,12 +52,14 @@ func NewBasis(b explain.Basis) Basis {
 	return out
 }
 
-// MarkdownWith says at the end what the answer is based on: what could not be read, and which scheduler it is about.
+// MarkdownWith says at the end what the answer is based on: what could not be read, and which scheduler it is
+// about.
 func (b Basis) MarkdownWith(p *markdown.Document, partial []string) {
 	text.MarkdownBasis(p, b.of, partial)
 }
 
-// TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are known.
+// TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are
+// known.
 type TaintRule struct {
 	Name    string `json:"name"`
 	Age     string `json:"age,omitempty"`

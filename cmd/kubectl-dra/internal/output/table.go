@@ -107,8 +107,8 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 	return err
 }
 
-// tableLine lays out a row. What a name takes too much is made up for by the blanks after it, and by text that is cut the
-// more.
+// tableLine lays out a row. What a name takes too much is made up for by the blanks after it, and by text
+// that is cut the more.
 func tableLine(columns []Column, row []string, widths []int) string {
 	line, over := "", 0
 	for i, cell := range row {

@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 )
 
-// TestTaintRulesOfDevices: of a taint that a DeviceTaintRule sets, get devices names the rule; of a driver's own, none.
+// TestTaintRulesOfDevices: of a taint that a DeviceTaintRule sets, get devices names the rule; of a driver's
+// own, none.
 func TestTaintRulesOfDevices(t *testing.T) {
 	const gpu = "gpu.example.com/"
 	for _, item := range Devices(clusters.Demo(t)).Items {

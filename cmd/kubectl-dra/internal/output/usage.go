@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
 
-// Usage is an item of a UsageList: what a namespace, class, workload or driver holds and waits for. Of the names those are set
-// that it is about.
+// Usage is an item of a UsageList: what a namespace, class, workload or driver holds and waits for. Of the
+// names those are set that it is about.
 type Usage struct {
 	Listed
 	Namespace string `json:"namespace,omitempty"`
@@ -70,7 +70,8 @@ type UsageClaims struct {
 	Waiting int `json:"waiting"`
 }
 
-// UsageTotal is what a UsageList is about, each device and claim once, and all devices of the cluster beside it.
+// UsageTotal is what a UsageList is about, each device and claim once, and all devices of the cluster beside
+// it.
 type UsageTotal struct {
 	UsageAmount
 	Claims  UsageClaims `json:"claims"`

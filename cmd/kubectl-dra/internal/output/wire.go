@@ -63,7 +63,8 @@ type List struct {
 	Partial []string `json:"partial,omitempty"`
 	// ServerConcurrency is set in a PriorityLevelList.
 	ServerConcurrency *ServerConcurrency `json:"serverConcurrency,omitempty"`
-	// DanglingFlowSchemas, in a PriorityLevelList, lead to levels that do not exist, so the server passes over them.
+	// DanglingFlowSchemas, in a PriorityLevelList, lead to levels that do not exist, so the server passes
+	// over them.
 	DanglingFlowSchemas []DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
 	// Totals is set in an ExtendedResourceList: the sums over its items, by resource.
 	Totals []ResourceTotal `json:"totals,omitempty"`

@@ -18,11 +18,12 @@ type outline struct {
 	keys     map[string]int
 }
 
-// prosaic are the fields of answers, and of their wire forms, that hold prose. A list of them is compared by its length.
+// prosaic are the fields of answers, and of their wire forms, that hold prose. A list of them is compared by
+// its length.
 var prosaic = proseFields
 
-// add writes a value with all that is in it. A key is written as the number of the first that is equal: it may be
-// another one when things are said otherwise, but what had the same must have the same.
+// add writes a value with all that is in it. A key is written as the number of the first that is equal: it
+// may be another one when things are said otherwise, but what had the same must have the same.
 func (o *outline) add(path string, v reflect.Value) {
 	if quantity, ok := v.Interface().(resource.Quantity); ok {
 		o.line(path, quantity.String())

@@ -126,8 +126,8 @@ func running(out answers) error {
 	return nil
 }
 
-// made asks about clusters that are made for it: one with many kinds of nodes, and some where the scheduler's own
-// search takes long.
+// made asks about clusters that are made for it: one with many kinds of nodes, and some where the scheduler's
+// own search takes long.
 func made(out answers) {
 	big := explaintest.BigCluster(60)
 	for _, name := range slices.Sorted(maps.Keys(explaintest.BigQuestions())) {
@@ -244,8 +244,8 @@ func (a *asker) triage(t *explain.Triage, err error) {
 	a.put("stuck, text", layout(lines))
 }
 
-// layout is the form of a page: for every line how far it is indented and the roles of its parts, with the text of
-// headings and names.
+// layout is the form of a page: for every line how far it is indented and the roles of its parts, with the
+// text of headings and names.
 func layout(lines []styled.Line) outline {
 	var o outline
 	for i, line := range lines {

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// wordingVariable is the environment variable that makes the test binary answer and end; testdata/reworded.go reads it.
+// wordingVariable is the environment variable that makes the test binary answer and end; testdata/reworded.go
+// reads it.
 const wordingVariable = "KUBECTL_DRA_REWORDING"
 
 // TestMain lets this binary, compiled with reworded packages, answer.
@@ -31,9 +32,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestRewording: however messages are worded, everything else stays as it is. marked puts marks around every literal,
-// turned says it in other words in another order. A sentence may also leave out or add anything: same says the same
-// everywhere, unique nothing twice.
+// TestRewording: however messages are worded, everything else stays as it is. marked puts marks around every
+// literal, turned says it in other words in another order. A sentence may also leave out or add anything:
+// same says the same everywhere, unique nothing twice.
 func TestRewording(t *testing.T) {
 	if !effort.Full() {
 		t.Skipf("compiles everything that explains once more; %s=all does", effort.Variable)
@@ -80,14 +81,15 @@ func sameOutlines(t *testing.T, original, reworded answers) {
 	}
 }
 
-// sayNothing are texts that no rewording of what explains changes: the words of a printer, and a value without words.
+// sayNothing are texts that no rewording of what explains changes: the words of a printer, and a value
+// without words.
 var sayNothing = []string{"held by the copies counted", "cs"}
 
 // reading is the value of a field as CEL writes it, which has no words either.
 var reading = regexp.MustCompile(`^("[^"]*"|semver\("[^"]*"\)|true|false|-?[0-9][0-9A-Za-z.]*)$`)
 
-// otherWords checks that the messages were in fact said otherwise, but for a part of them in percent: same and unique
-// miss what is assigned together with an error.
+// otherWords checks that the messages were in fact said otherwise, but for a part of them in percent: same
+// and unique miss what is assigned together with an error.
 func otherWords(t *testing.T, original, reworded answers, mostLeft int) {
 	t.Helper()
 	said, left := 0, map[string]bool{}

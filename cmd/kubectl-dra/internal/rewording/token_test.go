@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// tokens stand for texts. What an answer is shown as must be the same whether its texts are put in before or after:
-// then whoever shows it has not looked at them.
+// tokens stand for texts. What an answer is shown as must be the same whether its texts are put in before or
+// after: then whoever shows it has not looked at them.
 type tokens []string
 
 // token is the name of the next text.

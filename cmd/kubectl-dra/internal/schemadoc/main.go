@@ -1,5 +1,5 @@
-// Command schemadoc writes docs/schema: a JSON Schema for each kind that commands print, from the wire types, their comments and the
-// constants that their fields can have.
+// Command schemadoc writes docs/schema: a JSON Schema for each kind that commands print, from the wire types,
+// their comments and the constants that their fields can have.
 package main
 
 import (

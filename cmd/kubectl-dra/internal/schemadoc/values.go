@@ -19,7 +19,8 @@ var folders = map[string]string{
 	"inspect": "inspect", "flowcontrol": "inspect/flowcontrol", "checkup": "internal/checkup",
 }
 
-// valuesOf are the values that a tag names: the constants of a type, as "explain.Verdict", or a list, as "Made,Gone".
+// valuesOf are the values that a tag names: the constants of a type, as "explain.Verdict", or a list, as
+// "Made,Gone".
 func (g *generator) valuesOf(tag string) ([]any, error) {
 	if known := g.values[tag]; known != nil {
 		return known, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
-// demoWriter lets the terminal UI write to the demo cluster, which is only in memory. What it allocates was decided as for any
-// other cluster.
+// demoWriter lets the terminal UI write to the demo cluster, which is only in memory. What it allocates was
+// decided as for any other cluster.
 type demoWriter struct {
 	access *Access
 	life   *demo.Alive
@@ -108,7 +108,8 @@ func sameStatus(s *inspect.Snapshot, shown *resourcev1.ResourceClaim) bool {
 	return ok && equality.Semantic.DeepEqual(now.Status, shown.Status)
 }
 
-// held is the claim that is meant to be released: the one that is pointed at, or the first that holds the device that is.
+// held is the claim that is meant to be released: the one that is pointed at, or the first that holds the
+// device that is.
 func (d *demoWriter) held(s *inspect.Snapshot, subject screen.Ref) (inspect.ClaimRef, string) {
 	switch subject.Kind {
 	case screen.Claim:

@@ -77,8 +77,8 @@ func (o *allocateOptions) find(s *inspect.Snapshot) (*allocationTarget, error) {
 	return w, nil
 }
 
-// claimsOfPod names the claims of a pod in the order of its spec, then the one that the scheduler made for its
-// extended resources.
+// claimsOfPod names the claims of a pod in the order of its spec, then the one that the scheduler made for
+// its extended resources.
 func claimsOfPod(s *inspect.Snapshot, pod *corev1.Pod) ([]string, error) {
 	var names []string
 	for i := range pod.Spec.ResourceClaims {
@@ -207,8 +207,9 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Clust
 	return nil, why, err
 }
 
-// precheckClaims asks about the claims together. Alone, a claim may have an answer that it does not have with others:
-// it may fail on a device that one before it takes. Only if they are refused together does it matter which are alone.
+// precheckClaims asks about the claims together. Alone, a claim may have an answer that it does not have with
+// others: it may fail on a device that one before it takes. Only if they are refused together does it matter
+// which are alone.
 func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) ([]string, error) {
 	opts := question.Options{Node: inspect.NodeName(o.node)}
 	if len(w.claims) > 1 {
@@ -236,7 +237,8 @@ func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler
 	return []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(claimNames(w.claims)), o.nodePhrase())}, nil
 }
 
-// refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.
+// refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler
+// gives up.
 func (o *allocateOptions) refusalLines(e *explain.Explanation, kind string) ([]string, error) {
 	switch e.Verdict {
 	case explain.Unsatisfiable:

@@ -48,8 +48,8 @@ func (t *topWriter) begin() (done func(), err error) {
 	return t.writing.Done, nil
 }
 
-// execute writes something. When the terminal UI has ended by the time that it is done, nobody is left to show how
-// that went, so it is said on stderr.
+// execute writes something. When the terminal UI has ended by the time that it is done, nobody is left to
+// show how that went, so it is said on stderr.
 func (t *topWriter) execute(write func() (string, error)) (string, error) {
 	end, err := t.begin()
 	if err != nil {
@@ -117,7 +117,8 @@ func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.
 			return "", err
 		}
 		committer.Read = read // time has gone by while the user was reading
-		// If the cluster has changed so that something else would be written than what was confirmed, nothing is.
+		// If the cluster has changed so that something else would be written than what was confirmed, nothing
+		// is.
 		committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return d.Same(decided), nil }
 		done, claims, err := committer.Allocate(ctx, o.decide)
 		switch {
@@ -156,7 +157,8 @@ func (t *topWriter) plan(text string, write func(context.Context) (string, error
 	}}
 }
 
-// planned decides on a snapshot, and says what would be written. The notes are what the streams of the options write to.
+// planned decides on a snapshot, and says what would be written. The notes are what the streams of the
+// options write to.
 func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapshot, notes *bytes.Buffer) (*commit.Decision, string, error) {
 	d, err := o.decide(ctx, snapshot)
 	if err != nil {
@@ -175,7 +177,8 @@ func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapsho
 	return d, notes.String() + "\n" + text, err
 }
 
-// refusalOf says why a decision allocates nothing. The further lines of a refusal name commands, where the terminal UI has a key.
+// refusalOf says why a decision allocates nothing. The further lines of a refusal name commands, where the
+// terminal UI has a key.
 func refusalOf(d *commit.Decision) error { return errors.New(d.Refusal[0] + "; e says why") }
 
 // statusText is the status of claims as it would be written.

@@ -107,8 +107,8 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 	return o.print(claims)
 }
 
-// noteAllocated says which claims are allocated although the command was interrupted or failed: it was too late to
-// take the allocations back.
+// noteAllocated says which claims are allocated although the command was interrupted or failed: it was too
+// late to take the allocations back.
 func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1.ResourceClaim) {
 	for _, claim := range claims {
 		if claim.Status.Allocation == nil {
@@ -166,8 +166,8 @@ func (o *allocateOptions) needs() []inspect.Resource {
 	return nil
 }
 
-// checkComplete returns an error if something could not be read without which a decision could be wrong. What files
-// do not hold does not count: they hold all that there is.
+// checkComplete returns an error if something could not be read without which a decision could be wrong. What
+// files do not hold does not count: they hold all that there is.
 func (o *allocateOptions) checkComplete(snapshot *inspect.Snapshot) error {
 	err := commit.Complete(snapshot, o.needs()...)
 	if missing := (*commit.PartialError)(nil); o.Reader.Offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {

@@ -284,7 +284,8 @@ func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	}), nil
 }
 
-// noteUnread says what could not be read. A server that serves nothing of DRA has nothing that could be wrong with it.
+// noteUnread says what could not be read. A server that serves nothing of DRA has nothing that could be wrong
+// with it.
 func (o *checkOptions) noteUnread(s *inspect.Snapshot) error {
 	if o.given != nil {
 		return nil
@@ -305,8 +306,8 @@ func (o *checkOptions) events(ctx context.Context, s *inspect.Snapshot) (inspect
 	return inquiry.EventsOf(ctx, o.Reader, s, starting)
 }
 
-// access returns who may do what, if something is looked for that needs it. No snapshot has that: it is read from the server, or was
-// given in files.
+// access returns who may do what, if something is looked for that needs it. No snapshot has that: it is read
+// from the server, or was given in files.
 func (o *checkOptions) access(ctx context.Context) (*inspect.Access, error) {
 	switch {
 	case !o.checkup.WantsAccess():

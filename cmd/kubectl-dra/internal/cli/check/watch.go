@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 )
 
-// publishing are the resources that a driver's publications are told from, and those whose selectors read them.
+// publishing are the resources that a driver's publications are told from, and those whose selectors read
+// them.
 var publishing = []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Claims, inspect.Templates}
 
 // noticeRoles are the roles of severities.

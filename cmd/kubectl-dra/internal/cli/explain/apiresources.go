@@ -37,8 +37,9 @@ var builtInResources = map[string]string{
 	"storage.k8s.io":               "csistoragecapacities | csidrivers csinodes storageclasses volumeattachments volumeattributesclasses",
 }
 
-// resourceNamed finds what "resourceclaims", "resourceclaims.resource.k8s.io" or "widgets.example.com" means. Without a group it has to
-// be a resource of Kubernetes. Whether another one is in a namespace is not known: it is if one was named.
+// resourceNamed finds what "resourceclaims", "resourceclaims.resource.k8s.io" or "widgets.example.com" means.
+// Without a group it has to be a resource of Kubernetes. Whether another one is in a namespace is not known:
+// it is if one was named.
 func resourceNamed(text string, namespaced bool) (apiResource, error) {
 	name, group, given := strings.Cut(text, ".")
 	var known []string

@@ -148,8 +148,8 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 	return cmd
 }
 
-// stuckKind is the kind of which arguments ask for all objects that are stuck: its plural alone. After a singular, a name may be missing by
-// mistake, which is an error.
+// stuckKind is the kind of which arguments ask for all objects that are stuck: its plural alone. After a
+// singular, a name may be missing by mistake, which is an error.
 func stuckKind(args []string) (string, bool, error) {
 	if len(args) != 1 || strings.Contains(args[0], "/") {
 		return "", false, nil
@@ -297,7 +297,8 @@ func answerCode(e *explain.Explanation) int {
 	return code
 }
 
-// dependsOnChoice reports whether it may be known of some pods what becomes of them once it is what nodes are chosen by.
+// dependsOnChoice reports whether it may be known of some pods what becomes of them once it is what nodes are
+// chosen by.
 func dependsOnChoice(answers []*explain.Explanation) bool {
 	return slices.ContainsFunc(answers, func(e *explain.Explanation) bool {
 		return e.Subject.Kind == "Pod" && (e.Verdict == explain.Unknown || e.Queue != nil && e.Queue.Verdict == explain.Unknown)

@@ -32,8 +32,8 @@ type changedFile struct {
 	*yamlpatch.Result
 }
 
-// printChangedFiles prints the files of -f that a fix changes, with everything else in them as it is. Objects that the fix
-// changes and that are in none of the files follow.
+// printChangedFiles prints the files of -f that a fix changes, with everything else in them as it is. Objects
+// that the fix changes and that are in none of the files follow.
 func (o *explainOptions) printChangedFiles(ctx context.Context, s *inspect.Snapshot, f *explain.Fix) error {
 	changed, missing, err := o.changeFiles(f.Changes)
 	if err != nil {

@@ -58,7 +58,8 @@ func printDocuments(w io.Writer, objects []remedy.Object, printValue func(io.Wri
 	return nil
 }
 
-// whole returns an object with all that it has: what a snapshot keeps of a pod of a cluster is not enough to write it down.
+// whole returns an object with all that it has: what a snapshot keeps of a pod of a cluster is not enough to
+// write it down.
 func (o *explainOptions) whole(ctx context.Context, s *inspect.Snapshot, c explain.ObjectChange) (remedy.Object, error) {
 	object, err := remedy.Find(s, c)
 	if !errors.Is(err, remedy.ErrPartOnly) || c.Kind != "Pod" || o.Reader.Offline() || len(o.Files) > 0 {

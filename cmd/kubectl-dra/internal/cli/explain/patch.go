@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/yamlpatch"
 )
 
-// fitPatches makes the patches of fixes for objects of -f ones for what stands in the files, which lacks what an API server
-// fills in. It does so where patches are shown.
+// fitPatches makes the patches of fixes for objects of -f ones for what stands in the files, which lacks what
+// an API server fills in. It does so where patches are shown.
 func (o *explainOptions) fitPatches(answers []*explain.Explanation) {
 	if o.Format.Name == "" {
 		return

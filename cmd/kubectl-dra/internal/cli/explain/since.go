@@ -14,15 +14,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The search looks at so many moments besides those that a search by halves does: at fewer in a cluster of more than a few
-// hundred objects, where each takes longer.
+// The search looks at so many moments besides those that a search by halves does: at fewer in a cluster of
+// more than a few hundred objects, where each takes longer.
 const (
 	mostSinceLooks  = 400
 	leastSinceLooks = 16
 	sinceObjects    = 400_000 // objects in all of them
 )
 
-// maxSinceTrials is how many verdicts there are at most to find, of all that changed in one moment, what did it.
+// maxSinceTrials is how many verdicts there are at most to find, of all that changed in one moment, what did
+// it.
 const maxSinceTrials = 300
 
 // sinceKinds are the kinds of which it can be asked since when they do not fit.

@@ -92,8 +92,8 @@ func (o *explainOptions) checkAnybody(s *inspect.Snapshot, about triage.Options)
 	return nil
 }
 
-// triageCode is the exit code of a triage: no if something is known to be stuck, and otherwise a failure if that is not known
-// of something.
+// triageCode is the exit code of a triage: no if something is known to be stuck, and otherwise a failure if
+// that is not known of something.
 func triageCode(t *explain.Triage) int {
 	switch {
 	case t.Stuck() > 0:

@@ -17,7 +17,8 @@ var volumeResources = []inspect.Resource{
 	inspect.VolumeAttachments, inspect.Pods, inspect.Nodes,
 }
 
-// volumeClaims are the names of the claims for volumes that are asked about. They are a question of their own.
+// volumeClaims are the names of the claims for volumes that are asked about. They are a question of their
+// own.
 func (o *explainOptions) volumeClaims() ([]string, error) {
 	var names []string
 	for _, n := range o.Asked {

@@ -53,7 +53,8 @@ type verdictWatch struct {
 	begun, printed bool
 }
 
-// look asks about one snapshot, and prints what has another verdict. Subjects that are not there are an error the first time.
+// look asks about one snapshot, and prints what has another verdict. Subjects that are not there are an error
+// the first time.
 func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 	w.cluster = scheduler.NewCluster(s, scheduler.Options{Like: w.cluster})
 	var subjects []metav1.Object
@@ -93,7 +94,8 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 	return nil
 }
 
-// print prints an answer if its verdict is another one than before, or there are other devices or another number of nodes in it.
+// print prints an answer if its verdict is another one than before, or there are other devices or another
+// number of nodes in it.
 func (w *verdictWatch) print(e *explain.Explanation) error {
 	said := fmt.Sprint(e.Verdict, e.Nodes)
 	if e.Queue != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 )
 
-// extendedResources lists the extended resources of the nodes. What is known of the snapshot before is used again.
+// extendedResources lists the extended resources of the nodes. What is known of the snapshot before is used
+// again.
 func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
 	o.cluster = scheduler.NewCluster(s, scheduler.Options{Like: o.cluster})
 	survey, err := extended.All(ctx, o.cluster, s.Inventory())

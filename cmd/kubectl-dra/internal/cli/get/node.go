@@ -20,8 +20,8 @@ func checkNode(node string, v view) error {
 	return console.Usagef("--node is for %s only", console.CommaList(nodeViews))
 }
 
-// keepOnNode keeps what is of the node: devices that are tied to it or reach it, pools with such devices, and its extended
-// resources. The error says that there is no such node, and then nothing is kept.
+// keepOnNode keeps what is of the node: devices that are tied to it or reach it, pools with such devices, and
+// its extended resources. The error says that there is no such node, and then nothing is kept.
 func (o *getOptions) keepOnNode(s *inspect.Snapshot, list *output.List) error {
 	if o.node == "" {
 		return nil

@@ -60,8 +60,8 @@ func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List)
 	return nil
 }
 
-// pendingQuestions are what the allocator is asked about the claims of a list: one question for all claims that want
-// the same.
+// pendingQuestions are what the allocator is asked about the claims of a list: one question for all claims
+// that want the same.
 type pendingQuestions struct {
 	asked   []*resourcev1.ResourceClaim
 	of      map[*output.Claim]int // the index of a claim's question; claims beyond the bound have none

@@ -44,7 +44,8 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	return list, nil
 }
 
-// reading is what the server says of its levels; it is empty where there is no server. What is missing is noted.
+// reading is what the server says of its levels; it is empty where there is no server. What is missing is
+// noted.
 func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	if o.levels == nil { // it is made once: the demo plays on with each reading
 		var err error

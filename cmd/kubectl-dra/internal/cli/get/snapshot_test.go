@@ -111,8 +111,8 @@ func TestSnapshotAnswersAsItsSource(t *testing.T) {
 	}
 }
 
-// listOf prints a list as JSON. A machine that is busy with other things gives up questions of a list that take milliseconds: it
-// is asked again.
+// listOf prints a list as JSON. A machine that is busy with other things gives up questions of a list that
+// take milliseconds: it is asked again.
 func listOf(t *testing.T, v *view, s *inspect.Snapshot) string {
 	t.Helper()
 	for again := 0; ; again++ {

@@ -17,11 +17,13 @@ type view struct {
 	singular   string
 	noun       string // what it lists, if that is not its name
 	namespaced bool
-	// inAllNamespaces says that items live in namespaces, and that those of all are listed unless -n names one.
+	// inAllNamespaces says that items live in namespaces, and that those of all are listed unless -n names
+	// one.
 	inAllNamespaces bool
 	// needs are the resources without which there is nothing to show, uses those that add to it.
 	needs, uses []inspect.Resource
-	// madeOf are the resources that the rows are of, if those are not the needs: with some of them unread there is something to show.
+	// madeOf are the resources that the rows are of, if those are not the needs: with some of them unread
+	// there is something to show.
 	madeOf []inspect.Resource
 	list   func(s *inspect.Snapshot, namespace string) *output.List
 	// listLive, where set, says more than list, which only has the snapshot to go by.

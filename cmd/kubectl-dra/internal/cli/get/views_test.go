@@ -24,9 +24,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
-// TestViewsAgree holds what all views say of how many devices there are, used, free, blocked, tainted, unreachable and gone against what
-// get devices lists and what claims hold, on every cluster there is, also when drivers and pools are gone. Each view is counted by
-// its own output, so none can count by itself.
+// TestViewsAgree holds what all views say of how many devices there are, used, free, blocked, tainted,
+// unreachable and gone against what get devices lists and what claims hold, on every cluster there is, also
+// when drivers and pools are gone. Each view is counted by its own output, so none can count by itself.
 func TestViewsAgree(t *testing.T) { clusters.All(t, viewsAgree) }
 
 // sums are counts of devices by what they are in or of.
@@ -183,8 +183,8 @@ func (u *truth) usage(t *testing.T, s *inspect.Snapshot) {
 	}
 }
 
-// onNodes checks get nodes, get extended and node. A device that several nodes reach is on each of them, so what is tied to a node is
-// the least that it has.
+// onNodes checks get nodes, get extended and node. A device that several nodes reach is on each of them, so
+// what is tied to a node is the least that it has.
 func (u *truth) onNodes(t *testing.T, s *inspect.Snapshot) {
 	t.Helper()
 	counts := map[string]*output.Node{}

@@ -24,7 +24,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// watchClaims shows the snapshots to a watch of the claims in ml, one after the other, and returns what it prints.
+// watchClaims shows the snapshots to a watch of the claims in ml, one after the other, and returns what it
+// prints.
 func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
 	t.Helper()
 	return watchView(t, "claims", "ml", format, snapshots...)

@@ -148,7 +148,8 @@ func (o *nodeOptions) run(ctx context.Context) error {
 	}, code)
 }
 
-// kubeletPatience is how long a kubelet and its plugins are waited for, unless --request-timeout says otherwise.
+// kubeletPatience is how long a kubelet and its plugins are waited for, unless --request-timeout says
+// otherwise.
 const kubeletPatience = 5 * time.Second
 
 // patience bounds a reading of the kubelet.
@@ -159,7 +160,8 @@ func (o *nodeOptions) patience() time.Duration {
 	return kubeletPatience
 }
 
-// readKubelet reads what the kubelet knows, for as long as it is waited for. Where that was too short, it is not asked anything more.
+// readKubelet reads what the kubelet knows, for as long as it is waited for. Where that was too short, it is
+// not asked anything more.
 func (o *nodeOptions) readKubelet(ctx context.Context) *node.View {
 	ctx, cancel := context.WithTimeout(ctx, o.patience())
 	defer cancel()
@@ -168,8 +170,8 @@ func (o *nodeOptions) readKubelet(ctx context.Context) *node.View {
 	return view
 }
 
-// asksKubelet reports whether the kubelet that can be reached from here is meant: if it is named, or if a cluster is asked and
-// no other node.
+// asksKubelet reports whether the kubelet that can be reached from here is meant: if it is named, or if a
+// cluster is asked and no other node.
 func (o *nodeOptions) asksKubelet() bool {
 	if o.kubelet.Dir != "" || o.kubelet.Socket != "" || o.kubelet.PodsSocket != "" {
 		return true
@@ -186,7 +188,8 @@ func hereName() string {
 	return cmp.Or(os.Getenv("NODE_NAME"), host)
 }
 
-// read returns what the API server knows. If that cannot be read but the kubelet could, the snapshot is empty.
+// read returns what the API server knows. If that cannot be read but the kubelet could, the snapshot is
+// empty.
 func (o *nodeOptions) read(ctx context.Context, view *node.View) (s *inspect.Snapshot, partial []string, err error) {
 	s, err = o.Reader.Read(ctx, "", inspect.Resources())
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 )
 
-// TestPatience: a kubelet is waited for as long as --request-timeout says, and otherwise for a few seconds; "0" is no limit for a server.
+// TestPatience: a kubelet is waited for as long as --request-timeout says, and otherwise for a few seconds;
+// "0" is no limit for a server.
 func TestPatience(t *testing.T) {
 	for flag, want := range map[string]time.Duration{"": kubeletPatience, "0": kubeletPatience, "1s": time.Second, "2": 2 * time.Second, "1m": time.Minute} {
 		connection := sources.NewConnection(&console.Streams{})

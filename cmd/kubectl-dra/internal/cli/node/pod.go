@@ -33,7 +33,8 @@ func podOf(text string, reader *sources.Reader) (inspect.PodRef, error) {
 	return inspect.PodRef{Namespace: namespace, Name: name}, err
 }
 
-// findPod says on which node the pod is that was asked for, and refuses if nobody knows it or the kubelet is that of another node.
+// findPod says on which node the pod is that was asked for, and refuses if nobody knows it or the kubelet is
+// that of another node.
 func (o *nodeOptions) findPod(view *node.View, s *inspect.Snapshot) error {
 	ref := o.kubelet.Pod
 	pod, known := s.Pod(ref)

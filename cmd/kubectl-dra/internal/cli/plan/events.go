@@ -240,7 +240,8 @@ func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.Nod
 	return out, nil
 }
 
-// nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?. Names of nodes have neither.
+// nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?. Names of
+// nodes have neither.
 func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
 	var out []inspect.NodeName
 	for _, name := range names {

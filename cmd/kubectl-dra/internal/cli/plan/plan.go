@@ -185,7 +185,8 @@ func (o *planOptions) print(p *explain.Plan) error {
 	return o.Answer(explanations.NewPlan(p), render, console.WorstExitCode(o.LeastCode(), planCode(p)))
 }
 
-// planCode is the exit code of a plan. Where it is proved that not all can be placed, some are left waiting, whichever these are.
+// planCode is the exit code of a plan. Where it is proved that not all can be placed, some are left waiting,
+// whichever these are.
 func planCode(p *explain.Plan) int {
 	code := replayCode(&p.Replay)
 	if code == console.ExitFailed && p.LeavesSome() && openAlone(&p.Replay) {

@@ -22,7 +22,8 @@ import (
 type askedPods struct {
 	snapshot *inspect.Snapshot
 	pods     []*corev1.Pod
-	// unseen says of pods that they may ask for more than is known, and remarks what was supposed of them, a sentence each.
+	// unseen says of pods that they may ask for more than is known, and remarks what was supposed of them, a
+	// sentence each.
 	unseen, remarks []string
 }
 

@@ -43,8 +43,8 @@ func theDemo(t *testing.T) *inspect.Snapshot {
 	return inspect.New(objects, inspect.Config{Revision: 1, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 }
 
-// TestRecordOutage: while the server cannot be read nothing is recorded, which is said, and is a gap of the log. What fails alone
-// is recorded as such, after a while.
+// TestRecordOutage: while the server cannot be read nothing is recorded, which is said, and is a gap of the
+// log. What fails alone is recorded as such, after a while.
 func TestRecordOutage(t *testing.T) {
 	const began = "2026-11-20T09:00:00Z"
 	at, err := time.Parse(time.RFC3339, began)

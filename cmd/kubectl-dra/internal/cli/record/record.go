@@ -24,8 +24,9 @@ import (
 const (
 	// recordPause is how often what happened is written to the log: it is what is lost when the power fails.
 	recordPause = 10 * time.Second
-	// recordPatience is how long something that could be read before may fail to be until that is recorded: until then it may
-	// turn out that the server is gone, and nothing is known of the cluster from the first failure on.
+	// recordPatience is how long something that could be read before may fail to be until that is recorded:
+	// until then it may turn out that the server is gone, and nothing is known of the cluster from the first
+	// failure on.
 	recordPatience = 30 * time.Second
 	// demoRecorded is how long a life of the demo cluster is recorded unless --for says otherwise.
 	demoRecorded = time.Hour
@@ -147,8 +148,8 @@ type recording struct {
 	began    bool
 	moments  int
 	outage   sources.OutageWatch
-	// held is the newest snapshot if it is not recorded, because some of what could be read before cannot be, which was first so,
-	// or so again, at the time waiting. gone: nothing at all could be read meanwhile.
+	// held is the newest snapshot if it is not recorded, because some of what could be read before cannot be,
+	// which was first so, or so again, at the time waiting. gone: nothing at all could be read meanwhile.
 	held    *inspect.Snapshot
 	waiting time.Time
 	gone    bool

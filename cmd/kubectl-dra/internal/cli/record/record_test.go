@@ -59,7 +59,8 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// TestRecordKeepsOtherFiles: only what is left of a log is written over. The first block of a log begins with KDRL.
+// TestRecordKeepsOtherFiles: only what is left of a log is written over. The first block of a log begins with
+// KDRL.
 func TestRecordKeepsOtherFiles(t *testing.T) {
 	const refused = "it exists and is no log of kubectl dra record: name another file"
 	for name, test := range map[string]struct{ content, want string }{

@@ -35,8 +35,8 @@ func (l *logFile) resume() error {
 
 var errOtherWriter = errors.New("something else writes to the file")
 
-// add appends blocks. Before that it drops as many of the oldest blocks as surplus says of all, those that are appended among
-// them.
+// add appends blocks. Before that it drops as many of the oldest blocks as surplus says of all, those that
+// are appended among them.
 func (l *logFile) add(blocks []history.Block, surplus func([]history.Block) int) error {
 	if len(blocks) == 0 {
 		return nil

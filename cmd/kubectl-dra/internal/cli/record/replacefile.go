@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 )
 
-// replaceFile gives the file at path the content that is read, all of it or, with an error, none: it is written to
-// a file beside it, which takes its place at the end. An old file is replaced only if replace is set, and keeps
-// its permissions; a new one is for the user alone. A symbolic link stays, and what it leads to is replaced.
+// replaceFile gives the file at path the content that is read, all of it or, with an error, none: it is
+// written to a file beside it, which takes its place at the end. An old file is replaced only if replace is
+// set, and keeps its permissions; a new one is for the user alone. A symbolic link stays, and what it leads
+// to is replaced.
 //
-// When ctx ends the file beside it is removed at once, whatever the writing waits for: the program may end before
-// the writing does.
+// When ctx ends the file beside it is removed at once, whatever the writing waits for: the program may end
+// before the writing does.
 func replaceFile(ctx context.Context, path string, content io.Reader, replace bool) error {
 	target, mode, err := replaceTarget(path)
 	if err != nil {

@@ -112,8 +112,8 @@ func (r *meanwhile) Read(p []byte) (int, error) {
 	return r.content.Read(p)
 }
 
-// TestReplaceFileInterrupted: the file that is being written is gone before the writing goes on, which it may never
-// do.
+// TestReplaceFileInterrupted: the file that is being written is gone before the writing goes on, which it may
+// never do.
 func TestReplaceFileInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

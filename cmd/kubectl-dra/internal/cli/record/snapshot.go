@@ -125,7 +125,8 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// checkFileName refuses names of files by which something else is meant than the form in which they are written.
+// checkFileName refuses names of files by which something else is meant than the form in which they are
+// written.
 func checkFileName(path string) error {
 	plain := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	switch {
@@ -156,8 +157,8 @@ func (o *snapshotOptions) mayWrite(path string) error {
 	return nil
 }
 
-// save makes the archive and then writes it, so that what fails or is interrupted before changes nothing. JSON without gzip
-// may be larger than memory: it is made while it is written to the file beside.
+// save makes the archive and then writes it, so that what fails or is interrupted before changes nothing.
+// JSON without gzip may be larger than memory: it is made while it is written to the file beside.
 func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snapshot) (archive.Header, error) {
 	plain := strings.HasSuffix(path, ".json")
 	archived := func(w io.Writer) (archive.Header, error) {
@@ -205,8 +206,8 @@ func (o *snapshotOptions) put(ctx context.Context, path string, s *inspect.Snaps
 	return replaceFile(ctx, path, content, o.force)
 }
 
-// unread says what could not be read, other than for want of permission, or is empty. A snapshot that lacks it is better than
-// none, but not better than one from before.
+// unread says what could not be read, other than for want of permission, or is empty. A snapshot that lacks
+// it is better than none, but not better than one from before.
 func (o *snapshotOptions) unread(s *inspect.Snapshot) string {
 	for _, resource := range inspect.Resources() {
 		if h := s.Health(resource); h.State == inspect.Broken && !o.reader.Offline() {
@@ -241,8 +242,9 @@ func writeDevice(path string, content io.Reader) error {
 
 var unsafeInFileNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// defaultPath is dra-snapshot-<what>-<time>.pb.gz, where what is the context of the kubeconfig, or the
-// file that is read. An anonymized snapshot does not tell, and is JSON: whoever hands it out may want to look at it.
+// defaultPath is dra-snapshot-<what>-<time>.pb.gz, where what is the context of the kubeconfig, or the file
+// that is read. An anonymized snapshot does not tell, and is JSON: whoever hands it out may want to look at
+// it.
 func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 	what := "cluster"
 	switch {

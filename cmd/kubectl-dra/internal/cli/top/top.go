@@ -311,7 +311,8 @@ func (o *topOptions) connectEvents(options *tui.Options) error {
 	return nil
 }
 
-// logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so before.
+// logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so
+// before.
 func (o *topOptions) logIn(ctx context.Context) error {
 	config, err := o.Connection.RESTConfig()
 	if err != nil {

@@ -44,8 +44,8 @@ func PrintClaimNames(w io.Writer, claims []*resourcev1.ResourceClaim) error {
 	return nil
 }
 
-// PrintAllocations prints one line per claim: its devices and its node. dryRun says whether that is so or would be: it is "",
-// client or server.
+// PrintAllocations prints one line per claim: its devices and its node. dryRun says whether that is so or
+// would be: it is "", client or server.
 func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun string) error {
 	for _, claim := range claims {
 		var devices []string
@@ -75,8 +75,8 @@ func dryRunSuffix(dryRun string) string {
 	return " (dry run)"
 }
 
-// PrintDeallocations prints one line per claim that has no allocation any more, or, in a dry run, would have none. dryRun
-// is as for PrintAllocations.
+// PrintDeallocations prints one line per claim that has no allocation any more, or, in a dry run, would have
+// none. dryRun is as for PrintAllocations.
 func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun string) error {
 	suffix := dryRunSuffix(dryRun)
 	for _, claim := range claims {

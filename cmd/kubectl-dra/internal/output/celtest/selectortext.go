@@ -108,7 +108,8 @@ func (p *selectorPrinter) caret(line, column int) {
 	p.WriteString("    " + strings.Repeat(" ", at) + "^\n")
 }
 
-// window returns what stands between two columns of a text, with a mark at each end where something is missing.
+// window returns what stands between two columns of a text, with a mark at each end where something is
+// missing.
 func window(text string, from, to int) string {
 	left, right := "", ""
 	start, end := from, to

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
-// TestCaretUnderWideText: the caret stands under the character that it is about, whatever is before it, and no line is
-// wider than the terminal.
+// TestCaretUnderWideText: the caret stands under the character that it is about, whatever is before it, and
+// no line is wider than the terminal.
 func TestCaretUnderWideText(t *testing.T) {
 	for _, expression := range []string{
 		`device.driver == "装置" && X`,

@@ -75,7 +75,8 @@ type RulePreview struct {
 	Claims  []string `json:"claims"`
 	// AllocatedDevices counts devices that the rule selects in the allocations of all claims.
 	AllocatedDevices int `json:"allocatedDevices"`
-	// Evicted are pods that are evicted, or, where Executes is false, that would be if the effect were NoExecute.
+	// Evicted are pods that are evicted, or, where Executes is false, that would be if the effect were
+	// NoExecute.
 	Executes bool       `json:"executes"`
 	Evicted  []Eviction `json:"evicted"`
 	Staying  []string   `json:"staying"`

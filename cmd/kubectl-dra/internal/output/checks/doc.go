@@ -1,2 +1,3 @@
-// Package checks has the wire types of findings, previews of DeviceTaintRules and notices, and findings as SARIF.
+// Package checks has the wire types of findings, previews of DeviceTaintRules and notices, and findings as
+// SARIF.
 package checks

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 )
 
-// SARIF is a log in the Static Analysis Results Interchange Format 2.1.0 (OASIS), as far as a Check needs it: what code hosts
-// show beside the lines of a change.
+// SARIF is a log in the Static Analysis Results Interchange Format 2.1.0 (OASIS), as far as a Check needs it:
+// what code hosts show beside the lines of a change.
 type SARIF struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -89,7 +89,8 @@ type SARIFLogical struct {
 	Kind               string `json:"kind"`
 }
 
-// NewSARIF returns a report in SARIF. place says where the first object of a finding was given, such as "claims.yaml:12", or "".
+// NewSARIF returns a report in SARIF. place says where the first object of a finding was given, such as
+// "claims.yaml:12", or "".
 func NewSARIF(r *checkup.Report, version string, place func(*checkup.Finding) string) *SARIF {
 	driver := SARIFDriver{Name: "kubectl-dra", Version: version}
 	for _, rule := range checkup.Rules() {

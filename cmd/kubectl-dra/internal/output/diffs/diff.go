@@ -56,7 +56,8 @@ type Flip struct {
 
 // ChangedObject is an object that changed.
 type ChangedObject struct {
-	// Kind is empty for what is no object: the release of the scheduler, its features, and what could be read.
+	// Kind is empty for what is no object: the release of the scheduler, its features, and what could be
+	// read.
 	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`

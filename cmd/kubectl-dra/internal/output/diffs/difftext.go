@@ -65,7 +65,8 @@ func momentLine(m Moment) string {
 	return fmt.Sprintf("%s  %s", m.Time.UTC().Format(time.RFC3339), m.Source)
 }
 
-// add adds a line, wrapped, and safe. Those that follow the first are indented by two columns more, unless it is a sentence.
+// add adds a line, wrapped, and safe. Those that follow the first are indented by two columns more, unless it
+// is a sentence.
 func (p *diffPage) add(indent string, line styled.Line) { p.wrap(indent, indent+"  ", line) }
 
 func (p *diffPage) sentence(role styled.Role, text string) { p.wrap("", "", styled.Text(role, text)) }
@@ -80,8 +81,8 @@ func (p *diffPage) wrap(first, rest string, line styled.Line) {
 
 func (p *diffPage) blank() { p.lines = append(p.lines, nil) }
 
-// diffHeadline says in a few words what comes of a comparison. Where not everything could be read, or not everything was decided, it says no more
-// than is known.
+// diffHeadline says in a few words what comes of a comparison. Where not everything could be read, or not
+// everything was decided, it says no more than is known.
 func diffHeadline(flips, changes int, certain bool) string {
 	switch {
 	case flips > 0:
@@ -138,8 +139,8 @@ func whereabouts(devices []inspect.DeviceID, node inspect.NodeName) string {
 	return words.Shorten(output.DeviceNames(devices), maxSubjects)
 }
 
-// CulpritLines say what flipped a verdict, a line for each change. Whether undoing them is enough does not matter if the verdict
-// is a yes.
+// CulpritLines say what flipped a verdict, a line for each change. Whether undoing them is enough does not
+// matter if the verdict is a yes.
 func CulpritLines(c *flip.Culprits, yes bool) []styled.Line {
 	if len(c.Changes) == 0 {
 		return []styled.Line{styled.Text(styled.Dim, "by what was not found out: too much changed")}

@@ -22,7 +22,8 @@ type SinceAnswer struct {
 	Moments, Looked int
 	// LookedAtAll says that it was decided for all moments after LastFit, or for all if there is none.
 	LookedAtAll bool
-	// Found says that there is a moment, LastFit, at which it fits, while it does not at the next, At. Before and After are the verdicts.
+	// Found says that there is a moment, LastFit, at which it fits, while it does not at the next, At. Before
+	// and After are the verdicts.
 	Found         bool
 	LastFit, At   time.Time
 	Before, After explain.Verdict

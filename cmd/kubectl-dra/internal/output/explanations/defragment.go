@@ -5,7 +5,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
 
-// DefragmentPlan is the wire form of explain.Defragmentation: a Plan of moves, and how many claims fit after the first of them.
+// DefragmentPlan is the wire form of explain.Defragmentation: a Plan of moves, and how many claims fit after
+// the first of them.
 type DefragmentPlan struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`

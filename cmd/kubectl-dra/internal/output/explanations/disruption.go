@@ -22,7 +22,8 @@ type Disruption struct {
 	Replay Replay `json:"replay"`
 	// Unseen: not all pods or claims could be read, so more may have to go.
 	Unseen bool `json:"unseen,omitempty"`
-	// Gains are pods that wait now and are placed by that, Losses those that would have been placed without it.
+	// Gains are pods that wait now and are placed by that, Losses those that would have been placed without
+	// it.
 	Gains   []PlacedPod  `json:"gains,omitempty"`
 	Losses  []PendingPod `json:"losses,omitempty"`
 	Remarks []string     `json:"remarks,omitempty"`

@@ -68,8 +68,8 @@ type SearchCost struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Joint says whether all that were asked about can be placed together although the scheduler may fail to. Placement has them in
-// an order in which it could; impossible says that there is none.
+// Joint says whether all that were asked about can be placed together although the scheduler may fail to.
+// Placement has them in an order in which it could; impossible says that there is none.
 type Joint struct {
 	Placement  []Placement `json:"placement,omitempty"`
 	Impossible bool        `json:"impossible,omitempty"`
@@ -81,8 +81,8 @@ type Placement struct {
 	Node string `json:"node,omitempty"`
 }
 
-// Turn names those who are supposed to have their devices already. Alone is the verdict if they have not, and is there
-// only when the subject cannot be allocated after them.
+// Turn names those who are supposed to have their devices already. Alone is the verdict if they have not, and
+// is there only when the subject cannot be allocated after them.
 type Turn struct {
 	After []output.Subject `json:"after"`
 	Alone string           `json:"alone,omitempty" enum:"explain.Verdict"`
@@ -90,7 +90,8 @@ type Turn struct {
 	AloneNodes *NodeCount `json:"aloneNodes,omitempty"`
 }
 
-// Queue is the place of a pod among all that wait for kube-scheduler. Its verdict is Allocatable if the pod finds a node with all of them.
+// Queue is the place of a pod among all that wait for kube-scheduler. Its verdict is Allocatable if the pod
+// finds a node with all of them.
 type Queue struct {
 	// Before is how many come before it, or may, and Waiting how many wait in all.
 	Before  int    `json:"before"`
@@ -350,7 +351,8 @@ func (c claimName) reason(r explain.Reason) Reason {
 	}
 }
 
-// plugin names the plugin of a question about a pod. It is that which allocates devices if no other one is named.
+// plugin names the plugin of a question about a pod. It is that which allocates devices if no other one is
+// named.
 func (c claimName) plugin(name string) string {
 	if c.subject.Kind != "Pod" {
 		return ""

@@ -71,7 +71,8 @@ func newFit(f *explain.Fit) *Fit {
 // maxFitRows is the number of nodes from which on those with the same answer share a row.
 const maxFitRows = 12
 
-// PrintFit prints the number of copies, then a table by node, in as many columns as are given, or any number for 0.
+// PrintFit prints the number of copies, then a table by node, in as many columns as are given, or any number
+// for 0.
 func PrintFit(w io.Writer, f *explain.Fit, opts text.Options) error {
 	name := f.Subject.Namespace + "/" + f.Subject.Name
 	lines := []string{fitHeadline(f, name), ""}
@@ -123,8 +124,8 @@ func copiesText(n explain.NodeFit) string {
 	return strconv.Itoa(n.Copies)
 }
 
-// limitOf returns what keeps one more copy off a node. To the allocator the copies that were counted are claims
-// like others, but a reader finds no such claims.
+// limitOf returns what keeps one more copy off a node. To the allocator the copies that were counted are
+// claims like others, but a reader finds no such claims.
 func limitOf(n explain.NodeFit) explain.Reason {
 	limit := n.Limit
 	switch {

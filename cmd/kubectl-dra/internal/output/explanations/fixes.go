@@ -70,11 +70,12 @@ type Fix struct {
 	Like string `json:"like,omitempty"`
 	// Timeout is Possible where the scheduler's own search may still take longer than its timeout.
 	Timeout string `json:"timeout,omitempty" enum:"explain.TimeoutRisk"`
-	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this is
-	// still in the way, or makes the scheduler give up with an error (fails).
+	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this
+	// is still in the way, or makes the scheduler give up with an error (fails).
 	Beside []Requirement    `json:"beside,omitempty"`
 	Patch  []PatchOperation `json:"patch,omitempty"`
-	// Replaces: an object that is changed has to be deleted and created anew, since its spec cannot be changed.
+	// Replaces: an object that is changed has to be deleted and created anew, since its spec cannot be
+	// changed.
 	Replaces bool `json:"replaces,omitempty"`
 	// Commands carry the fix out, in this order; each is for a shell.
 	Commands []string `json:"commands,omitempty"`
@@ -84,10 +85,12 @@ type Fix struct {
 	Changes []ObjectChange `json:"changes,omitempty"`
 	Claims  []string       `json:"claims,omitempty"`
 	Holders []Holder       `json:"holders,omitempty"`
-	// Pods are namespace/name of those that have to end, and Preempts says that the scheduler ends such pods itself.
+	// Pods are namespace/name of those that have to end, and Preempts says that the scheduler ends such pods
+	// itself.
 	Pods     []string `json:"pods,omitempty"`
 	Preempts bool     `json:"preempts,omitempty"`
-	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are deleted.
+	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are
+	// deleted.
 	TaintRules []output.TaintRule `json:"taintRules,omitempty"`
 	Message    string             `json:"message"`
 }
@@ -97,7 +100,8 @@ type Advice struct {
 	// Kind is the kind of the fix that it would be.
 	Kind  string `json:"kind" enum:"explain.FixKind"`
 	Actor string `json:"actor" enum:"explain.Actor"`
-	// Driver is the driver that is to publish devices, and Classes are those of which requests can get nothing before.
+	// Driver is the driver that is to publish devices, and Classes are those of which requests can get
+	// nothing before.
 	Driver  string   `json:"driver,omitempty"`
 	Classes []string `json:"classes,omitempty"`
 	Message string   `json:"message"`

@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
-// Markdown implements Document. Of explanations that say the same, only the first is written, with the names of all.
+// Markdown implements Document. Of explanations that say the same, only the first is written, with the names
+// of all.
 func (l *ExplanationList) Markdown(p *markdown.Document) {
 	var answers []*explain.Explanation
 	for _, item := range l.Items {

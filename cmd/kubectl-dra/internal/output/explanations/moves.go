@@ -43,7 +43,8 @@ type Move struct {
 	Devices  []string `json:"devices"`
 }
 
-// Minimum is what is known of the smallest number of moves: it is at least AtLeast, and if Proven the number of those given.
+// Minimum is what is known of the smallest number of moves: it is at least AtLeast, and if Proven the number
+// of those given.
 type Minimum struct {
 	Proven  bool `json:"proven"`
 	AtLeast int  `json:"atLeast"`

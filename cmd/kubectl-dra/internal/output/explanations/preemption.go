@@ -15,7 +15,8 @@ type Preemption struct {
 	// Node and Victims (namespace/name) are whom it would end, the most important first.
 	Node    string   `json:"node,omitempty"`
 	Victims []string `json:"victims,omitempty"`
-	// Determined: these and no others, as far as no PodDisruptionBudget is concerned. Otherwise they are an example.
+	// Determined: these and no others, as far as no PodDisruptionBudget is concerned. Otherwise they are an
+	// example.
 	Determined bool `json:"determined,omitempty"`
 	// Budgets: a PodDisruptionBudget could make it prefer others.
 	Budgets bool `json:"budgets,omitempty"`
@@ -26,7 +27,8 @@ type Preemption struct {
 	Message   string               `json:"message"`
 }
 
-// PreemptionObstacle is DevicesMissing, NotByPods, NoVictims, NotEnough or NotKnown, with the number of nodes.
+// PreemptionObstacle is DevicesMissing, NotByPods, NoVictims, NotEnough or NotKnown, with the number of
+// nodes.
 type PreemptionObstacle struct {
 	Kind  string `json:"kind" enum:"explain.ObstacleKind"`
 	Nodes int    `json:"nodes"`

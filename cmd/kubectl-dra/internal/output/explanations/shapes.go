@@ -12,7 +12,8 @@ type ShapePlan struct {
 	// Pods is the number asked about. Waiting are those that kube-scheduler leaves waiting as things are.
 	Pods    int      `json:"pods"`
 	Waiting []string `json:"waiting"`
-	// Stuck wait for what none of the nodes brings. Shapes are about the others; NothingToAdd says that these fit as things are.
+	// Stuck wait for what none of the nodes brings. Shapes are about the others; NothingToAdd says that these
+	// fit as things are.
 	Stuck        []PendingPod `json:"stuck"`
 	NothingToAdd bool         `json:"nothingToAdd"`
 	// Unseen: what is not known of the pods; if there is any, no answer is a certain yes.
@@ -36,12 +37,14 @@ type Shape struct {
 	Count int          `json:"count"`
 	// Price is that of all nodes for an hour.
 	Price *float64 `json:"price,omitempty"`
-	// Fits: kube-scheduler places all that a node can help, whatever nodes it chooses. Verdict is Fits, MayFit, Fails or Unknown.
+	// Fits: kube-scheduler places all that a node can help, whatever nodes it chooses. Verdict is Fits,
+	// MayFit, Fails or Unknown.
 	Fits    bool   `json:"fits"`
 	Verdict string `json:"verdict" enum:"explain.ShapeVerdict"`
 	// Minimal: with one node less it is not certain.
 	Minimal bool `json:"minimal"`
-	// AtBest is the fewest nodes with which all can be placed by some choice of nodes, and AtBestProven that fewer cannot.
+	// AtBest is the fewest nodes with which all can be placed by some choice of nodes, and AtBestProven that
+	// fewer cannot.
 	AtBest       *int   `json:"atBest,omitempty"`
 	AtBestProven bool   `json:"atBestProven,omitempty"`
 	Pod          string `json:"pod,omitempty"`

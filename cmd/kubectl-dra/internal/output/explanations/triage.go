@@ -12,8 +12,8 @@ type Triage struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
 	Causes     []Cause `json:"causes"`
-	// Stuck is the number of subjects that are known to be stuck, Undecided that of those of which it is not known, and Waiting
-	// that of the pods that wait to be scheduled.
+	// Stuck is the number of subjects that are known to be stuck, Undecided that of those of which it is not
+	// known, and Waiting that of the pods that wait to be scheduled.
 	Stuck     int `json:"stuck"`
 	Undecided int `json:"undecided,omitempty"`
 	Waiting   int `json:"waiting"`
@@ -25,7 +25,8 @@ type Triage struct {
 	Binding []output.Subject `json:"binding,omitempty"`
 	// NotLookedInto are those of which the cause was not looked for.
 	NotLookedInto []output.Subject `json:"notLookedInto,omitempty"`
-	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or in which order it takes pods.
+	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or
+	// in which order it takes pods.
 	Depends []output.Subject `json:"depends,omitempty"`
 	// Unsure: others than those of ready may be placed; partial says why.
 	Unsure bool `json:"unsure,omitempty"`
@@ -40,7 +41,8 @@ type Triage struct {
 // Cause is what keeps some subjects from running.
 type Cause struct {
 	Message string `json:"message"`
-	// Key tells causes apart, and begins with what the cause is about: the kind of a requirement or the code of a reason.
+	// Key tells causes apart, and begins with what the cause is about: the kind of a requirement or the code
+	// of a reason.
 	Key     string `json:"key"`
 	Verdict string `json:"verdict" enum:"explain.Verdict"`
 	// OnPurpose: scheduling gates hold the subjects back.

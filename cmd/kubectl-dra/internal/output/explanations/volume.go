@@ -22,8 +22,8 @@ type Volume struct {
 type VolumeNode struct {
 	Node   string `json:"node"`
 	Answer string `json:"answer" enum:"explain.VolumeAnswer"`
-	// Rule is what decides, and DecidedBy the object that does: Offered is what its field Field says, and Missing how much that
-	// is short of what is requested.
+	// Rule is what decides, and DecidedBy the object that does: Offered is what its field Field says, and
+	// Missing how much that is short of what is requested.
 	Rule      string         `json:"rule" enum:"filters.VolumeRule"`
 	DecidedBy *Object        `json:"decidedBy,omitempty"`
 	Field     string         `json:"field,omitempty"`
@@ -34,14 +34,16 @@ type VolumeNode struct {
 	Together []VolumeTogether `json:"together,omitempty"`
 }
 
-// VolumeReason is what a plugin of the scheduler says against a node. The code is left out where it could not decide.
+// VolumeReason is what a plugin of the scheduler says against a node. The code is left out where it could not
+// decide.
 type VolumeReason struct {
 	Plugin  string `json:"plugin" enum:"filters.Plugin"`
 	Code    string `json:"code,omitempty" enum:"allocator.Code"`
 	Message string `json:"message"`
 }
 
-// VolumeTogether are claims of a pod that fit one by one and not together. The scheduler does not notice unless Refused is set.
+// VolumeTogether are claims of a pod that fit one by one and not together. The scheduler does not notice
+// unless Refused is set.
 type VolumeTogether struct {
 	Pod       string   `json:"pod"`
 	Claims    []string `json:"claims"`

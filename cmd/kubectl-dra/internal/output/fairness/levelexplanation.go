@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
-// PriorityLevelExplanation says why a priority level has the seats that it has, and what becomes of its requests.
+// PriorityLevelExplanation says why a priority level has the seats that it has, and what becomes of its
+// requests.
 type PriorityLevelExplanation struct {
 	APIVersion        string                   `json:"apiVersion"`
 	Kind              string                   `json:"kind"`
@@ -32,7 +33,8 @@ type PriorityLevelExplanation struct {
 
 // CurrentLimit is why a level has its current limit.
 type CurrentLimit struct {
-	// Computed is the limit that follows from the demand; it is the server's own unless that has changed in the same moment.
+	// Computed is the limit that follows from the demand; it is the server's own unless that has changed in
+	// the same moment.
 	Computed int `json:"computed"`
 	// Rule is Fair, Least, Most, Exempt, Lower or Share.
 	Rule          string  `json:"rule" enum:"flowcontrol.CurrentRule"`

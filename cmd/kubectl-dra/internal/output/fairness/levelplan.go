@@ -12,14 +12,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
-// PriorityLevelPlan says what a change of priority levels or FlowSchemas would make of the limits and of where requests go.
+// PriorityLevelPlan says what a change of priority levels or FlowSchemas would make of the limits and of
+// where requests go.
 type PriorityLevelPlan struct {
 	APIVersion        string                   `json:"apiVersion"`
 	Kind              string                   `json:"kind"`
 	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
 	// Levels are all levels, before and after, by name.
 	Levels []LevelChange `json:"levels"`
-	// Moved are typical requests that go elsewhere: of DRA's actors, and one for each rule of each FlowSchema.
+	// Moved are typical requests that go elsewhere: of DRA's actors, and one for each rule of each
+	// FlowSchema.
 	Moved []MovedRequest `json:"moved"`
 	// Dangling are the FlowSchemas that lead to no level afterwards.
 	Dangling []output.DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`

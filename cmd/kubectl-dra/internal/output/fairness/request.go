@@ -16,8 +16,9 @@ type RequestExplanation struct {
 	Request    RequestAsked `json:"request"`
 	// LongRunning: the request passes by priority and fairness; the rest says where it would go.
 	LongRunning bool `json:"longRunning,omitempty"`
-	// FlowSchema matches first; Rule is the number of its rule that does, from 1 on, absent if the request goes to catch-all because it
-	// matches nothing. FlowSchemaAssumed: there is no such object, the server makes it up.
+	// FlowSchema matches first; Rule is the number of its rule that does, from 1 on, absent if the request
+	// goes to catch-all because it matches nothing. FlowSchemaAssumed: there is no such object, the server
+	// makes it up.
 	FlowSchema        string `json:"flowSchema"`
 	FlowSchemaAssumed bool   `json:"flowSchemaAssumed,omitempty"`
 	Rule              int    `json:"rule,omitempty"`

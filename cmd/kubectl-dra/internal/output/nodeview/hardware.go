@@ -27,7 +27,8 @@ type Hardware struct {
 	PluginDevices []HardwarePlugin `json:"pluginDevices"`
 	// Machine is what Linux says of it. It is there only if the command ran on its machine.
 	Machine []HardwareMachine `json:"machine,omitempty"`
-	// PossibleDevices and PossiblePluginDevices may be the hardware: they are of the same vendor and name neither a PCI address nor a UUID.
+	// PossibleDevices and PossiblePluginDevices may be the hardware: they are of the same vendor and name
+	// neither a PCI address nor a UUID.
 	PossibleDevices       []NodeDevice   `json:"possibleDevices,omitempty"`
 	PossiblePluginDevices []PluginDevice `json:"possiblePluginDevices,omitempty"`
 	// HeldTwice: a claim and a container with a device of a device plugin have it at once.
@@ -46,12 +47,14 @@ type HardwareDevice struct {
 	PartOf    bool   `json:"partOf,omitempty"`
 	NUMA      string `json:"numa,omitempty"`
 	Interface string `json:"interface,omitempty"`
-	// Claims hold it according to the API server, Prepared according to the kubelet, with the ids of CDI devices.
+	// Claims hold it according to the API server, Prepared according to the kubelet, with the ids of CDI
+	// devices.
 	Claims   []string       `json:"claims"`
 	Pods     []string       `json:"pods"`
 	Prepared []PreparedWith `json:"prepared"`
 	Taints   []string       `json:"taints,omitempty"`
-	// Networks are what drivers say of the interfaces that they have made of it, and Health what containers' statuses say.
+	// Networks are what drivers say of the interfaces that they have made of it, and Health what containers'
+	// statuses say.
 	Networks []HardwareNetwork  `json:"networks,omitempty"`
 	Health   []NodeDeviceHealth `json:"health,omitempty"`
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 )
 
-// TestNodeNetworkLines: names of files and directories may have any character, and make no lines of their own.
+// TestNodeNetworkLines: names of files and directories may have any character, and make no lines of their
+// own.
 func TestNodeNetworkLines(t *testing.T) {
 	var b strings.Builder
 	n := &nodeview.NodeNetwork{Runtime: "containerd", Directory: "/etc/x\n! forged", Error: "a\n! forged.conf is broken\x1b[31m",
@@ -26,7 +27,8 @@ func TestNodeNetworkLines(t *testing.T) {
 	}
 }
 
-// TestCrowdedNetworkDirectory: a directory that is full of other things does not fill the screen, and what is used is shown wherever it stands.
+// TestCrowdedNetworkDirectory: a directory that is full of other things does not fill the screen, and what is
+// used is shown wherever it stands.
 func TestCrowdedNetworkDirectory(t *testing.T) {
 	var b strings.Builder
 	n := &nodeview.NodeNetwork{Runtime: "containerd", Directory: "/etc/cni/net.d"}

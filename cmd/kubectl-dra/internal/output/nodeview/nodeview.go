@@ -90,7 +90,8 @@ type NodeDevice struct {
 // HeldDevice is a device of a claim of a container.
 type HeldDevice struct {
 	NodeDevice
-	// OtherContainer: the kubelet lists it with this container, which asks only for other requests of the claim.
+	// OtherContainer: the kubelet lists it with this container, which asks only for other requests of the
+	// claim.
 	OtherContainer bool `json:"otherContainer,omitempty"`
 }
 
@@ -154,8 +155,8 @@ type MissingPlugin struct {
 	Message  string   `json:"message"`
 }
 
-// NodeDeviceHealth is what is known of the health of a device that a container has. Which fields are set depends on whether it is of
-// a device plugin, whose resource and id it has, or of a claim.
+// NodeDeviceHealth is what is known of the health of a device that a container has. Which fields are set
+// depends on whether it is of a device plugin, whose resource and id it has, or of a claim.
 type NodeDeviceHealth struct {
 	Namespace string      `json:"namespace"`
 	Pod       string      `json:"pod"`

@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
-// TestNodeAgrees: that a kubelet and the API server agree, and that it lists no containers, is said only where the kubelet was heard.
+// TestNodeAgrees: that a kubelet and the API server agree, and that it lists no containers, is said only
+// where the kubelet was heard.
 func TestNodeAgrees(t *testing.T) {
 	const agree, none = "its kubelet and the API server agree", "the kubelet lists none"
 	health := func(s inspect.HealthState) inspect.Health { return inspect.Health{State: s, Message: "m"} }

@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
-// PrintNodeView prints a node for people, in lines of so many columns. verbose shows claims and sources that are as they should be.
+// PrintNodeView prints a node for people, in lines of so many columns. verbose shows claims and sources that
+// are as they should be.
 func PrintNodeView(w io.Writer, v *NodeView, width int, verbose bool) error {
 	p := &nodePrinter{NodeView: v, Page: output.NewPage(width), verbose: verbose}
 	p.headline()
@@ -105,8 +106,8 @@ func (p *nodePrinter) listed() bool {
 	})
 }
 
-// whole reports whether the kubelet has told of all containers, and nothing that is there failed to be read. What is not there need not
-// be: which files a kubelet keeps depends on its release and its policies.
+// whole reports whether the kubelet has told of all containers, and nothing that is there failed to be read.
+// What is not there need not be: which files a kubelet keeps depends on its release and its policies.
 func (p *nodePrinter) whole() bool {
 	return p.listed() && !slices.ContainsFunc(p.Sources, func(s NodeSource) bool {
 		return s.State != string(inspect.Synced) && s.State != string(inspect.NotServed)

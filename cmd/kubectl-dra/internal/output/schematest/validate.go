@@ -51,8 +51,8 @@ func Schema(kind string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// Validate checks all documents of an output against the schemas of their kinds, and returns how many there were. Objects of other
-// API groups are passed over.
+// Validate checks all documents of an output against the schemas of their kinds, and returns how many there
+// were. Objects of other API groups are passed over.
 func Validate(output []byte) (int, error) {
 	decoder := json.NewDecoder(bytes.NewReader(output))
 	n := 0

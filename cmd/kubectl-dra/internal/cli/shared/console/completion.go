@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
-// Completes is the key of an annotation of commands and flags: what is offered for an argument or a value, in words for the
-// documentation.
+// Completes is the key of an annotation of commands and flags: what is offered for an argument or a value, in
+// words for the documentation.
 const Completes = "kubectl-dra.dev/completes"
 
 // Completion is what cobra wants of a function that completes.
@@ -101,8 +101,8 @@ func CompleteFirst(complete Completion) Completion {
 	}
 }
 
-// WithPrefix returns the names that begin with the prefix and are not given yet, each once. What a shell would not take as a plain
-// word is left out.
+// WithPrefix returns the names that begin with the prefix and are not given yet, each once. What a shell
+// would not take as a plain word is left out.
 func WithPrefix(names, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	seen := map[string]bool{}
@@ -115,9 +115,10 @@ func WithPrefix(names, given []string, prefix string) ([]string, cobra.ShellComp
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// plainWord reports whether a shell takes a text as it is: as one word that is no flag, without quotes. Where several names have a
-// beginning in common, shells put it on the line unquoted, and the line is evaluated when the next word is completed. All names of
-// Kubernetes are plain; what files, labels and attributes say need not be.
+// plainWord reports whether a shell takes a text as it is: as one word that is no flag, without quotes. Where
+// several names have a beginning in common, shells put it on the line unquoted, and the line is evaluated
+// when the next word is completed. All names of Kubernetes are plain; what files, labels and attributes say
+// need not be.
 func plainWord(text string) bool {
 	if text == "" || text[0] == '-' || text[0] == '=' {
 		return false

@@ -14,8 +14,8 @@ import (
 const (
 	// defaultGrace is how long an interrupted command may take to end by itself, unless it is writing.
 	defaultGrace = time.Second
-	// UndoGrace is how long an interrupted command that writes may take to undo or finish what it began. A second
-	// interrupt ends it at once; the next run then clears up.
+	// UndoGrace is how long an interrupted command that writes may take to undo or finish what it began. A
+	// second interrupt ends it at once; the next run then clears up.
 	UndoGrace = 20 * time.Second
 )
 
@@ -30,8 +30,8 @@ func (g *GracePeriod) Length() time.Duration {
 // Extend makes the period as long as UndoGrace: something is about to be written.
 func (g *GracePeriod) Extend() { g.extended.Store(int64(UndoGrace)) }
 
-// OnlyReading is for commands that only read: when such a command is interrupted, no answer of it is printed, for it
-// could be a wrong one.
+// OnlyReading is for commands that only read: when such a command is interrupted, no answer of it is printed,
+// for it could be a wrong one.
 func (s *Streams) OnlyReading(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

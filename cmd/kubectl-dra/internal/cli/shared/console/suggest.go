@@ -27,8 +27,8 @@ func DidYouMean(word string, candidates []string) string {
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
-// beginningWith returns the candidates that begin with a word of three letters or more, as the names that a controller
-// makes of one do; the shortest first.
+// beginningWith returns the candidates that begin with a word of three letters or more, as the names that a
+// controller makes of one do; the shortest first.
 func beginningWith(word string, candidates []string) []string {
 	if len(word) < 3 {
 		return nil
@@ -42,8 +42,8 @@ func beginningWith(word string, candidates []string) []string {
 	return slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 }
 
-// WhatExists says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
-// or what there is here.
+// WhatExists says what exists in place of a name that does not: the same name elsewhere, which are
+// namespaces, or what there is here.
 func WhatExists(name, namespace string, here, elsewhere []string) string {
 	of, plain, both := strings.Cut(name, "/")
 	switch hint := DidYouMean(name, here); {

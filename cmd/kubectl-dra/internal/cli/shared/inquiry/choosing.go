@@ -13,11 +13,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
-// MaxChosen is the number of nodes up to which their images are read, which are by far the largest part of a node.
+// MaxChosen is the number of nodes up to which their images are read, which are by far the largest part of a
+// node.
 const MaxChosen = 1000
 
-// Choosing reads what kube-scheduler chooses nodes by, of a server, and says what could not be read, which leaves several
-// nodes to choose from.
+// Choosing reads what kube-scheduler chooses nodes by, of a server, and says what could not be read, which
+// leaves several nodes to choose from.
 func (o *Options) Choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (by cycle.Choosing, unread []string, err error) {
 	if o.Reader.Offline() || len(s.Nodes()) > MaxChosen {
 		return cycle.Choosing{}, nil, nil

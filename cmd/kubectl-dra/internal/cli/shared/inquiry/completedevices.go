@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
-// Completion of drivers, pools and devices. The table of a server has the drivers and pools of all ResourceSlices; devices are
-// only in the slices themselves, of which a few are read.
+// Completion of drivers, pools and devices. The table of a server has the drivers and pools of all
+// ResourceSlices; devices are only in the slices themselves, of which a few are read.
 
 // What is offered, in words for the documentation.
 const (
@@ -67,7 +67,8 @@ func (c *Completer) slices(cmd *cobra.Command) []live.Row {
 	return rows
 }
 
-// devices are those of files, or some of a server: those whose driver and pool, as far as they are typed, are those of path.
+// devices are those of files, or some of a server: those whose driver and pool, as far as they are typed, are
+// those of path.
 func (c *Completer) devices(cmd *cobra.Command, path string) []inspect.DeviceID {
 	ctx, cancel := c.within(cmd.Context())
 	defer cancel()

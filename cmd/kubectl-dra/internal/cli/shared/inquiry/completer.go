@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 )
 
-// Completion of arguments in a shell. It reads less than the command itself would (names, and not objects), says nothing when that
-// fails, and gives up before the user loses patience.
+// Completion of arguments in a shell. It reads less than the command itself would (names, and not objects),
+// says nothing when that fails, and gives up before the user loses patience.
 
 const (
 	// completionTimeout is how long a completion may take.
@@ -40,7 +40,8 @@ func NewCompleter(streams *console.Streams, reader *sources.Reader) *Completer {
 	return &Completer{streams: streams, Reader: reader, timeout: completionTimeout, noPrompt: true}
 }
 
-// Each completes the names of objects of a resource. As an argument, those that are given already are left out.
+// Each completes the names of objects of a resource. As an argument, those that are given already are left
+// out.
 func (c *Completer) Each(resource inspect.Resource) console.Completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return console.WithPrefix(c.Names(cmd.Context(), resource), args, prefix)
@@ -120,7 +121,8 @@ func (c *Completer) ownersOf(ctx context.Context, k inspect.OwnerKind) []string 
 	return names
 }
 
-// Names lists the objects of a resource in the namespace of the command, or without a namespace if they have none.
+// Names lists the objects of a resource in the namespace of the command, or without a namespace if they have
+// none.
 func (c *Completer) Names(ctx context.Context, resource inspect.Resource) []string {
 	if !inspect.KindOf(resource).Namespaced {
 		return c.NamesIn(ctx, resource, "")
@@ -132,7 +134,8 @@ func (c *Completer) Names(ctx context.Context, resource inspect.Resource) []stri
 	return c.NamesIn(ctx, resource, namespace)
 }
 
-// NamesIn lists the objects of a resource in a namespace, or in all (""). Of a server only names are asked for.
+// NamesIn lists the objects of a resource in a namespace, or in all (""). Of a server only names are asked
+// for.
 func (c *Completer) NamesIn(ctx context.Context, resource inspect.Resource, namespace string) []string {
 	var names []string
 	if !c.Reader.Offline() {
@@ -183,8 +186,8 @@ func (c *Completer) finder() *live.Finder {
 	return of.Finder
 }
 
-// within bounds a completion: by the clock where a server may not answer, and otherwise by processor time, so that completion also works on
-// a busy machine.
+// within bounds a completion: by the clock where a server may not answer, and otherwise by processor time, so
+// that completion also works on a busy machine.
 func (c *Completer) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Reader.Offline() {
 		return timebudget.WithLimit(ctx, c.timeout)
@@ -192,7 +195,8 @@ func (c *Completer) within(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, c.timeout)
 }
 
-// readQuietly returns the snapshot that the flags ask for, and the namespace. The snapshot is nil if it cannot be read.
+// readQuietly returns the snapshot that the flags ask for, and the namespace. The snapshot is nil if it
+// cannot be read.
 func (c *Completer) readQuietly(ctx context.Context, resources []inspect.Resource) (*inspect.Snapshot, string) {
 	namespace, err := c.Reader.Namespace()
 	if err != nil {
@@ -212,7 +216,8 @@ func (c *Completer) beQuiet() bool {
 	return console.ConfigureLog(io.Discard, 0) == nil && c.Reader.Validate() == nil
 }
 
-// once returns each path once: cobra reads flags twice when it completes, so that those that may be repeated have everything twice.
+// once returns each path once: cobra reads flags twice when it completes, so that those that may be repeated
+// have everything twice.
 func once(paths []string) []string {
 	var out []string
 	for _, path := range paths {

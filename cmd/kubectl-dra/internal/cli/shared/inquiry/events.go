@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
-// EventsOf returns the Events that belong to the answers about some objects. Those in files that were read are all there
-// are without a cluster; of a cluster those of the objects are read, and no others.
+// EventsOf returns the Events that belong to the answers about some objects. Those in files that were read
+// are all there are without a cluster; of a cluster those of the objects are read, and no others.
 func EventsOf(ctx context.Context, r *sources.Reader, s *inspect.Snapshot, subjects []metav1.Object) (inspect.Events, error) {
 	given := r.GivenEvents()
 	if r.Offline() {
@@ -34,8 +34,8 @@ func EventsOf(ctx context.Context, r *sources.Reader, s *inspect.Snapshot, subje
 	return events, err
 }
 
-// involvedIn are the objects of the cluster whose Events belong to the answers about some objects, each once. An object of
-// a file has no UID, or one that it had when it was saved.
+// involvedIn are the objects of the cluster whose Events belong to the answers about some objects, each once.
+// An object of a file has no UID, or one that it had when it was saved.
 func involvedIn(s *inspect.Snapshot, subjects []metav1.Object) []inspect.ObjectRef {
 	var out []inspect.ObjectRef
 	seen := map[inspect.ObjectRef]bool{}
@@ -69,8 +69,8 @@ func KindName(object metav1.Object) string {
 	return Claim.Kind
 }
 
-// StartingPods are pods that are on a node and have no running container yet, of which Events tell what is in the way. left is
-// how many more there are.
+// StartingPods are pods that are on a node and have no running container yet, of which Events tell what is in
+// the way. left is how many more there are.
 func StartingPods(s *inspect.Snapshot) (pods []metav1.Object, left int) {
 	for _, pod := range s.Objects().Pods {
 		if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp != nil {

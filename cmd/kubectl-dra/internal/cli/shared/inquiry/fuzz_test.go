@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzArguments: TYPE NAME… and TYPE/NAME… mean the same, whatever the names are, and no name is lost or empty.
+// FuzzArguments: TYPE NAME… and TYPE/NAME… mean the same, whatever the names are, and no name is lost or
+// empty.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{"claim\x00a", "claims/a\x00claims/b", "pod", "rc.resource.k8s.io/x", "/", "a/b/c", "", "\x00", "CLAIM\x00-"} {
 		f.Add(seed)

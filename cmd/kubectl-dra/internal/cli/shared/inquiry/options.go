@@ -250,8 +250,8 @@ func (o *Options) givePriorities(ctx context.Context, given *manifest.Result) er
 	return nil
 }
 
-// workloadsOf are the workloads that nothing else in the files makes: a ReplicaSet beside its Deployment is the same
-// pods once more.
+// workloadsOf are the workloads that nothing else in the files makes: a ReplicaSet beside its Deployment is
+// the same pods once more.
 func workloadsOf(all []*inspect.Workload) []metav1.Object {
 	type id struct{ kind, namespace, name string }
 	given := map[id]bool{}

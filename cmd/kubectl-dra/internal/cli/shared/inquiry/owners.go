@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
-// Objects because of which there are pods, such as a Deployment, can be asked about by name. They are in no snapshot: one is
-// read from the server by itself, or kept aside when files are read.
+// Objects because of which there are pods, such as a Deployment, can be asked about by name. They are in no
+// snapshot: one is read from the server by itself, or kept aside when files are read.
 
 // OwnerKinds are those of Kubernetes itself.
 func OwnerKinds() []Kind {
@@ -52,8 +52,8 @@ func (n *Named) needsPods() bool {
 	return n.Unknown != nil || n.Kind.Owner != nil || n.Kind.Kind == Pod.Kind
 }
 
-// splitNamed reads TYPE NAME… or TYPE/NAME…, each of which may be of its own type. Where kinds of owners are known, any other
-// word may be one too.
+// splitNamed reads TYPE NAME… or TYPE/NAME…, each of which may be of its own type. Where kinds of owners are
+// known, any other word may be one too.
 func splitNamed(args []string, kinds []Kind) ([]Named, error) {
 	if len(args) == 0 || !strings.Contains(args[0], "/") {
 		return splitOne(args, kinds)
@@ -94,8 +94,8 @@ type Owners struct {
 	Finder *live.Finder // nil without a server
 }
 
-// resolve finds out what words name that no kind of this program is called by. The error is that of the first which
-// is no kind of the server, or none of the files. Files must have been read.
+// resolve finds out what words name that no kind of this program is called by. The error is that of the first
+// which is no kind of the server, or none of the files. Files must have been read.
 func (o *Owners) resolve(ctx context.Context, asked []Named) error {
 	for i := range asked {
 		n := &asked[i]
@@ -236,8 +236,8 @@ func NamespacesOf(s *inspect.Snapshot) []string {
 	return out
 }
 
-// podsToAskAbout are what a question about an object is about: its pods that wait for a node, else all that there are, else
-// one of those that it would make.
+// podsToAskAbout are what a question about an object is about: its pods that wait for a node, else all that
+// there are, else one of those that it would make.
 func podsToAskAbout(owner *inspect.PodOwner) ([]metav1.Object, error) {
 	var waiting, all, made []metav1.Object
 	for _, pod := range owner.Pods {

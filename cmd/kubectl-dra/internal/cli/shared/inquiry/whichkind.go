@@ -20,8 +20,8 @@ type unknownTypeError struct {
 
 func (e *unknownTypeError) Unwrap() error { return e.error }
 
-// WhichKind completes the error about an unknown type: where the word is the name of an object, it says how to ask about
-// that. Other errors are returned as they are.
+// WhichKind completes the error about an unknown type: where the word is the name of an object, it says how
+// to ask about that. Other errors are returned as they are.
 func WhichKind(ctx context.Context, reader *sources.Reader, kinds []Kind, command string, err error) error {
 	var unknown *unknownTypeError
 	if !errors.As(err, &unknown) {
@@ -44,7 +44,8 @@ func WhichKind(ctx context.Context, reader *sources.Reader, kinds []Kind, comman
 	return err
 }
 
-// waysToAsk are the commands that ask about the objects of a name: those in the namespace, else those elsewhere.
+// waysToAsk are the commands that ask about the objects of a name: those in the namespace, else those
+// elsewhere.
 func waysToAsk(s *inspect.Snapshot, kinds []Kind, namespace, name, flag, command string) []string {
 	var here, elsewhere []string
 	for _, k := range kinds {

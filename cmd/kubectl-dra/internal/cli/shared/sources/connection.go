@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
-// Connection is how the cluster is reached: what the kubeconfig and the flags say, and what a credential plugin may
-// do at the terminal.
+// Connection is how the cluster is reached: what the kubeconfig and the flags say, and what a credential
+// plugin may do at the terminal.
 type Connection struct {
 	*connectionFlags
 	streams *console.Streams
@@ -65,8 +65,8 @@ func (c *Connection) namespaceInUse() (string, error) {
 	return namespace, nil
 }
 
-// ContextInUse is the name of the kubeconfig context in use. It is empty when there is none, or when the kubeconfig
-// cannot be read.
+// ContextInUse is the name of the kubeconfig context in use. It is empty when there is none, or when the
+// kubeconfig cannot be read.
 func (c *Connection) ContextInUse() string {
 	if name := c.contextFlag(); name != "" {
 		return name
@@ -110,8 +110,8 @@ func (t readingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// hideUserinfo moves a user and a password from the address of the server to where they are not printed: package
-// http would send them all the same, but logs and errors show the address.
+// hideUserinfo moves a user and a password from the address of the server to where they are not printed:
+// package http would send them all the same, but logs and errors show the address.
 func hideUserinfo(config *rest.Config) {
 	address, err := url.Parse(config.Host)
 	if err != nil || address.User == nil {

@@ -11,7 +11,8 @@ import (
 // connectionFlags are kubectl's flags of the connection to a cluster. They have kubectl's names, shorthands,
 // defaults and help texts.
 //
-// kubectl's own, genericclioptions.ConfigFlags, would bring in kustomize, which takes a quarter of the program.
+// kubectl's own, genericclioptions.ConfigFlags, would bring in kustomize, which takes a quarter of the
+// program.
 type connectionFlags struct {
 	kubeconfig string
 	userExtra  []string // as key=value; a key may have several values
@@ -39,7 +40,8 @@ func (f *connectionFlags) AddFlags(flags *pflag.FlagSet) {
 		"User extras to impersonate for the operation, this flag can be repeated to specify multiple values for the same key.")
 }
 
-// overrideFlags are the flags that clientcmd binds: those that kubectl has, with its shorthands and help texts.
+// overrideFlags are the flags that clientcmd binds: those that kubectl has, with its shorthands and help
+// texts.
 func overrideFlags() clientcmd.ConfigOverrideFlags {
 	flags := clientcmd.RecommendedConfigOverrideFlags("")
 	auth, cluster := &flags.AuthOverrideFlags, &flags.ClusterOverrideFlags

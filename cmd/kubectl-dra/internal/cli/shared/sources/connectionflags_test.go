@@ -82,7 +82,8 @@ func reachedBy(t *testing.T, config *rest.Config) reached {
 	return out
 }
 
-// inDirectoryOf writes a kubeconfig, with the files that connections need beside it, and goes to that directory.
+// inDirectoryOf writes a kubeconfig, with the files that connections need beside it, and goes to that
+// directory.
 func inDirectoryOf(t *testing.T, kubeconfig string) (dir string) {
 	t.Helper()
 	path := written(t, kubeconfig)
@@ -96,8 +97,8 @@ func inDirectoryOf(t *testing.T, kubeconfig string) (dir string) {
 	return filepath.Dir(path)
 }
 
-// TestConnectionFlags: every flag reaches what requests are made with, and wins over the kubeconfig. Paths in the
-// kubeconfig are relative to it, paths in flags to the working directory.
+// TestConnectionFlags: every flag reaches what requests are made with, and wins over the kubeconfig. Paths in
+// the kubeconfig are relative to it, paths in flags to the working directory.
 func TestConnectionFlags(t *testing.T) {
 	dir := inDirectoryOf(t, twoClusters)
 	beside := func(name string) string { return filepath.Join(dir, name) }
@@ -156,8 +157,8 @@ func TestConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestKubeconfigPrecedence: --kubeconfig wins over KUBECONFIG, whose first file wins over the others, and a pod's own
-// account is used only if neither says anything.
+// TestKubeconfigPrecedence: --kubeconfig wins over KUBECONFIG, whose first file wins over the others, and a
+// pod's own account is used only if neither says anything.
 func TestKubeconfigPrecedence(t *testing.T) {
 	file := func(server string) string {
 		return written(t, `{"apiVersion":"v1","kind":"Config","current-context":"x","clusters":[{"name":"c","cluster":{"server":"`+server+`"}}],"contexts":[{"name":"x","context":{"cluster":"c"}}]}`)
@@ -202,7 +203,8 @@ func TestNamespaceOfTheConnection(t *testing.T) {
 	}
 }
 
-// TestNoConnectionFlagIsLost: these are the flags that users know from kubectl, with their shorthands and defaults.
+// TestNoConnectionFlagIsLost: these are the flags that users know from kubectl, with their shorthands and
+// defaults.
 func TestNoConnectionFlagIsLost(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	newConnectionFlags().AddFlags(flags)

@@ -16,8 +16,8 @@ import (
 // maxKubeconfig is far more than the contexts of any company take.
 const maxKubeconfig = 64 << 20
 
-// boundedConfig is what client-go must not read itself, because it would read without end or wait without end: a kubeconfig that is
-// no regular file, or an enormous one. It is nil if there is nothing of that sort.
+// boundedConfig is what client-go must not read itself, because it would read without end or wait without
+// end: a kubeconfig that is no regular file, or an enormous one. It is nil if there is nothing of that sort.
 func boundedConfig(rules *clientcmd.ClientConfigLoadingRules, overrides *clientcmd.ConfigOverrides) clientcmd.ClientConfig {
 	paths := rules.Precedence
 	if rules.ExplicitPath != "" {
@@ -42,8 +42,8 @@ func boundedConfig(rules *clientcmd.ClientConfigLoadingRules, overrides *clientc
 	return nil
 }
 
-// readSpecial is what a file holds that is a pipe or a device. It is empty for all others, which are read elsewhere, and for one
-// that does not exist. An enormous file is an error.
+// readSpecial is what a file holds that is a pipe or a device. It is empty for all others, which are read
+// elsewhere, and for one that does not exist. An enormous file is an error.
 func readSpecial(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -61,8 +61,8 @@ func readSpecial(path string) ([]byte, error) {
 	return data, nil
 }
 
-// checkCredentials refuses certificates, keys and tokens in pipes and devices, which client-go would open more than once and read without
-// end. They are those of the context in use, and of flags.
+// checkCredentials refuses certificates, keys and tokens in pipes and devices, which client-go would open
+// more than once and read without end. They are those of the context in use, and of flags.
 func (f *connectionFlags) checkCredentials(raw *api.Config) error {
 	cluster, user := f.overrides.ClusterInfo, f.overrides.AuthInfo
 	files := []string{cluster.CertificateAuthority, user.ClientCertificate, user.ClientKey, user.TokenFile}

@@ -76,7 +76,8 @@ func (r *Reader) ReadOther(ctx context.Context, name string) (*inspect.Snapshot,
 	return s, err
 }
 
-// OnTop returns what was recorded with what is given besides, which may be nil, and the features of --features.
+// OnTop returns what was recorded with what is given besides, which may be nil, and the features of
+// --features.
 func (r *Reader) OnTop(s *inspect.Snapshot, more *inspect.Objects) *inspect.Snapshot {
 	features := s.Features()
 	if more != nil {
@@ -147,7 +148,8 @@ func (r *Reader) snapshotOf(ctx context.Context, l *Log, when string) (*inspect.
 	return s.AsOf(t), nil
 }
 
-// MomentOf returns the moment of a log at the time of --at, and that time, and says as of when an answer will be.
+// MomentOf returns the moment of a log at the time of --at, and that time, and says as of when an answer will
+// be.
 func (r *Reader) MomentOf(ctx context.Context, l *Log, when string) (moment int, t time.Time, err error) {
 	from, to := l.Span()
 	if t, err = parseMoment(when, from, to); err != nil {
@@ -176,14 +178,15 @@ func momentText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func spanText(from, to time.Time) string { return momentText(from) + " to " + momentText(to) }
 
-// clockForms are the times of day that a moment can be given as, and dayForms those with their day, where the computer is.
+// clockForms are the times of day that a moment can be given as, and dayForms those with their day, where the
+// computer is.
 var (
 	clockForms = []string{"15:04", "15:04:05"}
 	dayForms   = []string{"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05"}
 )
 
-// parseMoment reads a time within a span: RFC 3339, a length before its end ("-10m"), or a time of day, which is the last one in it.
-// Nothing is its end.
+// parseMoment reads a time within a span: RFC 3339, a length before its end ("-10m"), or a time of day, which
+// is the last one in it. Nothing is its end.
 func parseMoment(text string, from, to time.Time) (time.Time, error) {
 	if text == "" {
 		return to, nil

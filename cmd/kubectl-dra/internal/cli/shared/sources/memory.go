@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
-// What the files of --from and -f may make the program take of memory, beyond what it has anyway. The decoders
-// need many times the size of what they read: up to two hundred times for lists of empty containers. No rule about
-// the text tells those from an honest file, so the memory itself is watched.
+// What the files of --from and -f may make the program take of memory, beyond what it has anyway. The
+// decoders need many times the size of what they read: up to two hundred times for lists of empty containers.
+// No rule about the text tells those from an honest file, so the memory itself is watched.
 const (
 	// fileMemory is what may be taken for each MiB of the files as they are on disk, one at least, in bytes.
 	fileMemory int64 = 360 << 20
@@ -33,8 +33,8 @@ const (
 	screenGrace = 200 * time.Millisecond
 )
 
-// Memory keeps what reading files makes the program take within bounds. It is watched only while they are read: what the answer
-// to a question takes is not for files to answer for.
+// Memory keeps what reading files makes the program take within bounds. It is watched only while they are
+// read: what the answer to a question takes is not for files to answer for.
 type Memory struct {
 	maxInput         int64 // --max-input, in bytes; 0 if it is not given
 	packed, unpacked atomic.Int64
@@ -70,8 +70,8 @@ func (m *Memory) allowed() int64 {
 	return min(bySize, fileMemory+memoryMultiple*m.unpacked.Load())
 }
 
-// RunBounded runs a command and gives up on it as soon as the files that it reads take too much: whatever is then under
-// way, such as a parser, does not listen to a context.
+// RunBounded runs a command and gives up on it as soon as the files that it reads take too much: whatever is
+// then under way, such as a parser, does not listen to a context.
 func (m *Memory) RunBounded(ctx context.Context, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,8 +96,8 @@ func (m *Memory) RunBounded(ctx context.Context, run func(context.Context) error
 	}
 }
 
-// watch begins to watch the memory, unless it is watched already or nobody would be told. The function that it
-// returns ends the watch.
+// watch begins to watch the memory, unless it is watched already or nobody would be told. The function that
+// it returns ends the watch.
 func (m *Memory) watch() (end func()) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -113,8 +113,8 @@ func (m *Memory) watch() (end func()) {
 	return func() { _ = m.Unwatch() } // if it was too much, bound knows
 }
 
-// Unwatch ends the watch, after which the program is not ended any more for what it takes. The error says that it
-// is being ended already.
+// Unwatch ends the watch, after which the program is not ended any more for what it takes. The error says
+// that it is being ended already.
 func (m *Memory) Unwatch() error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

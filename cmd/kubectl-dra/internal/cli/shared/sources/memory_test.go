@@ -64,8 +64,8 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// TestMemoryWatch: what is taken is seen while the command goes on. The program has as little allowed as there
-// is: nothing but what one MiB of files may take.
+// TestMemoryWatch: what is taken is seen while the command goes on. The program has as little allowed as
+// there is: nothing but what one MiB of files may take.
 func TestMemoryWatch(t *testing.T) {
 	m := &Memory{}
 	debug.FreeOSMemory() // what tests before have left would be in use at first, and then no longer
@@ -128,7 +128,8 @@ func logged(t *testing.T) []byte {
 	return out
 }
 
-// TestMemoryGuardsReading: once files have been read, nothing watches what the answer takes, whatever they are.
+// TestMemoryGuardsReading: once files have been read, nothing watches what the answer takes, whatever they
+// are.
 func TestMemoryGuardsReading(t *testing.T) {
 	dir := t.TempDir()
 	paths := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// CheckNamespace returns an error for a namespace of -n that is not known to exist: that nothing waits, or is wrong, in it would be no
-// answer to whoever mistyped its name. Every cluster has the namespace default.
+// CheckNamespace returns an error for a namespace of -n that is not known to exist: that nothing waits, or is
+// wrong, in it would be no answer to whoever mistyped its name. Every cluster has the namespace default.
 func (r *Reader) CheckNamespace(ctx context.Context, s *inspect.Snapshot) error {
 	name := r.Connection.NamespaceFlag()
 	known := knownNamespaces(s)

@@ -25,7 +25,8 @@ type OutageWatch struct {
 	Lost, readable []inspect.Resource
 }
 
-// Look takes in the next snapshot. Until then is what cannot be read once it could be; from the beginning on it is for others to tell.
+// Look takes in the next snapshot. Until then is what cannot be read once it could be; from the beginning on
+// it is for others to tell.
 func (w *OutageWatch) Look(s *inspect.Snapshot) {
 	var lost, readable []inspect.Resource
 	for _, r := range w.Resources {
@@ -52,8 +53,8 @@ func (w *OutageWatch) Look(s *inspect.Snapshot) {
 // Total reports whether nothing can be read, as when the server is gone or refuses the credentials.
 func (w *OutageWatch) Total() bool { return len(w.Lost) > 0 && len(w.readable) == 0 }
 
-// Follow looks at the snapshots of a cluster, or of the life of the demo cluster, until ctx is done. again has the newest snapshot
-// looked at once more.
+// Follow looks at the snapshots of a cluster, or of the life of the demo cluster, until ctx is done. again
+// has the newest snapshot looked at once more.
 func (r *Reader) Follow(ctx context.Context, namespace string, w *OutageWatch, again <-chan time.Time, look func(context.Context, *inspect.Snapshot) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,8 +95,9 @@ func (r *Reader) Updates(ctx context.Context, namespace string, resources []insp
 	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: resources, Override: r.ApplyFeatureFlag})
 }
 
-// Follow looks at snapshots until there are no more of them. Those that come while one is being looked at are passed over, and so
-// are those of which not all has been read yet: they would tell of free devices that are not.
+// Follow looks at snapshots until there are no more of them. Those that come while one is being looked at are
+// passed over, and so are those of which not all has been read yet: they would tell of free devices that are
+// not.
 func (w *OutageWatch) Follow(ctx context.Context, updates <-chan *inspect.Snapshot, again <-chan time.Time, look func(context.Context, *inspect.Snapshot) error) error {
 	var last *inspect.Snapshot
 	for {

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestOverlayForgetsNoKind: objects of every kind join those that are there, and replace one of the same name.
+// TestOverlayForgetsNoKind: objects of every kind join those that are there, and replace one of the same
+// name.
 func TestOverlayForgetsNoKind(t *testing.T) {
 	// named returns objects with one object of each kind.
 	named := func(name string) inspect.Objects {

@@ -24,8 +24,9 @@ const (
 	pluginDrain = 100 * time.Millisecond
 )
 
-// pluginOutput is where credential plugins write what they have to say. client-go hands them os.Stderr; here that
-// is a pipe, and what comes out of it is made safe before it is shown: at once, for it may be a question.
+// pluginOutput is where credential plugins write what they have to say. client-go hands them os.Stderr; here
+// that is a pipe, and what comes out of it is made safe before it is shown: at once, for it may be a
+// question.
 type pluginOutput struct {
 	mu      sync.Mutex
 	to      io.Writer // if it is nil, lines are kept for the terminal UI
@@ -132,7 +133,8 @@ func NeedsKeyboard(config *rest.Config) bool {
 	return config.ExecProvider != nil && config.ExecProvider.InteractiveMode == clientcmdapi.AlwaysExecInteractiveMode
 }
 
-// withoutKeyboard keeps a credential plugin from the keyboard while the terminal UI reads it, if it can do without.
+// withoutKeyboard keeps a credential plugin from the keyboard while the terminal UI reads it, if it can do
+// without.
 func withoutKeyboard(config *rest.Config) {
 	if config.ExecProvider == nil || NeedsKeyboard(config) {
 		return

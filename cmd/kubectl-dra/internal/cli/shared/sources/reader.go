@@ -66,7 +66,8 @@ func (r *Reader) AddFlags(flags *pflag.FlagSet) {
 // Offline reports that no cluster is asked.
 func (r *Reader) Offline() bool { return r.Demo || len(r.From) > 0 }
 
-// SourceFlags are the flags with which another command reads the same instead of a cluster, each behind a space.
+// SourceFlags are the flags with which another command reads the same instead of a cluster, each behind a
+// space.
 func (r *Reader) SourceFlags() string {
 	out := ""
 	if r.Demo {
@@ -112,8 +113,8 @@ func (r *Reader) Namespace() (string, error) {
 	return r.Connection.namespaceInUse()
 }
 
-// Read returns a snapshot that has the given resources, or, if they are nil, all that a DRA question
-// needs. The namespace is the one that the user looks at; it is empty for all of them. When ctx has ended, its error
+// Read returns a snapshot that has the given resources, or, if they are nil, all that a DRA question needs.
+// The namespace is the one that the user looks at; it is empty for all of them. When ctx has ended, its error
 // is returned: what was interrupted while it was read is no answer.
 func (r *Reader) Read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
 	switch {
@@ -170,7 +171,9 @@ func (r *Reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	}), nil
 }
 
-// isNothing reports that files have no object of a kind that is looked at, as where the command that was to write them failed. What is said of nothing, such as that nothing is wrong with it, is true and means nothing.
+// isNothing reports that files have no object of a kind that is looked at, as where the command that was to
+// write them failed. What is said of nothing, such as that nothing is wrong with it, is true and means
+// nothing.
 func isNothing(read *manifest.Result) bool {
 	return len(read.Health) == 0 && len(read.Gone) == 0 && len(read.Workloads) == 0 && len(read.Events) == 0 && read.Access == nil
 }
@@ -231,7 +234,8 @@ func (r *Reader) newOf(warnings []manifest.Warning) []manifest.Warning {
 	return out
 }
 
-// notePodGroups says of pod groups of other schedulers, which look as if they decided about their pods, that they do not here.
+// notePodGroups says of pod groups of other schedulers, which look as if they decided about their pods, that
+// they do not here.
 func (r *Reader) notePodGroups(read *manifest.Result) {
 	n := 0
 	for kind, count := range read.Skipped {
@@ -288,8 +292,9 @@ func (r *Reader) readCluster(ctx context.Context, namespace string, resources []
 	}), nil
 }
 
-// gcPercent is how much the heap may grow before garbage is collected, in percent of what is live, from when a cluster is read
-// on. What is kept of a large cluster is long-lived: with the usual 100, as much memory again would hold garbage.
+// gcPercent is how much the heap may grow before garbage is collected, in percent of what is live, from when
+// a cluster is read on. What is kept of a large cluster is long-lived: with the usual 100, as much memory
+// again would hold garbage.
 const gcPercent = 50
 
 // CollectSooner makes the garbage collector follow gcPercent, unless GOGC is set.

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxSelectorText is how much text of selectors is compiled to find mistakes in it, in bytes. That takes a
-	// second or two; a file of a MiB can hold selectors that take minutes, and a question compiles those that it
-	// needs anyway.
+	// maxSelectorText is how much text of selectors is compiled to find mistakes in it, in bytes. That takes
+	// a second or two; a file of a MiB can hold selectors that take minutes, and a question compiles those
+	// that it needs anyway.
 	maxSelectorText = 128 << 10
 	// selectorCost is what a selector counts for however short it is, in bytes.
 	selectorCost = 64

@@ -18,8 +18,8 @@ const (
 	waitingRemark = 10 * time.Second
 )
 
-// TellWaiting shows what the first snapshot of a source waits for, until the function that it returns is called,
-// which may be done more than once.
+// TellWaiting shows what the first snapshot of a source waits for, until the function that it returns is
+// called, which may be done more than once.
 func TellWaiting(ctx context.Context, streams *console.Streams, from tui.Source) (arrived func()) {
 	waiter, ok := from.(tui.Waiter)
 	if !ok {
