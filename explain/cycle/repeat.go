@@ -20,7 +20,7 @@ type settled struct {
 	local, onlyNode bool
 }
 
-// settle notes what became of a pod. It is not called for what was not known.
+// settle notes what became of a pod.
 func (r *Replay) settle(pod *corev1.Pod, s *settled) {
 	if r.settled == nil {
 		r.settled = map[inspect.PodRef]*settled{}
@@ -31,6 +31,8 @@ func (r *Replay) settle(pod *corev1.Pod, s *settled) {
 // repeating is what a replay does again as another one did it.
 type repeating struct {
 	of *Replay
+	// unlike are the pods that are others than there.
+	unlike map[inspect.PodRef]bool
 	// differs are the nodes of which other things are left than there were at the same moment, and freed
 	// those of which more may be left.
 	differs, freed map[inspect.NodeName]bool
@@ -44,24 +46,21 @@ type repeating struct {
 // Repeat makes a replay that has not begun place pods and leave them waiting as another one did, and ask
 // about them only where that may have changed. The clusters of both differ in nothing but the pods that are
 // unlike those there, which wait in both, and in the claims of these alone. Nodes may be chosen by
-// [Replay.Choose] only, which has to prefer the nodes of that run. Where an answer has to be that of all
-// nodes, AnyOf is the number there.
+// [Replay.Choose] only, which has to prefer the nodes of that run. AnyOf of a pod that is not asked about on
+// all nodes is that of the other run.
 func (r *Replay) Repeat(of *Replay, unlike []*corev1.Pod) {
 	p := &repeating{
-		of: of, differs: map[inspect.NodeName]bool{}, freed: map[inspect.NodeName]bool{}, refused: map[string]bool{},
-		on: map[inspect.NodeName]bool{},
+		of: of, unlike: map[inspect.PodRef]bool{}, differs: map[inspect.NodeName]bool{}, freed: map[inspect.NodeName]bool{},
+		refused: map[string]bool{}, on: map[inspect.NodeName]bool{},
 	}
 	for _, pod := range unlike {
+		p.unlike[refOf(pod)] = true
 		if s := of.settled[refOf(pod)]; s != nil && s.reservation != nil {
 			if !s.onlyNode {
 				return
 			}
 			p.differs[s.placed.Node], p.freed[s.placed.Node] = true, true
 		}
-	}
-	r.unlike = map[inspect.PodRef]bool{}
-	for _, pod := range unlike {
-		r.unlike[refOf(pod)] = true
 	}
 	r.repeats = p
 }
@@ -78,7 +77,7 @@ func (r *Replay) repeatable(pods []*corev1.Pod) bool {
 // repeat does with a pod what the other run did, if that is known to be the same.
 func (r *Replay) repeat(ctx context.Context, pod *corev1.Pod) (done bool, err error) {
 	p := r.repeats
-	if p == nil || r.unlike[refOf(pod)] {
+	if p == nil || p.unlike[refOf(pod)] {
 		return false, nil
 	}
 	s := p.of.settled[refOf(pod)]
@@ -171,6 +170,12 @@ func (r *Replay) catchUp() {
 	r.repeats.put, r.repeats.on = nil, map[inspect.NodeName]bool{}
 }
 
+// repeatNoMore has every pod asked about from now on.
+func (r *Replay) repeatNoMore() {
+	r.catchUp()
+	r.repeats = nil
+}
+
 // diverge compares what became of pods with what became of them in the other run.
 func (r *Replay) diverge(members ...*Member) {
 	for _, m := range members {
@@ -179,20 +184,18 @@ func (r *Replay) diverge(members ...*Member) {
 			return
 		}
 		now, then := r.settled[refOf(m.Pod)], p.of.settled[refOf(m.Pod)]
-		if now == nil || then == nil { // something was not known
-			r.catchUp()
-			r.repeats = nil
+		if now == nil || then == nil { // it had no turn in one of the runs
+			r.repeatNoMore()
 			return
 		}
-		if now.placed.Node == then.placed.Node && now.onlyNode == then.onlyNode && !r.unlike[refOf(m.Pod)] &&
+		if now.placed.Node == then.placed.Node && now.onlyNode == then.onlyNode && !p.unlike[refOf(m.Pod)] &&
 			slices.EqualFunc(now.placed.Devices, then.placed.Devices, func(a, b explain.Device) bool { return a.ID == b.ID }) {
 			continue
 		}
 		for _, s := range []*settled{now, then} {
 			if s.reservation != nil {
 				if !s.onlyNode {
-					r.catchUp()
-					r.repeats = nil
+					r.repeatNoMore()
 					return
 				}
 				p.differs[s.placed.Node] = true

@@ -55,9 +55,7 @@ type Replay struct {
 	base     *scheduler.Cluster
 	choosing *chooser
 	settled  map[inspect.PodRef]*settled
-	// repeats is what is done as another run did it, but for pods that are unlike those there. It may be nil.
-	repeats *repeating
-	unlike  map[inspect.PodRef]bool
+	repeats  *repeating // nil if every pod is asked about
 }
 
 // assumed is a cluster with the pods that kube-scheduler has assumed to be on nodes, and what its nodes say.
@@ -173,8 +171,7 @@ func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 			return err
 		}
 	}
-	r.catchUp()
-	r.repeats = nil
+	r.repeatNoMore()
 	return r.again(ctx)
 }
 

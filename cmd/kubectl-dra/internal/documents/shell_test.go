@@ -193,13 +193,15 @@ func (sh *shell) follow(of interp.HandlerContext, args []string, errOut io.Write
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	interrupt, before := make(chan struct{}), sh.watches()
+	running, end := context.WithCancel(sh.t.Context())
+	defer end()
 	go func() {
 		defer close(interrupt)
 		for begun := false; !begun && sh.watches() == before; { // a busy machine may take seconds to begin
 			select {
 			case <-began:
 				begun = true
-			case <-sh.t.Context().Done():
+			case <-running.Done():
 				return
 			case <-time.After(followed / 20): //nolint:mnd // often
 			}
