@@ -53,8 +53,8 @@ func (m largeMemory) readAll(ctx context.Context, body io.Reader, into *bytes.Bu
 	return large.Bytes(), release, err
 }
 
-// appendAll reads to the end. A buffer that doubles again and again touches six times the memory, which takes
-// longer than to decode what is in it; io.ReadAll, in pieces, touches twice.
+// appendAll reads to the end. A buffer that grows by doubling touches six times the memory of the body, which
+// takes longer than decoding it; io.ReadAll reads into pieces and copies them once.
 func appendAll(b *bytes.Buffer, body io.Reader) error {
 	room := b.AvailableBuffer()[:b.Available()]
 	n, err := io.ReadFull(body, room)
