@@ -53,8 +53,9 @@ func ExamplePlace() {
 		}
 	}
 	// Output:
-	// 4 workers: Feasible admit: true 5 workers: Infeasible admit: false because there is room for 4 pods
-	// like worker-0 in the whole cluster, if nothing else is placed, and 5 are wanted
+	// 4 workers: Feasible admit: true
+	// 5 workers: Infeasible admit: false
+	// because there is room for 4 pods like worker-0 in the whole cluster, if nothing else is placed, and 5 are wanted
 }
 
 func node(name string) *corev1.Node {

@@ -72,8 +72,8 @@ func ExampleClaim() {
 		fmt.Println("-", op.Op, op.Path, op.Value)
 	}
 	// Output:
-	// Unsatisfiable: ml/train needs 2 devices of class gpu with the same numa; node node-1 has no more than 1
-	// together In the way together on node-1
+	// Unsatisfiable: ml/train needs 2 devices of class gpu with the same numa; node node-1 has no more than 1 together
+	// In the way together on node-1
 	// - gpus needs 2 devices; 2 here fit
 	// - all on the same gpu.example.com/numa; 1 of those that fit has 0, 1 has 1
 	// This would help on 1 node: ask for 1 device instead of 2
