@@ -27,9 +27,8 @@ type Conflict struct {
 func (c *Conflict) Contains(r *requirement.Listed) bool { return slices.Contains(c.keys, r.Key()) }
 
 // Nearest returns the best conflict for the reader of the first [MaxCandidates] nodes. The nodes are those
-// that refuse, the nearest first. It returns nil if no conflict is found on any of them. The error is that of
-// the context, or one of the allocator that is no abort.
-func Nearest(ctx context.Context, lists *requirement.Lists, nodes []whatif.RankedNode) (*Conflict, error) {
+// that refuse, the nearest first. It returns nil if no conflict is found on any of them.
+func Nearest(ctx context.Context, lists *requirement.Lists, nodes []whatif.RankedNode) *Conflict {
 	var best *Conflict
 	var bestRank []int
 	for _, n := range nodes[:min(len(nodes), MaxCandidates)] {
@@ -37,74 +36,55 @@ func Nearest(ctx context.Context, lists *requirement.Lists, nodes []whatif.Ranke
 		if sandbox == nil {
 			continue
 		}
-		c, err := On(ctx, lists, sandbox)
-		if err != nil {
-			return nil, err
-		}
-		if c == nil {
-			continue
-		}
-		if rank := c.rank(n.Score); best == nil || slices.Compare(rank, bestRank) < 0 {
-			best, bestRank = c, rank
+		if c := On(ctx, lists, sandbox); c != nil {
+			if rank := c.rank(n.Score); best == nil || slices.Compare(rank, bestRank) < 0 {
+				best, bestRank = c, rank
+			}
 		}
 	}
-	return best, nil
+	return best
 }
 
 // On returns the conflict on the node of a sandbox. It returns nil if the node does not refuse, or if the
-// scheduler gives up there. Errors are those of [Nearest].
-func On(ctx context.Context, lists *requirement.Lists, sandbox *whatif.Sandbox) (*Conflict, error) {
-	all, err := lists.On(ctx, sandbox)
-	if err != nil || all == nil {
-		return nil, err
+// scheduler gives up there.
+func On(ctx context.Context, lists *requirement.Lists, sandbox *whatif.Sandbox) *Conflict {
+	all := lists.On(ctx, sandbox)
+	if all == nil {
+		return nil
 	}
 	m := newMUSSearch(lists.Q, sandbox, all)
-	best, err := m.smallest(ctx)
-	if err != nil || best == nil {
-		return nil, err
+	best := m.smallest(ctx)
+	if best != nil && len(best.members) == 0 {
+		m = newMUSSearch(lists.Q, sandbox, lists.WithRequests(ctx, sandbox))
+		best = m.smallest(ctx)
 	}
-	if len(best.members) == 0 {
-		if all, err = lists.WithRequests(ctx, sandbox); err != nil {
-			return nil, err
-		}
-		m = newMUSSearch(lists.Q, sandbox, all)
-		if best, err = m.smallest(ctx); err != nil || best == nil || len(best.members) == 0 {
-			return nil, err
-		}
+	if best == nil || len(best.members) == 0 {
+		return nil
 	}
 	return m.describe(ctx, best)
 }
 
 // describe makes a Conflict of a core, and tests which of its requirements help alone.
-func (m *musSearch) describe(ctx context.Context, found *core) (*Conflict, error) {
+func (m *musSearch) describe(ctx context.Context, found *core) *Conflict {
 	c := &Conflict{Conflict: explain.Conflict{Node: inspect.NodeName(m.sandbox.Node.Name), Unproven: found.unproven, Sole: true}}
 	none := make([]bool, len(m.requirements))
-	var err error
-	if c.lacks, err = requirement.ShortfallOn(ctx, m.sandbox); err != nil {
-		return nil, err
-	}
+	c.lacks = requirement.ShortfallOn(ctx, m.sandbox)
 	for _, i := range found.members {
 		listed := &m.requirements[i]
 		r := *listed.Describe()
-		o, err := m.try(ctx, with(none, i))
-		if err != nil {
-			return nil, err
-		}
+		r.Alone = m.try(ctx, with(none, i)) == whatif.Fits
 		if l, ok := listed.Relaxable.(requirement.Clarifier); ok {
-			if r.Actual, err = l.Clarify(ctx, m.sandbox, m.edits(found.relaxed)); err != nil {
-				return nil, err
-			}
+			r.Actual = l.Clarify(ctx, m.sandbox, m.edits(found.relaxed))
 		}
-		r.Alone = o == whatif.Fits
 		c.Sole = c.Sole && r.Alone
 		c.Requirements = append(c.Requirements, r)
-		c.keys, c.efforts = append(c.keys, listed.Key()), append(c.efforts, listed.Effort(m.q))
+		c.keys, c.efforts = append(c.keys, listed.Key()), append(c.efforts, listed.Effort())
 	}
 	slices.Sort(found.background)
 	for _, i := range found.background {
 		c.Background = append(c.Background, *m.requirements[i].Describe())
 	}
-	return c, nil
+	return c
 }
 
 // rank says how good a conflict is for the reader. The ranks of conflicts are compared number by number, and

@@ -40,7 +40,7 @@ func with(relaxed []bool, more ...int) []bool {
 }
 
 // try asks the allocator with some requirements relaxed, once for each set of them.
-func (m *musSearch) try(ctx context.Context, relaxed []bool) (whatif.Outcome, error) {
+func (m *musSearch) try(ctx context.Context, relaxed []bool) whatif.Outcome {
 	key := make([]byte, len(relaxed))
 	for i, r := range relaxed {
 		if r {
@@ -48,13 +48,11 @@ func (m *musSearch) try(ctx context.Context, relaxed []bool) (whatif.Outcome, er
 		}
 	}
 	if o, ok := m.outcomes[string(key)]; ok {
-		return o, nil
+		return o
 	}
-	o, err := m.sandbox.Try(ctx, m.edits(relaxed))
-	if err == nil {
-		m.outcomes[string(key)] = o
-	}
-	return o, err
+	o := m.sandbox.Try(ctx, m.edits(relaxed))
+	m.outcomes[string(key)] = o
+	return o
 }
 
 // edits returns the edits that relax requirements.
@@ -69,54 +67,44 @@ func (m *musSearch) edits(relaxed []bool) []whatif.Edit {
 }
 
 // minimize returns the core that an order prefers.
-func (m *musSearch) minimize(ctx context.Context, order []int) (*core, error) {
+func (m *musSearch) minimize(ctx context.Context, order []int) *core {
 	c := &core{relaxed: make([]bool, len(m.requirements))}
-	if err := m.relax(ctx, c, order); err != nil {
-		return nil, err
-	}
-	return c, m.verify(ctx, c)
+	m.relax(ctx, c, order)
+	m.verify(ctx, c)
+	return c
 }
 
 // relax is the recursion of QuickXplain. It relaxes as many of the requirements of order as it can without
 // making the node fit, and puts the others into the core or its background. The paper passes a flag to spare
 // the test of the second half if all of the first was relaxed. Here try remembers the outcome of that test.
-func (m *musSearch) relax(ctx context.Context, c *core, order []int) error {
+func (m *musSearch) relax(ctx context.Context, c *core, order []int) {
 	if len(order) == 0 {
-		return nil
+		return
 	}
-	o, err := m.try(ctx, with(c.relaxed, order...))
-	if err != nil {
-		return err
-	}
+	o := m.try(ctx, with(c.relaxed, order...))
 	switch {
 	case o == whatif.Refused:
 		c.relaxed = with(c.relaxed, order...)
 	case len(order) > 1:
-		if err := m.relax(ctx, c, order[:len(order)/2]); err != nil {
-			return err
-		}
-		return m.relax(ctx, c, order[len(order)/2:])
+		m.relax(ctx, c, order[:len(order)/2])
+		m.relax(ctx, c, order[len(order)/2:])
 	case o == whatif.Aborted:
 		c.background = append(c.background, order[0])
 	default:
 		c.members = append(c.members, order[0])
 	}
-	return nil
 }
 
 // verify tests again that the node fits without each single member of a core, and aborts without each
 // requirement of its background. What is not so is put right until nothing changes. Members are then in the
 // order in which the reader expects them.
-func (m *musSearch) verify(ctx context.Context, c *core) error {
+func (m *musSearch) verify(ctx context.Context, c *core) {
 	for again := true; again; {
 		again = false
 		c.unproven = false
 		for _, list := range []*[]int{&c.background, &c.members} {
 			for i := 0; i < len(*list); {
-				o, err := m.try(ctx, with(c.relaxed, (*list)[i]))
-				if err != nil {
-					return err
-				}
+				o := m.try(ctx, with(c.relaxed, (*list)[i]))
 				again = again || o == whatif.Refused
 				if !c.reassign(list, i, o) {
 					i++
@@ -127,7 +115,6 @@ func (m *musSearch) verify(ctx context.Context, c *core) error {
 	slices.SortFunc(c.members, func(a, b int) int {
 		return cmp.Or(cmp.Compare(m.requirements[a].Importance, m.requirements[b].Importance), cmp.Compare(a, b))
 	})
-	return nil
 }
 
 // reassign puts requirement i of a list of the core where the outcome of the test without it says. It reports

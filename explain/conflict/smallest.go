@@ -20,35 +20,27 @@ const (
 // smallest returns the smallest core that it finds, the first of several. It minimizes in a few orders. As
 // long as that helps, it then tries to do without one of the members and, where they are few, all smaller
 // sets. It returns nil if the node does not refuse after all.
-func (m *musSearch) smallest(ctx context.Context) (*core, error) {
-	none := make([]bool, len(m.requirements))
-	if o, err := m.try(ctx, none); err != nil || o != whatif.Refused {
-		return nil, err
+func (m *musSearch) smallest(ctx context.Context) *core {
+	if m.try(ctx, make([]bool, len(m.requirements))) != whatif.Refused {
+		return nil
 	}
 	var best *core
 	for _, order := range m.orders() {
-		c, err := m.minimize(ctx, order)
-		if err != nil {
-			return nil, err
-		}
+		c := m.minimize(ctx, order)
 		if best == nil || len(c.members) < len(best.members) {
 			best = c
 		}
 		if len(best.members) <= 1 {
-			return best, nil
+			return best
 		}
 	}
 	for smaller := best; smaller != nil && len(smaller.members) <= maxRetried; {
 		best = smaller
-		var err error
-		if smaller, err = m.withoutOne(ctx, best); err == nil && smaller == nil {
-			smaller, err = m.exhaust(ctx, best)
-		}
-		if err != nil {
-			return nil, err
+		if smaller = m.withoutOne(ctx, best); smaller == nil {
+			smaller = m.exhaust(ctx, best)
 		}
 	}
-	return best, nil
+	return best
 }
 
 // orders are those in which requirements are relaxed: first what a user can do least about; the same, but
@@ -78,32 +70,26 @@ func (m *musSearch) orders() [][]int {
 
 // withoutOne looks for a smaller core by relaxing one member of another first. It returns nil if it finds
 // none.
-func (m *musSearch) withoutOne(ctx context.Context, than *core) (*core, error) {
+func (m *musSearch) withoutOne(ctx context.Context, than *core) *core {
 	none := make([]bool, len(m.requirements))
 	for _, k := range than.members {
-		if o, err := m.try(ctx, with(none, k)); err != nil {
-			return nil, err
-		} else if o == whatif.Fits {
+		if m.try(ctx, with(none, k)) == whatif.Fits {
 			continue // it is part of every conflict
 		}
 		for _, order := range m.orders() {
 			order = slices.Insert(slices.DeleteFunc(order, func(i int) bool { return i == k }), 0, k)
-			c, err := m.minimize(ctx, order)
-			if err != nil {
-				return nil, err
-			}
-			if len(c.members) > 0 && len(c.members) < len(than.members) {
-				return c, nil
+			if c := m.minimize(ctx, order); len(c.members) > 0 && len(c.members) < len(than.members) {
+				return c
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // exhaust tries all sets of requirements that have one requirement less than a core, those first that a user
 // can do most about. What helps alone is part of every conflict, so only the rest is varied. A still smaller
 // core is part of such a set. It returns nil if there is none, or if there are more than maxSets sets.
-func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
+func (m *musSearch) exhaust(ctx context.Context, than *core) *core {
 	none := make([]bool, len(m.requirements))
 	relaxed := with(none)
 	for i := range relaxed {
@@ -111,11 +97,7 @@ func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
 	}
 	size := len(than.members) - 1
 	for _, k := range than.members {
-		o, err := m.try(ctx, with(none, k))
-		if err != nil {
-			return nil, err
-		}
-		if o == whatif.Fits {
+		if m.try(ctx, with(none, k)) == whatif.Fits {
 			relaxed[k] = false
 			size--
 		}
@@ -127,7 +109,7 @@ func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
 		}
 	}
 	if size < 0 || new(big.Int).Binomial(int64(len(rest)), int64(size)).Cmp(big.NewInt(maxSets)) > 0 {
-		return nil, nil
+		return nil
 	}
 	slices.SortStableFunc(rest, func(i, j int) int { return m.requirements[j].Rank - m.requirements[i].Rank })
 	return m.refusedSet(ctx, than, relaxed, rest, size)
@@ -135,19 +117,19 @@ func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
 
 // refusedSet looks for size requirements of rest with which, put in force, the node refuses, and minimizes
 // that set. It returns nil if none gives a smaller core.
-func (m *musSearch) refusedSet(ctx context.Context, than *core, relaxed []bool, rest []int, size int) (*core, error) {
+func (m *musSearch) refusedSet(ctx context.Context, than *core, relaxed []bool, rest []int, size int) *core {
 	if size > 0 {
 		for i := range rest {
 			chosen := with(relaxed)
 			chosen[rest[i]] = false
-			if c, err := m.refusedSet(ctx, than, chosen, rest[i+1:], size-1); err != nil || c != nil {
-				return c, err
+			if c := m.refusedSet(ctx, than, chosen, rest[i+1:], size-1); c != nil {
+				return c
 			}
 		}
-		return nil, nil
+		return nil
 	}
-	if o, err := m.try(ctx, relaxed); err != nil || o != whatif.Refused {
-		return nil, err
+	if m.try(ctx, relaxed) != whatif.Refused {
+		return nil
 	}
 	c := &core{relaxed: relaxed, background: slices.Clone(than.background)}
 	for i, r := range relaxed {
@@ -155,9 +137,8 @@ func (m *musSearch) refusedSet(ctx context.Context, than *core, relaxed []bool, 
 			c.members = append(c.members, i)
 		}
 	}
-	err := m.verify(ctx, c)
-	if err != nil || len(c.members) == 0 || len(c.members) >= len(than.members) {
-		return nil, err
+	if m.verify(ctx, c); len(c.members) == 0 || len(c.members) >= len(than.members) {
+		return nil
 	}
-	return c, nil
+	return c
 }

@@ -18,36 +18,30 @@ const maxBlockers = 3
 // Example: no GPU has the model that is asked for, and another term reads a field that they lack. The
 // conflict is the model alone, but without it the other term makes the scheduler give up, so a fix drops
 // both.
-func (s *search) otherBlockers(ctx context.Context, change *requirement.Change) ([]explain.Requirement, error) {
+func (s *search) otherBlockers(ctx context.Context, change *requirement.Change) []explain.Requirement {
 	c := s.conflict
 	if c == nil || c.Sole || len(change.Edits) < 2 || change.Node != c.Node {
-		return nil, nil
+		return nil
 	}
 	var out []explain.Requirement
 	b := s.Q.SandboxOf(c.Node)
-	all, err := s.lists.On(ctx, b)
-	if err != nil {
-		return nil, err
-	}
+	all := s.lists.On(ctx, b)
 	for _, e := range change.Edits {
 		r := relaxedBy(all, e)
 		if r == nil || c.Contains(r) || len(out) == maxBlockers {
 			continue
 		}
-		o, err := b.Try(ctx, slices.DeleteFunc(slices.Clone(change.Edits), func(e whatif.Edit) bool {
+		o := b.Try(ctx, slices.DeleteFunc(slices.Clone(change.Edits), func(e whatif.Edit) bool {
 			other := relaxedBy(all, e)
 			return other == r || other != nil && inseparable(*r, *other)
 		}))
-		if err != nil {
-			return nil, err
-		}
 		if o == whatif.Refused || o == whatif.Aborted {
 			blocker := *r.Describe()
 			blocker.Fails = o == whatif.Aborted
 			out = append(out, blocker)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // relaxedBy returns the requirement that an edit gives up, or nil if it is not among them.

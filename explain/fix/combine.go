@@ -15,10 +15,10 @@ import (
 // combineChanges proposes changes that help only together, if nothing else helps that is in the reach of the
 // user, or only more changes than these. Of the nodes that have the score of the conflict's node, they are
 // those for the node where they cost least and leave most devices.
-func (s *search) combineChanges(ctx context.Context) error {
+func (s *search) combineChanges(ctx context.Context) {
 	fewest := s.fewestInReach()
 	if s.conflict == nil || fewest > 0 && (fewest <= 2 || s.conflict.Sole) {
-		return nil
+		return
 	}
 	var best *requirement.Change
 	tried := 0
@@ -27,20 +27,16 @@ func (s *search) combineChanges(ctx context.Context) error {
 			continue // the first is the node of the conflict
 		}
 		tried++
-		c, err := s.combineOn(ctx, s.Q.SandboxOf(n.Name))
-		if err != nil {
-			return err
-		}
+		c := s.combineOn(ctx, s.Q.SandboxOf(n.Name))
 		if c != nil && (best == nil || cmp.Or(cmp.Compare(c.Cost, best.Cost), cmp.Compare(devicesAsked(best.Edits), devicesAsked(c.Edits))) < 0) {
 			best = c
 		}
 	}
-	best, err := s.endingFewest(ctx, best)
-	if err != nil || best == nil || fewest > 0 && (len(best.Edits) >= fewest || !inReach(best)) {
-		return err
+	if best = s.endingFewest(ctx, best); best == nil || fewest > 0 && (len(best.Edits) >= fewest || !inReach(best)) {
+		return
 	}
 	s.changes = append(s.changes, *best)
-	return s.moveConflict(ctx, best.Node)
+	s.moveConflict(ctx, best.Node)
 }
 
 // maxMoved is the number of nodes that are tried one after the other because fewer pods have to end for the
@@ -49,32 +45,29 @@ const maxMoved = 3
 
 // endingFewest returns changes that end no pod for nothing: where one could stay since the question then fits
 // on some other node, those for that node. It is nil if none are found.
-func (s *search) endingFewest(ctx context.Context, c *requirement.Change) (*requirement.Change, error) {
+func (s *search) endingFewest(ctx context.Context, c *requirement.Change) *requirement.Change {
 	for range maxMoved {
 		if c == nil {
-			return nil, nil
+			return nil
 		}
-		node, err := s.fitsWithFewer(ctx, c.Edits)
-		if err != nil || node == "" {
-			return c, err
+		node := s.fitsWithFewer(ctx, c.Edits)
+		if node == "" {
+			return c
 		}
-		if c, err = s.combineOn(ctx, s.Q.SandboxOf(node)); err != nil {
-			return nil, err
-		}
+		c = s.combineOn(ctx, s.Q.SandboxOf(node))
 	}
-	return nil, nil
+	return nil
 }
 
 // fitsWithFewer is a node on which the question fits although one of the pods stays that the edits end. It is
 // "" if there is none.
-func (s *search) fitsWithFewer(ctx context.Context, edits []whatif.Edit) (inspect.NodeName, error) {
+func (s *search) fitsWithFewer(ctx context.Context, edits []whatif.Edit) inspect.NodeName {
 	for _, fewer := range endingFewer(s.Q.Cluster.Snapshot(), edits) {
-		fitting, err := s.FittingWith(ctx, fewer, "")
-		if err != nil || fitting.Len() > 0 {
-			return fitting.First(), err
+		if node := s.FittingWith(ctx, fewer, "").First(); node != "" {
+			return node
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // endingFewer are the edits without one of the pods that they end, for each of these.
@@ -105,19 +98,15 @@ func endingFewer(s *inspect.Snapshot, edits []whatif.Edit) [][]whatif.Edit {
 
 // moveConflict takes the conflict of the node that the fix is for, if it says no less than the other one.
 // Then both are about the same node.
-func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
+func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) {
 	b := s.Q.SandboxOf(node)
 	if node == s.conflict.Node || b == nil {
-		return nil
+		return
 	}
-	c, err := conflict.On(ctx, s.lists, b)
-	if err != nil || c == nil {
-		return err
-	}
-	if old := s.conflict; c.Unproven == old.Unproven && c.Sole == old.Sole && len(c.Requirements) <= len(old.Requirements) {
+	c, old := conflict.On(ctx, s.lists, b), s.conflict
+	if c != nil && c.Unproven == old.Unproven && c.Sole == old.Sole && len(c.Requirements) <= len(old.Requirements) {
 		s.conflict = c
 	}
-	return nil
 }
 
 // devicesAsked is the number of devices that changed counts ask for.
@@ -133,46 +122,37 @@ func devicesAsked(edits []whatif.Edit) int64 {
 
 // combineOn returns changes that help on the node and of which none can be left out, as one change. It
 // returns nil if there are none.
-func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement.Change, error) {
+func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) *requirement.Change {
 	if b == nil {
-		return nil, nil
+		return nil
 	}
-	all, err := s.lists.On(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(slices.Clone(all), func(r requirement.Listed) bool { return !s.Q.Feasible(r.Relaxing()) })
-	if o, err := b.Try(ctx, relaxingEdits(all)); err != nil || o != whatif.Fits {
-		return nil, err
+	all := slices.DeleteFunc(slices.Clone(s.lists.On(ctx, b)), func(r requirement.Listed) bool {
+		return !s.Q.Feasible(r.Relaxing())
+	})
+	if b.Try(ctx, relaxingEdits(all)) != whatif.Fits {
+		return nil
 	}
 	// The dearest are put back first. Of equal ones, a user can do least about the first.
 	steps := groupInseparable(all)
-	slices.SortStableFunc(steps, func(a, b []requirement.Listed) int { return b[0].Price(s.Q) - a[0].Price(s.Q) })
-	if steps, err = withoutSuperfluous(ctx, b, steps); err != nil {
-		return nil, err
-	}
-	return s.join(ctx, b, slices.Concat(steps...))
+	slices.SortStableFunc(steps, func(a, b []requirement.Listed) int { return b[0].Price() - a[0].Price() })
+	return s.join(ctx, b, slices.Concat(withoutSuperfluous(ctx, b, steps)...))
 }
 
 // withoutSuperfluous leaves out steps as long as the rest helps. To relax more may also hurt, so a step that
 // was needed may no longer be once another one is left out, and each is tried again until all are needed.
-func withoutSuperfluous(ctx context.Context, b *whatif.Sandbox, steps [][]requirement.Listed) ([][]requirement.Listed, error) {
+func withoutSuperfluous(ctx context.Context, b *whatif.Sandbox, steps [][]requirement.Listed) [][]requirement.Listed {
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(steps); {
 			fewer := slices.Delete(slices.Clone(steps), i, i+1)
-			o, err := b.Try(ctx, relaxingEdits(slices.Concat(fewer...)))
-			if err != nil {
-				return nil, err
-			}
-			if o == whatif.Fits {
+			if b.Try(ctx, relaxingEdits(slices.Concat(fewer...))) == whatif.Fits {
 				steps, again = fewer, true
 				continue
 			}
 			i++
 		}
 	}
-	return steps, nil
+	return steps
 }
 
 // relaxingEdits are the edits that give up requirements, as they can be carried out: for a claim to have no
@@ -212,8 +192,8 @@ func inseparable(a, b requirement.Listed) bool {
 
 // join makes one change of giving up several requirements, each as little as possible. The cheapest come
 // first. It is nil if one of them is nothing to give up.
-func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) (*requirement.Change, error) {
-	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price(s.Q) - b.Price(s.Q) })
+func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) *requirement.Change {
+	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price() - b.Price() })
 	c := &requirement.Change{Node: inspect.NodeName(b.Node.Name), Cost: requirement.CostSeveral}
 	together := &requirement.Combination{ClusterSandbox: s.ClusterSandbox, On: b, Edits: relaxingEdits(all)}
 	var parts, keys []string
@@ -221,22 +201,19 @@ func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.
 		if i > 0 && inseparable(all[i-1], all[i]) {
 			continue // the part before is for all requests
 		}
-		p, err := all[i].Combine(ctx, together, i)
-		if err != nil {
-			return nil, err
-		}
+		p := all[i].Combine(ctx, together, i)
 		switch {
 		case p.Kind == "":
-			return nil, nil // it cannot be given up in any way that somebody would want
+			return nil // it cannot be given up in any way that somebody would want
 		case c.Kind == "":
 			c.Kind = p.Kind
 		case p.Kind != c.Kind && !slices.Contains(c.Also, p.Kind):
 			c.Also = append(c.Also, p.Kind)
 		}
 		parts, keys = append(parts, p.Message), append(keys, p.Key)
-		c.Cost += all[i].Price(s.Q)
+		c.Cost += all[i].Price()
 	}
 	c.Edits, c.Claims, c.Pods = together.Edits, together.Released, together.Ended
 	c.Message, c.Key = strings.Join(parts, ", and "), strings.Join(keys, "\n")
-	return c, nil
+	return c
 }

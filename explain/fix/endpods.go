@@ -22,9 +22,9 @@ const maxCrowded = 8
 
 // endPods proposes to end pods that take the room of the pod in question on a node, or to let them run
 // elsewhere: of all nodes that come near, the pods that matter least.
-func (s *search) endPods(ctx context.Context) error {
+func (s *search) endPods(ctx context.Context) {
 	if s.Q.Pod == nil {
-		return nil
+		return
 	}
 	var best *crowd
 	tried := 0
@@ -34,22 +34,16 @@ func (s *search) endPods(ctx context.Context) error {
 			continue
 		}
 		tried++
-		if err := c.choose(ctx); err != nil {
-			return err
-		}
-		if len(c.chosen) > 0 && (best == nil || c.compare(best) < 0) {
+		if c.choose(ctx); len(c.chosen) > 0 && (best == nil || c.compare(best) < 0) {
 			best = c
 		}
 	}
 	if best == nil {
-		return nil
+		return
 	}
-	change := s.ending(best)
-	node, err := s.fitsWithFewer(ctx, change.Edits)
-	if err == nil && node == "" {
+	if change := s.ending(best); s.fitsWithFewer(ctx, change.Edits) == "" {
 		s.changes = append(s.changes, change)
 	}
-	return err
 }
 
 // crowd is the pods of a node, some of which are in the way, and those elsewhere that keep the pod in
@@ -156,63 +150,48 @@ func takes(o *filters.Occupant, of []corev1.ResourceName) int64 {
 }
 
 // choose finds pods whose end makes room: as few important ones as possible, and none in vain.
-func (c *crowd) choose(ctx context.Context) error {
-	enough := func(pods []filters.Occupant) (bool, error) {
-		o, err := c.b.Try(ctx, []whatif.Edit{endingOf(pods)})
-		return o == whatif.Fits, err
+func (c *crowd) choose(ctx context.Context) {
+	enough := func(pods []filters.Occupant) bool {
+		return c.b.Try(ctx, []whatif.Edit{endingOf(pods)}) == whatif.Fits
 	}
 	if c.wide {
 		c.addElsewhere(ctx)
 	}
-	ok, err := enough(c.pods)
-	if err == nil && !ok {
-		ok, err = c.spareCompany(enough)
-	}
-	if err != nil || !ok {
-		return err
+	if !enough(c.pods) && !c.spareCompany(enough) {
+		return
 	}
 	low, high := 0, len(c.pods) // the first `high` are enough
 	for low < high {
-		middle := (low + high) / 2
-		ok, err := enough(c.pods[:middle])
-		switch {
-		case err != nil:
-			return err
-		case ok:
+		if middle := (low + high) / 2; enough(c.pods[:middle]) {
 			high = middle
-		default:
+		} else {
 			low = middle + 1
 		}
 	}
 	c.chosen = slices.Clone(c.pods[:high])
 	for i := len(c.chosen) - 1; i >= 0; i-- { // the most important are spared first
 		fewer := slices.Delete(slices.Clone(c.chosen), i, i+1)
-		ok, err := enough(fewer)
-		if err != nil {
-			return err
-		}
-		if ok && len(fewer) > 0 {
+		if enough(fewer) && len(fewer) > 0 {
 			c.chosen = fewer
 		}
 	}
-	return nil
 }
 
 // spareCompany leaves out one pod, the most important one without which the others are enough: one that the
 // pod in question has to be with. It reports whether there is one.
-func (c *crowd) spareCompany(enough func([]filters.Occupant) (bool, error)) (bool, error) {
+func (c *crowd) spareCompany(enough func([]filters.Occupant) bool) bool {
 	affinity := c.q.Pod.Spec.Affinity
 	if affinity == nil || affinity.PodAffinity == nil || len(affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 0 {
-		return false, nil
+		return false
 	}
 	for i := len(c.pods) - 1; i >= 0; i-- {
 		others := slices.Delete(slices.Clone(c.pods), i, i+1)
-		if ok, err := enough(others); err != nil || ok {
+		if enough(others) {
 			c.pods = others
-			return ok, err
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 func endingOf(pods []filters.Occupant) whatif.EndPodsEdit {

@@ -29,32 +29,31 @@ func FindReason(ctx context.Context, q *whatif.Question, e *explain.Explanation)
 }
 
 // findBy is Find with a way of searching.
-func findBy(ctx context.Context, q *whatif.Question, e *explain.Explanation, run func(*search, context.Context) ([]explain.Fix, error)) error {
+func findBy(
+	ctx context.Context, q *whatif.Question, e *explain.Explanation, run func(*search, context.Context) []explain.Fix,
+) error {
 	if e.Verdict != explain.Unsatisfiable {
 		return nil
 	}
 	nodes := nearest(q, e.Groups)
 	if q.PerNode == nil {
-		return findSame(ctx, q, e, nodes, run)
+		findSame(ctx, q, e, nodes, run)
+		return q.Err()
 	}
 	// What is asked for differs between nodes. The conflict is that of the node that comes nearest.
 	var conflict *explain.Conflict
 	var fixes []explain.Fix
-	var err error
 	for i := range maxParts {
 		part, same, rest := partOf(q, nodes)
 		if len(same) == 0 {
 			break
 		}
-		if err := findSame(ctx, part, e, same, run); err != nil {
-			return err
-		}
+		findSame(ctx, part, e, same, run)
+		q.Fail(part.Err())
 		if nodes = rest; conflict == nil || e.Conflict != nil && e.Conflict.Sole && !conflict.Sole {
 			conflict = e.Conflict
 		}
-		if e.Fixes, err = everywhere(ctx, q, part, e.Fixes); err != nil {
-			return err
-		}
+		e.Fixes = everywhere(ctx, q, part, e.Fixes)
 		fixes = append(fixes, e.Fixes...)
 		if i > 0 || len(rest) > 0 {
 			e.NoHelp = nil // it was tried for some of the nodes only
@@ -62,43 +61,28 @@ func findBy(ctx context.Context, q *whatif.Question, e *explain.Explanation, run
 	}
 	e.Conflict, e.Fixes = conflict, distinct(fixes)
 	sortByActor(e.Fixes, q.Subject)
-	return nil
+	return q.Err()
 }
 
 // findSame is Find for a question that is the same for all of its nodes. The nodes are those that refuse, the
 // nearest first.
 func findSame(
-	ctx context.Context, q *whatif.Question, e *explain.Explanation, nodes []whatif.RankedNode, run func(*search, context.Context) ([]explain.Fix, error),
-) error {
+	ctx context.Context, q *whatif.Question, e *explain.Explanation, nodes []whatif.RankedNode,
+	run func(*search, context.Context) []explain.Fix,
+) {
 	lists := requirement.NewLists(q)
-	c, err := conflict.Nearest(ctx, lists, nodes)
-	if err != nil {
-		return err
-	}
-	s, err := newSearch(ctx, q, lists, nodes, c)
-	if err != nil {
-		return err
-	}
+	s := newSearch(ctx, q, lists, nodes, conflict.Nearest(ctx, lists, nodes))
 	s.preemption = e.Preemption
-	fixes, err := run(s, ctx)
-	if err != nil {
-		return err
-	}
-	if e.Fixes = distinct(fixes); s.conflict != nil && len(e.Fixes) > 0 && !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Node == s.conflict.Node }) {
-		if err := s.moveConflict(ctx, e.Fixes[0].Node); err != nil {
-			return err
-		}
+	if e.Fixes = distinct(run(s, ctx)); s.conflict != nil && len(e.Fixes) > 0 && !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Node == s.conflict.Node }) {
+		s.moveConflict(ctx, e.Fixes[0].Node)
 	}
 	if e.Conflict = nil; s.conflict != nil {
 		e.Conflict = &s.conflict.Conflict
 	}
-	if e.NoHelp, err = s.noHelp(ctx); err != nil {
-		return err
-	}
+	e.NoHelp = s.noHelp(ctx)
 	if q.Exhausted() {
 		e.Basis.Remarks = append(e.Basis.Remarks, "the search for fixes was ended before it was done; there may be others")
 	}
-	return nil
 }
 
 // partOf returns the question as it is put to the node that comes nearest. same are the nodes to which the
@@ -143,9 +127,9 @@ func partOf(q *whatif.Question, nodes []whatif.RankedNode) (part *whatif.Questio
 
 // everywhere asks all nodes about the fixes that were found for a part of them: what changes the pod or the
 // cluster changes it for the others, too. In a large cluster the nodes of the part are those that count.
-func everywhere(ctx context.Context, q, part *whatif.Question, fixes []explain.Fix) ([]explain.Fix, error) {
+func everywhere(ctx context.Context, q, part *whatif.Question, fixes []explain.Fix) []explain.Fix {
 	if len(q.Nodes) > whatif.MaxSwept {
-		return fixes, nil
+		return fixes
 	}
 	var out []explain.Fix
 	for i := range fixes {
@@ -155,18 +139,11 @@ func everywhere(ctx context.Context, q, part *whatif.Question, fixes []explain.F
 			for k, e := range f.Edits {
 				edits[k] = e.(whatif.Edit) //nolint:forcetypeassert // they were made of such edits
 			}
-			fitting, err := q.FittingAnew(ctx, part, edits)
-			if err != nil {
-				return nil, err
-			}
+			fitting := q.FittingAnew(ctx, part, edits)
 			if f.Nodes = len(fitting); f.Nodes == 0 {
 				continue
 			}
-			needless, err := endsNeedlessly(ctx, q, part, edits)
-			if err != nil {
-				return nil, err
-			}
-			if needless {
+			if endsNeedlessly(ctx, q, part, edits) {
 				continue
 			}
 			if !slices.Contains(fitting, f.Node) {
@@ -175,17 +152,17 @@ func everywhere(ctx context.Context, q, part *whatif.Question, fixes []explain.F
 		}
 		out = append(out, f)
 	}
-	return out, nil
+	return out
 }
 
 // endsNeedlessly reports whether one of the pods that edits of a part of the question end could stay.
-func endsNeedlessly(ctx context.Context, q, part *whatif.Question, edits []whatif.Edit) (bool, error) {
+func endsNeedlessly(ctx context.Context, q, part *whatif.Question, edits []whatif.Edit) bool {
 	for _, fewer := range endingFewer(q.Cluster.Snapshot(), edits) {
-		if fitting, err := q.FittingAnew(ctx, part, fewer); err != nil || len(fitting) > 0 {
-			return true, err
+		if len(q.FittingAnew(ctx, part, fewer)) > 0 {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // distinct leaves out fixes that make the same changes as one before, such as those of a term that a class
@@ -203,10 +180,8 @@ func distinct(fixes []explain.Fix) []explain.Fix {
 // FindForRefusal adds fixes to the explanation of a question that was refused, for a reason, before any node
 // was asked. It does nothing unless the verdict is Unsatisfiable. Errors are those of [Find].
 func FindForRefusal(ctx context.Context, q *whatif.Question, e *explain.Explanation, reason *explain.Reason) error {
-	if e.Verdict != explain.Unsatisfiable {
-		return nil
+	if e.Verdict == explain.Unsatisfiable {
+		e.Fixes = refusedFixes(ctx, q, reason)
 	}
-	var err error
-	e.Fixes, err = refusedFixes(ctx, q, reason)
-	return err
+	return q.Err()
 }

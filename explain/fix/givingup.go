@@ -29,14 +29,9 @@ func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explana
 	if q.PerNode != nil || len(e.Fixes) > 0 {
 		return nil
 	}
-	s, err := newSearch(ctx, q, requirement.NewLists(q), givingUp(q), nil)
-	if err != nil {
-		return err
-	}
-	for _, propose := range []func(*search, context.Context) error{(*search).relaxEach, (*search).release, (*search).lessOfClaims} {
-		if err := propose(s, ctx); err != nil {
-			return err
-		}
+	s := newSearch(ctx, q, requirement.NewLists(q), givingUp(q), nil)
+	for _, propose := range []func(*search, context.Context){(*search).relaxEach, (*search).release, (*search).lessOfClaims} {
+		propose(s, ctx)
 	}
 	if abort != nil {
 		s.repairs(abort)
@@ -44,11 +39,10 @@ func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explana
 	if s.foundInReach() {
 		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
 	}
-	fixes, err := s.verify(ctx)
-	if e.Fixes = distinctPatches(distinct(fixes)); len(e.Fixes) == 0 && err == nil {
+	if e.Fixes = distinctPatches(distinct(s.verify(ctx))); len(e.Fixes) == 0 {
 		e.NoHelp = append(e.NoHelp, "None of the single changes that were tried helps")
 	}
-	return err
+	return q.Err()
 }
 
 // givingUp returns the nodes because of which the scheduler gives up, and then others that do not fit, one of
@@ -73,47 +67,41 @@ func givingUp(q *whatif.Question) []whatif.RankedNode {
 
 // lessOfClaims proposes to ask for less where no node tells what its requirements are, since the scheduler
 // gives up before it looks at devices.
-func (s *search) lessOfClaims(ctx context.Context) error {
+func (s *search) lessOfClaims(ctx context.Context) {
 	if len(s.requirements) > 0 {
-		return nil
+		return
 	}
 	for _, at := range s.Q.RequestRefs() {
 		if !s.Q.FirstOfTemplate(at.Claim) {
 			continue
 		}
-		for _, propose := range []func(context.Context, whatif.RequestRef) error{s.fewerDevices, s.fewerTerms, s.lessCapacity} {
-			if err := propose(ctx, at); err != nil {
-				return err
-			}
+		for _, propose := range []func(context.Context, whatif.RequestRef){s.fewerDevices, s.fewerTerms, s.lessCapacity} {
+			propose(ctx, at)
 		}
 	}
 	for c, claim := range s.Q.Claims {
 		for i := range claim.Spec.Devices.Constraints {
 			if e := (whatif.ConstraintEdit{Claim: c, Constraint: i}); s.Q.FirstOfTemplate(c) {
-				if err := s.tryEdit(ctx, e, explain.DropConstraint, requirement.CostDrop, fmt.Sprintf("drop constraint %d", i+1)); err != nil {
-					return err
-				}
+				s.tryEdit(ctx, e, explain.DropConstraint, requirement.CostDrop, fmt.Sprintf("drop constraint %d", i+1))
 			}
 		}
 	}
-	return nil
 }
 
 // tryEdit proposes an edit if it helps on some node.
-func (s *search) tryEdit(ctx context.Context, e whatif.Edit, kind explain.FixKind, cost int, message string) error {
+func (s *search) tryEdit(ctx context.Context, e whatif.Edit, kind explain.FixKind, cost int, message string) {
 	if !s.Q.Feasible(e) {
-		return nil
+		return
 	}
-	node, err := s.FirstFit(ctx, []whatif.Edit{e})
-	if err != nil || node == "" {
-		return err
+	if node := s.FirstFit(ctx, []whatif.Edit{e}); node != "" {
+		s.changes = append(s.changes, requirement.Change{
+			Kind: kind, Edits: []whatif.Edit{e}, Node: node, Cost: cost, Key: fmt.Sprint(e), Message: message,
+		})
 	}
-	s.changes = append(s.changes, requirement.Change{Kind: kind, Edits: []whatif.Edit{e}, Node: node, Cost: cost, Key: fmt.Sprint(e), Message: message})
-	return nil
 }
 
 // fewerDevices proposes the highest number of devices of a request with which some node fits.
-func (s *search) fewerDevices(ctx context.Context, at whatif.RequestRef) error {
+func (s *search) fewerDevices(ctx context.Context, at whatif.RequestRef) {
 	f := whatif.FieldsOf(s.Q.Claims, at)
 	most, wanted := int64(resourcev1.AllocationResultsMaxSize), "all"
 	if *f.Mode == resourcev1.DeviceAllocationModeExactCount {
@@ -122,18 +110,15 @@ func (s *search) fewerDevices(ctx context.Context, at whatif.RequestRef) error {
 	for n := most; n >= 1; n-- {
 		before := len(s.changes)
 		message := fmt.Sprintf("ask for %s instead of %s%s", words.Count(int(n), "device"), wanted, s.forRequest(at))
-		if err := s.tryEdit(ctx, whatif.CountEdit{At: at, Count: n}, explain.ReduceCount, requirement.CostValue, message); err != nil {
-			return err
-		}
+		s.tryEdit(ctx, whatif.CountEdit{At: at, Count: n}, explain.ReduceCount, requirement.CostValue, message)
 		if len(s.changes) > before {
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 // fewerTerms proposes to drop terms of the selectors of a request.
-func (s *search) fewerTerms(ctx context.Context, at whatif.RequestRef) error {
+func (s *search) fewerTerms(ctx context.Context, at whatif.RequestRef) {
 	for i, selector := range *whatif.FieldsOf(s.Q.Claims, at).Selectors {
 		if selector.CEL == nil {
 			continue
@@ -141,19 +126,16 @@ func (s *search) fewerTerms(ctx context.Context, at whatif.RequestRef) error {
 		for t, term := range s.Q.Terms(ctx, selector.CEL.Expression) {
 			e := whatif.TermEdit{SelectorRef: whatif.SelectorRef{At: at, Index: i}, Term: t}
 			message := "drop from the selector" + s.forRequest(at) + ": " + s.Q.Cluster.Selectors().Brief(term)
-			if err := s.tryEdit(ctx, e, explain.RelaxSelector, requirement.CostDrop+2, message); err != nil {
-				return err
-			}
+			s.tryEdit(ctx, e, explain.RelaxSelector, requirement.CostDrop+2, message)
 		}
 	}
-	return nil
 }
 
 // lessCapacity proposes to ask for no particular amount of a capacity.
-func (s *search) lessCapacity(ctx context.Context, at whatif.RequestRef) error {
+func (s *search) lessCapacity(ctx context.Context, at whatif.RequestRef) {
 	capacity := *whatif.FieldsOf(s.Q.Claims, at).Capacity
 	if capacity == nil {
-		return nil
+		return
 	}
 	var names []resourcev1.QualifiedName
 	for name := range capacity.Requests {
@@ -162,11 +144,8 @@ func (s *search) lessCapacity(ctx context.Context, at whatif.RequestRef) error {
 	slices.Sort(names)
 	for _, name := range names {
 		message := fmt.Sprintf("ask for no particular amount of %s%s", name, s.forRequest(at))
-		if err := s.tryEdit(ctx, whatif.CapacityEdit{At: at, Capacity: name}, explain.ReduceCapacity, requirement.CostDrop, message); err != nil {
-			return err
-		}
+		s.tryEdit(ctx, whatif.CapacityEdit{At: at, Capacity: name}, explain.ReduceCapacity, requirement.CostDrop, message)
 	}
-	return nil
 }
 
 // forRequest names a request where there are several.

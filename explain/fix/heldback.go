@@ -30,10 +30,7 @@ func FindForHeldBack(ctx context.Context, q *whatif.Question, e *explain.Explana
 			return nil
 		}
 	}
-	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
-	if err != nil {
-		return err
-	}
+	s := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	for _, node := range q.Nodes[:min(len(q.Nodes), maxHeldBack)] {
 		s.Near = append(s.Near, whatif.RankedNode{Name: inspect.NodeName(node.Name)})
 	}
@@ -41,13 +38,11 @@ func FindForHeldBack(ctx context.Context, q *whatif.Question, e *explain.Explana
 	s.waitForVolumes(claims)
 	if len(claims) == 1 {
 		if claim := s.volumeClaim(claims[0]); claim != nil && claim.Spec.VolumeName == "" {
-			if err := s.otherStorageClass(ctx, &refusedVolume{PersistentVolumeClaim: claim}); err != nil {
-				return err
-			}
+			s.otherStorageClass(ctx, &refusedVolume{PersistentVolumeClaim: claim})
 		}
 	}
-	e.Fixes, err = s.verify(ctx)
-	return err
+	e.Fixes = s.verify(ctx)
+	return q.Err()
 }
 
 // objectsOf are the objects that refusals are about, each once.

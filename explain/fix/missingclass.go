@@ -20,11 +20,8 @@ const maxClasses = 8
 
 // refusedFixes returns what helps against a refusal before any node is asked, most often since a device class
 // does not exist.
-func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reason) ([]explain.Fix, error) {
-	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
-	if err != nil {
-		return nil, err
-	}
+func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reason) []explain.Fix {
+	s := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	switch reason.Code {
 	case allocator.ClassNotFound:
 		s.replaceClass()
@@ -112,7 +109,7 @@ func (s *search) creating(missing []missingClass) requirement.Change {
 	return requirement.Change{
 		Kind: explain.CreateClass, Edits: []whatif.Edit{e}, Cost: requirement.CostCreate, Key: e.Key(),
 		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", missing[0].name),
-		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node was asked before, so all are
+		Fitting: func(ctx context.Context) whatif.NodeSet { // no node was asked before, so all are
 			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
 		},
 	}
@@ -124,7 +121,7 @@ func (s *search) granting(namespace string) requirement.Change {
 	return requirement.Change{
 		Kind: explain.LabelNamespace, Edits: []whatif.Edit{e}, Cost: requirement.CostRules, Key: e.Key(),
 		Message: fmt.Sprintf("label namespace %s for admin access, if everybody who may create claims there may have it", namespace),
-		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node was asked before, so all are
+		Fitting: func(ctx context.Context) whatif.NodeSet { // no node was asked before, so all are
 			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
 		},
 	}

@@ -39,15 +39,12 @@ type addition struct {
 // moreDevices proposes to add devices to the node of the conflict. They are copies of a device of the node
 // or, for a request for which it has none, of a device of another node. If nothing else helps, devices for
 // all requests are added together.
-func (s *search) moreDevices(ctx context.Context) error {
+func (s *search) moreDevices(ctx context.Context) {
 	if s.conflict == nil {
-		return nil
+		return
 	}
 	b := s.Q.SandboxOf(s.conflict.Node)
-	requests, err := b.RequestsExamined(ctx)
-	if err != nil {
-		return err
-	}
+	requests := b.RequestsExamined(ctx)
 	needed := 0
 	for i := range requests {
 		if !requests[i].All {
@@ -56,34 +53,26 @@ func (s *search) moreDevices(ctx context.Context) error {
 	}
 	var models []deviceModel
 	for i := range requests {
-		more, err := s.modelsFor(ctx, &requests[i], b, max(1, maxModels/len(requests)))
-		if err != nil {
-			return err
-		}
-		models = append(models, more...)
+		models = append(models, s.modelsFor(ctx, &requests[i], b, max(1, maxModels/len(requests)))...)
 	}
 	for n := 1; n <= min(needed, resourcev1.AllocationResultsMaxSize); n++ {
 		for _, model := range models { // the model of which fewest are needed wins
 			added := []addition{{model, n}}
-			o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, added)})
-			if err != nil {
-				return err
-			}
-			if o == whatif.Fits {
+			if b.Try(ctx, []whatif.Edit{addingEdit(b, added)}) == whatif.Fits {
 				s.changes = append(s.changes, s.adding(b, added))
-				return nil
+				return
 			}
 		}
 	}
 	if len(s.changes) > 0 {
-		return nil
+		return
 	}
-	return s.devicesForAll(ctx, b, models)
+	s.devicesForAll(ctx, b, models)
 }
 
 // devicesForAll proposes to add devices for all requests: as many as each needs, but for those that can be
 // left out.
-func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []deviceModel) error {
+func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []deviceModel) {
 	var added []addition
 	for _, model := range models {
 		if !slices.ContainsFunc(added, func(a addition) bool {
@@ -93,49 +82,41 @@ func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []
 		}
 	}
 	if len(added) < 2 {
-		return nil
+		return
 	}
-	if o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, added)}); err != nil || o != whatif.Fits {
-		return err
+	if b.Try(ctx, []whatif.Edit{addingEdit(b, added)}) != whatif.Fits {
+		return
 	}
 	for i := range added {
 		for added[i].count > 0 {
 			fewer := slices.Clone(added)
 			fewer[i].count--
-			o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, fewer)})
-			if err != nil {
-				return err
-			}
-			if o != whatif.Fits {
+			if b.Try(ctx, []whatif.Edit{addingEdit(b, fewer)}) != whatif.Fits {
 				break
 			}
 			added = fewer
 		}
 	}
 	s.changes = append(s.changes, s.adding(b, added))
-	return nil
 }
 
 // modelsFor returns different devices that a request accepts: those of the node, or else those of the first
 // other node that has any, the nearest first.
-func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b *whatif.Sandbox, most int) ([]deviceModel, error) {
+func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b *whatif.Sandbox, most int) []deviceModel {
 	if out := s.modelsOf(r, b, most); len(out) > 0 {
-		return out, nil
+		return out
 	}
 	for _, other := range s.NearSandboxes() {
-		requests, err := other.RequestsExamined(ctx)
-		if err != nil {
-			return nil, err
-		}
+		requests := other.RequestsExamined(ctx)
 		for i := range requests {
 			if o := &requests[i]; o.Claim == r.Claim && o.Request == r.Request && o.Sub == r.Sub {
 				if out := s.modelsOf(o, other, most); len(out) > 0 {
-					return out, nil
+					return out
 				}
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // modelsOf returns different devices of a node that a request accepts, at most so many. Devices that differ
@@ -243,7 +224,7 @@ func (s *search) adding(b *whatif.Sandbox, added []addition) requirement.Change 
 	}
 	if len(s.Nodes) > whatif.MaxSwept {
 		// All that reaches the node is in its sandbox, and the new devices reach no other node.
-		c.Fitting = func(ctx context.Context) (whatif.NodeSet, error) {
+		c.Fitting = func(ctx context.Context) whatif.NodeSet {
 			return b.World(ctx, c.Edits).Fitting(ctx, []*corev1.Node{b.Node})
 		}
 	}

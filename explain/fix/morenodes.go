@@ -32,38 +32,29 @@ type nodeKind struct {
 // moreNodes proposes to add a node like one that there is, with its devices free. Of the kinds of nodes of
 // which one more helps, it is the one of which there are most. Nobody has to buy one where another that there
 // is would do.
-func (s *search) moreNodes(ctx context.Context) error {
+func (s *search) moreNodes(ctx context.Context) {
 	if slices.ContainsFunc(s.changes, func(c requirement.Change) bool { return c.Kind == explain.UseNode }) {
-		return nil
+		return
 	}
 	tried := 0
 	for _, k := range s.nodeKinds() {
 		for _, like := range k.near {
 			if tried++; tried > maxCopies {
-				return nil
+				return
 			}
-			helps, err := s.copyHelps(ctx, like)
-			if err != nil {
-				return err
-			}
-			if helps {
+			if s.copyHelps(ctx, like) {
 				s.changes = append(s.changes, s.addingNode(like))
-				return nil
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // copyHelps reports whether one more node like one that there is fits.
-func (s *search) copyHelps(ctx context.Context, like *corev1.Node) (bool, error) {
+func (s *search) copyHelps(ctx context.Context, like *corev1.Node) bool {
 	b := s.Q.SandboxOf(inspect.NodeName(like.Name))
-	if b == nil || s.Q.Exhausted() {
-		return false, nil
-	}
 	e := whatif.AddNodeEdit{Like: like.Name}
-	fitting, err := fittingOn(ctx, b.World(ctx, []whatif.Edit{e}), e)
-	return fitting.Len() > 0, err
+	return b != nil && !s.Q.Exhausted() && fittingOn(ctx, b.World(ctx, []whatif.Edit{e}), e).Len() > 0
 }
 
 // addingNode is the change that adds a node.
@@ -72,7 +63,7 @@ func (s *search) addingNode(like *corev1.Node) requirement.Change {
 	return requirement.Change{
 		Kind: explain.AddNode, Edits: []whatif.Edit{e}, Cost: requirement.CostMoreNodes, Key: e.Key(),
 		Message: fmt.Sprintf("add a node like %s", like.Name), Like: inspect.NodeName(like.Name),
-		Fitting: func(ctx context.Context) (whatif.NodeSet, error) {
+		Fitting: func(ctx context.Context) whatif.NodeSet {
 			if s.Q.Pod == nil && len(s.Nodes) > whatif.MaxSwept { // of claims, all that reaches the node is in the sandbox
 				return fittingOn(ctx, s.Q.SandboxOf(inspect.NodeName(like.Name)).World(ctx, []whatif.Edit{e}), e)
 			}
@@ -82,13 +73,10 @@ func (s *search) addingNode(like *corev1.Node) requirement.Change {
 }
 
 // fittingOn asks the node that an edit adds to a world.
-func fittingOn(ctx context.Context, w *whatif.World, e whatif.AddNodeEdit) (whatif.NodeSet, error) {
+func fittingOn(ctx context.Context, w *whatif.World, e whatif.AddNodeEdit) whatif.NodeSet {
 	added, ok := w.Cluster.Snapshot().Node(e.Added())
-	if !ok {
-		return whatif.NodeSet{}, nil
-	}
-	if refuses, err := w.DevicesRefuse(ctx, added); refuses || err != nil {
-		return whatif.NodeSet{}, err // whatever the filters say, to ask which takes longer
+	if !ok || w.DevicesRefuse(ctx, added) { // whatever the filters say, to ask which takes longer
+		return whatif.NodeSet{}
 	}
 	return w.Fitting(ctx, []*corev1.Node{added})
 }

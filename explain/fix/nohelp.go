@@ -10,28 +10,25 @@ import (
 
 // noHelp tries to release all claims of a node, and to add nodes, and says what of it does not help. It
 // returns nothing if that would help, or if it is not known.
-func (s *search) noHelp(ctx context.Context) ([]string, error) {
+func (s *search) noHelp(ctx context.Context) []string {
 	claims := false // some node has claims to release
 	nodes := s.addsNode
 	for _, n := range s.Near {
 		b := s.Q.SandboxOf(n.Name)
 		if b == nil {
-			return nil, nil
+			return nil
 		}
 		claims = claims || len(b.Releasable()) > 0
-		o, err := b.Try(ctx, whatif.ReleaseEdits(b.Releasable()))
-		if err != nil || o == whatif.Fits || o == whatif.Undecided {
-			return nil, err
+		o := b.Try(ctx, whatif.ReleaseEdits(b.Releasable()))
+		if o == whatif.Fits || o == whatif.Undecided {
+			return nil
 		}
 		if len(b.Releasable()) < len(b.Holders) && !nodes { // another node has nothing that is held by supposition
-			if o, err = b.Try(ctx, whatif.ReleaseEdits(b.Holders)); err != nil {
-				return nil, err
-			}
-			nodes = o != whatif.Refused
+			nodes = b.Try(ctx, whatif.ReleaseEdits(b.Holders)) != whatif.Refused
 		}
 	}
 	if len(s.Near) == 0 || nodes && !claims {
-		return nil, nil
+		return nil
 	}
 	kinds := "more nodes like the existing ones"
 	different := 0 // the number of nodes that differ for the question
@@ -42,14 +39,14 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 		kinds = fmt.Sprintf("more nodes like the %d closest ones", len(s.Near))
 	}
 	if !claims {
-		return []string{"Adding " + kinds + " does not help"}, nil
+		return []string{"Adding " + kinds + " does not help"}
 	}
 	alone := ""
 	if s.releases {
 		alone = " alone" // a fix releases some and changes more
 	}
 	if nodes {
-		return []string{"Releasing claims" + alone + " does not help"}, nil
+		return []string{"Releasing claims" + alone + " does not help"}
 	}
-	return []string{"Neither releasing claims" + alone + " nor adding " + kinds + " helps"}, nil
+	return []string{"Neither releasing claims" + alone + " nor adding " + kinds + " helps"}
 }

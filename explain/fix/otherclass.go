@@ -15,9 +15,9 @@ import (
 
 // otherClasses proposes other classes of the same driver for requests whose class is in the way, such as that
 // of whole GPUs if no partition is published.
-func (s *search) otherClasses(ctx context.Context) error {
+func (s *search) otherClasses(ctx context.Context) {
 	if s.conflict == nil {
-		return nil
+		return
 	}
 	var tried []whatif.RequestRef
 	for i := range s.conflict.Requirements {
@@ -34,11 +34,7 @@ func (s *search) otherClasses(ctx context.Context) error {
 			if !s.Q.Feasible(edits[0]) {
 				break
 			}
-			node, err := s.FirstFit(ctx, edits)
-			if err != nil {
-				return err
-			}
-			if node != "" {
+			if node := s.FirstFit(ctx, edits); node != "" {
 				s.changes = append(s.changes, requirement.Change{
 					Kind: explain.UseClass, Edits: edits, Node: node, Cost: requirement.CostClassOf + n, Key: fmt.Sprint(at, other),
 					Message: fmt.Sprintf("ask for the device class %s%s instead of %s%s", other, wantsInstead(ctx, s.Q, class, other), name, requirement.ForRequest(s.Q, r)),
@@ -46,7 +42,6 @@ func (s *search) otherClasses(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // classesLike returns the names of other classes whose selectors name the same driver.

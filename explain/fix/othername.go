@@ -20,15 +20,13 @@ import (
 // these are different capacities.
 
 // otherNames proposes the names that devices have.
-func (s *search) otherNames(ctx context.Context) error {
-	devices, err := s.nearDevices(ctx)
-	if err != nil || len(devices) == 0 {
-		return err
+func (s *search) otherNames(ctx context.Context) {
+	devices := s.nearDevices(ctx)
+	if len(devices) == 0 {
+		return
 	}
 	for _, at := range s.Q.RequestRefs() {
-		if err := s.capacityNames(ctx, at, requirement.CapacityNames(devices)); err != nil {
-			return err
-		}
+		s.capacityNames(ctx, at, requirement.CapacityNames(devices))
 	}
 	for c, claim := range s.Q.Claims {
 		if !s.Q.FirstOfTemplate(c) {
@@ -44,20 +42,17 @@ func (s *search) otherNames(ctx context.Context) error {
 			for _, other := range spell.Meant(*name, requirement.AttributeNames(devices)) {
 				e := whatif.AttributeEdit{Claim: c, Constraint: i, Attribute: other}
 				message := fmt.Sprintf("be content with the same %s, as devices name it, instead of the same %s", other, *name)
-				if err := s.tryEdit(ctx, e, explain.DropConstraint, requirement.CostClass, message); err != nil {
-					return err
-				}
+				s.tryEdit(ctx, e, explain.DropConstraint, requirement.CostClass, message)
 			}
 		}
 	}
-	return nil
 }
 
 // capacityNames proposes other names for the capacities of a request.
-func (s *search) capacityNames(ctx context.Context, at whatif.RequestRef, have []resourcev1.QualifiedName) error {
+func (s *search) capacityNames(ctx context.Context, at whatif.RequestRef, have []resourcev1.QualifiedName) {
 	asked := *whatif.FieldsOf(s.Q.Claims, at).Capacity
 	if asked == nil || !s.Q.FirstOfTemplate(at.Claim) {
-		return nil
+		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked.Requests)) {
 		if slices.Contains(have, name) {
@@ -69,32 +64,23 @@ func (s *search) capacityNames(ctx context.Context, at whatif.RequestRef, have [
 			}
 			e := whatif.CapacityNameEdit{At: at, Capacity: name, Name: other}
 			message := fmt.Sprintf("ask for the capacity %s, as devices name it, instead of %s%s", other, name, s.forRequest(at))
-			if err := s.tryEdit(ctx, e, explain.UseCapacity, requirement.CostClass, message); err != nil {
-				return err
-			}
+			s.tryEdit(ctx, e, explain.UseCapacity, requirement.CostClass, message)
 		}
 	}
-	return nil
 }
 
 // nearDevices are the devices that requests see on the nodes that come nearest.
-func (s *search) nearDevices(ctx context.Context) ([]*allocator.ExaminedDevice, error) {
+func (s *search) nearDevices(ctx context.Context) []*allocator.ExaminedDevice {
 	var out []*allocator.ExaminedDevice
 	for _, b := range s.NearSandboxes() {
-		requests, err := b.RequestsExamined(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i := range requests {
-			out = append(out, requirement.DevicesWithout(&requests[i], allocator.ClassSelectorRejected)...)
+		for _, r := range b.RequestsExamined(ctx) {
+			out = append(out, requirement.DevicesWithout(&r, allocator.ClassSelectorRejected)...)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // lessOfImplied proposes to ask for amounts of capacities for which requests ask for none.
-func (s *search) lessOfImplied(ctx context.Context) error {
-	changes, err := requirement.LessOfImplied(ctx, s.ClusterSandbox)
-	s.changes = append(s.changes, changes...)
-	return err
+func (s *search) lessOfImplied(ctx context.Context) {
+	s.changes = append(s.changes, requirement.LessOfImplied(ctx, s.ClusterSandbox)...)
 }

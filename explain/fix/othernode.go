@@ -23,13 +23,13 @@ func outOfReach(q *whatif.Question, node *corev1.Node) bool {
 }
 
 // otherNodes proposes nodes that were not asked.
-func (s *search) otherNodes(ctx context.Context) error {
+func (s *search) otherNodes(ctx context.Context) {
 	q := s.Q
 	if q.Partial {
-		return nil // the other nodes were asked for something else, and refused
+		return // the other nodes were asked for something else, and refused
 	}
 	if len(s.Nodes) == len(q.Cluster.Snapshot().Nodes()) {
-		return nil
+		return
 	}
 	asked := map[string]bool{}
 	for _, node := range s.Nodes {
@@ -42,11 +42,11 @@ func (s *search) otherNodes(ctx context.Context) error {
 		}
 	}
 	if len(other) == 0 {
-		return nil
+		return
 	}
-	fitting, _, err := q.AsIs(ctx, nil).Sweep(ctx, other) // whoever names a node is not concerned with the others
-	if err != nil || fitting.Len() == 0 {
-		return err
+	fitting, _ := q.AsIs(ctx, nil).Sweep(ctx, other) // whoever names a node is not concerned with the others
+	if fitting.Len() == 0 {
+		return
 	}
 	node := fitting.First()
 	message := fmt.Sprintf("use node %s", node)
@@ -56,9 +56,8 @@ func (s *search) otherNodes(ctx context.Context) error {
 	at, _ := q.Cluster.Snapshot().Node(node)
 	s.changes = append(s.changes, requirement.Change{
 		Kind: explain.UseNode, Node: node, NamesNode: true, Cost: requirement.CostNode, Key: string(node), Message: message,
-		Fitting: func(context.Context) (whatif.NodeSet, error) { // the node was just asked
-			return whatif.NodeSet{Nodes: []*corev1.Node{at}, Lists: [][]int{{0}}}, nil
+		Fitting: func(context.Context) whatif.NodeSet { // the node was just asked
+			return whatif.NodeSet{Nodes: []*corev1.Node{at}, Lists: [][]int{{0}}}
 		},
 	})
-	return nil
 }

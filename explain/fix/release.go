@@ -27,28 +27,21 @@ const (
 
 // release proposes the sets of claims to release that disturb least, on the nodes that come nearest and on
 // some with claims that nobody uses.
-func (s *search) release(ctx context.Context) error {
+func (s *search) release(ctx context.Context) {
 	var found []requirement.Change
 	for _, name := range s.releaseNodes() {
 		b := s.Q.SandboxOf(name)
 		if b == nil || len(b.Releasable()) == 0 {
 			continue
 		}
-		if o, _, err := whatif.OutcomeOf(ctx, b.Cluster(s.Q.Draft(nil)), b.Node, s.Q.Claims); err != nil {
-			return err
-		} else if o == whatif.Fits {
+		o, _, err := whatif.OutcomeOf(ctx, b.Cluster(s.Q.Draft(nil)), b.Node, s.Q.Claims)
+		if s.Q.Fail(err); o == whatif.Fits {
 			continue // it has the devices; what is missing there is something else that pods take
 		}
-		if o, err := b.Try(ctx, whatif.ReleaseEdits(b.Releasable())); err != nil {
-			return err
-		} else if o != whatif.Fits {
+		if !releaseHelps(ctx, b, b.Releasable()...) {
 			continue
 		}
-		sets, err := s.releaseOn(ctx, b)
-		if err != nil {
-			return err
-		}
-		for _, refs := range sets {
+		for _, refs := range s.releaseOn(ctx, b) {
 			if !slices.ContainsFunc(found, func(c requirement.Change) bool { return slices.Equal(c.Claims, refs) }) {
 				found = append(found, s.releaseChange(refs, name))
 			}
@@ -57,34 +50,26 @@ func (s *search) release(ctx context.Context) error {
 	slices.SortStableFunc(found, func(a, b requirement.Change) int { return a.Cost - b.Cost })
 	seen := map[string]bool{}
 	for i := range found[:min(len(found), maxReleases)] {
-		c, err := s.fewestReleases(ctx, found[i])
-		if err != nil {
-			return err
-		}
+		c := s.fewestReleases(ctx, found[i])
 		if !seen[c.Key] {
 			s.changes = append(s.changes, c)
 		}
 		seen[c.Key] = true
 	}
-	return nil
 }
 
 // fewestReleases leaves out claims that need not be released, since with the others the question fits on some
 // other node.
-func (s *search) fewestReleases(ctx context.Context, c requirement.Change) (requirement.Change, error) {
+func (s *search) fewestReleases(ctx context.Context, c requirement.Change) requirement.Change {
 	for i := 0; i < len(c.Claims) && len(c.Claims) > 1; {
 		less := slices.Delete(slices.Clone(c.Claims), i, i+1)
-		fitting, err := s.FittingWith(ctx, whatif.ReleaseEdits(less), "")
-		switch {
-		case err != nil:
-			return c, err
-		case fitting.Len() > 0:
-			c = s.releaseChange(less, fitting.First())
-		default:
+		if node := s.FittingWith(ctx, whatif.ReleaseEdits(less), "").First(); node != "" {
+			c = s.releaseChange(less, node)
+		} else {
 			i++
 		}
 	}
-	return c, nil
+	return c
 }
 
 // releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not
@@ -147,94 +132,70 @@ func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
 // releaseOn returns sets of claims of a node whose release helps: all of one claim, the cheapest first, or
 // else one of two claims. A set from which no claim can be left out is added if it costs less, or if no set
 // of one was found.
-func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect.ClaimRef, error) {
+func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) [][]inspect.ClaimRef {
 	holders := on.Releasable()
 	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {
 		return requirement.ReleaseCost(s.Q, a) - requirement.ReleaseCost(s.Q, b)
 	})
 	few := len(holders) <= maxReleaseHolders
 	var out [][]inspect.ClaimRef
-	var err error
 	if few {
-		if out, err = helpfulSingles(ctx, on, holders); err != nil {
-			return nil, err
-		}
+		out = helpfulSingles(ctx, on, holders)
 	}
 	if len(out) > 0 && s.Q.Cluster.Snapshot().Idle(out[0][0]) {
-		return out, nil
+		return out
 	}
-	set, err := helpfulSet(ctx, on, holders)
-	if err != nil {
-		return nil, err
-	}
+	set := helpfulSet(ctx, on, holders)
 	if len(out) == 0 && len(set) > 2 && few {
-		pair, err := helpfulPair(ctx, on, holders)
-		if err != nil {
-			return nil, err
-		}
-		if pair != nil {
-			return [][]inspect.ClaimRef{pair, set}, nil
+		if pair := helpfulPair(ctx, on, holders); pair != nil {
+			return [][]inspect.ClaimRef{pair, set}
 		}
 	}
 	if len(set) > 0 && (len(out) == 0 || requirement.ReleaseCost(s.Q, set...) < requirement.ReleaseCost(s.Q, out[0]...)) {
 		slices.SortFunc(set, whatif.CompareRefs)
 		out = append(out, set)
 	}
-	return out, nil
+	return out
 }
 
 // releaseHelps reports whether the node of a sandbox fits once claims are released.
-func releaseHelps(ctx context.Context, on *whatif.Sandbox, refs ...inspect.ClaimRef) (bool, error) {
-	o, err := on.Try(ctx, whatif.ReleaseEdits(refs))
-	return o == whatif.Fits, err
+func releaseHelps(ctx context.Context, on *whatif.Sandbox, refs ...inspect.ClaimRef) bool {
+	return on.Try(ctx, whatif.ReleaseEdits(refs)) == whatif.Fits
 }
 
 // helpfulSingles returns the claims that it helps to release, each as a set.
-func helpfulSingles(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([][]inspect.ClaimRef, error) {
+func helpfulSingles(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) [][]inspect.ClaimRef {
 	var out [][]inspect.ClaimRef
 	for _, ref := range holders {
-		ok, err := releaseHelps(ctx, on, ref)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if releaseHelps(ctx, on, ref) {
 			out = append(out, []inspect.ClaimRef{ref})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // helpfulPair returns the first two claims that it helps to release together, or nil if there are none. A
 // pair comes before others whose second claim comes later.
-func helpfulPair(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([]inspect.ClaimRef, error) {
+func helpfulPair(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) []inspect.ClaimRef {
 	for i := range holders {
 		for j := range i {
-			ok, err := releaseHelps(ctx, on, holders[j], holders[i])
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				return []inspect.ClaimRef{holders[j], holders[i]}, nil
+			if releaseHelps(ctx, on, holders[j], holders[i]) {
+				return []inspect.ClaimRef{holders[j], holders[i]}
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // helpfulSet returns a set of claims that it helps to release, and from which none can be left out. It must
 // help to release all of them. The dearest are left out first, so what remains is what disturbs least, or
 // nearly so.
-func helpfulSet(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([]inspect.ClaimRef, error) {
+func helpfulSet(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) []inspect.ClaimRef {
 	set := slices.Clone(holders)
 	for i := len(set) - 1; i >= 0; i-- {
-		fewer := slices.Delete(slices.Clone(set), i, i+1)
-		ok, err := releaseHelps(ctx, on, fewer...)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if fewer := slices.Delete(slices.Clone(set), i, i+1); releaseHelps(ctx, on, fewer...) {
 			set = fewer
 		}
 	}
-	return set, nil
+	return set
 }

@@ -23,7 +23,7 @@ const maxFound = 8
 
 // proposers propose changes, one kind each. Later ones depend on what was found before. A new kind of
 // proposal is a method of search and a line in this table.
-var proposers = []func(*search, context.Context) error{
+var proposers = []func(*search, context.Context){
 	(*search).relaxEach,
 	(*search).deleteRules,
 	(*search).otherNames,
@@ -59,7 +59,7 @@ type search struct {
 
 // newSearch prepares a search on ranked nodes. The node of the conflict becomes the first of them, since what
 // helps there is of most interest.
-func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists, ranked []whatif.RankedNode, c *conflict.Conflict) (*search, error) {
+func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists, ranked []whatif.RankedNode, c *conflict.Conflict) *search {
 	if c != nil {
 		at := slices.IndexFunc(ranked, func(n whatif.RankedNode) bool { return n.Name == c.Node })
 		ranked = append([]whatif.RankedNode{ranked[at]}, slices.Delete(slices.Clone(ranked), at, at+1)...)
@@ -67,11 +67,7 @@ func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists
 	s := &search{ClusterSandbox: whatif.NewClusterSandbox(q, ranked), conflict: c, lists: lists}
 	seen := map[string]bool{}
 	for _, b := range s.NearSandboxes() {
-		all, err := lists.On(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range all {
+		for _, r := range lists.On(ctx, b) {
 			if key := r.Key(); !seen[key] {
 				seen[key] = true
 				if q.Feasible(r.Relaxing()) {
@@ -82,15 +78,13 @@ func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists
 			}
 		}
 	}
-	return s, nil
+	return s
 }
 
 // run lets all proposers propose changes, and returns those that help.
-func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
+func (s *search) run(ctx context.Context) []explain.Fix {
 	for _, propose := range proposers {
-		if err := propose(s, ctx); err != nil {
-			return nil, err
-		}
+		propose(s, ctx)
 	}
 	if s.foundInReach() {
 		// A class belongs to everybody. It is not to be changed when something else helps.
@@ -100,10 +94,8 @@ func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
 }
 
 // runForReason is run for changes that only ask for less of a request.
-func (s *search) runForReason(ctx context.Context) ([]explain.Fix, error) {
-	if err := s.relaxEach(ctx); err != nil {
-		return nil, err
-	}
+func (s *search) runForReason(ctx context.Context) []explain.Fix {
+	s.relaxEach(ctx)
 	s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool {
 		return c.Kind != explain.ReduceCount && c.Kind != explain.ReduceCapacity || len(c.Also) > 0
 	})
@@ -153,53 +145,41 @@ func (s *search) compareChanges(a, b requirement.Change) int {
 
 // relaxEach gives up each requirement by itself and, if that helps, proposes to give up as little of it as
 // helps.
-func (s *search) relaxEach(ctx context.Context) error {
+func (s *search) relaxEach(ctx context.Context) {
 	for i := range s.requirements {
 		r := &s.requirements[i]
 		if r.OfOthers {
 			continue
 		}
-		node, err := s.FirstFit(ctx, []whatif.Edit{r.Relaxing()})
-		if err != nil {
-			return err
-		}
+		node := s.FirstFit(ctx, []whatif.Edit{r.Relaxing()})
 		var found []requirement.Change
 		if prober, ok := r.Relaxable.(requirement.Prober); ok && node == "" {
-			found, err = prober.Probe(ctx, s.ClusterSandbox)
+			found = prober.Probe(ctx, s.ClusterSandbox)
 		} else if node != "" {
-			found, err = r.Propose(ctx, s.ClusterSandbox, node)
-		}
-		if err != nil {
-			return err
+			found = r.Propose(ctx, s.ClusterSandbox, node)
 		}
 		s.changes = append(s.changes, found...)
 	}
-	return nil
 }
 
 // verify makes each change to the whole snapshot, the cheapest first, and keeps what helps.
-func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
+func (s *search) verify(ctx context.Context) []explain.Fix {
 	slices.SortStableFunc(s.changes, s.compareChanges)
 	var out []explain.Fix
 	for i := range s.changes {
 		if len(out) == maxFound {
 			break
 		}
-		f, err := s.confirm(ctx, &s.changes[i])
-		if err != nil {
-			return nil, err
-		}
+		f := s.confirm(ctx, &s.changes[i])
 		if f == nil {
 			continue
 		}
-		if f.OtherBlockers, err = s.otherBlockers(ctx, &s.changes[i]); err != nil {
-			return nil, err
-		}
+		f.OtherBlockers = s.otherBlockers(ctx, &s.changes[i])
 		out = append(out, *f)
 		s.releases, s.addsNode = s.releases || len(f.Claims) > 0, s.addsNode || f.Like != ""
 	}
 	sortByActor(out, s.Q.Subject)
-	return out, nil
+	return out
 }
 
 // sortByActor puts those fixes first that are sure to leave the scheduler time, and of these those that the
@@ -212,18 +192,18 @@ func sortByActor(fixes []explain.Fix, of explain.Subject) {
 
 // confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes).
 // It returns nil when the change does not help.
-func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.Fix, error) {
+func (s *search) confirm(ctx context.Context, c *requirement.Change) *explain.Fix {
 	if !s.writable(ctx, c) || s.endsOwnClaim(c) {
-		return nil, nil
+		return nil
 	}
 	find := c.Fitting
 	if find == nil {
-		find = func(ctx context.Context) (whatif.NodeSet, error) { return s.FittingWith(ctx, c.Edits, c.Node) }
+		find = func(ctx context.Context) whatif.NodeSet { return s.FittingWith(ctx, c.Edits, c.Node) }
 	}
-	fitting, err := find(ctx)
+	fitting := find(ctx)
 	n := fitting.Len()
-	if err != nil || n == 0 {
-		return nil, err
+	if n == 0 {
+		return nil
 	}
 	node := fitting.First()
 	if fitting.Contains(c.Node) {
@@ -234,13 +214,12 @@ func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.F
 	if n > 1 {
 		where = "on " + string(node) + " "
 	}
-	text, err := s.tradeoff(ctx, c, node, where)
-	f.Message += text
+	f.Message += s.tradeoff(ctx, c, node, where)
 	if fitting.Risk == explain.MayTimeOut {
 		f.Timeout = explain.MayTimeOut
 		f.Message += "; the scheduler's own search may take longer than its timeout then"
 	}
-	return f, err
+	return f
 }
 
 // describe makes a fix of a change that helps on a number of nodes, one of which is given.

@@ -28,21 +28,14 @@ func FindForAbort(ctx context.Context, q *whatif.Question, e *explain.Explanatio
 		return nil
 	}
 	e.Failure = failureOf(ctx, q, abort)
-	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
-	if err != nil {
-		return err
-	}
+	s := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	for _, method := range []repairMethod{respell, guard, drop} {
 		r := &selectorRepair{search: s, method: method, lacks: map[failingTerm][]string{}, respelled: map[failingTerm]respelling{}}
-		f, err := r.run(ctx, abort)
-		if err != nil {
-			return err
-		}
-		if f != nil {
+		if f := r.run(ctx, abort); f != nil {
 			e.Fixes = append(e.Fixes, *f)
 		}
 	}
-	return nil
+	return q.Err()
 }
 
 // repairMethod is what is done to terms that fail.
@@ -78,26 +71,23 @@ type failingTerm struct {
 
 // run returns the fix that repairs all terms that fail, beginning with what made the scheduler abort. It
 // returns nil if the method does not help.
-func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) (*explain.Fix, error) {
+func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) *explain.Fix {
 	for range maxRounds {
 		if !r.collect(ctx, abort) {
-			return nil, nil // another reason, which no change of a term removes
+			return nil // another reason, which no change of a term removes
 		}
 		change := r.change()
-		fitting, next, err := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Nodes)
-		if err != nil {
-			return nil, err
-		}
+		fitting, next := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Nodes)
 		if next != nil {
 			abort = next
 			continue
 		}
 		if fitting.Len() == 0 {
-			return nil, nil
+			return nil
 		}
-		return r.describe(ctx, &change, fitting.First(), fitting.Len()), nil
+		return r.describe(ctx, &change, fitting.First(), fitting.Len())
 	}
-	return nil, nil
+	return nil
 }
 
 // collect adds the terms that fail for the device of an abort, and the fields that it lacks. It reports

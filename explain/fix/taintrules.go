@@ -23,7 +23,7 @@ type ruledTaint struct {
 // deleteRules proposes to delete the DeviceTaintRules behind taints which it helps to tolerate, or which
 // nobody can tolerate: one by itself, or if that does not help all that set the taint. Drivers may set the
 // same taint themselves.
-func (s *search) deleteRules(ctx context.Context) error {
+func (s *search) deleteRules(ctx context.Context) {
 	done := map[string]bool{}
 	taints := slices.Clone(s.ruled)
 	for _, c := range s.changes {
@@ -47,17 +47,12 @@ func (s *search) deleteRules(ctx context.Context) error {
 				continue
 			}
 			done[change.Key] = true
-			fitting, err := s.FittingWith(ctx, change.Edits, change.Node)
-			if err != nil {
-				return err
-			}
-			if fitting.Len() > 0 {
+			if s.FittingWith(ctx, change.Edits, change.Node).Len() > 0 {
 				helped = true
 				s.changes = append(s.changes, change)
 			}
 		}
 	}
-	return nil
 }
 
 // deletingRules is the change that deletes rules, of which a node has the taint.

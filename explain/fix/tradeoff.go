@@ -33,19 +33,19 @@ type less struct {
 
 // tradeoff says in parentheses, after where, what the devices that a change gives on a node have less of. It
 // is "" if that is nothing, or if it is not known.
-func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspect.NodeName, where string) (string, error) {
+func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspect.NodeName, where string) string {
 	b := s.Q.SandboxOf(node)
 	if b == nil || s.Q.Exhausted() || !slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { return admits(e) || noAmount(e) }) {
-		return "", nil
+		return ""
 	}
 	d := s.Q.Draft(c.Edits)
 	result, err := b.Cluster(d).Allocate(ctx, b.Node, d.Result(ctx), nil)
-	if err != nil || result.Outcome != allocator.Allocated {
-		return "", ctx.Err() // what it gives is not known
+	if s.Q.Fail(ctx.Err()); err != nil || result.Outcome != allocator.Allocated {
+		return "" // what it gives is not known
 	}
 	s.Q.Spent += result.Steps
 	if text := share(s.Q, c, result); text != "" {
-		return fmt.Sprintf(" (%s%s)", where, text), nil
+		return fmt.Sprintf(" (%s%s)", where, text)
 	}
 	var found []less
 	var compared []whatif.RequestRef
@@ -58,15 +58,11 @@ func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspe
 			continue
 		}
 		compared = append(compared, at)
-		others, err := accepted(ctx, s.ClusterSandbox, at)
-		if err != nil {
-			return "", err
-		}
-		found = append(found, compare(picked(b, result, at), others, capacityNamed(s.Q, e))...)
+		found = append(found, compare(picked(b, result, at), accepted(ctx, s.ClusterSandbox, at), capacityNamed(s.Q, e))...)
 	}
 	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
 	if len(found) == 0 {
-		return "", nil
+		return ""
 	}
 	var texts []string
 	for i := range found {
@@ -76,7 +72,7 @@ func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspe
 	if s.Cut {
 		of = ", as the nearest nodes have"
 	}
-	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(texts, maxLess), of), nil
+	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(texts, maxLess), of)
 }
 
 // admits reports whether an edit lets a request have devices that it did not accept.
@@ -147,13 +143,9 @@ func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) [
 
 // accepted returns the devices, on the nodes that come nearest, that the selectors of a request accept,
 // whatever else is in the way.
-func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) ([]*resourcev1.Device, error) {
-	examined, err := c.Examined(ctx)
-	if err != nil {
-		return nil, err
-	}
+func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) []*resourcev1.Device {
 	var out []*resourcev1.Device
-	for _, r := range examined {
+	for _, r := range c.Examined(ctx) {
 		if whatif.RefOf(r) != at {
 			continue
 		}
@@ -161,7 +153,7 @@ func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRe
 			out = append(out, d.Device)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // compare returns the capacities of which one of some devices has less than each of the others, except one

@@ -27,19 +27,14 @@ const (
 
 // changeVolumes proposes that volume claims of the pod that have no volume yet ask for less, or for another
 // storage class.
-func (s *search) changeVolumes(ctx context.Context) error {
+func (s *search) changeVolumes(ctx context.Context) {
 	if s.Q.Pod == nil {
-		return nil
+		return
 	}
 	for _, v := range s.refusedVolumes() {
-		if err := s.lessVolume(ctx, v); err != nil {
-			return err
-		}
-		if err := s.otherStorageClass(ctx, v); err != nil {
-			return err
-		}
+		s.lessVolume(ctx, v)
+		s.otherStorageClass(ctx, v)
 	}
-	return nil
 }
 
 // refusedVolume is a volume claim without a volume, because of which nodes near by refuse the pod.
@@ -101,29 +96,24 @@ func (s *search) sizesOf(claim *corev1.PersistentVolumeClaim) []int64 {
 }
 
 // lessVolume proposes the largest size with which the pod fits somewhere.
-func (s *search) lessVolume(ctx context.Context, v *refusedVolume) error {
+func (s *search) lessVolume(ctx context.Context, v *refusedVolume) {
 	for _, bytes := range v.sizes {
 		size := resource.NewQuantity(bytes, resource.BinarySI)
 		c := requirement.Change{
 			Kind: explain.ReduceVolume, Edits: []whatif.Edit{whatif.VolumeClaimEdit{Namespace: v.Namespace, Name: v.Name, Size: size}},
 			Cost: requirement.CostValue, Message: fmt.Sprintf("ask for %s at most in the volume claim %s", size, v.Name),
 		}
-		nodes, err := s.helpsVolume(ctx, &c)
-		if err != nil {
-			return err
-		}
-		if nodes > 0 {
+		if s.helpsVolume(ctx, &c) > 0 {
 			s.changes = append(s.changes, c)
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 // otherStorageClass proposes those of the other storage classes with which the pod fits on most nodes.
-func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) error {
+func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) {
 	if _, annotated := v.Annotations[corev1.BetaStorageClassAnnotation]; annotated {
-		return nil
+		return
 	}
 	type proposal struct {
 		requirement.Change
@@ -139,11 +129,7 @@ func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) error 
 			Kind: explain.ChangeStorageClass, Edits: []whatif.Edit{whatif.VolumeClaimEdit{Namespace: v.Namespace, Name: v.Name, Class: class.Name}},
 			Cost: requirement.CostClass, Message: fmt.Sprintf("ask for a volume of class %s in the volume claim %s", class.Name, v.Name),
 		}
-		nodes, err := s.helpsVolume(ctx, &c)
-		if err != nil {
-			return err
-		}
-		if nodes > 0 {
+		if nodes := s.helpsVolume(ctx, &c); nodes > 0 {
 			found = append(found, proposal{c, nodes})
 		}
 	}
@@ -151,7 +137,6 @@ func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) error 
 	for i := range found[:min(len(found), maxClassChanges)] {
 		s.changes = append(s.changes, found[i].Change)
 	}
-	return nil
 }
 
 // provisioned reports whether something is known to make volumes of a storage class, or nothing needs to:
@@ -171,11 +156,8 @@ func (s *search) provisioned(class *storagev1.StorageClass) bool {
 const provisionedBy = "pv.kubernetes.io/provisioned-by"
 
 // helpsVolume tells on how many nodes the pod fits with a change, and notes one of them.
-func (s *search) helpsVolume(ctx context.Context, c *requirement.Change) (int, error) {
-	fitting, err := s.FittingWith(ctx, c.Edits, "")
-	if err != nil || fitting.Len() == 0 {
-		return 0, err
-	}
+func (s *search) helpsVolume(ctx context.Context, c *requirement.Change) int {
+	fitting := s.FittingWith(ctx, c.Edits, "")
 	c.Key, c.Node = c.Edits[0].Key(), fitting.First()
-	return fitting.Len(), nil
+	return fitting.Len()
 }

@@ -25,8 +25,7 @@ const maxCapacitiesTried = 16
 // capacityRequirement is a requested capacity. It is given up by asking for the least amount, or for none at
 // all on a node where no device has the capacity. (Not to ask for any may be to ask for the whole.)
 type capacityRequirement struct {
-	explain.Requirement
-	edit whatif.CapacityEdit
+	relaxable[whatif.CapacityEdit]
 	// wanted is the amount that is asked for or, if none is, the one that the request gets.
 	wanted resource.Quantity
 	// implied says that the request asks for no amount.
@@ -46,10 +45,8 @@ func listCapacities(_ context.Context, s *site) []Relaxable {
 			path := fmt.Sprintf("%s.capacity.requests[%q]", s.Q.Path(whatif.RefOf(r)), name)
 			needs := with(s.about(r, explain.CapacityRequired, path, "%s needs %s of %s on each device", r.Name, amount.String(), name), s.amountsLeft(r, name))
 			needs.Capacity, needs.Amount = name, amount.String()
-			out = append(out, capacityRequirement{
-				needs,
-				whatif.CapacityEdit{At: whatif.RefOf(r), Capacity: name, Amount: leastAmount(r, name)}, amount, false,
-			})
+			edit := whatif.CapacityEdit{At: whatif.RefOf(r), Capacity: name, Amount: leastAmount(r, name)}
+			out = append(out, capacityRequirement{relaxable[whatif.CapacityEdit]{needs, edit, 2, CostDrop}, amount, false})
 		}
 	}
 	return out
@@ -140,26 +137,18 @@ func amountLeft(b *whatif.Sandbox, id inspect.DeviceID, name resourcev1.Qualifie
 	return left
 }
 
-func (r capacityRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r capacityRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r capacityRequirement) Effort(*whatif.Question) int    { return 2 }
-func (r capacityRequirement) Price(*whatif.Question) int     { return CostDrop }
-
 // Propose finds the largest amount that is to be had: first among those that devices have left, then any. To
 // ask for less never fits worse.
-func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
 	if r.edit.Amount == nil {
 		return []Change{{
 			Kind: explain.ReduceCapacity, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: r.edit.Key(),
 			Message: r.drop(c.Q),
-		}}, nil
+		}}
 	}
-	best, at, err := r.largestLeft(ctx, c, r.wanted)
-	if err == nil && at == "" {
-		best, at, err = r.largestAmount(ctx, c, r.wanted, node)
-	}
-	if err != nil {
-		return nil, err
+	best, at := r.largestLeft(ctx, c, r.wanted)
+	if at == "" {
+		best, at = r.largestAmount(ctx, c, r.wanted, node)
 	}
 	message := fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, r.wanted.String(), ForRequest(c.Q, &r.Requirement))
 	if r.implied {
@@ -168,7 +157,7 @@ func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandb
 	return []Change{{
 		Kind: explain.ReduceCapacity, Edits: []whatif.Edit{best}, Node: at, Cost: CostValue, Key: fmt.Sprint(best.Key(), best.Amount),
 		Message: message,
-	}}, nil
+	}}
 }
 
 func (r capacityRequirement) drop(q *whatif.Question) string {
@@ -176,46 +165,43 @@ func (r capacityRequirement) drop(q *whatif.Question) string {
 }
 
 // largestLeft tries the amounts that devices have left, the largest first. The node is "" when none helps.
-func (r capacityRequirement) largestLeft(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity) (whatif.CapacityEdit, inspect.NodeName, error) {
+func (r capacityRequirement) largestLeft(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity) (whatif.CapacityEdit, inspect.NodeName) {
 	amounts := amountsBelow(c, r.edit.Capacity, wanted)
 	for i := range amounts[:min(len(amounts), maxCapacitiesTried)] {
 		e := r.edit
 		e.Amount = &amounts[i]
-		if at, err := c.FirstFit(ctx, []whatif.Edit{e}); err != nil || at != "" {
-			return e, at, err
+		if at := c.FirstFit(ctx, []whatif.Edit{e}); at != "" {
+			return e, at
 		}
 	}
-	return r.edit, "", nil
+	return r.edit, ""
 }
 
 // largestAmount searches by halves between an amount that fits and the wanted one, which does not.
-func (r capacityRequirement) largestAmount(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity, node inspect.NodeName) (whatif.CapacityEdit, inspect.NodeName, error) {
+func (r capacityRequirement) largestAmount(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity, node inspect.NodeName) (whatif.CapacityEdit, inspect.NodeName) {
 	best := r.edit
 	low, high := best.Amount.Value(), wanted.Value()
 	for high-low > 1 {
 		e := best
 		e.Amount = resource.NewQuantity(low+(high-low)/2, wanted.Format)
-		at, err := c.FirstFit(ctx, []whatif.Edit{e})
-		if err != nil {
-			return best, node, err
-		}
+		at := c.FirstFit(ctx, []whatif.Edit{e})
 		if at == "" {
 			high = e.Amount.Value()
 			continue
 		}
 		low, best, node = e.Amount.Value(), e, at
 	}
-	return best, node, nil
+	return best, node
 }
 
-func (r capacityRequirement) Combine(_ context.Context, c *Combination, _ int) (Part, error) {
+func (r capacityRequirement) Combine(_ context.Context, c *Combination, _ int) Part {
 	if r.edit.Amount != nil {
 		return Part{
 			explain.ReduceCapacity, fmt.Sprint(r.edit.Key(), r.edit.Amount),
 			fmt.Sprintf("ask for the least of %s%s", r.edit.Capacity, ForRequest(c.Q, &r.Requirement)),
-		}, nil
+		}
 	}
-	return Part{explain.ReduceCapacity, r.edit.Key(), r.drop(c.Q)}, nil
+	return Part{explain.ReduceCapacity, r.edit.Key(), r.drop(c.Q)}
 }
 
 // amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared

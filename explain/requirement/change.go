@@ -55,7 +55,7 @@ type Change struct {
 	Like inspect.NodeName
 	// Fitting, if not nil, finds the nodes that fit with the change; otherwise all are asked with the edits
 	// made.
-	Fitting func(ctx context.Context) (whatif.NodeSet, error)
+	Fitting func(ctx context.Context) whatif.NodeSet
 }
 
 // ForRequest names the request of a requirement where there are several, and always a subrequest.

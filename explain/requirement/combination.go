@@ -28,13 +28,12 @@ type Part struct {
 }
 
 // helpsWith puts another edit in the place of one if all together still help.
-func (c *Combination) helpsWith(ctx context.Context, i int, other whatif.Edit) (bool, error) {
+func (c *Combination) helpsWith(ctx context.Context, i int, other whatif.Edit) bool {
 	tried := slices.Clone(c.Edits)
 	tried[i] = other
-	o, err := c.On.Try(ctx, tried)
-	if err != nil || o != whatif.Fits {
-		return false, err
+	if c.On.Try(ctx, tried) != whatif.Fits {
+		return false
 	}
 	c.Edits = tried
-	return true, nil
+	return true
 }

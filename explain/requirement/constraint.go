@@ -21,8 +21,7 @@ var constraintKind = Kind{name: explain.ConstraintRequired, Importance: 4, list:
 
 // constraintRequirement is a constraint between the devices of a claim. It is given up by dropping it.
 type constraintRequirement struct {
-	explain.Requirement
-	edit whatif.ConstraintEdit
+	relaxable[whatif.ConstraintEdit]
 }
 
 func listConstraints(_ context.Context, s *site) []Relaxable {
@@ -41,7 +40,9 @@ func listConstraints(_ context.Context, s *site) []Relaxable {
 				text = strings.Join(constraint.Requests, ", ") + " " + text
 			}
 			r := s.ofClaim(c, explain.ConstraintRequired, fmt.Sprintf("%s.devices.constraints[%d]", s.Q.SpecPath(), i), "%s", text)
-			out = append(out, constraintRequirement{with(r, s.constrainedValues(c, i)), whatif.ConstraintEdit{Claim: c, Constraint: i}})
+			out = append(out, constraintRequirement{relaxable[whatif.ConstraintEdit]{
+				with(r, s.constrainedValues(c, i)), whatif.ConstraintEdit{Claim: c, Constraint: i}, 2, CostDrop,
+			}})
 		}
 	}
 	return out
@@ -197,14 +198,9 @@ func derives(claim *resourcev1.ResourceClaim, name resourcev1.FullyQualifiedName
 	})
 }
 
-func (r constraintRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r constraintRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r constraintRequirement) Effort(*whatif.Question) int    { return 2 }
-func (r constraintRequirement) Price(*whatif.Question) int     { return CostDrop }
-
 // Propose tries to take single requests out of the constraint, then a wider attribute, and proposes to drop
 // it.
-func (r constraintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+func (r constraintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
 	claim := c.Q.Claims[r.edit.Claim]
 	names := claim.Spec.Devices.Constraints[r.edit.Constraint].Requests
 	if len(names) == 0 {
@@ -219,29 +215,21 @@ func (r constraintRequirement) Propose(ctx context.Context, c *whatif.ClusterSan
 		}
 		e := r.edit
 		e.Requests = slices.Delete(slices.Clone(names), i, i+1)
-		at, err := c.FirstFit(ctx, []whatif.Edit{e})
-		if err != nil {
-			return nil, err
-		}
-		if at != "" {
+		if at := c.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 			out = append(out, Change{
 				Kind: explain.DropConstraint, Edits: []whatif.Edit{e}, Node: at, Cost: costNarrow, Key: fmt.Sprintf("%s %q", e.Key(), e.Requests),
 				Message: fmt.Sprintf("leave %s out of the constraint: %s", names[i], r.Message),
 			})
 		}
 	}
-	wider, err := r.widen(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(out, wider...), Change{
+	return append(append(out, r.widen(ctx, c)...), Change{
 		Kind: explain.DropConstraint, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: fmt.Sprint(r.edit),
 		Message: r.drop(),
-	}), nil
+	})
 }
 
 func (r constraintRequirement) drop() string { return "drop the constraint: " + r.Message }
 
-func (r constraintRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{explain.DropConstraint, fmt.Sprint(r.edit), r.drop()}, nil
+func (r constraintRequirement) Combine(context.Context, *Combination, int) Part {
+	return Part{explain.DropConstraint, fmt.Sprint(r.edit), r.drop()}
 }

@@ -16,32 +16,24 @@ import (
 var countKind = Kind{name: explain.CountRequired, Importance: 1, list: listCounts}
 
 // countRequirement is a number of devices above one, or all devices. It is given up by asking for one.
-type countRequirement struct {
-	explain.Requirement
-	edit whatif.CountEdit
-}
+type countRequirement struct{ relaxable[whatif.CountEdit] }
 
 func listCounts(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for i := range s.exam.Requests {
 		r := &s.exam.Requests[i]
-		path := s.Q.Path(whatif.RefOf(r))
+		field, what := ".count", fmt.Sprintf("needs %d devices", r.Needed)
 		switch {
+		case r.All && r.Needed > 1:
+			field, what = ".allocationMode", fmt.Sprintf("wants all %d devices that match", r.Needed)
 		case r.All:
-			what := "all devices that match"
-			if r.Needed > 1 {
-				what = fmt.Sprintf("all %d devices that match", r.Needed)
-			}
-			out = append(out, countRequirement{
-				with(s.about(r, explain.CountRequired, path+".allocationMode", "%s wants %s", r.Name, what), fitting(r)),
-				whatif.CountEdit{At: whatif.RefOf(r), Count: 1},
-			})
-		case r.Needed > 1:
-			out = append(out, countRequirement{
-				with(s.about(r, explain.CountRequired, path+".count", "%s needs %d devices", r.Name, r.Needed), fitting(r)),
-				whatif.CountEdit{At: whatif.RefOf(r), Count: 1},
-			})
+			field, what = ".allocationMode", "wants all devices that match"
+		case r.Needed <= 1:
+			continue
 		}
+		needs := s.about(r, explain.CountRequired, s.Q.Path(whatif.RefOf(r))+field, "%s %s", r.Name, what)
+		edit := whatif.CountEdit{At: whatif.RefOf(r), Count: 1}
+		out = append(out, countRequirement{relaxable[whatif.CountEdit]{with(needs, fitting(r)), edit, 2, costCount}})
 	}
 	return out
 }
@@ -64,36 +56,24 @@ func fitting(r *allocator.ExaminedRequest) string {
 	return fmt.Sprintf("%d here fit", fit)
 }
 
-func (r countRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r countRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r countRequirement) Effort(*whatif.Question) int    { return 2 }
-func (r countRequirement) Price(*whatif.Question) int     { return costCount }
-
 // Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the
 // devices of a solution without one of them are a solution for one less.
-func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	most, err := mostDevices(ctx, c, r.edit.At)
-	if err != nil {
-		return nil, err
-	}
+func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+	most := mostDevices(ctx, c, r.edit.At)
 	best := r.edit // a count of 1 fits
 	for best.Count < most {
 		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
-		at, err := c.FirstFit(ctx, []whatif.Edit{next})
-		if err != nil {
-			return nil, err
-		}
+		at := c.FirstFit(ctx, []whatif.Edit{next})
 		if at == "" {
 			break
 		}
 		best, node = next, at
 	}
 	out := []Change{r.change(c.Q, best, node)}
-	quick, at, err := quickCount(ctx, c, best, node)
-	if quick.Count > 0 {
+	if quick, at := quickCount(ctx, c, best, node); quick.Count > 0 {
 		out = append(out, r.change(c.Q, quick, at))
 	}
-	return out, err
+	return out
 }
 
 // change proposes another count.
@@ -111,100 +91,72 @@ func (r countRequirement) change(q *whatif.Question, e whatif.CountEdit, node in
 
 // Probe tries other counts where one device makes the scheduler give up: the less a request takes, the sooner
 // a selector of another may come to a device on which it fails.
-func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error) {
+func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) []Change {
 	aborts := false
 	for _, b := range c.NearSandboxes() {
-		o, err := b.Try(ctx, []whatif.Edit{r.edit})
-		if err != nil {
-			return nil, err
-		}
-		aborts = aborts || o == whatif.Aborted
+		aborts = b.Try(ctx, []whatif.Edit{r.edit}) == whatif.Aborted || aborts
 	}
 	if !aborts {
-		return nil, nil
+		return nil
 	}
-	most, err := mostDevices(ctx, c, r.edit.At)
-	if err != nil {
-		return nil, err
-	}
+	most := mostDevices(ctx, c, r.edit.At)
 	for n := min(most, resourcev1.AllocationResultsMaxSize); n > r.edit.Count; n-- {
 		e := whatif.CountEdit{At: r.edit.At, Count: n}
-		node, err := c.FirstFit(ctx, []whatif.Edit{e})
-		if err != nil {
-			return nil, err
-		}
-		if node != "" {
-			return []Change{r.change(c.Q, e, node)}, nil
+		if node := c.FirstFit(ctx, []whatif.Edit{e}); node != "" {
+			return []Change{r.change(c.Q, e, node)}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // quickCount returns the highest count below one that fits for which the scheduler's search ends in time for
 // sure, if that is not so of the one that fits. Its count is 0 if there is nothing to return.
-func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.CountEdit, node inspect.NodeName) (whatif.CountEdit, inspect.NodeName, error) {
+func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.CountEdit, node inspect.NodeName) (whatif.CountEdit, inspect.NodeName) {
 	for e := best; e.Count > 0; e.Count-- {
 		at := node
 		if e != best {
-			var err error
-			if at, err = c.FirstFit(ctx, []whatif.Edit{e}); err != nil {
-				return whatif.CountEdit{}, "", err
-			}
+			at = c.FirstFit(ctx, []whatif.Edit{e})
 		}
 		if at == "" {
 			continue
 		}
-		risk, err := c.Q.Risk(ctx, []whatif.Edit{e}, at)
-		switch {
-		case err != nil:
-			return whatif.CountEdit{}, "", err
-		case risk == explain.NoTimeout && e == best:
-			return whatif.CountEdit{}, "", nil
-		case risk == explain.NoTimeout:
-			return e, at, nil
+		if c.Q.Risk(ctx, []whatif.Edit{e}, at) == explain.NoTimeout {
+			if e == best {
+				break
+			}
+			return e, at
 		}
 	}
-	return whatif.CountEdit{}, "", nil
+	return whatif.CountEdit{}, ""
 }
 
 // mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on
 // any of the near nodes. Where another alternative is what fits, no count would be too high.
-func mostDevices(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) (int64, error) {
+func mostDevices(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) int64 {
 	if f := whatif.FieldsOf(c.Q.Claims, at); *f.Mode == resourcev1.DeviceAllocationModeExactCount {
-		return *f.Count - 1, nil
-	}
-	examined, err := c.Examined(ctx)
-	if err != nil {
-		return 0, err
+		return *f.Count - 1
 	}
 	most := 1
-	for _, r := range examined {
+	for _, r := range c.Examined(ctx) {
 		if whatif.RefOf(r) == at {
 			most = max(most, r.Needed)
 		}
 	}
-	return int64(min(most, resourcev1.AllocationResultsMaxSize)), nil
+	return int64(min(most, resourcev1.AllocationResultsMaxSize))
 }
 
 // Combine raises the count as long as the edits together help.
-func (r countRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
-	most, err := mostDevices(ctx, c.ClusterSandbox, r.edit.At)
-	if err != nil {
-		return Part{}, err
-	}
+func (r countRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
+	most := mostDevices(ctx, c.ClusterSandbox, r.edit.At)
 	best := r.edit
 	for best.Count < most {
 		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
-		helps, err := c.helpsWith(ctx, i, next)
-		if err != nil {
-			return Part{}, err
-		}
-		if !helps {
+		if !c.helpsWith(ctx, i, next) {
 			break
 		}
 		best = next
 	}
 	return Part{
 		explain.ReduceCount, fmt.Sprint(best), fmt.Sprintf("ask for %s%s", words.Count(int(best.Count), "device"), ForRequest(c.Q, &r.Requirement)),
-	}, nil
+	}
 }

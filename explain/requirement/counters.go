@@ -25,9 +25,8 @@ const (
 // share. It is given up by making them plenty. Nobody can do that; it says why devices cannot be had
 // together.
 type countersRequirement struct {
-	explain.Requirement
+	relaxable[whatif.CountersEdit]
 	pool *inspect.NodePool
-	edit whatif.CountersEdit
 }
 
 func listCounters(_ context.Context, s *site) []Relaxable {
@@ -40,25 +39,12 @@ func listCounters(_ context.Context, s *site) []Relaxable {
 		if !p.Usable() || len(sets) == 0 {
 			continue
 		}
-		out = append(out, countersRequirement{explain.Requirement{
+		out = append(out, countersRequirement{relaxable[whatif.CountersEdit]{explain.Requirement{
 			Kind: explain.CountersRequired, Path: "resourceslices of pool " + p.ID.String(), Pool: p.ID,
 			Message: "devices share " + counterWords(sets),
-		}, p, whatif.CountersEdit{Pool: p.ID}})
+		}, whatif.CountersEdit{Pool: p.ID}, OutOfReach, CostDrop}, p})
 	}
 	return out
-}
-
-func (r countersRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r countersRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r countersRequirement) Effort(*whatif.Question) int    { return OutOfReach }
-func (r countersRequirement) Price(*whatif.Question) int     { return CostDrop }
-
-func (r countersRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
-	return nil, nil
-}
-
-func (r countersRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{}, nil
 }
 
 // setsUsed are the counter sets of a pool on which devices draw that reach the node.
@@ -98,7 +84,7 @@ func counterWords(sets []*resourcev1.CounterSet) string {
 
 // Clarify names the counter that is in the way: the only one that has to be plenty for the requirements of
 // the conflict to hold together, or a few that have to be together. It is "" when it may be one or another.
-func (r countersRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error) {
+func (r countersRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) string {
 	names := map[string]bool{}
 	for _, set := range setsUsed(r.pool) {
 		for name := range set.Counters {
@@ -106,37 +92,29 @@ func (r countersRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, rel
 		}
 	}
 	if len(names) > whatif.MaxCounters {
-		return "", nil
+		return ""
 	}
-	suffice := func(counters ...string) (bool, error) {
+	suffice := func(counters ...string) bool {
 		all := slices.Clip(relaxed)
 		for _, name := range counters {
 			all = append(all, whatif.CountersEdit{Pool: r.pool.ID, Counter: name})
 		}
-		o, err := b.Try(ctx, all)
-		return o == whatif.Fits, err
+		return b.Try(ctx, all) == whatif.Fits
 	}
 	needed := slices.Sorted(maps.Keys(names))
-	if ok, err := suffice(needed...); err != nil || !ok {
-		return "", err // not known: a search was given up
+	if !suffice(needed...) {
+		return "" // not known: a search was given up
 	}
 	alone := 0
 	for _, name := range slices.Clone(needed) {
-		ok, err := suffice(name)
-		if err != nil {
-			return "", err
-		}
-		alone += words.Btoi(ok)
+		alone += words.Btoi(suffice(name))
 		others := slices.DeleteFunc(slices.Clone(needed), func(n string) bool { return n == name })
-		if ok, err = suffice(others...); err != nil {
-			return "", err
-		}
-		if ok {
+		if suffice(others...) {
 			needed = others
 		}
 	}
 	if alone > 1 || len(needed) > maxWritten {
-		return "", nil
+		return ""
 	}
-	return strings.Join(needed, " and ") + words.Plural(len(needed), " runs out", " run out"), nil
+	return strings.Join(needed, " and ") + words.Plural(len(needed), " runs out", " run out")
 }

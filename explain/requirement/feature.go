@@ -14,13 +14,6 @@ import (
 
 var featureKind = Kind{name: explain.FeatureRequired, Importance: 9, list: listFeatures}
 
-// featureRequirement is a feature gate that is off, and without which devices cannot be had. It is given up
-// by turning the gate on.
-type featureRequirement struct {
-	explain.Requirement
-	edit whatif.GatesEdit
-}
-
 func listFeatures(_ context.Context, s *site) []Relaxable {
 	out := s.featuresOfPools()
 	for i := range s.exam.Requests {
@@ -37,10 +30,10 @@ func (s *site) featuresOfPools() []Relaxable {
 		if i > 0 && ignored[i-1].Gate == p.Gate {
 			continue
 		}
-		out = append(out, featureRequirement{explain.Requirement{
+		out = append(out, offFeature(explain.Requirement{
 			Kind: explain.FeatureRequired, Path: "feature gate " + string(p.Gate), Pool: p.ID,
 			Message: fmt.Sprintf("the feature gate %s is off, so slices of pool %s are ignored", p.Gate, p.ID),
-		}, whatif.GatesEdit{Gates: []inspect.Gate{p.Gate}}})
+		}, p.Gate))
 	}
 	return out
 }
@@ -59,28 +52,20 @@ func (s *site) featuresOf(r *allocator.ExaminedRequest) []Relaxable {
 			gates = append(gates, inspect.GateDeviceStatus)
 		}
 		claim := s.Q.Claims[r.Claim]
-		out = append(out, featureRequirement{explain.Requirement{
+		out = append(out, offFeature(explain.Requirement{
 			Kind: explain.FeatureRequired, Claim: inspect.RefOf(claim), Request: r.Name,
 			Path:    "feature gate " + string(failure.Feature),
 			Message: fmt.Sprintf("the feature gate %s is off, and devices need it", failure.Feature),
-		}, whatif.GatesEdit{Gates: gates}})
+		}, gates...))
 	}
 	return out
 }
 
-func (r featureRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r featureRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r featureRequirement) Effort(*whatif.Question) int    { return 4 }
-func (r featureRequirement) Price(*whatif.Question) int     { return CostFeature }
-
-func (r featureRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	c := Enabling(r.edit)
-	c.Node = node
-	return []Change{c}, nil
-}
-
-func (r featureRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{explain.EnableFeature, r.edit.Key(), Enabling(r.edit).Message}, nil
+// offFeature is that feature gates are off without which devices cannot be had. It is given up by turning
+// them on.
+func offFeature(r explain.Requirement, gates ...inspect.Gate) droppable {
+	e := whatif.GatesEdit{Gates: gates}
+	return dropping(r, e, 4, CostFeature, explain.EnableFeature, Enabling(e).Message)
 }
 
 // Enabling proposes to turn on feature gates.

@@ -2,7 +2,6 @@ package requirement
 
 import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -35,15 +34,3 @@ func (s *site) refusals(codes ...filters.Code) []filters.Refusal {
 func ofPod(kind explain.RequirementKind, r *filters.Refusal, path, message, actual string) explain.Requirement {
 	return explain.Requirement{Kind: kind, Plugin: string(r.Plugin), Path: path, Message: message, Actual: actual}
 }
-
-// onPod is what all requirements of pods have in common.
-type onPod struct {
-	explain.Requirement
-	edit          whatif.Edit
-	effort, price int
-}
-
-func (r onPod) Describe() *explain.Requirement { return &r.Requirement }
-func (r onPod) Relaxing() whatif.Edit          { return r.edit }
-func (r onPod) Effort(*whatif.Question) int    { return r.effort }
-func (r onPod) Price(*whatif.Question) int     { return r.price }

@@ -17,8 +17,7 @@ var heldKind = Kind{name: explain.HeldRequired, Importance: 8, OfOthers: true, l
 // what the pods that use the claim take of the node besides is no matter of the claim. What is proposed is to
 // release the claim, for which they have to end.
 type heldRequirement struct {
-	explain.Requirement
-	edit whatif.FreeDevicesEdit
+	relaxable[whatif.FreeDevicesEdit]
 }
 
 func listHeld(_ context.Context, s *site) []Relaxable {
@@ -29,10 +28,15 @@ func listHeld(_ context.Context, s *site) []Relaxable {
 	for _, ref := range s.Holders {
 		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		h.Devices = s.Devices[ref]
-		out = append(out, heldRequirement{explain.Requirement{
+		effort := 3
+		if s.Q.Cluster.Snapshot().Idle(ref) {
+			effort = 1
+		}
+		// What is proposed is for the search for claims to release, which looks at all holders of a node together.
+		out = append(out, heldRequirement{relaxable[whatif.FreeDevicesEdit]{explain.Requirement{
 			Kind: explain.HeldRequired, Path: "resourceclaim " + ref.String(), Holder: &h,
 			Message: fmt.Sprintf("holds %s here: %s", words.Count(len(h.Devices), "device"), deviceNames(h.Devices)),
-		}, whatif.FreeDevicesEdit{Claim: ref}})
+		}, whatif.FreeDevicesEdit{Claim: ref}, effort, ReleaseCost(s.Q, ref)}})
 	}
 	return out
 }
@@ -46,65 +50,42 @@ func deviceNames(ids []inspect.DeviceID) string {
 	return words.Shorten(names, 4)
 }
 
-func (r heldRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r heldRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r heldRequirement) Price(q *whatif.Question) int   { return ReleaseCost(q, r.edit.Claim) }
-
-func (r heldRequirement) Effort(q *whatif.Question) int {
-	if q.Cluster.Snapshot().Idle(r.edit.Claim) {
-		return 1
-	}
-	return 3
-}
-
-// Propose leaves it to the search for claims to release, which looks at all holders of a node together.
-func (r heldRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
-	return nil, nil
-}
-
 // Combine releases the claim, or ends only some of its pods if that is enough: what they take besides may be
 // what the pod in question needs.
-func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
-	ended, err := r.fewerPods(ctx, c, i)
-	if err != nil {
-		return Part{}, err
-	}
+func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
+	ended := r.fewerPods(ctx, c, i)
 	if len(ended) == 0 {
 		c.Released = append(c.Released, r.edit.Claim)
-		return Part{explain.ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.Claim}), "release " + r.edit.Claim.String()}, nil
+		return Part{explain.ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.Claim}), "release " + r.edit.Claim.String()}
 	}
 	c.Ended = append(c.Ended, ended...)
 	var names []string
 	for _, pod := range ended {
 		names = append(names, pod.String())
 	}
-	return Part{explain.MovePod, fmt.Sprint(ended), fmt.Sprintf("end %s %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3))}, nil
+	return Part{explain.MovePod, fmt.Sprint(ended), fmt.Sprintf("end %s %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3))}
 }
 
 // fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have
 // to end.
-func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) ([]inspect.PodRef, error) {
+func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) []inspect.PodRef {
 	all := whatif.EndedBy(c.Q.Cluster.Snapshot(), r.edit.Claim)
 	if len(all) > whatif.MaxSpared {
-		return nil, nil
+		return nil
 	}
 	pods := all
 	for i := 0; i < len(pods) && len(pods) > 1; {
 		fewer := slices.Delete(slices.Clone(pods), i, i+1)
-		ok, err := c.helpsWith(ctx, at, whatif.EndPodsEdit{Pods: fewer})
-		switch {
-		case err != nil:
-			return nil, err
-		case ok:
+		if c.helpsWith(ctx, at, whatif.EndPodsEdit{Pods: fewer}) {
 			pods = fewer
-		default:
+		} else {
 			i++
 		}
 	}
 	if len(pods) == len(all) {
-		return nil, nil
+		return nil
 	}
-	return pods, nil
+	return pods
 }
 
 // ReleaseCost says how much it disturbs to release claims: nobody, or so many claims, pods and devices.

@@ -19,15 +19,11 @@ import (
 // did before.
 
 // LessOfImplied proposes to ask for amounts of capacities for which requests ask for none.
-func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error) {
+func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) []Change {
 	least := map[string]capacityRequirement{}
 	for _, b := range c.NearSandboxes() {
-		requests, err := b.RequestsExamined(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i := range requests {
-			for _, r := range impliedCapacities(c.Q, &requests[i]) {
+		for _, request := range b.RequestsExamined(ctx) {
+			for _, r := range impliedCapacities(c.Q, &request) {
 				if have, known := least[r.edit.Key()]; !known || r.wanted.Cmp(have.wanted) < 0 {
 					least[r.edit.Key()] = r
 				}
@@ -37,20 +33,11 @@ func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, err
 	var out []Change
 	for _, key := range slices.Sorted(maps.Keys(least)) {
 		r := least[key]
-		node, err := c.FirstFit(ctx, []whatif.Edit{r.edit})
-		if err != nil {
-			return nil, err
+		if node := c.FirstFit(ctx, []whatif.Edit{r.edit}); node != "" {
+			out = append(out, r.Propose(ctx, c, node)...)
 		}
-		if node == "" {
-			continue
-		}
-		changes, err := r.Propose(ctx, c, node)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, changes...)
 	}
-	return out, nil
+	return out
 }
 
 // impliedCapacities are those of which devices have too little left for what a request gets. The amount
@@ -70,10 +57,9 @@ func impliedCapacities(q *whatif.Question, r *allocator.ExaminedRequest) []capac
 	}
 	var out []capacityRequirement
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
-		out = append(out, capacityRequirement{
-			explain.Requirement{Kind: explain.CapacityRequired, Request: r.Name, Capacity: name},
-			whatif.CapacityEdit{At: at, Capacity: name, Amount: resource.NewQuantity(1, resource.DecimalSI)}, needed[name], true,
-		})
+		needs := explain.Requirement{Kind: explain.CapacityRequired, Request: r.Name, Capacity: name}
+		edit := whatif.CapacityEdit{At: at, Capacity: name, Amount: resource.NewQuantity(1, resource.DecimalSI)}
+		out = append(out, capacityRequirement{relaxable[whatif.CapacityEdit]{needs, edit, 2, CostDrop}, needed[name], true})
 	}
 	return out
 }

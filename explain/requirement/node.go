@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -26,20 +25,18 @@ var (
 	portKind         = Kind{name: explain.PortRequired, Importance: 2, list: listPorts}
 )
 
-// nodeAffinityRequirement is a label of the node selector, or the node affinity of the pod. It is given up by
-// dropping it.
-type nodeAffinityRequirement struct {
-	onPod
-	message string
-}
-
 func listNodeAffinity(_ context.Context, s *site) []Relaxable {
 	counts := s.spreads()
 	if len(s.refusals(filters.NodeMismatch)) == 0 && !counts {
 		return nil
 	}
-	r := filters.Refusal{Plugin: filters.NodeAffinity}
+	// A label of the node selector, and the node affinity of the pod, are given up by dropping them.
 	var out []Relaxable
+	add := func(path, message, actual string, edit whatif.Edit, drop string) {
+		by := filters.Refusal{Plugin: filters.NodeAffinity}
+		r := ofPod(explain.NodeAffinityRequired, &by, path, message, actual)
+		out = append(out, dropping(r, edit, 3, CostDrop, explain.RelaxSelector, drop))
+	}
 	selector := s.Q.Pod.Spec.NodeSelector
 	for _, label := range slices.Sorted(maps.Keys(selector)) {
 		has, ok := s.Node.Labels[label]
@@ -54,10 +51,9 @@ func listNodeAffinity(_ context.Context, s *site) []Relaxable {
 		case ok:
 			actual = "here it is " + has
 		}
-		out = append(out, nodeAffinityRequirement{onPod{
-			ofPod(explain.NodeAffinityRequired, &r, "spec.nodeSelector", fmt.Sprintf("the pod wants a node with %s=%s", label, selector[label]), actual),
-			whatif.NodeSelectorEdit{Label: label}, 3, CostDrop,
-		}, fmt.Sprintf("drop %s=%s from the node selector", label, selector[label])})
+		wanted := label + "=" + selector[label]
+		add("spec.nodeSelector", "the pod wants a node with "+wanted, actual,
+			whatif.NodeSelectorEdit{Label: label}, "drop "+wanted+" from the node selector")
 	}
 	actual := "the node does not match"
 	if whatif.MatchesRequiredAffinity(s.Q.Pod, s.Node) {
@@ -66,11 +62,9 @@ func listNodeAffinity(_ context.Context, s *site) []Relaxable {
 		}
 		actual = onlySuch
 	}
-	return append(out, nodeAffinityRequirement{onPod{
-		ofPod(explain.NodeAffinityRequired, &r, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-			"the pod's node affinity wants "+affinityWords(s.Q.Pod), actual),
-		whatif.NodeAffinityEdit{}, 3, CostDrop,
-	}, "drop the required node affinity"})
+	add("spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+		"the pod's node affinity wants "+affinityWords(s.Q.Pod), actual, whatif.NodeAffinityEdit{}, "drop the required node affinity")
+	return out
 }
 
 // onlySuch says why a label matters that the node has.
@@ -110,21 +104,7 @@ func affinityWords(pod *corev1.Pod) string {
 	return strings.Join(out, ", or ")
 }
 
-func (r nodeAffinityRequirement) Propose(_ context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	return []Change{{Kind: explain.RelaxSelector, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: r.edit.Key(), Message: r.message}}, nil
-}
-
-func (r nodeAffinityRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{explain.RelaxSelector, r.edit.Key(), r.message}, nil
-}
-
-// nodeTaintRequirement is that a taint of the node must be tolerated.
-type nodeTaintRequirement struct {
-	onPod
-	taint corev1.Taint
-	node  inspect.NodeName
-}
-
+// listNodeTaints lists the taints of the node that must be tolerated.
 func listNodeTaints(_ context.Context, s *site) []Relaxable {
 	refusals := s.refusals(filters.NodeTainted)
 	if len(refusals) == 0 {
@@ -138,88 +118,45 @@ func listNodeTaints(_ context.Context, s *site) []Relaxable {
 			continue
 		}
 		var edit whatif.Edit = whatif.NodeTolerationEdit{Taint: taint}
-		if conditionTaint(&taint) {
+		kind, message := explain.TolerateTaint, "tolerate the taint "+taint.ToString()+" of nodes"
+		if strings.HasPrefix(taint.Key, "node.kubernetes.io/") { // which Kubernetes sets itself
 			edit = whatif.UntaintNodeEdit{Node: nodeName(s.Sandbox), Taint: taint}
+			kind, message = explain.WaitFor, fmt.Sprintf(
+				"wait until node %s loses its taint %s, which tells of the state of the node", s.Node.Name, taint.ToString())
 		}
 		r := ofPod(explain.NodeTaintRequired, &refusals[0], "spec.tolerations", "the pod does not tolerate the node's taint "+taint.ToString(), "")
 		r.Taint = taint.ToString()
-		out = append(out, nodeTaintRequirement{onPod{r, edit, 4, costTolerate}, taint, nodeName(s.Sandbox)})
+		out = append(out, dropping(r, edit, 4, costTolerate, kind, message))
 	}
 	return out
 }
 
-// conditionTaint reports whether Kubernetes sets a taint itself because of the state of the node.
-func conditionTaint(t *corev1.Taint) bool { return strings.HasPrefix(t.Key, "node.kubernetes.io/") }
-
-func (r nodeTaintRequirement) Propose(_ context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	p := r.part()
-	return []Change{{Kind: p.Kind, Edits: []whatif.Edit{r.edit}, Node: node, Cost: costTolerate, Key: p.Key, Message: p.Message}}, nil
-}
-
-func (r nodeTaintRequirement) part() Part {
-	if conditionTaint(&r.taint) {
-		return Part{explain.WaitFor, r.edit.Key(), fmt.Sprintf("wait until node %s loses its taint %s, which tells of the state of the node", r.node, r.taint.ToString())}
-	}
-	return Part{explain.TolerateTaint, r.edit.Key(), "tolerate the taint " + r.taint.ToString() + " of nodes"}
-}
-
-func (r nodeTaintRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return r.part(), nil
-}
-
-// cordonRequirement is that a node is unschedulable.
-type cordonRequirement struct {
-	onPod
-	node inspect.NodeName
-}
-
+// listCordon lists that a node is unschedulable.
 func listCordon(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.Unschedulable) {
-		node := nodeName(s.Sandbox)
-		out = append(out, cordonRequirement{onPod{
-			ofPod(explain.CordonRequired, &r, "node "+s.Node.Name+" spec.unschedulable", "the node is cordoned", ""), whatif.UncordonEdit{Node: node}, 5, CostClassOf,
-		}, node})
+		node := "node " + s.Node.Name
+		needs := ofPod(explain.CordonRequired, &r, node+" spec.unschedulable", "the node is cordoned", "")
+		edit := whatif.UncordonEdit{Node: nodeName(s.Sandbox)}
+		cordoned := dropping(needs, edit, 5, CostClassOf, explain.UncordonNode, "uncordon "+node)
+		cordoned.on = edit.Node
+		out = append(out, cordoned)
 	}
 	return out
 }
-
-func (r cordonRequirement) Propose(_ context.Context, c *whatif.ClusterSandbox, _ inspect.NodeName) ([]Change, error) {
-	p := r.part()
-	return []Change{{Kind: p.Kind, Edits: []whatif.Edit{r.edit}, Node: r.node, NamesNode: true, Cost: CostClassOf, Key: p.Key, Message: p.Message}}, nil
-}
-
-func (r cordonRequirement) part() Part {
-	return Part{explain.UncordonNode, r.edit.Key(), "uncordon node " + string(r.node)}
-}
-
-func (r cordonRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return r.part(), nil
-}
-
-// plain is a requirement that nobody can give up.
-type plain struct{ onPod }
-
-func (r plain) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
-	return nil, nil
-}
-
-func (r plain) Combine(context.Context, *Combination, int) (Part, error) { return Part{}, nil }
 
 func listDeclaredFeatures(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.DeclaredFeature) {
-		out = append(out, plain{onPod{
+		out = append(out, relaxable[whatif.Edit]{
 			ofPod(explain.DeclaredFeatureRequired, &r, "node "+s.Node.Name+" status.declaredFeatures", r.Message, ""),
 			whatif.DeclareFeaturesEdit{Node: nodeName(s.Sandbox), Features: strings.Split(r.Key, ",")}, OutOfReach, CostDrop,
-		}})
+		})
 	}
 	return out
 }
 
-// portRequirement is a port of the node. It is given up by asking for none.
-type portRequirement struct{ onPod }
-
+// listPorts lists ports of the node. They are given up by asking for none.
 func listPorts(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.PortInUse) {
@@ -227,24 +164,11 @@ func listPorts(_ context.Context, s *site) []Relaxable {
 		if who, ok := strings.CutPrefix(r.Message, wants+", which "); ok {
 			actual = who + " it"
 		}
-		out = append(out, portRequirement{onPod{
-			ofPod(explain.PortRequired, &r, "spec.containers[*].ports", wants, actual),
-			whatif.PortEdit{Port: r.Port.HostPort, Protocol: r.Port.Protocol}, 2, CostValue,
-		}})
+		edit := whatif.PortEdit{Port: r.Port.HostPort, Protocol: r.Port.Protocol}
+		out = append(out, dropping(
+			ofPod(explain.PortRequired, &r, "spec.containers[*].ports", wants, actual), edit, 2, CostValue,
+			explain.ReduceRequest, fmt.Sprintf("do without port %d/%s of the node", edit.Port, edit.Protocol),
+		))
 	}
 	return out
-}
-
-func (r portRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	p := r.part()
-	return []Change{{Kind: p.Kind, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostValue, Key: p.Key, Message: p.Message}}, nil
-}
-
-func (r portRequirement) part() Part {
-	e, _ := r.edit.(whatif.PortEdit)
-	return Part{explain.ReduceRequest, r.edit.Key(), fmt.Sprintf("do without port %d/%s of the node", e.Port, e.Protocol)}
-}
-
-func (r portRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return r.part(), nil
 }

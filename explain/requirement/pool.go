@@ -13,19 +13,15 @@ var poolKind = Kind{name: explain.PoolRequired, Importance: 10, list: listPools}
 
 // poolRequirement is that a pool must be complete and valid. It is given up by taking the pool with the
 // slices that are published, without what contradicts itself in them.
-type poolRequirement struct {
-	explain.Requirement
-	fault string // what is wrong with it; "" when slices are missing
-	edit  whatif.PoolEdit
-}
+type poolRequirement struct{ relaxable[whatif.PoolEdit] }
 
 func listPools(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	add := func(p *inspect.NodePool, fault, format string, args ...any) {
-		out = append(out, poolRequirement{explain.Requirement{
+		out = append(out, poolRequirement{relaxable[whatif.PoolEdit]{explain.Requirement{
 			Kind: explain.PoolRequired, Path: "resourceslices of pool " + p.ID.String(), Pool: p.ID, Term: fault,
 			Message: fmt.Sprintf("pool %s offers nothing", p.ID) + fmt.Sprintf(format, args...),
-		}, fault, whatif.PoolEdit{Pool: p.ID}})
+		}, whatif.PoolEdit{Pool: p.ID}, 4, CostDevices}})
 	}
 	for _, p := range s.exam.Pools {
 		if p.Invalid != "" {
@@ -42,35 +38,27 @@ func listPools(_ context.Context, s *site) []Relaxable {
 	return out
 }
 
-func (r poolRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r poolRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r poolRequirement) Effort(*whatif.Question) int    { return 4 }
-func (r poolRequirement) Price(*whatif.Question) int     { return CostDevices }
-
-func (r poolRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	return []Change{r.change(node)}, nil
-}
-
-func (r poolRequirement) change(node inspect.NodeName) Change {
-	return Change{
-		Kind: explain.AddDevices, Edits: []whatif.Edit{r.edit}, Node: node, NamesNode: r.edit.Pool.Pool == string(node),
-		Cost: CostDevices, Key: r.edit.Key(), Message: r.repair(),
-	}
+func (r poolRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+	return []Change{repairing(r.edit, r.Term, node)}
 }
 
 // Repairing proposes that the driver correct a pool, or publish what is missing of it.
 func Repairing(p *inspect.NodePool, node inspect.NodeName) Change {
-	return poolRequirement{fault: p.Invalid, edit: whatif.PoolEdit{Pool: p.ID}}.change(node)
+	return repairing(whatif.PoolEdit{Pool: p.ID}, p.Invalid, node)
 }
 
-// repair says what the driver has to do.
-func (r poolRequirement) repair() string {
-	if r.fault != "" {
-		return fmt.Sprintf("have the driver correct pool %s: %s", r.edit.Pool, r.fault)
+// repairing is Repairing for a pool with a fault, or without slices if that is "".
+func repairing(e whatif.PoolEdit, fault string, node inspect.NodeName) Change {
+	message := "have the driver publish the missing slices of pool " + e.Pool.String()
+	if fault != "" {
+		message = fmt.Sprintf("have the driver correct pool %s: %s", e.Pool, fault)
 	}
-	return "have the driver publish the missing slices of pool " + r.edit.Pool.String()
+	return Change{
+		Kind: explain.AddDevices, Edits: []whatif.Edit{e}, Node: node, NamesNode: e.Pool.Pool == string(node),
+		Cost: CostDevices, Key: e.Key(), Message: message,
+	}
 }
 
-func (r poolRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{explain.AddDevices, r.edit.Key(), r.repair()}, nil
+func (r poolRequirement) Combine(context.Context, *Combination, int) Part {
+	return Part{explain.AddDevices, r.edit.Key(), repairing(r.edit, r.Term, "").Message}
 }

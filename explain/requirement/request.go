@@ -9,18 +9,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 var requestKind = Kind{name: explain.RequestRequired, Importance: 0, list: listRequests}
 
-// requestRequirement is a request as such. It is given up by not asking at all, which is nothing to propose:
-// it counts only where giving up everything else does not help.
-type requestRequirement struct {
-	explain.Requirement
-	edit whatif.RequestEdit
-}
-
+// listRequests lists the requests as such. They are given up by not asking at all, which is nothing to
+// propose: they count only where giving up everything else does not help.
 func listRequests(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for c, claim := range s.Q.Claims {
@@ -28,7 +22,8 @@ func listRequests(_ context.Context, s *site) []Relaxable {
 			name := claim.Spec.Devices.Requests[i].Name
 			r := s.ofClaim(c, explain.RequestRequired, fmt.Sprintf("%s.devices.requests[%d]", s.Q.SpecPath(), i), "%s needs a device", name)
 			r.Request, r.Actual = name, missingClass(s.exam, c, i)
-			out = append(out, requestRequirement{r, whatif.RequestEdit{At: whatif.RequestRef{Claim: c, Request: i, Sub: -1}}})
+			edit := whatif.RequestEdit{At: whatif.RequestRef{Claim: c, Request: i, Sub: -1}}
+			out = append(out, relaxable[whatif.Edit]{r, edit, OutOfReach, CostDrop})
 		}
 	}
 	return out
@@ -50,17 +45,4 @@ func missingClass(exam *allocator.Examination, claim, request int) string {
 		}
 	}
 	return "no device of class " + strings.Join(classes, " or ") + " reaches the node"
-}
-
-func (r requestRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r requestRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r requestRequirement) Effort(*whatif.Question) int    { return OutOfReach }
-func (r requestRequirement) Price(*whatif.Question) int     { return CostDrop }
-
-func (r requestRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
-	return nil, nil
-}
-
-func (r requestRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{}, nil
 }

@@ -1,8 +1,10 @@
 package requirement
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -20,27 +22,70 @@ type Relaxable interface {
 	Relaxing() whatif.Edit
 	// Effort ranks conflicts for the reader: what relaxing it takes of the user, from 1 for next to nothing
 	// to OutOfReach.
-	Effort(q *whatif.Question) int
+	Effort() int
 	// Price ranks what a fix of several changes keeps: what dropping it costs, in the units of Change.Cost.
-	Price(q *whatif.Question) int
+	Price() int
 	// Propose returns changes that help, if possible smaller ones than to drop it. It is called when dropping
 	// it helps on some node, which it is given.
-	Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error)
+	Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change
 	// Combine says what relaxing it is, as one of several edits that help only together. It may replace its
 	// own edit by one that relaxes less.
-	Combine(ctx context.Context, c *Combination, i int) (Part, error)
+	Combine(ctx context.Context, c *Combination, i int) Part
 }
+
+// relaxable is what all requirements have in common: what has to hold, the edit that drops it, and what that
+// costs. By itself it is one that nobody can drop.
+type relaxable[E whatif.Edit] struct {
+	explain.Requirement
+	edit          E
+	effort, price int
+}
+
+func (r relaxable[E]) Describe() *explain.Requirement { return &r.Requirement }
+func (r relaxable[E]) Relaxing() whatif.Edit          { return r.edit }
+func (r relaxable[E]) Effort() int                    { return r.effort }
+func (r relaxable[E]) Price() int                     { return r.price }
+
+func (r relaxable[E]) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) []Change {
+	return nil
+}
+
+func (r relaxable[E]) Combine(context.Context, *Combination, int) Part { return Part{} }
+
+// droppable is a requirement that is dropped as a whole.
+type droppable struct {
+	relaxable[whatif.Edit]
+	part Part
+	// on is the only node that it is about. It is "" if it may be dropped for any.
+	on inspect.NodeName
+}
+
+// dropping makes a requirement that is dropped as a whole by an edit, which is a fix of a kind.
+func dropping(
+	r explain.Requirement, e whatif.Edit, effort, price int, kind explain.FixKind, message string,
+) droppable {
+	return droppable{relaxable: relaxable[whatif.Edit]{r, e, effort, price}, part: Part{kind, e.Key(), message}}
+}
+
+func (r droppable) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+	return []Change{{
+		Kind: r.part.Kind, Edits: []whatif.Edit{r.edit}, Node: cmp.Or(r.on, node), NamesNode: r.on != "",
+		Cost: r.price, Key: r.part.Key, Message: r.part.Message,
+	}}
+}
+
+func (r droppable) Combine(context.Context, *Combination, int) Part { return r.part }
 
 // Clarifier is implemented by requirements of which only the conflict tells what there is instead.
 type Clarifier interface {
 	// Clarify says so, given the edits that relax all that is not part of the conflict.
-	Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error)
+	Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) string
 }
 
 // Prober is implemented by requirements of which less may help although to drop them does not.
 type Prober interface {
 	// Probe returns changes that help. It is called when dropping the requirement helps on no node.
-	Probe(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error)
+	Probe(ctx context.Context, c *whatif.ClusterSandbox) []Change
 }
 
 // Inseparable is implemented by requirements that can only be relaxed together with others.
@@ -94,7 +139,7 @@ type site struct {
 // Lists remembers the requirements of nodes.
 type Lists struct {
 	Q      *whatif.Question
-	byNode map[inspect.NodeName]*nodeRequirements
+	byNode map[inspect.NodeName]nodeRequirements
 }
 
 type nodeRequirements struct {
@@ -103,37 +148,31 @@ type nodeRequirements struct {
 
 // NewLists makes the lists of a question. They are filled as nodes are asked about.
 func NewLists(q *whatif.Question) *Lists {
-	return &Lists{Q: q, byNode: map[inspect.NodeName]*nodeRequirements{}}
+	return &Lists{Q: q, byNode: map[inspect.NodeName]nodeRequirements{}}
 }
 
 // On lists what decides about a node, in the order of kinds. There is nothing when the scheduler gives up.
-func (r *Lists) On(ctx context.Context, b *whatif.Sandbox) ([]Listed, error) {
-	list, err := r.list(ctx, b)
-	if err != nil || list == nil {
-		return nil, err
-	}
-	return list.all, nil
+func (r *Lists) On(ctx context.Context, b *whatif.Sandbox) []Listed {
+	all, _ := r.list(ctx, b)
+	return all
 }
 
 // WithRequests adds to what decides about a node the requests as such.
-func (r *Lists) WithRequests(ctx context.Context, b *whatif.Sandbox) ([]Listed, error) {
-	list, err := r.list(ctx, b)
-	if err != nil || list == nil {
-		return nil, err
-	}
-	return append(list.all[:len(list.all):len(list.all)], list.requests...), nil
+func (r *Lists) WithRequests(ctx context.Context, b *whatif.Sandbox) []Listed {
+	all, requests := r.list(ctx, b)
+	return append(slices.Clip(all), requests...)
 }
 
-func (r *Lists) list(ctx context.Context, b *whatif.Sandbox) (*nodeRequirements, error) {
+func (r *Lists) list(ctx context.Context, b *whatif.Sandbox) (all, requests []Listed) {
 	name := inspect.NodeName(b.Node.Name)
 	if list, ok := r.byNode[name]; ok {
-		return list, nil
+		return list.all, list.requests
 	}
-	exam, err := b.Examination(ctx)
-	if err != nil || exam == nil {
-		return nil, err
+	exam := b.Examination(ctx)
+	if exam == nil {
+		return nil, nil
 	}
-	list := &nodeRequirements{all: []Listed{}} // that there is none is something else than not to know
+	list := nodeRequirements{all: []Listed{}} // that there is none is something else than not to know
 	s := &site{Sandbox: b, exam: exam}
 	for rank := range Kinds {
 		k := &Kinds[rank]
@@ -149,7 +188,7 @@ func (r *Lists) list(ctx context.Context, b *whatif.Sandbox) (*nodeRequirements,
 		}
 	}
 	r.byNode[name] = list
-	return list, nil
+	return list.all, list.requests
 }
 
 // standsForItself reports whether an edit should be listed. Of claims made from the same template, only the

@@ -21,8 +21,7 @@ var (
 // resourceRequirement is what the pod asks of a resource of the node. It is given up by asking for nothing of
 // it.
 type resourceRequirement struct {
-	onPod
-	resource corev1.ResourceName
+	relaxable[whatif.DropResourceEdit]
 }
 
 func listResources(_ context.Context, s *site) []Relaxable {
@@ -35,7 +34,8 @@ func listResources(_ context.Context, s *site) []Relaxable {
 		if r.Left() == 0 {
 			effort = OutOfReach // there is no smaller amount to ask for
 		}
-		out = append(out, resourceRequirement{onPod{described, whatif.DropResourceEdit{Resource: r.Resource}, effort, costCount}, r.Resource})
+		edit := whatif.DropResourceEdit{Resource: r.Resource}
+		out = append(out, resourceRequirement{relaxable[whatif.DropResourceEdit]{described, edit, effort, costCount}})
 	}
 	return out
 }
@@ -109,44 +109,37 @@ func (c *askingContainer) amountOf(name corev1.ResourceName) int64 {
 
 // Propose asks for as much as can be had on any of the near nodes. If several containers ask for the
 // resource, it is one of them that asks for less.
-func (r resourceRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, _ inspect.NodeName) ([]Change, error) {
+func (r resourceRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, _ inspect.NodeName) []Change {
 	var best *Change
 	var most int64
 	for _, b := range c.NearSandboxes() {
 		for _, refusal := range (&site{Sandbox: b}).refusals(filters.InsufficientResources) {
-			if refusal.Resource != r.resource || refusal.Left() <= most {
+			if refusal.Resource != r.Resource || refusal.Left() <= most {
 				continue
 			}
-			change, err := r.lessOn(ctx, c.Q, b, &refusal)
-			if err != nil {
-				return nil, err
-			}
-			if change != nil {
+			if change := r.lessOn(ctx, c.Q, b, &refusal); change != nil {
 				best, most = change, refusal.Left()
 			}
 		}
 	}
 	if best == nil {
-		return nil, nil
+		return nil
 	}
-	return []Change{*best}, nil
+	return []Change{*best}
 }
 
 // lessOn proposes to ask for what a node has left. It is nil if that does not help.
-func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *whatif.Sandbox, refusal *filters.Refusal) (*Change, error) {
+func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *whatif.Sandbox, refusal *filters.Refusal) *Change {
 	lacks := refusal.Requested - refusal.Left()
-	containers := asking(q.Pod, r.resource)
+	containers := asking(q.Pod, r.Resource)
 	for i := range containers {
 		at := &containers[i]
-		asked := at.amountOf(r.resource)
+		asked := at.amountOf(r.Resource)
 		if asked <= lacks {
 			continue
 		}
-		e := whatif.ResourceEdit{Init: at.init, Index: at.index, Resource: r.resource, Amount: filters.QuantityOf(r.resource, asked-lacks)}
-		if o, err := b.Try(ctx, []whatif.Edit{e}); err != nil || o != whatif.Fits {
-			if err != nil {
-				return nil, err
-			}
+		e := whatif.ResourceEdit{Init: at.init, Index: at.index, Resource: r.Resource, Amount: filters.QuantityOf(r.Resource, asked-lacks)}
+		if b.Try(ctx, []whatif.Edit{e}) != whatif.Fits {
 			continue
 		}
 		in := ""
@@ -155,55 +148,46 @@ func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *
 		}
 		return &Change{
 			Kind: explain.ReduceRequest, Edits: []whatif.Edit{e}, Node: nodeName(b), Cost: CostValue, Key: fmt.Sprint(e.Key(), e.Amount.String()),
-			Message: fmt.Sprintf("ask for %s instead of %s%s", filters.Words(r.resource, asked-lacks), filters.Words(r.resource, asked), in),
-		}, nil
+			Message: fmt.Sprintf("ask for %s instead of %s%s", filters.Words(r.Resource, asked-lacks), filters.Words(r.Resource, asked), in),
+		}
 	}
-	return nil, nil
+	return nil
 }
 
 // Combine asks for as much as is left once the other edits are made: pods may have ended.
-func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
+func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
 	others := c.On.World(ctx, slices.Delete(slices.Clone(c.Edits), i, i+1))
 	for _, refusal := range others.RefusalsOn(nodeName(c.On)) {
-		containers := asking(c.Q.Pod, r.resource)
-		if refusal.Code != filters.InsufficientResources || refusal.Resource != r.resource || len(containers) != 1 {
+		containers := asking(c.Q.Pod, r.Resource)
+		if refusal.Code != filters.InsufficientResources || refusal.Resource != r.Resource || len(containers) != 1 {
 			continue
 		}
 		at := &containers[0]
-		asked := at.amountOf(r.resource)
+		asked := at.amountOf(r.Resource)
 		less := asked - (refusal.Requested - refusal.Left())
 		if less <= 0 {
 			break
 		}
-		e := whatif.ResourceEdit{Init: at.init, Index: at.index, Resource: r.resource, Amount: filters.QuantityOf(r.resource, less)}
-		if ok, err := c.helpsWith(ctx, i, e); err != nil || ok {
+		e := whatif.ResourceEdit{Init: at.init, Index: at.index, Resource: r.Resource, Amount: filters.QuantityOf(r.Resource, less)}
+		if c.helpsWith(ctx, i, e) {
 			return Part{explain.ReduceRequest, fmt.Sprint(e.Key(), e.Amount.String()), fmt.Sprintf("ask for %s instead of %s",
-				filters.Words(r.resource, less), filters.Words(r.resource, asked))}, err
+				filters.Words(r.Resource, less), filters.Words(r.Resource, asked))}
 		}
 	}
-	return Part{}, nil // nobody wants a pod without what it needs
+	return Part{} // nobody wants a pod without what it needs
 }
 
-// podsRequirement is that a node runs no more pods than it may.
-type podsRequirement struct{ onPod }
-
+// listPods lists that a node runs no more pods than it may. What is proposed is for the search for pods to
+// end.
 func listPods(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.TooManyPods) {
-		out = append(out, podsRequirement{onPod{
-			ofPod(explain.PodsRequired, &r, "node "+s.Node.Name+" status.allocatable.pods", r.Message, ""), whatif.MorePodsEdit{Node: nodeName(s.Sandbox)}, OutOfReach, CostDrop,
-		}})
+		out = append(out, relaxable[whatif.Edit]{
+			ofPod(explain.PodsRequired, &r, "node "+s.Node.Name+" status.allocatable.pods", r.Message, ""),
+			whatif.MorePodsEdit{Node: nodeName(s.Sandbox)}, OutOfReach, CostDrop,
+		})
 	}
 	return out
-}
-
-// Propose leaves it to the search for pods to end.
-func (r podsRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
-	return nil, nil
-}
-
-func (r podsRequirement) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{}, nil
 }
 
 func nodeName(b *whatif.Sandbox) inspect.NodeName { return inspect.NodeName(b.Node.Name) }

@@ -22,16 +22,11 @@ type Shortfall struct {
 }
 
 // ShortfallOn returns what a node lacks for all requests, of alternatives for the one that lacks least.
-func ShortfallOn(ctx context.Context, b *whatif.Sandbox) (Shortfall, error) {
-	requests, err := b.RequestsExamined(ctx)
-	if err != nil {
-		return Shortfall{}, err
-	}
+func ShortfallOn(ctx context.Context, b *whatif.Sandbox) Shortfall {
 	type place struct{ claim, request int }
 	best := map[place]Shortfall{}
-	for i := range requests {
-		r := &requests[i]
-		lacks := Shortfall{Devices: r.Needed, Capacity: capacityShortfall(b, r)}
+	for _, r := range b.RequestsExamined(ctx) {
+		lacks := Shortfall{Devices: r.Needed, Capacity: capacityShortfall(b, &r)}
 		for d := range r.Devices {
 			if len(r.Devices[d].Failures) == 0 && lacks.Devices > 0 {
 				lacks.Devices--
@@ -47,7 +42,7 @@ func ShortfallOn(ctx context.Context, b *whatif.Sandbox) (Shortfall, error) {
 		sum.Devices += lacks.Devices
 		sum.Capacity = max(sum.Capacity, lacks.Capacity)
 	}
-	return sum, nil
+	return sum
 }
 
 // capacityShortfall is the part that is missing, on the device of a request that has most left, of the

@@ -19,8 +19,7 @@ var taintKind = Kind{name: explain.TaintRequired, Importance: 7, list: listTaint
 
 // taintRequirement is that a taint must be tolerated. It is given up by a toleration for its key and effect.
 type taintRequirement struct {
-	explain.Requirement
-	edit whatif.TolerationEdit
+	relaxable[whatif.TolerationEdit]
 }
 
 func listTaints(_ context.Context, s *site) []Relaxable {
@@ -72,30 +71,22 @@ func (s *site) taintsOf(r *allocator.ExaminedRequest) []Relaxable {
 		requirement := s.about(r, explain.TaintRequired, s.Q.Path(at)+".tolerations", "%s does not tolerate the taint %s of %s%s",
 			r.Name, strings.Join(values[k], " or "), words.Count(devices[k], "device"), explain.SetBy(rules[k]))
 		requirement.Taint, requirement.TaintRules = k.key+":"+string(k.effect), rules[k]
-		out = append(out, taintRequirement{requirement, whatif.TolerationEdit{At: at, Toleration: resourcev1.DeviceToleration{
+		edit := whatif.TolerationEdit{At: at, Toleration: resourcev1.DeviceToleration{
 			Key: k.key, Operator: resourcev1.DeviceTolerationOpExists, Effect: k.effect,
-		}}})
+		}}
+		out = append(out, taintRequirement{relaxable[whatif.TolerationEdit]{requirement, edit, 4, costTolerate}})
 	}
 	return out
 }
 
-func (r taintRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r taintRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r taintRequirement) Effort(*whatif.Question) int    { return 4 }
-func (r taintRequirement) Price(*whatif.Question) int     { return costTolerate }
-
 // Propose narrows the toleration to the value of the taint, where that is enough.
-func (r taintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+func (r taintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
 	e := r.edit
 	text := r.Taint
 	for _, value := range taintValues(c.Q.SandboxOf(node), &e.Toleration) {
 		narrow := e
 		narrow.Toleration.Operator, narrow.Toleration.Value = resourcev1.DeviceTolerationOpEqual, value
-		at, err := c.FirstFit(ctx, []whatif.Edit{narrow})
-		if err != nil {
-			return nil, err
-		}
-		if at != "" {
+		if at := c.FirstFit(ctx, []whatif.Edit{narrow}); at != "" {
 			e, node = narrow, at
 			text = e.Toleration.Key + "=" + value + ":" + string(e.Toleration.Effect)
 			break
@@ -104,15 +95,15 @@ func (r taintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox,
 	return []Change{{
 		Kind: explain.TolerateTaint, Edits: []whatif.Edit{e}, Node: node, Cost: costTolerate, Key: fmt.Sprintf("%v %q", e.At, text),
 		Message: r.tolerate(c.Q, text),
-	}}, nil
+	}}
 }
 
 func (r taintRequirement) tolerate(q *whatif.Question, taint string) string {
 	return fmt.Sprintf("tolerate the taint %s%s", taint, ForRequest(q, &r.Requirement))
 }
 
-func (r taintRequirement) Combine(_ context.Context, c *Combination, _ int) (Part, error) {
-	return Part{explain.TolerateTaint, fmt.Sprintf("%v %q", r.edit.At, r.Taint), r.tolerate(c.Q, r.Taint)}, nil
+func (r taintRequirement) Combine(_ context.Context, c *Combination, _ int) Part {
+	return Part{explain.TolerateTaint, fmt.Sprintf("%v %q", r.edit.At, r.Taint), r.tolerate(c.Q, r.Taint)}
 }
 
 // taintValues lists the values that the taint has on the devices of a node, sorted.

@@ -13,10 +13,7 @@ import (
 var termKind = Kind{name: explain.TermRequired, Importance: 3, list: listTerms}
 
 // termRequirement is a term of a selector of a request. It is given up by dropping the term.
-type termRequirement struct {
-	explain.Requirement
-	edit whatif.TermEdit
-}
+type termRequirement struct{ relaxable[whatif.TermEdit] }
 
 func listTerms(ctx context.Context, s *site) []Relaxable {
 	var out []Relaxable
@@ -33,7 +30,8 @@ func listTerms(ctx context.Context, s *site) []Relaxable {
 				text, actual := termOfRequest.describe(ctx, s, r, term)
 				requirement := with(s.about(r, explain.TermRequired, path, "%s wants %s", r.Name, text), actual)
 				requirement.Term = term
-				out = append(out, termRequirement{requirement, whatif.TermEdit{SelectorRef: whatif.SelectorRef{At: at, Index: n}, Term: t}})
+				edit := whatif.TermEdit{SelectorRef: whatif.SelectorRef{At: at, Index: n}, Term: t}
+				out = append(out, termRequirement{relaxable[whatif.TermEdit]{requirement, edit, 2, CostDrop}})
 			}
 		}
 	}
@@ -44,23 +42,14 @@ func listTerms(ctx context.Context, s *site) []Relaxable {
 // have the fields that it reads.
 var termOfRequest = termSource{without: []allocator.Code{allocator.ClassSelectorRejected}}
 
-func (r termRequirement) Describe() *explain.Requirement { return &r.Requirement }
-func (r termRequirement) Relaxing() whatif.Edit          { return r.edit }
-func (r termRequirement) Effort(*whatif.Question) int    { return 2 }
-func (r termRequirement) Price(*whatif.Question) int     { return CostDrop }
-
 // Propose finds the nearest value with which the term helps, and proposes to drop it.
-func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
 	var out []Change
 	if wanted := ComparisonOf(c.Q, r.Term); wanted != nil {
 		for _, v := range nearestValues(c.Q, wanted) {
 			e := r.edit
 			e.Expression = wanted.with(v)
-			at, err := c.FirstFit(ctx, []whatif.Edit{e})
-			if err != nil {
-				return nil, err
-			}
-			if at != "" {
+			if at := c.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 				out = append(out, Change{
 					Kind: explain.RelaxSelector, Edits: []whatif.Edit{e}, Node: at, Cost: CostValue, Key: fmt.Sprint(e.At, r.Term, e.Expression),
 					Message: r.accept(c.Q, wanted, v) + wanted.remark(v),
@@ -72,7 +61,7 @@ func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, 
 	return append(out, Change{
 		Kind: explain.RelaxSelector, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop + 2, Key: fmt.Sprint(r.edit.At, r.Term),
 		Message: r.drop(c.Q),
-	}), nil
+	})
 }
 
 func (r termRequirement) drop(q *whatif.Question) string {
@@ -89,22 +78,18 @@ func (r termRequirement) accept(q *whatif.Question, c *Comparison, v fieldValue)
 }
 
 // Combine puts the nearest value with which the edits together still help in the place of the term.
-func (r termRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
+func (r termRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
 	dropped := Part{explain.RelaxSelector, fmt.Sprint(r.edit.At, r.Term), r.drop(c.Q)}
 	wanted := ComparisonOf(c.Q, r.Term)
 	if wanted == nil {
-		return dropped, nil
+		return dropped
 	}
 	for _, v := range nearestValues(c.Q, wanted) {
 		e := r.edit
 		e.Expression = wanted.with(v)
-		helps, err := c.helpsWith(ctx, i, e)
-		if err != nil {
-			return Part{}, err
-		}
-		if helps {
-			return Part{explain.RelaxSelector, fmt.Sprint(e.At, r.Term, e.Expression), r.accept(c.Q, wanted, v)}, nil
+		if c.helpsWith(ctx, i, e) {
+			return Part{explain.RelaxSelector, fmt.Sprint(e.At, r.Term, e.Expression), r.accept(c.Q, wanted, v)}
 		}
 	}
-	return dropped, nil
+	return dropped
 }

@@ -20,20 +20,6 @@ var (
 	volumeKind      = Kind{name: explain.VolumeRequired, Importance: 5, list: listVolumes}
 )
 
-// droppable is a requirement of the pod that is given up by dropping it.
-type droppable struct {
-	onPod
-	message string
-}
-
-func (r droppable) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	return []Change{{Kind: explain.DropConstraint, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: r.edit.Key(), Message: r.message}}, nil
-}
-
-func (r droppable) Combine(context.Context, *Combination, int) (Part, error) {
-	return Part{explain.DropConstraint, r.edit.Key(), r.message}, nil
-}
-
 // spreadRequirement is a spread constraint. It is given up by making it a wish.
 type spreadRequirement struct {
 	droppable
@@ -61,25 +47,27 @@ func listSpread(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.spreadRefusals() {
 		key := s.Q.Pod.Spec.TopologySpreadConstraints[r.Index].TopologyKey
-		out = append(out, spreadRequirement{droppable{onPod{
-			ofPod(explain.SpreadRequired, &r, fmt.Sprintf("spec.topologySpreadConstraints[%d]", r.Index), "the pods are to be spread over "+key, r.Message),
-			whatif.SpreadEdit{Index: r.Index}, 3, CostDrop,
-		}, "make the spread over " + key + " a preference (whenUnsatisfiable: ScheduleAnyway)"}, nodeName(s.Sandbox), r.Index})
+		out = append(out, spreadRequirement{dropping(
+			ofPod(explain.SpreadRequired, &r, fmt.Sprintf("spec.topologySpreadConstraints[%d]", r.Index),
+				"the pods are to be spread over "+key, r.Message),
+			whatif.SpreadEdit{Index: r.Index}, 3, CostDrop, explain.DropConstraint,
+			"make the spread over "+key+" a preference (whenUnsatisfiable: ScheduleAnyway)",
+		), nodeName(s.Sandbox), r.Index})
 	}
 	return out
 }
 
 // Clarify says what the constraint has against the node once it is one that the pod may use.
-func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error) {
+func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) string {
 	if r.Actual != "" {
-		return r.Actual, nil
+		return r.Actual
 	}
 	for _, refusal := range b.World(ctx, relaxed).RefusalsOn(r.node) {
 		if refusal.Code == filters.SpreadConstraint && refusal.Index == r.index {
-			return refusal.Message, nil
+			return refusal.Message
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // spreads reports whether a spread constraint is listed that counts only nodes which the pod's node selector
@@ -102,11 +90,12 @@ func listPodAffinity(_ context.Context, s *site) []Relaxable {
 		if anti {
 			list, what = "podAntiAffinity", "anti-affinity to other pods"
 		}
-		out = append(out, droppable{onPod{
+		out = append(out, dropping(
 			ofPod(explain.PodAffinityRequired, &r, fmt.Sprintf("spec.affinity.%s.requiredDuringSchedulingIgnoredDuringExecution[%d]", list, r.Index),
 				"the pod's "+what, r.Message),
-			whatif.PodAffinityEdit{Anti: anti, Index: r.Index}, 3, CostDrop,
-		}, fmt.Sprintf("drop term %d of the pod's %s", r.Index+1, what)})
+			whatif.PodAffinityEdit{Anti: anti, Index: r.Index}, 3, CostDrop, explain.DropConstraint,
+			fmt.Sprintf("drop term %d of the pod's %s", r.Index+1, what),
+		))
 	}
 	return out
 }
@@ -119,9 +108,9 @@ func listRepelling(_ context.Context, s *site) []Relaxable {
 		if r.Index >= 0 {
 			continue
 		}
-		out = append(out, plain{onPod{
+		out = append(out, relaxable[whatif.Edit]{
 			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.NotRepellingEdit{Pods: r.Pods}, 3, costRelease,
-		}})
+		})
 	}
 	return out
 }
@@ -147,7 +136,9 @@ func listVolumes(_ context.Context, s *site) []Relaxable {
 		}
 		if key := edit.Key(); !seen[key] {
 			seen[key] = true
-			out = append(out, plain{onPod{ofPod(explain.VolumeRequired, &r, path, r.Message, ""), edit, OutOfReach, CostDrop}})
+			out = append(out, relaxable[whatif.Edit]{
+				ofPod(explain.VolumeRequired, &r, path, r.Message, ""), edit, OutOfReach, CostDrop,
+			})
 		}
 	}
 	return out

@@ -21,43 +21,31 @@ import (
 
 // widen proposes a wider attribute for a constraint that devices match: of those that help the one with most
 // values.
-func (r constraintRequirement) widen(ctx context.Context, s *whatif.ClusterSandbox) ([]Change, error) {
+func (r constraintRequirement) widen(ctx context.Context, s *whatif.ClusterSandbox) []Change {
 	c := &s.Q.Claims[r.edit.Claim].Spec.Devices.Constraints[r.edit.Constraint]
 	if c.MatchAttribute == nil || derives(s.Q.Claims[r.edit.Claim], *c.MatchAttribute) {
-		return nil, nil
+		return nil
 	}
-	names, err := widerAttributes(ctx, s, r.edit.Claim, c)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
+	for _, name := range widerAttributes(ctx, s, r.edit.Claim, c) {
 		e := whatif.AttributeEdit{Claim: r.edit.Claim, Constraint: r.edit.Constraint, Attribute: name}
-		at, err := s.FirstFit(ctx, []whatif.Edit{e})
-		if err != nil {
-			return nil, err
-		}
-		if at != "" {
+		if at := s.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 			return []Change{{
 				Kind: explain.DropConstraint, Edits: []whatif.Edit{e}, Node: at, Cost: costNarrow, Key: fmt.Sprint(e.Key(), name),
 				Message: fmt.Sprintf("be content with the same %s instead of the same %s", name, *c.MatchAttribute),
-			}}, nil
+			}}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // widerAttributes lists attributes that are wider than that of the constraint on one of the near nodes.
-func widerAttributes(ctx context.Context, s *whatif.ClusterSandbox, claim int, c *resourcev1.DeviceConstraint) ([]resourcev1.FullyQualifiedName, error) {
+func widerAttributes(ctx context.Context, s *whatif.ClusterSandbox, claim int, c *resourcev1.DeviceConstraint) []resourcev1.FullyQualifiedName {
 	values := map[resourcev1.FullyQualifiedName]int{}
 	for _, b := range s.NearSandboxes() {
-		requests, err := b.RequestsExamined(ctx)
-		if err != nil {
-			return nil, err
-		}
 		var devices []*allocator.ExaminedDevice
-		for i := range requests {
-			if r := &requests[i]; r.Claim == claim && covers(c, r.Name) {
-				devices = append(devices, devicesFor(r)...)
+		for _, r := range b.RequestsExamined(ctx) {
+			if r.Claim == claim && covers(c, r.Name) {
+				devices = append(devices, devicesFor(&r)...)
 			}
 		}
 		for _, name := range AttributeNames(devices) {
@@ -73,7 +61,7 @@ func widerAttributes(ctx context.Context, s *whatif.ClusterSandbox, claim int, c
 		}
 		return strings.Compare(string(a), string(b))
 	})
-	return out[:min(len(out), maxValuesTried)], nil
+	return out[:min(len(out), maxValuesTried)]
 }
 
 // AttributeNames lists the full names of the attributes of devices, sorted.

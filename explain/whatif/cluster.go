@@ -73,38 +73,30 @@ func (c *ClusterSandbox) nearNodes() []*corev1.Node {
 }
 
 // Examined are the requests as the near nodes see them, node after node.
-func (c *ClusterSandbox) Examined(ctx context.Context) ([]*allocator.ExaminedRequest, error) {
+func (c *ClusterSandbox) Examined(ctx context.Context) []*allocator.ExaminedRequest {
 	var out []*allocator.ExaminedRequest
 	for _, b := range c.NearSandboxes() {
-		requests, err := b.RequestsExamined(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i := range requests {
-			out = append(out, &requests[i])
+		for _, r := range b.RequestsExamined(ctx) {
+			out = append(out, &r)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // FirstFit returns a node on which the edits help, the nearest first. It is "" when there is none.
-func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) (inspect.NodeName, error) {
-	node, err := c.fitsNear(ctx, edits)
-	if err != nil || node != "" {
-		return node, err
+func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) inspect.NodeName {
+	if node := c.fitsNear(ctx, edits); node != "" {
+		return node
 	}
 	var fitting NodeSet
 	switch {
 	case OnlySpecEdits(edits):
-		fitting, err = c.fitting(ctx, edits)
+		fitting = c.fitting(ctx, edits)
 	case onlyPodEdits(edits) && len(c.Near) < len(c.Nodes) && len(c.Nodes) <= MaxSwept && !c.Q.Exhausted():
 		// Nodes that refuse the pod alike need not be alike for one that wants less.
-		fitting, err = c.Q.AsIs(ctx, edits).Fitting(ctx, c.Nodes)
+		fitting = c.Q.AsIs(ctx, edits).Fitting(ctx, c.Nodes)
 	}
-	if err != nil {
-		return "", err
-	}
-	return fitting.First(), nil
+	return fitting.First()
 }
 
 // onlyPodEdits reports whether edits change nothing but the pod.
@@ -113,39 +105,35 @@ func onlyPodEdits(edits []Edit) bool {
 }
 
 // fitsNear is FirstFit on the near nodes only.
-func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.NodeName, error) {
+func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) inspect.NodeName {
 	if !OnlySpecEdits(edits) {
 		for _, b := range c.NearSandboxes() {
-			if o, err := b.Try(ctx, edits); err != nil || o == Fits {
-				return inspect.NodeName(b.Node.Name), err
+			if b.Try(ctx, edits) == Fits {
+				return inspect.NodeName(b.Node.Name)
 			}
 		}
-		return "", nil
+		return ""
 	}
 	w := c.Q.AsIs(ctx, edits)
 	for _, n := range c.Near {
-		node, ok := c.Q.Cluster.Snapshot().Node(n.Name)
-		if !ok {
-			continue
-		}
-		if o, err := c.Q.whatIf(ctx, w, node); err != nil || o == Fits {
-			return n.Name, err
+		if node, ok := c.Q.Cluster.Snapshot().Node(n.Name); ok && c.Q.whatIf(ctx, w, node) == Fits {
+			return n.Name
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // fitting returns the nodes on which the claims can be allocated with the edits made to them. There are none
 // if the scheduler then gives up because of any node. Nodes that look alike to the question look alike also
 // when it is put differently, as long as it is about the same fields of devices; so one of them is asked.
-func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, error) {
+func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) NodeSet {
 	w := c.Q.AsIs(ctx, edits)
 	if c.Q.Answers == nil || c.Q.Pod != nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
 		return w.Fitting(ctx, c.Nodes)
 	}
 	out := NodeSet{Nodes: c.Q.Nodes}
 	if c.Q.Exhausted() {
-		return out, nil
+		return out
 	}
 	outcomes, steps := make([]Outcome, len(c.Q.Answers)), make([]int64, len(c.Q.Answers))
 	err := allocator.Parallel(len(outcomes), func(i int) error {
@@ -160,8 +148,8 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 	for _, n := range steps {
 		c.Q.Spent += n
 	}
-	if err != nil || slices.Contains(outcomes, Aborted) {
-		return out, err
+	if c.Q.Fail(err); err != nil || slices.Contains(outcomes, Aborted) {
+		return out
 	}
 	var took []timed
 	var fitting [][]int
@@ -171,27 +159,27 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 			took, fitting = append(took, timed{node: c.Q.Nodes[at[0]], steps: steps[i], fits: o == Fits}), append(fitting, at)
 		}
 	}
-	if err := w.add(ctx, &out, took, fitting); err != nil || out.Risk == explain.WouldTimeOut {
+	if w.add(ctx, &out, took, fitting); out.Risk == explain.WouldTimeOut {
 		out.Lists = nil
-		return out, err
 	}
-	return out, nil
+	return out
 }
 
 // FittingWith returns the nodes on which the claims can be allocated with the edits made for real, in the
 // whole snapshot. When the edits are about more than the claims, only the nodes that come nearest are asked
 // in a large cluster, and one more.
-func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) (NodeSet, error) {
+func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) NodeSet {
 	if c.Q.PerNode != nil {
-		names, err := c.Q.FittingAnew(ctx, c.Q, edits)
-		return c.Q.setOf(names), err
+		return c.Q.setOf(c.Q.FittingAnew(ctx, c.Q, edits))
 	}
 	again := c.Q.madeAnew(edits)
 	switch {
 	case again == nil:
-		return NodeSet{}, nil
+		return NodeSet{}
 	case again != c.Q:
-		return again.Real(ctx, edits).Fitting(ctx, NewClusterSandbox(again, nil).Nodes)
+		fitting := again.Real(ctx, edits).Fitting(ctx, NewClusterSandbox(again, nil).Nodes)
+		c.Q.Fail(again.err)
+		return fitting
 	case OnlySpecEdits(edits):
 		return c.fitting(ctx, edits)
 	}

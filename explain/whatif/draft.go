@@ -82,7 +82,7 @@ func (d *Draft) Pod() *corev1.Pod {
 // world puts together what the edits make of the question, in a cluster in which they are made. With whole
 // that is made of the whole snapshot.
 func (d *Draft) world(ctx context.Context, c *scheduler.Cluster, whole bool) *World {
-	w := &World{Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
+	w := &World{q: d.q, Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
 	for _, n := range d.q.inVain() {
 		w.inVain = append(w.inVain, d.q.Nodes[n])
 	}

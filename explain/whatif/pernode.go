@@ -15,10 +15,10 @@ import (
 // FittingAnew returns the nodes that fit with edits of a part of the question (see Partial), whatever part
 // they belong to: the claim that depends on the node is made for the changed pod. There are none if the
 // scheduler gives up.
-func (q *Question) FittingAnew(ctx context.Context, part *Question, edits []Edit) ([]inspect.NodeName, error) {
+func (q *Question) FittingAnew(ctx context.Context, part *Question, edits []Edit) []inspect.NodeName {
 	again := q.madeAnew(edits)
 	if again == nil {
-		return nil, nil
+		return nil
 	}
 	whole := *again
 	whole.Pod, whole.Answers, whole.sandboxes, whole.prepare = part.podWith(edits), nil, nil, &preparation{}
@@ -45,9 +45,9 @@ func (q *Question) FittingAnew(ctx context.Context, part *Question, edits []Edit
 		for i, n := range v.nodes {
 			nodes[i] = q.Nodes[n]
 		}
-		fitting, abort, err := v.q.Real(ctx, others).Sweep(ctx, nodes)
-		if err != nil || abort != nil || fitting.Risk == explain.WouldTimeOut {
-			return nil, err
+		fitting, abort := v.q.Real(ctx, others).Sweep(ctx, nodes)
+		if q.Fail(v.q.err); q.err != nil || abort != nil || fitting.Risk == explain.WouldTimeOut {
+			return nil
 		}
 		for _, list := range fitting.Lists {
 			for _, n := range list {
@@ -55,7 +55,7 @@ func (q *Question) FittingAnew(ctx context.Context, part *Question, edits []Edit
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // classesEdit replaces terms of classes, by name, selector and term.

@@ -55,6 +55,8 @@ type Question struct {
 	Answers []Answer
 	// Spent is the number of search steps of what-if questions.
 	Spent int64
+	// err is what Err returns.
+	err error
 	// sandboxes are those of nodes about which what-if questions were asked.
 	sandboxes map[inspect.NodeName]*Sandbox
 	// prepare is shared by all questions that are parts of one.

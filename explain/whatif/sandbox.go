@@ -28,11 +28,10 @@ type Sandbox struct {
 	Devices map[inspect.ClaimRef][]inspect.DeviceID
 	// clusters are kept for the worlds that were asked about, by what was changed in them.
 	clusters map[string]*scheduler.Cluster
-	known    *knownExamination
+	// exam is what Examination returns, once that is known.
+	exam     *allocator.Examination
+	examined bool
 }
-
-// knownExamination remembers what Examination returns.
-type knownExamination struct{ exam *allocator.Examination }
 
 // SandboxOf returns the sandbox of a node, made when first asked for. It is nil when there is none.
 func (q *Question) SandboxOf(name inspect.NodeName) *Sandbox {
@@ -109,28 +108,29 @@ func (b *Sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSli
 }
 
 // Examination is what each check says of each device of the node. It is nil when the scheduler gives up.
-func (b *Sandbox) Examination(ctx context.Context) (*allocator.Examination, error) {
-	if b.known == nil {
+func (b *Sandbox) Examination(ctx context.Context) *allocator.Examination {
+	if !b.examined {
 		exam, err := b.Cluster(b.Q.Draft(nil)).Examine(ctx, b.Node, b.Q.Claims)
-		if err = allocator.IgnoreAbort(err); err != nil {
-			return nil, err
-		}
-		b.known = &knownExamination{exam}
+		b.Q.Fail(allocator.IgnoreAbort(err))
+		b.exam, b.examined = exam, true
 	}
-	return b.known.exam, nil
+	return b.exam
 }
 
 // RequestsExamined are the requests of the examination; there are none where the scheduler gives up.
-func (b *Sandbox) RequestsExamined(ctx context.Context) ([]allocator.ExaminedRequest, error) {
-	exam, err := b.Examination(ctx)
-	if err != nil || exam == nil {
-		return nil, err
+func (b *Sandbox) RequestsExamined(ctx context.Context) []allocator.ExaminedRequest {
+	if exam := b.Examination(ctx); exam != nil {
+		return exam.Requests
 	}
-	return exam.Requests, nil
+	return nil
 }
 
-// Try asks for the claims on the node with the edits made.
-func (b *Sandbox) Try(ctx context.Context, edits []Edit) (Outcome, error) {
+// Try asks for the claims on the node with the edits made. An error is that of the question (see
+// [Question.Err]), and nothing is known then.
+func (b *Sandbox) Try(ctx context.Context, edits []Edit) Outcome {
+	if b.Q.Exhausted() {
+		return Undecided
+	}
 	return b.Q.whatIf(ctx, b.World(ctx, edits), b.Node)
 }
 
@@ -162,17 +162,25 @@ func (b *Sandbox) With(change func(*inspect.Objects)) *scheduler.Cluster {
 // seconds. What is not answered by then is not known.
 const maxSteps = 1_000_000
 
-// Exhausted reports whether all steps are spent.
-func (q *Question) Exhausted() bool { return q.Spent > maxSteps }
+// Exhausted reports whether all steps are spent, or an error ends the search.
+func (q *Question) Exhausted() bool { return q.Spent > maxSteps || q.err != nil }
+
+// Err is the first error of a what-if question: that of the context, or one of the allocator that is no
+// abort. Whatever is asked from then on is not known, so a search checks for it once, at its end.
+func (q *Question) Err() error { return q.err }
+
+// Fail notes an error, which may be nil.
+func (q *Question) Fail(err error) { q.err = cmp.Or(q.err, err) }
 
 // whatIf asks another question about a node, as long as there are steps to spend.
-func (q *Question) whatIf(ctx context.Context, w *World, node *corev1.Node) (Outcome, error) {
+func (q *Question) whatIf(ctx context.Context, w *World, node *corev1.Node) Outcome {
 	if q.Exhausted() {
-		return Undecided, nil
+		return Undecided
 	}
 	o, steps, err := w.Outcome(ctx, node)
 	q.Spent += steps
-	return o, err
+	q.Fail(err)
+	return o
 }
 
 // ProbeSteps bounds every single search of a what-if question.

@@ -83,14 +83,15 @@ func setRisks(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.Re
 }
 
 // Risk says whether the scheduler's search on a node may time out with edits made to claims.
-func (q *Question) Risk(ctx context.Context, edits []Edit, name inspect.NodeName) (explain.TimeoutRisk, error) {
+func (q *Question) Risk(ctx context.Context, edits []Edit, name inspect.NodeName) explain.TimeoutRisk {
 	node, ok := q.Cluster.Snapshot().Node(name)
 	if !ok {
-		return explain.NoTimeout, nil
+		return explain.NoTimeout
 	}
 	w := q.AsIs(ctx, edits)
 	n, err := w.Cluster.PlainSteps(ctx, node, w.Claims)
-	return TimeoutRisk(q.Cluster.Snapshot().Features(), n), err
+	q.Fail(err)
+	return TimeoutRisk(q.Cluster.Snapshot().Features(), n)
 }
 
 // Worse returns the greater of two risks.

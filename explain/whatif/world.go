@@ -18,6 +18,7 @@ import (
 
 // World is a question and its surroundings after edits: what is asked for, and of which cluster.
 type World struct {
+	q       *Question
 	Cluster *scheduler.Cluster
 	Claims  []*resourcev1.ResourceClaim
 	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is
@@ -107,19 +108,21 @@ func (w *World) filter(node *corev1.Node) filters.Outcome {
 
 // DevicesRefuse reports whether it is proved that the node does not have the devices, whatever else refuses
 // it.
-func (w *World) DevicesRefuse(ctx context.Context, node *corev1.Node) (bool, error) {
+func (w *World) DevicesRefuse(ctx context.Context, node *corev1.Node) bool {
 	o, _, err := OutcomeOf(ctx, w.Cluster, node, w.Claims)
-	return o == Refused, err
+	w.q.Fail(err)
+	return o == Refused
 }
 
 // Sweep returns those of the nodes that fit, and the first abort in the order of the nodes, if there is one.
-func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allocator.AbortError, error) {
+func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allocator.AbortError) {
 	out := NodeSet{Nodes: nodes}
+	if w.q.err != nil {
+		return out, nil
+	}
 	asked, passes := w.reach(nodes)
 	kinds, err := w.Cluster.Sweep(ctx, asked, w.Claims)
-	if err != nil {
-		return out, nil, err
-	}
+	w.q.Fail(err)
 	var abort *allocator.AbortError
 	var took []timed
 	var fitting [][]int
@@ -139,12 +142,11 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 	}
 	if abort == nil && len(w.inVain) > 0 && slices.ContainsFunc(took, func(t timed) bool { return t.fits }) {
 		asked, _ := w.reach(w.inVain)
-		if abort, err = firstAbort(ctx, w.Cluster, asked, w.Claims); err != nil {
-			return out, nil, err
-		}
+		abort, err = firstAbort(ctx, w.Cluster, asked, w.Claims)
+		w.q.Fail(err)
 	}
-	err = w.add(ctx, &out, took, fitting)
-	return out, abort, err
+	w.add(ctx, &out, took, fitting)
+	return out, abort
 }
 
 // firstAbort is why the scheduler gives up on one of some nodes, or nil.
@@ -196,20 +198,18 @@ func passing(at, passes []int) []int {
 
 // Fitting returns those of the nodes that fit. There are none if the scheduler gives up because of any of
 // them.
-func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) (NodeSet, error) {
-	out, abort, err := w.Sweep(ctx, nodes)
-	if abort != nil || out.Risk == explain.WouldTimeOut {
+func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) NodeSet {
+	out, abort := w.Sweep(ctx, nodes)
+	if abort != nil || w.q.err != nil || out.Risk == explain.WouldTimeOut {
 		out.Lists = nil
 	}
-	return out, err
+	return out
 }
 
 // add puts the nodes that fit into a set, but for those on which the scheduler's search does not end in time,
 // and says what risk of that remains. fitting has a list of nodes like each of those in took.
-func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][]int) error {
-	if err := setRisks(ctx, w.Cluster, w.Claims, took); err != nil {
-		return err
-	}
+func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][]int) {
+	w.q.Fail(setRisks(ctx, w.Cluster, w.Claims, took))
 	all, best := explain.NoTimeout, explain.WouldTimeOut
 	for i, t := range took {
 		all = Worse(all, t.risk)
@@ -226,5 +226,4 @@ func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][
 	if out.Risk = all; !TimeoutIsError(w.Cluster.Snapshot().Features()) && len(out.Lists) > 0 {
 		out.Risk = best
 	}
-	return nil
 }
