@@ -42,6 +42,8 @@ type diagnosis struct {
 	pools []explain.Reason
 	// noPools says that no pool reaches the node.
 	noPools bool
+	// err is the first error of a smaller question to the node. Nothing is known from then on.
+	err error
 }
 
 // starvedRequest is a request with too few devices.
@@ -84,12 +86,10 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	d.noPools = len(exam.Pools) == 0
 	d.findStarved(exam)
 	if len(d.starved) == 0 {
-		if err := d.findInteractions(ctx, exam); err != nil {
-			return nil, err
-		}
+		d.findInteractions(ctx, exam)
 	}
 	d.poolReasons(exam)
-	return d, nil
+	return d, d.err
 }
 
 // AbortReason is the reason that what makes the scheduler abort is for a node, with the device that it failed

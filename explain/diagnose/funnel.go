@@ -190,7 +190,7 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 	case allocator.ClassSelectorRejected:
 		return d.describeSelector(ctx, r.Class.Name, r.Class.Spec.Selectors, device, rejection)
 	case allocator.SelectorRejected:
-		return d.describeSelector(ctx, "", d.selectors(r), device, rejection)
+		return d.describeSelector(ctx, "", *whatif.FieldsOf(d.q.Claims, whatif.RefOf(r)).Selectors, device, rejection)
 	case allocator.DeviceTainted:
 		taint := words.FormatTaint(rejection.Taint)
 		return explain.Loss{Key: taint, Wanted: taint, Text: "taint " + taint + " is not tolerated", Taint: rejection.Taint}
@@ -321,13 +321,4 @@ func (d *diagnosis) constraintAttribute(claim, index int) resourcev1.FullyQualif
 		return *c.MatchAttribute
 	}
 	return *c.DistinctAttribute
-}
-
-// selectors returns the selectors of a request or subrequest.
-func (d *diagnosis) selectors(r *allocator.ExaminedRequest) []resourcev1.DeviceSelector {
-	request := &d.q.Claims[r.Claim].Spec.Devices.Requests[r.Request]
-	if r.Prioritized {
-		return request.FirstAvailable[r.Sub].Selectors
-	}
-	return request.Exactly.Selectors
 }

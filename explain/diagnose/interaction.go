@@ -84,15 +84,12 @@ func (i *interaction) reason() explain.Reason {
 }
 
 // findInteractions says why requests that all have enough devices do not fit together.
-func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examination) error {
-	claim, request, codes, err := d.firstMisfit(ctx)
-	if err != nil || claim < 0 {
-		return err
+func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examination) {
+	claim, request, codes := d.firstMisfit(ctx)
+	if claim < 0 {
+		return
 	}
-	alone, aloneCodes, err := d.fits(ctx, []*resourcev1.ResourceClaim{only(d.q.Claims[claim], request)}, 0, 0)
-	if err != nil {
-		return err
-	}
+	alone, aloneCodes := d.fits(ctx, []*resourcev1.ResourceClaim{only(d.q.Claims[claim], request)}, 0, 0)
 	r := examined(exam, claim, request)
 	base := interaction{nodes: 1, Reason: explain.Reason{
 		Request: d.q.Claims[claim].Spec.Devices.Requests[request].Name, Claim: d.refs[claim],
@@ -115,10 +112,7 @@ func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examin
 			base.Key, base.Message = "all", "the devices that match cannot be had all together"
 		}
 		if !r.Prioritized && !r.All {
-			most, err := d.mostTogether(ctx, claim, request, r.Needed)
-			if err != nil {
-				return err
-			}
+			most := d.mostTogether(ctx, claim, request, r.Needed)
 			base.Path += ".count"
 			base.needed, base.low, base.high = r.Needed, most, most
 			d.addTogetherStep(claim, request, most)
@@ -126,7 +120,6 @@ func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examin
 	}
 	d.interactions = append(d.interactions, base)
 	d.addRejectionReasons(exam, &base.Reason, claim, request, codes)
-	return nil
 }
 
 // fittingDevices are the devices that pass every check of a single device. A prioritized request, which has
@@ -143,20 +136,16 @@ func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
 
 // firstMisfit adds the requests one by one. It returns the first that does not fit together with those before
 // it, and what was refused for it. The indices are -1 if all fit.
-func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes map[rejectionKind]int, err error) {
+func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes map[rejectionKind]int) {
 	for c := range d.q.Claims {
 		for r := range d.q.Claims[c].Spec.Devices.Requests {
 			claims := append(slices.Clone(d.q.Claims[:c]), upTo(d.q.Claims[c], r))
-			outcome, codes, err := d.fits(ctx, claims, c, r)
-			if err != nil {
-				return -1, -1, nil, err
-			}
-			if outcome != allocator.Allocated {
-				return c, r, codes, nil
+			if outcome, codes := d.fits(ctx, claims, c, r); outcome != allocator.Allocated {
+				return c, r, codes
 			}
 		}
 	}
-	return -1, -1, nil, nil
+	return -1, -1, nil
 }
 
 // rejectionKind is a kind of refusal that depends on what else is picked. Of constraint, counterSet and
@@ -196,31 +185,30 @@ func (t *rejectionCounter) Reject(r allocator.Rejection) {
 
 // fits puts a smaller question to the node, and counts what is refused for one of its requests. An abort
 // decides nothing here.
-func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim, claim, request int) (allocator.Outcome, map[rejectionKind]int, error) {
+func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim, claim, request int) (allocator.Outcome, map[rejectionKind]int) {
 	t := &rejectionCounter{claim: claim, request: request, counts: map[rejectionKind]int{}}
 	result, err := d.cluster.WithStepLimit(whatif.ProbeSteps).Allocate(ctx, d.node, claims, t)
 	var abort *allocator.AbortError
 	if errors.As(err, &abort) {
-		return allocator.Undecided, t.counts, nil
+		return allocator.Undecided, t.counts
 	}
-	if err != nil {
-		return "", nil, err
+	if d.err = cmp.Or(d.err, err); d.err != nil {
+		return allocator.Undecided, nil
 	}
-	return result.Outcome, t.counts, nil
+	return result.Outcome, t.counts
 }
 
 // mostTogether returns the largest count, below what is needed, with which the request fits alone. It is 0 if
 // it fits with none.
-func (d *diagnosis) mostTogether(ctx context.Context, claim, request, needed int) (int, error) {
+func (d *diagnosis) mostTogether(ctx context.Context, claim, request, needed int) int {
 	for n := needed - 1; n > 0; n-- {
 		c := only(d.q.Claims[claim], request)
 		c.Spec.Devices.Requests[0].Exactly.Count = int64(n)
-		outcome, _, err := d.fits(ctx, []*resourcev1.ResourceClaim{c}, 0, 0)
-		if err != nil || outcome == allocator.Allocated {
-			return n, err
+		if outcome, _ := d.fits(ctx, []*resourcev1.ResourceClaim{c}, 0, 0); outcome == allocator.Allocated {
+			return n
 		}
 	}
-	return 0, nil
+	return 0
 }
 
 // addTogetherStep adds to the funnel of a request how many devices can be had together.
@@ -270,7 +258,7 @@ func (d *diagnosis) addRejectionReasons(exam *allocator.Examination, base *expla
 func (d *diagnosis) values(exam *allocator.Examination, claim, request int, name resourcev1.FullyQualifiedName) map[string]int {
 	counts := map[string]int{}
 	r := examined(exam, claim, request)
-	if len(d.derivedOf(r)) > 0 {
+	if len(*whatif.FieldsOf(d.q.Claims, whatif.RefOf(r)).Derived) > 0 {
 		return counts // the constraint may be about a derived attribute, which no device publishes
 	}
 	for i := range r.Devices {
@@ -281,15 +269,6 @@ func (d *diagnosis) values(exam *allocator.Examination, claim, request int, name
 		}
 	}
 	return counts
-}
-
-// derivedOf returns the derived attributes of a request or subrequest.
-func (d *diagnosis) derivedOf(r *allocator.ExaminedRequest) []resourcev1.DeviceDerivedAttribute {
-	request := &d.q.Claims[r.Claim].Spec.Devices.Requests[r.Request]
-	if r.Prioritized {
-		return request.FirstAvailable[r.Sub].DerivedAttributes
-	}
-	return request.Exactly.DerivedAttributes
 }
 
 // examined returns the first alternative of a request.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -49,12 +50,9 @@ func namePartners(ctx context.Context, diagnoses []*diagnosis) error {
 		if d.misfit == nil {
 			return nil
 		}
-		c, err := d.causeOf(ctx, d.misfit)
-		if err != nil {
-			return err
-		}
-		if i > 0 && c != same {
-			return nil
+		c := d.causeOf(ctx, d.misfit)
+		if d.err != nil || i > 0 && c != same {
+			return d.err
 		}
 		same = c
 	}
@@ -133,17 +131,13 @@ func (o obstacle) text() string {
 
 // causeOf finds the partner and the obstacle of a misfit. Nothing is known if a search was given up on the
 // way.
-func (d *diagnosis) causeOf(ctx context.Context, m *misfit) (cause, error) {
+func (d *diagnosis) causeOf(ctx context.Context, m *misfit) cause {
 	p := &partnerSearch{diagnosis: d, misfit: m}
-	partner, err := p.partner(ctx)
-	if err != nil || p.unsure {
-		return cause{}, err
+	found := cause{partner: p.partner(ctx)}
+	if found.obstacle = p.obstacle(ctx); p.unsure {
+		return cause{}
 	}
-	obstacle, err := p.obstacle(ctx)
-	if err != nil || p.unsure {
-		return cause{}, err
-	}
-	return cause{partner, obstacle}, nil
+	return found
 }
 
 // partnerSearch looks for the cause of a misfit.
@@ -159,18 +153,19 @@ func (p *partnerSearch) claimsBefore() []*resourcev1.ResourceClaim {
 }
 
 // helps reports whether the claims fit on the node in a cluster.
-func (p *partnerSearch) helps(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim) (bool, error) {
+func (p *partnerSearch) helps(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim) bool {
 	if p.unsure {
-		return false, nil
+		return false
 	}
 	o, _, err := whatif.OutcomeOf(ctx, c.WithStepLimit(whatif.ProbeSteps), p.node, claims)
-	p.unsure = p.unsure || o == whatif.Undecided
-	return o == whatif.Fits, err
+	p.err = cmp.Or(p.err, err)
+	p.unsure = o == whatif.Undecided
+	return o == whatif.Fits
 }
 
 // partner returns the one request without which the misfit fits. It is "" if there is none or several, or if
 // there are too many to try.
-func (p *partnerSearch) partner(ctx context.Context) (string, error) {
+func (p *partnerSearch) partner(ctx context.Context) string {
 	found := ""
 	n := 0
 	for c := range p.q.Claims[:p.claim+1] {
@@ -179,7 +174,7 @@ func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 				break
 			}
 			if n++; n > maxPartners {
-				return "", nil
+				return ""
 			}
 			claims := p.claimsBefore()
 			out := *claims[c]
@@ -187,14 +182,10 @@ func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 			if claims[c] = &out; len(out.Spec.Devices.Requests) == 0 {
 				claims = slices.Delete(claims, c, c+1)
 			}
-			ok, err := p.helps(ctx, p.cluster, claims)
-			if err != nil {
-				return "", err
-			}
-			if ok && found != "" {
-				return "", nil
-			}
-			if ok {
+			if p.helps(ctx, p.cluster, claims) {
+				if found != "" {
+					return ""
+				}
 				found = p.q.Claims[c].Spec.Devices.Requests[r].Name
 				if c != p.claim {
 					found += " of " + p.q.Claims[c].Name
@@ -202,36 +193,29 @@ func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // obstacle returns the one thing without which the misfit fits. It is zero if there is none or several.
 // Another device helps in many cases, so it counts only if nothing else does.
-func (p *partnerSearch) obstacle(ctx context.Context) (obstacle, error) {
+func (p *partnerSearch) obstacle(ctx context.Context) obstacle {
 	var found []obstacle
-	for _, find := range []func(context.Context) ([]obstacle, error){p.constraints, p.counters, p.capacities} {
-		more, err := find(ctx)
-		if err != nil {
-			return obstacle{}, err
-		}
-		if found = append(found, more...); len(found) > 1 {
-			return obstacle{}, nil
+	for _, find := range []func(context.Context) []obstacle{p.constraints, p.counters, p.capacities} {
+		if found = append(found, find(ctx)...); len(found) > 1 {
+			return obstacle{}
 		}
 	}
 	if len(found) == 0 {
-		var err error
-		if found, err = p.device(ctx); err != nil {
-			return obstacle{}, err
-		}
+		found = p.device(ctx)
 	}
 	if len(found) == 0 {
-		return obstacle{}, nil
+		return obstacle{}
 	}
-	return found[0], nil
+	return found[0]
 }
 
 // constraints returns the constraints without which the misfit fits.
-func (p *partnerSearch) constraints(ctx context.Context) ([]obstacle, error) {
+func (p *partnerSearch) constraints(ctx context.Context) []obstacle {
 	var found []obstacle
 	for c := range p.q.Claims[:p.claim+1] {
 		for k := range p.q.Claims[c].Spec.Devices.Constraints {
@@ -239,16 +223,12 @@ func (p *partnerSearch) constraints(ctx context.Context) ([]obstacle, error) {
 			out := *claims[c]
 			out.Spec.Devices.Constraints = slices.Delete(slices.Clone(out.Spec.Devices.Constraints), k, k+1)
 			claims[c] = &out
-			ok, err := p.helps(ctx, p.cluster, claims)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
+			if p.helps(ctx, p.cluster, claims) {
 				found = append(found, constraintObstacle(&p.q.Claims[c].Spec.Devices.Constraints[k]))
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // constraintObstacle is a constraint as an obstacle.
@@ -276,7 +256,7 @@ func (p *partnerSearch) withSlices(change func(*resourcev1.ResourceSlice)) *sche
 
 // counters returns the counters that are an obstacle. There is plenty of all counters of the sets that ran
 // out, and then, if that is one set, of each of its counters by itself.
-func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
+func (p *partnerSearch) counters(ctx context.Context) []obstacle {
 	sets := map[string]bool{}
 	for c := range p.rejections {
 		if c.code == allocator.CountersExhausted {
@@ -284,19 +264,18 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, nil
+		return nil
 	}
 	raised := func(wanted func(counter string) bool) *scheduler.Cluster {
 		return p.withSlices(func(s *resourcev1.ResourceSlice) {
 			whatif.RaiseCounters(s, func(set, counter string) bool { return sets[set] && wanted(counter) })
 		})
 	}
-	ok, err := p.helps(ctx, raised(func(string) bool { return true }), p.claimsBefore())
-	if err != nil || !ok {
-		return nil, err
+	if !p.helps(ctx, raised(func(string) bool { return true }), p.claimsBefore()) {
+		return nil
 	}
 	if len(sets) > 1 {
-		return []obstacle{{kind: countersOfDevices}}, nil
+		return []obstacle{{kind: countersOfDevices}}
 	}
 	set := slices.Sorted(maps.Keys(sets))[0]
 	counters := map[string]bool{}
@@ -306,23 +285,19 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 		if len(counters) > whatif.MaxCounters {
 			break
 		}
-		ok, err := p.helps(ctx, raised(func(counter string) bool { return counter == name }), p.claimsBefore())
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if p.helps(ctx, raised(func(counter string) bool { return counter == name }), p.claimsBefore()) {
 			enough = append(enough, name)
 		}
 	}
 	if len(enough) != 1 {
-		return []obstacle{{kind: countersOfSet, set: set}}, nil
+		return []obstacle{{kind: countersOfSet, set: set}}
 	}
-	return []obstacle{{kind: oneCounter, name: enough[0], set: set}}, nil
+	return []obstacle{{kind: oneCounter, name: enough[0], set: set}}
 }
 
 // capacities returns the capacities that are an obstacle. There is plenty of each that ran out, one at a
 // time.
-func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
+func (p *partnerSearch) capacities(ctx context.Context) []obstacle {
 	names := map[string]bool{}
 	for c := range p.rejections {
 		if c.code == allocator.CapacityInsufficient {
@@ -332,29 +307,24 @@ func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
 	var found []obstacle
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		cluster := p.withSlices(func(s *resourcev1.ResourceSlice) { whatif.RaiseCapacity(s, resourcev1.QualifiedName(name)) })
-		ok, err := p.helps(ctx, cluster, p.claimsBefore())
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if p.helps(ctx, cluster, p.claimsBefore()) {
 			found = append(found, obstacle{kind: oneCapacity, name: name})
 		}
 	}
-	return found, nil
+	return found
 }
 
 // device returns the only device that fits the misfit, if a second one like it would help.
-func (p *partnerSearch) device(ctx context.Context) ([]obstacle, error) {
+func (p *partnerSearch) device(ctx context.Context) []obstacle {
 	if len(p.devices) != 1 {
-		return nil, nil
+		return nil
 	}
 	id := p.devices[0]
 	cluster := p.withSlices(func(s *resourcev1.ResourceSlice) { whatif.AddSecond(s, id) })
-	ok, err := p.helps(ctx, cluster, p.claimsBefore())
-	if err != nil || !ok {
-		return nil, err
+	if !p.helps(ctx, cluster, p.claimsBefore()) {
+		return nil
 	}
-	return []obstacle{{kind: oneDevice, name: id.Device}}, nil
+	return []obstacle{{kind: oneDevice, name: id.Device}}
 }
 
 // countersOf adds the names of the counters of a set to a collection.

@@ -53,7 +53,7 @@ type failedSelector struct {
 // if the device is not published.
 func failedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (failedSelector, bool) {
 	at, ok := q.RequestNamed(abort.Claim, abort.Request)
-	device := deviceOf(q, abort.Device)
+	device := deviceOf(q.Cluster.Snapshot(), abort.Device)
 	if !ok || device == nil || abort.Selector < 0 {
 		return failedSelector{}, false
 	}
@@ -65,8 +65,8 @@ func failedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (failedSe
 }
 
 // deviceOf returns a device as it is published, or nil if it is not.
-func deviceOf(q *whatif.Question, id inspect.DeviceID) *resourcev1.Device {
-	for _, slice := range q.Cluster.Snapshot().SlicesIn(inspect.PoolID{Driver: id.Driver, Pool: id.Pool}) {
+func deviceOf(s *inspect.Snapshot, id inspect.DeviceID) *resourcev1.Device {
+	for _, slice := range s.SlicesIn(id.PoolID()) {
 		for i := range slice.Spec.Devices {
 			if slice.Spec.Devices[i].Name == id.Device {
 				return &slice.Spec.Devices[i]

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/component-helpers/storage/ephemeral"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
@@ -81,7 +80,7 @@ func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
 	without := whatif.DropVolumesEdit{Volumes: whatif.VolumesOf(s.Q.Pod, o.Kind, o.Name)}
 	const open = "; without it the pod fits"
 	switch {
-	case claim == nil && s.ownVolume(o):
+	case claim == nil && (whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
 		return without, "the controller has made the volume claim " + o.Name + " for the pod" + open
 	case claim == nil || claim.DeletionTimestamp != nil || claim.Status.Phase == "Lost":
 		return nil, ""
@@ -99,15 +98,4 @@ func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
 		}
 	}
 	return nil, ""
-}
-
-// ownVolume reports whether a claim is made for a volume of the pod.
-func (s *search) ownVolume(o filters.Object) bool {
-	pod := s.Q.Pod
-	for i := range pod.Spec.Volumes {
-		if v := &pod.Spec.Volumes[i]; v.Ephemeral != nil && pod.Namespace == o.Namespace && ephemeral.VolumeClaimName(pod, v) == o.Name {
-			return true
-		}
-	}
-	return false
 }

@@ -66,9 +66,9 @@ func wantsInstead(ctx context.Context, q *whatif.Question, class *resourcev1.Dev
 	if !ok || class == nil {
 		return ""
 	}
-	known := classTerms(ctx, q, class)
+	known := q.ClassTerms(ctx, class)
 	var wants []string
-	for _, term := range classTerms(ctx, q, other) {
+	for _, term := range q.ClassTerms(ctx, other) {
 		if !slices.Contains(known, term) {
 			wants = append(wants, q.Cluster.Selectors().Brief(term))
 		}
@@ -79,30 +79,11 @@ func wantsInstead(ctx context.Context, q *whatif.Question, class *resourcev1.Dev
 	return " (" + words.Shorten(wants, 3) + ")"
 }
 
-// classTerms are the terms of all selectors of a class.
-func classTerms(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) []string {
-	var out []string
-	for i := range class.Spec.Selectors {
-		if cel := class.Spec.Selectors[i].CEL; cel != nil {
-			out = append(out, q.Terms(ctx, cel.Expression)...)
-		}
-	}
-	return out
-}
-
 // driverTerm is the term of a class that names its driver. It is "" if there is none.
 func driverTerm(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) string {
-	if class == nil {
-		return ""
-	}
-	for i := range class.Spec.Selectors {
-		if cel := class.Spec.Selectors[i].CEL; cel != nil {
-			for _, term := range q.Terms(ctx, cel.Expression) {
-				if whatif.NamesDriver(term) {
-					return term
-				}
-			}
-		}
+	terms := q.ClassTerms(ctx, class)
+	if at := slices.IndexFunc(terms, whatif.NamesDriver); at >= 0 {
+		return terms[at]
 	}
 	return ""
 }

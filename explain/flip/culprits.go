@@ -111,12 +111,11 @@ func (j *Judge) Culprits(ctx context.Context, s *Step, before, after explain.Ver
 	}
 	search := &search{judge: j, step: s, want: after, left: limit}
 	for _, c := range known {
-		if found, err := search.minimal(ctx, c.Changes); err != nil || found {
-			return search.conclude(ctx, c.Changes, before, err)
+		if search.minimal(ctx, c.Changes) {
+			return search.conclude(ctx, c.Changes, before)
 		}
 	}
-	found, err := search.shrink(ctx, j.ranked(s.Changes))
-	return search.conclude(ctx, found, before, err)
+	return search.conclude(ctx, search.shrink(ctx, j.ranked(s.Changes)), before)
 }
 
 // ranked puts first what is most likely to be one of a small set: the subject itself, and then kinds of which
@@ -148,40 +147,36 @@ type search struct {
 	step  *Step
 	want  explain.Verdict
 	left  int // how often may still be decided
+	err   error
 }
 
-// holds reports whether the verdict is the one wanted with only these changes made.
-func (s *search) holds(ctx context.Context, changes []Change) (bool, error) {
+// holds reports whether the verdict is the one wanted with only these changes made. After an error nothing
+// holds.
+func (s *search) holds(ctx context.Context, changes []Change) bool {
+	if s.err != nil {
+		return false
+	}
 	s.left--
-	v, err := s.judge.Verdict(ctx, s.step.made(changes))
-	return v == s.want, err
+	var v explain.Verdict
+	v, s.err = s.judge.Verdict(ctx, s.step.made(changes))
+	return s.err == nil && v == s.want
 }
 
 // shrink finds a minimal set. It looks for the shortest beginning of the list that is enough, whose last one
 // is one of the set, and goes on with what is before that, until the set is enough by itself.
-func (s *search) shrink(ctx context.Context, changes []Change) ([]Change, error) {
+func (s *search) shrink(ctx context.Context, changes []Change) []Change {
 	var set []Change
 	for rest := changes; s.left > 0; {
-		if len(set) > 0 {
-			enough, err := s.holds(ctx, set)
-			if err != nil {
-				return nil, err
-			}
-			if enough {
-				return s.dropNeedless(ctx, set)
-			}
+		if len(set) > 0 && s.holds(ctx, set) {
+			return s.dropNeedless(ctx, set)
 		}
 		if len(rest) == 0 {
-			return nil, nil // not even all together, in this order: what is left of it does not add up
+			return nil // not even all together, in this order: what is left of it does not add up
 		}
 		low, high := 0, len(rest) // with high of them it holds, with low it does not
 		for high-low > 1 && s.left > 0 {
 			middle := low + (high-low)/2
-			enough, err := s.holds(ctx, append(slices.Clone(set), rest[:middle]...))
-			if err != nil {
-				return nil, err
-			}
-			if enough {
+			if s.holds(ctx, append(slices.Clone(set), rest[:middle]...)) {
 				high = middle
 			} else {
 				low = middle
@@ -189,43 +184,31 @@ func (s *search) shrink(ctx context.Context, changes []Change) ([]Change, error)
 		}
 		set, rest = append(set, rest[high-1]), rest[:high-1]
 	}
-	return nil, nil
+	return nil
 }
 
 // dropNeedless drops what the set is enough without.
-func (s *search) dropNeedless(ctx context.Context, set []Change) ([]Change, error) {
+func (s *search) dropNeedless(ctx context.Context, set []Change) []Change {
 	for i := 0; i < len(set) && len(set) > 1; {
 		fewer := slices.Delete(slices.Clone(set), i, i+1)
-		enough, err := s.holds(ctx, fewer)
-		if err != nil {
-			return nil, err
-		}
-		if enough {
+		if s.holds(ctx, fewer) {
 			set, i = fewer, 0
 		} else {
 			i++
 		}
 	}
-	return set, nil
+	return set
 }
 
 // minimal reports whether a set is enough, and no smaller part of it.
-func (s *search) minimal(ctx context.Context, set []Change) (bool, error) {
-	if s.left <= len(set) {
-		return false, nil
-	}
-	enough, err := s.holds(ctx, set)
-	if err != nil || !enough {
-		return false, err
-	}
-	kept, err := s.dropNeedless(ctx, set)
-	return len(kept) == len(set), err
+func (s *search) minimal(ctx context.Context, set []Change) bool {
+	return s.left > len(set) && s.holds(ctx, set) && len(s.dropNeedless(ctx, set)) == len(set)
 }
 
 // conclude adds whether undoing the changes is enough too.
-func (s *search) conclude(ctx context.Context, found []Change, before explain.Verdict, err error) (Culprits, error) {
-	if err != nil || len(found) == 0 {
-		return Culprits{}, err
+func (s *search) conclude(ctx context.Context, found []Change, before explain.Verdict) (Culprits, error) {
+	if s.err != nil || len(found) == 0 {
+		return Culprits{}, s.err
 	}
 	v, err := s.judge.Verdict(ctx, s.step.undone(found))
 	return Culprits{Changes: found, Undoing: v == before}, err

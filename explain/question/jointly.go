@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -46,6 +47,8 @@ type jointly struct {
 	need    int
 	// asks is how many questions are left, for this and other searches.
 	asks *int
+	// err is the first error of a decision that was tried. Nothing succeeds from then on.
+	err error
 }
 
 // explain adds to an answer that is no certain yes how all can be placed together, and what makes the
@@ -79,42 +82,41 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	if solution.Impossible {
 		e.Joint = &explain.Joint{Impossible: true}
 	}
-	return j.fewerChoices(ctx, e)
+	j.fewerChoices(ctx, e)
+	return j.err
 }
 
 // changes proposes what makes the scheduler place them as a run does.
 func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
-	for _, propose := range []func(context.Context, *explain.Explanation, cycle.Run) error{j.pinned, j.reordered} {
-		if err := propose(ctx, e, run); err != nil {
-			return err
-		}
-	}
-	return j.fewerChoices(ctx, e)
+	j.pinned(ctx, e, run)
+	j.reordered(ctx, e, run)
+	j.fewerChoices(ctx, e)
+	return j.err
 }
 
 // succeeds reports whether the scheduler places all in every run.
-func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []cycle.Entity) (bool, error) {
+func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []cycle.Entity) bool {
 	queue := cycle.QueueOf(ctx, c, entities)
-	if *j.asks <= 0 {
-		return false, nil
+	if *j.asks <= 0 || j.err != nil {
+		return false
 	}
 	queue.MaxAsks = min(maxVerifyAsks, *j.asks)
-	result, err := cycle.Explore(ctx, queue)
-	if err != nil {
-		return false, err
+	var result *cycle.Result
+	if result, j.err = cycle.Explore(ctx, queue); j.err != nil {
+		return false
 	}
 	*j.asks -= result.Asks
 	for i := range entities {
 		if result.Met(i) != cycle.Always {
-			return false, nil
+			return false
 		}
 		for m := range entities[i].Members {
 			if result.Of(i, m) != cycle.Always {
-				return false, nil
+				return false
 			}
 		}
 	}
-	return true, nil
+	return true
 }
 
 // with is the entities with other members in place of those of the same subject.
@@ -135,7 +137,7 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 }
 
 // pinned proposes to pin the fewest pods to the nodes of a run: one, or the first ones that do together.
-func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
+func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run cycle.Run) {
 	var together []cycle.Step
 	for _, step := range run {
 		if pod := j.pods[step.Subject]; !step.Placed || pod == nil || j.pin(step) == nil {
@@ -146,18 +148,13 @@ func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run cycle.
 			for _, s := range steps {
 				pods[s.Subject] = j.pin(s)
 			}
-			ok, err := j.succeeds(ctx, j.c, j.with(j.c, pods))
-			if err != nil {
-				return err
-			}
-			if ok {
+			if j.succeeds(ctx, j.c, j.with(j.c, pods)) {
 				e.Fixes = append(e.Fixes, j.pinFix(steps))
-				return nil
+				return
 			}
 		}
 		together = append(together, step)
 	}
-	return nil
 }
 
 // pin is a pod that can run on the node of a step only. It is nil if the node has no label for that.
@@ -207,26 +204,13 @@ func patchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
 }
 
 // reordered proposes to create the pods in the order of a run, or those first that fit on the fewest nodes.
-func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
-	hardest, err := j.hardestFirst(ctx, run)
-	if err != nil {
-		return err
-	}
-	for _, order := range [][]explain.Subject{subjectsOf(run), hardest} {
-		entities := j.inOrder(order)
-		if entities == nil {
-			continue
-		}
-		ok, err := j.succeeds(ctx, j.c, entities)
-		if err != nil {
-			return err
-		}
-		if ok {
+func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run cycle.Run) {
+	for _, order := range [][]explain.Subject{subjectsOf(run), j.hardestFirst(ctx, run)} {
+		if entities := j.inOrder(order); entities != nil && j.succeeds(ctx, j.c, entities) {
 			e.Fixes = append(e.Fixes, orderFix(order))
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 func orderFix(order []explain.Subject) explain.Fix {
@@ -250,20 +234,20 @@ func subjectsOf(run cycle.Run) []explain.Subject {
 }
 
 // hardestFirst is the members of a run, those first that fit on the fewest nodes by themselves.
-func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) ([]explain.Subject, error) {
+func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) []explain.Subject {
 	fits := map[explain.Subject]int{}
 	for i := range j.entities {
 		for _, m := range j.entities[i].Members {
 			t, err := m.Ask(ctx, j.c, nil)
-			if err != nil {
-				return nil, err
+			if j.err = cmp.Or(j.err, err); err != nil {
+				return subjectsOf(run)
 			}
 			fits[m.Subject] = len(t.Options)
 		}
 	}
 	out := subjectsOf(run)
 	slices.SortStableFunc(out, func(a, b explain.Subject) int { return cmp.Compare(fits[a], fits[b]) })
-	return out, nil
+	return out
 }
 
 // inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes
@@ -291,7 +275,7 @@ func (j *jointly) inOrder(order []explain.Subject) []cycle.Entity {
 }
 
 // fewerChoices proposes to do without an alternative of a claim that those need who come later.
-func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) error {
+func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) {
 	s := j.c.Snapshot()
 	for i := range j.entities {
 		for _, m := range j.entities[i].Members {
@@ -300,18 +284,12 @@ func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) erro
 				if !ok {
 					continue
 				}
-				of, ok := j.writtenIn(known, m.Subject)
-				if !ok {
-					continue
-				}
-				done, err := j.withoutChoice(ctx, e, of)
-				if done || err != nil {
-					return err
+				if of, ok := j.writtenIn(known, m.Subject); ok && j.withoutChoice(ctx, e, of) {
+					return
 				}
 			}
 		}
 	}
-	return nil
 }
 
 // written is where claims are written that are still to be allocated.
@@ -330,7 +308,7 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 		ObjectChange: explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name},
 		what:         "claim " + claim.Name, spec: "/spec", claims: []*resourcev1.ResourceClaim{claim},
 	}
-	template := templateOf(j.pods[of], claim.Name)
+	template := whatif.TemplateFor(j.pods[of], claim.Name)
 	if template == "" {
 		return out, true
 	}
@@ -339,7 +317,7 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 		for _, m := range j.entities[i].Members {
 			for _, other := range m.Claims {
 				known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
-				if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && templateOf(j.pods[m.Subject], known.Name) == template {
+				if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.pods[m.Subject], known.Name) == template {
 					out.claims = append(out.claims, known)
 				}
 			}
@@ -348,22 +326,8 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 	return out, claim.CreationTimestamp.IsZero()
 }
 
-// templateOf is the template from which a claim of a pod is made, or "".
-func templateOf(pod *corev1.Pod, claim string) string {
-	if pod == nil {
-		return ""
-	}
-	for i := range pod.Spec.ResourceClaims {
-		entry := &pod.Spec.ResourceClaims[i]
-		if name, ok := inspect.ClaimNameFor(pod, entry); ok && name == claim && entry.ResourceClaimTemplateName != nil {
-			return *entry.ResourceClaimTemplateName
-		}
-	}
-	return ""
-}
-
 // withoutChoice proposes to drop the first alternatives of a request. It reports whether that helps.
-func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of written) (bool, error) {
+func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of written) bool {
 	for r := range of.claims[0].Spec.Devices.Requests {
 		request := &of.claims[0].Spec.Devices.Requests[r]
 		for drop := 1; drop < len(request.FirstAvailable); drop++ {
@@ -374,18 +338,13 @@ func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of 
 				changed.Claims = append(changed.Claims, own)
 			}
 			c := cycle.With(j.c, &changed)
-			ok, err := j.succeeds(ctx, c, j.with(c, nil))
-			if err != nil {
-				return false, err
+			if j.succeeds(ctx, c, j.with(c, nil)) {
+				e.Fixes = append(e.Fixes, choiceFix(of, r, drop))
+				return true
 			}
-			if !ok {
-				continue
-			}
-			e.Fixes = append(e.Fixes, choiceFix(of, r, drop))
-			return true, nil
 		}
 	}
-	return false, nil
+	return false
 }
 
 func choiceFix(of written, r, drop int) explain.Fix {

@@ -85,20 +85,20 @@ func withoutVolumes(pod *corev1.Pod) []*without {
 		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {
 			w.message += fmt.Sprintf(" (claim %s)", claim.ClaimName)
 		}
-		w.each(func(c *corev1.Container, path string) {
+		for _, c := range whatif.ContainersOf(w.pod) {
 			for k, m := range slices.Backward(c.VolumeMounts) {
 				if m.Name == name {
 					c.VolumeMounts = slices.Delete(c.VolumeMounts, k, k+1)
-					w.remove("%s/volumeMounts/%d", path, k)
+					w.remove("%s/volumeMounts/%d", c.Path, k)
 				}
 			}
 			for k, m := range slices.Backward(c.VolumeDevices) {
 				if m.Name == name {
 					c.VolumeDevices = slices.Delete(c.VolumeDevices, k, k+1)
-					w.remove("%s/volumeDevices/%d", path, k)
+					w.remove("%s/volumeDevices/%d", c.Path, k)
 				}
 			}
-		})
+		}
 		w.pod.Spec.Volumes = slices.Delete(w.pod.Spec.Volumes, i, i+1)
 		w.remove("/spec/volumes/%d", i)
 		out = append(out, w)
@@ -118,14 +118,14 @@ func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
 			continue
 		}
 		w := &without{pod: pod.DeepCopy(), message: "the resource claim of its entry " + entry.Name}
-		w.each(func(c *corev1.Container, path string) {
+		for _, c := range whatif.ContainersOf(w.pod) {
 			for k, use := range slices.Backward(c.Resources.Claims) {
 				if use.Name == entry.Name {
 					c.Resources.Claims = slices.Delete(c.Resources.Claims, k, k+1)
-					w.remove("%s/resources/claims/%d", path, k)
+					w.remove("%s/resources/claims/%d", c.Path, k)
 				}
 			}
-		})
+		}
 		w.pod.Spec.ResourceClaims = slices.Delete(w.pod.Spec.ResourceClaims, i, i+1)
 		w.remove("/spec/resourceClaims/%d", i)
 		out = append(out, w)
@@ -148,29 +148,17 @@ func withoutResources(pod *corev1.Pod) []*without {
 		}
 		w := &without{pod: pod.DeepCopy(), message: string(name)}
 		key := strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name))
-		w.each(func(c *corev1.Container, path string) {
+		for _, c := range whatif.ContainersOf(w.pod) {
 			if _, ok := c.Resources.Limits[name]; ok {
 				delete(c.Resources.Limits, name)
-				w.remove("%s/resources/limits/%s", path, key)
+				w.remove("%s/resources/limits/%s", c.Path, key)
 			}
 			if _, ok := c.Resources.Requests[name]; ok {
 				delete(c.Resources.Requests, name)
-				w.remove("%s/resources/requests/%s", path, key)
+				w.remove("%s/resources/requests/%s", c.Path, key)
 			}
-		})
+		}
 		out = append(out, w)
 	}
 	return out
-}
-
-// each calls a function for each container of the pod, with its JSON pointer.
-func (w *without) each(f func(c *corev1.Container, path string)) {
-	for _, list := range []struct {
-		field      string
-		containers []corev1.Container
-	}{{"initContainers", w.pod.Spec.InitContainers}, {"containers", w.pod.Spec.Containers}} {
-		for i := range list.containers {
-			f(&list.containers[i], fmt.Sprintf("/spec/%s/%d", list.field, i))
-		}
-	}
 }

@@ -113,7 +113,7 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 			amount corev1.ResourceList
 		}{{"limits", c.Resources.Limits}, {"requests", c.Resources.Requests}} {
 			if _, ok := list.amount[name]; ok {
-				path := c.path + "/resources/" + list.field + "/" + escape(string(name))
+				path := c.Path + "/resources/" + list.field + "/" + escape(string(name))
 				out = append(out, explain.PatchOperation{Op: "replace", Path: path, Value: count.Count})
 			}
 		}
@@ -126,9 +126,9 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 // and j the sorted names of the resources of the container. What the others ask for also decides how much an
 // init container that ends asks for in addition, so ok is false where one asks for the resource: the number
 // alone does not tell what would become of it.
-func containerOf(pod *corev1.Pod, request string) (c container, name corev1.ResourceName, ok bool) {
+func containerOf(pod *corev1.Pod, request string) (c Container, name corev1.ResourceName, ok bool) {
 	var i, j int
-	all := containersOf(pod)
+	all := ContainersOf(pod)
 	if _, err := fmt.Sscanf(request, "container-%d-request-%d", &i, &j); err != nil || i >= len(all) {
 		return c, "", false
 	}
@@ -146,7 +146,7 @@ func containerOf(pod *corev1.Pod, request string) (c container, name corev1.Reso
 }
 
 // asked is what a container asks for. A limit without a request is a request.
-func asked(c container) corev1.ResourceList {
+func asked(c Container) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	maps.Copy(out, c.Resources.Limits)
 	maps.Copy(out, c.Resources.Requests)

@@ -33,7 +33,7 @@ func (q *Question) madeAnew(edits []Edit) *Question {
 		if !ok || !GoesWith(claim, self) {
 			continue
 		}
-		name := templateFor(q.Pod, ref.Name)
+		name := TemplateFor(q.Pod, ref.Name)
 		template, ok := s.Template(ref.Namespace, name)
 		if !ok {
 			return nil // made of what the containers ask for
@@ -100,7 +100,7 @@ func (q *Question) inPodOrder(claims []*resourcev1.ResourceClaim) []*resourcev1.
 func (q *Question) replacesPod(e Edit) bool {
 	switch e := e.(type) {
 	case VolumeClaimEdit: // a PodEdit, too
-		return e.ofPod(q.Pod)
+		return e.OfPod(q.Pod)
 	case PodEdit:
 		return true
 	case SpecEdit:
@@ -128,8 +128,11 @@ func (q *Question) lostTemplate() bool {
 	return false
 }
 
-// templateFor names the template of which a claim of a pod is made, or "".
-func templateFor(pod *corev1.Pod, claim string) string {
+// TemplateFor names the template of which a claim of a pod is made, or "".
+func TemplateFor(pod *corev1.Pod, claim string) string {
+	if pod == nil {
+		return ""
+	}
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		if name, ok := inspect.ClaimNameFor(pod, entry); ok && name == claim && entry.ResourceClaimTemplateName != nil {

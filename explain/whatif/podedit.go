@@ -12,21 +12,21 @@ import (
 
 // Edits of the pod that asks, and of nodes, for the scheduler's other filters.
 
-// container addresses a container of a pod.
-type container struct {
-	// path is its JSON pointer, as "/spec/containers/0".
-	path string
+// Container addresses a container of a pod.
+type Container struct {
+	// Path is its JSON pointer, as "/spec/containers/0".
+	Path string
 	*corev1.Container
 }
 
-// containersOf returns the init containers and the containers of a pod.
-func containersOf(pod *corev1.Pod) []container {
-	var out []container
+// ContainersOf returns the init containers and the containers of a pod.
+func ContainersOf(pod *corev1.Pod) []Container {
+	var out []Container
 	for i := range pod.Spec.InitContainers {
-		out = append(out, container{fmt.Sprintf("/spec/initContainers/%d", i), &pod.Spec.InitContainers[i]})
+		out = append(out, Container{fmt.Sprintf("/spec/initContainers/%d", i), &pod.Spec.InitContainers[i]})
 	}
 	for i := range pod.Spec.Containers {
-		out = append(out, container{fmt.Sprintf("/spec/containers/%d", i), &pod.Spec.Containers[i]})
+		out = append(out, Container{fmt.Sprintf("/spec/containers/%d", i), &pod.Spec.Containers[i]})
 	}
 	return out
 }
@@ -34,7 +34,7 @@ func containersOf(pod *corev1.Pod) []container {
 // resourceLists are the lists in which a pod asks for a resource.
 func resourceLists(pod *corev1.Pod) []corev1.ResourceList {
 	var out []corev1.ResourceList
-	for _, c := range containersOf(pod) {
+	for _, c := range ContainersOf(pod) {
 		out = append(out, c.Resources.Limits, c.Resources.Requests)
 	}
 	if r := pod.Spec.Resources; r != nil {
@@ -69,12 +69,12 @@ type ResourceEdit struct {
 // Key names the resource. It is that of dropping it.
 func (e ResourceEdit) Key() string { return DropResourceEdit{e.Resource}.Key() }
 
-func (e ResourceEdit) container(pod *corev1.Pod) container {
+func (e ResourceEdit) container(pod *corev1.Pod) Container {
 	at := e.Index
 	if !e.Init {
 		at += len(pod.Spec.InitContainers)
 	}
-	return containersOf(pod)[at]
+	return ContainersOf(pod)[at]
 }
 
 // Apply sets the request, and the limit where that is lower or has to be equal.
@@ -90,7 +90,7 @@ func (e ResourceEdit) Apply(d *Draft) {
 
 // setsLimit reports whether the limit has to change with the request: a resource that cannot be overcommitted
 // has the same of both, and a limit without a request is one.
-func (e ResourceEdit) setsLimit(c container) bool {
+func (e ResourceEdit) setsLimit(c Container) bool {
 	limit, ok := c.Resources.Limits[e.Resource]
 	_, requested := c.Resources.Requests[e.Resource]
 	overcommits := e.Resource == corev1.ResourceCPU || e.Resource == corev1.ResourceMemory || e.Resource == corev1.ResourceEphemeralStorage
@@ -101,10 +101,10 @@ func (e ResourceEdit) setsLimit(c container) bool {
 func (e ResourceEdit) PatchPod(p *Patch) {
 	c := e.container(p.q.Pod)
 	if e.setsLimit(c) {
-		p.Add("replace", c.path+"/resources/limits/"+escape(string(e.Resource)), e.Amount.String())
+		p.Add("replace", c.Path+"/resources/limits/"+escape(string(e.Resource)), e.Amount.String())
 	}
 	if _, ok := c.Resources.Requests[e.Resource]; ok {
-		p.Add("replace", c.path+"/resources/requests/"+escape(string(e.Resource)), e.Amount.String())
+		p.Add("replace", c.Path+"/resources/requests/"+escape(string(e.Resource)), e.Amount.String())
 	}
 }
 
@@ -126,7 +126,7 @@ func (e PortEdit) feasible(q *Question) bool { return !q.Pod.Spec.HostNetwork }
 
 // Apply asks for no port of the node.
 func (e PortEdit) Apply(d *Draft) {
-	for _, c := range containersOf(d.Pod()) {
+	for _, c := range ContainersOf(d.Pod()) {
 		if d.Pod().Spec.HostNetwork {
 			c.Ports = slices.DeleteFunc(c.Ports, func(p corev1.ContainerPort) bool { return e.is(&p) })
 			continue
@@ -141,10 +141,10 @@ func (e PortEdit) Apply(d *Draft) {
 
 // PatchPod removes the port of the node.
 func (e PortEdit) PatchPod(p *Patch) {
-	for _, c := range containersOf(p.q.Pod) {
+	for _, c := range ContainersOf(p.q.Pod) {
 		for i := range c.Ports {
 			if e.is(&c.Ports[i]) {
-				p.Add("remove", fmt.Sprintf("%s/ports/%d/hostPort", c.path, i), nil)
+				p.Add("remove", fmt.Sprintf("%s/ports/%d/hostPort", c.Path, i), nil)
 			}
 		}
 	}

@@ -35,6 +35,7 @@ type RequestFields struct {
 	Selectors   *[]resourcev1.DeviceSelector
 	Tolerations *[]resourcev1.DeviceToleration
 	Capacity    **resourcev1.CapacityRequirements
+	Derived     *[]resourcev1.DeviceDerivedAttribute
 }
 
 // FieldsOf returns the fields of a request. To write through them writes to the claim.
@@ -42,10 +43,10 @@ func FieldsOf(claims []*resourcev1.ResourceClaim, at RequestRef) RequestFields {
 	request := &claims[at.Claim].Spec.Devices.Requests[at.Request]
 	if at.Sub < 0 {
 		e := request.Exactly
-		return RequestFields{&e.DeviceClassName, &e.AllocationMode, &e.Count, &e.Selectors, &e.Tolerations, &e.Capacity}
+		return RequestFields{&e.DeviceClassName, &e.AllocationMode, &e.Count, &e.Selectors, &e.Tolerations, &e.Capacity, &e.DerivedAttributes}
 	}
 	s := &request.FirstAvailable[at.Sub]
-	return RequestFields{&s.DeviceClassName, &s.AllocationMode, &s.Count, &s.Selectors, &s.Tolerations, &s.Capacity}
+	return RequestFields{&s.DeviceClassName, &s.AllocationMode, &s.Count, &s.Selectors, &s.Tolerations, &s.Capacity, &s.DerivedAttributes}
 }
 
 // RequestRefs lists the requests and subrequests of the question.

@@ -61,19 +61,28 @@ func Parenthesized(term string) string {
 // DriverOf is the driver that a device class wants by a term device.driver == "…" of a selector. It is "" if
 // there is no such term.
 func (q *Question) DriverOf(ctx context.Context, class *resourcev1.DeviceClass) string {
-	for i := range class.Spec.Selectors {
-		if class.Spec.Selectors[i].CEL == nil {
-			continue
-		}
-		for _, term := range q.Terms(ctx, class.Spec.Selectors[i].CEL.Expression) {
-			if literal, ok := strings.CutPrefix(term, namesDriver); ok {
-				if driver, err := strconv.Unquote(literal); err == nil {
-					return driver
-				}
+	for _, term := range q.ClassTerms(ctx, class) {
+		if literal, ok := strings.CutPrefix(term, namesDriver); ok {
+			if driver, err := strconv.Unquote(literal); err == nil {
+				return driver
 			}
 		}
 	}
 	return ""
+}
+
+// ClassTerms are the terms of all selectors of a class, which may be nil.
+func (q *Question) ClassTerms(ctx context.Context, class *resourcev1.DeviceClass) []string {
+	if class == nil {
+		return nil
+	}
+	var out []string
+	for i := range class.Spec.Selectors {
+		if cel := class.Spec.Selectors[i].CEL; cel != nil {
+			out = append(out, q.Terms(ctx, cel.Expression)...)
+		}
+	}
+	return out
 }
 
 const namesDriver = "device.driver == "

@@ -144,7 +144,7 @@ func volumeChanges(q *Question, edits []Edit) []explain.ObjectChange {
 	var out []explain.ObjectChange
 	for _, edit := range edits {
 		e, ok := edit.(VolumeClaimEdit)
-		if !ok || q.Pod != nil && e.ofPod(q.Pod) {
+		if !ok || q.Pod != nil && e.OfPod(q.Pod) {
 			continue
 		}
 		for _, claim := range q.Cluster.Snapshot().Objects().VolumeClaims {
@@ -158,8 +158,8 @@ func volumeChanges(q *Question, edits []Edit) []explain.ObjectChange {
 	return out
 }
 
-// ofPod reports whether the claim is made from a volume of the pod.
-func (e VolumeClaimEdit) ofPod(pod *corev1.Pod) bool { return e.sourceIn(pod) != nil }
+// OfPod reports whether the claim is made from a volume of the pod.
+func (e VolumeClaimEdit) OfPod(pod *corev1.Pod) bool { return e.sourceIn(pod) != nil }
 
 // sourceIn is the volume of a pod from which the claim is made, or nil. The pod may be nil.
 func (e VolumeClaimEdit) sourceIn(pod *corev1.Pod) *corev1.EphemeralVolumeSource {
