@@ -383,15 +383,20 @@ func (s *shortage) fitting() string {
 
 // noneHasMore says that no node has more than something.
 func (s *shortage) noneHasMore(than string) string {
+	return s.nodes("there are no more than ", " has no more than ", "no node that the pod may use has more than ", "no node has more than ") + than
+}
+
+// nodes says something of the only node, which may not be known, of those that could be used, or of all.
+func (s *shortage) nodes(unknown, only, usable, all string) string {
 	switch {
 	case len(s.q.Nodes) == 1 && s.q.Nodes[0].Name == string(inspect.PseudoNode):
-		return "there are no more than " + than
+		return unknown
 	case len(s.q.Nodes) == 1:
-		return "node " + s.q.Nodes[0].Name + " has no more than " + than
+		return "node " + s.q.Nodes[0].Name + only
 	case s.excluded:
-		return "no node that the pod may use has more than " + than
+		return usable
 	}
-	return "no node has more than " + than
+	return all
 }
 
 // where restricts what is said of all devices to the nodes that could be used. It is "" if those are all.
@@ -418,13 +423,5 @@ func (s *shortage) aNode() string {
 
 // everyNode names all nodes that could be used.
 func (s *shortage) everyNode() string {
-	switch {
-	case len(s.q.Nodes) == 1 && s.q.Nodes[0].Name == string(inspect.PseudoNode):
-		return "any node"
-	case len(s.q.Nodes) == 1:
-		return "node " + s.q.Nodes[0].Name
-	case s.excluded:
-		return "every node that the pod may use"
-	}
-	return "every node"
+	return s.nodes("any node", "", "every node that the pod may use", "every node")
 }

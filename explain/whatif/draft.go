@@ -46,9 +46,19 @@ type Draft struct {
 // constraintRef addresses a constraint of a claim of the question.
 type constraintRef struct{ claim, constraint int }
 
+// newDraft is a draft without edits.
+func newDraft(q *Question) *Draft {
+	return &Draft{
+		q: q, claims: q.Claims, pod: q.Pod, terms: map[SelectorRef]map[int]string{}, classTerms: map[SelectorRef]map[int]string{},
+		constraints: map[constraintRef][]string{}, requests: map[RequestRef]bool{}, released: map[inspect.ClaimRef]bool{},
+		gates: map[inspect.Gate]bool{}, changes: map[string]func(*inspect.Objects){}, around: map[string]func(*inspect.Objects){},
+		ended: map[inspect.PodRef]bool{},
+	}
+}
+
 // Draft makes the edits of the first of the claims from a template to the others too.
 func (q *Question) Draft(edits []Edit) *Draft {
-	d := &Draft{q: q, claims: q.Claims, pod: q.Pod}
+	d := newDraft(q)
 	for _, ref := range q.Renewed {
 		d.freeDevices(ref)
 	}
@@ -98,45 +108,26 @@ func (d *Draft) Fields(at RequestRef) RequestFields {
 	return FieldsOf(d.claims, at)
 }
 
-func (d *Draft) replaceTerm(at SelectorRef, term int, expression string) {
-	set(&d.terms, at, term, expression)
-}
-
-func (d *Draft) replaceClassTerm(at SelectorRef, term int, expression string) {
-	set(&d.classTerms, at, term, expression)
-}
-
-func set[K comparable](m *map[K]map[int]string, key K, term int, expression string) {
-	if *m == nil {
-		*m = map[K]map[int]string{}
+// replaceTerm notes what takes the place of a term of a selector.
+func replaceTerm(m map[SelectorRef]map[int]string, at SelectorRef, term int, expression string) {
+	if m[at] == nil {
+		m[at] = map[int]string{}
 	}
-	if (*m)[key] == nil {
-		(*m)[key] = map[int]string{}
-	}
-	(*m)[key][term] = expression
+	m[at][term] = expression
 }
 
 // changeConstraint says which requests a constraint is about; nil drops it.
 func (d *Draft) changeConstraint(claim, constraint int, requests []string) {
-	if d.constraints == nil {
-		d.constraints = map[constraintRef][]string{}
-	}
 	d.constraints[constraintRef{claim, constraint}] = requests
 }
 
 // dropRequest drops a request, with all its subrequests.
 func (d *Draft) dropRequest(at RequestRef) {
-	if d.requests == nil {
-		d.requests = map[RequestRef]bool{}
-	}
 	d.requests[RequestRef{at.Claim, at.Request, -1}] = true
 }
 
 // freeDevices takes its devices from a claim.
 func (d *Draft) freeDevices(ref inspect.ClaimRef) {
-	if d.released == nil {
-		d.released = map[inspect.ClaimRef]bool{}
-	}
 	d.released[ref] = true
 }
 
@@ -190,9 +181,6 @@ func claimNames(pod *corev1.Pod) []string {
 
 // enable turns feature gates on.
 func (d *Draft) enable(gates ...inspect.Gate) {
-	if d.gates == nil {
-		d.gates = map[inspect.Gate]bool{}
-	}
 	for _, g := range gates {
 		d.gates[g] = true
 	}
@@ -201,25 +189,16 @@ func (d *Draft) enable(gates ...inspect.Gate) {
 // Change changes objects of the snapshot: copies of them, since those that there are belong to others. The
 // key says what is changed, and tells changes apart.
 func (d *Draft) Change(key string, change func(*inspect.Objects)) {
-	if d.changes == nil {
-		d.changes = map[string]func(*inspect.Objects){}
-	}
 	d.changes[key] = change
 }
 
 // ChangeAround changes nodes or other pods, as Change does. For pods that end there is EndPods.
 func (d *Draft) ChangeAround(key string, change func(*inspect.Objects)) {
-	if d.around == nil {
-		d.around = map[string]func(*inspect.Objects){}
-	}
 	d.around[key] = change
 }
 
 // EndPods takes away other pods, as if they had ended.
 func (d *Draft) EndPods(refs ...inspect.PodRef) {
-	if d.ended == nil {
-		d.ended = map[inspect.PodRef]bool{}
-	}
 	for _, ref := range refs {
 		d.ended[ref] = true
 	}

@@ -131,7 +131,7 @@ func (e TermEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e TermEdit) admitsOtherDevices() {}
 
 // Apply notes the term: a selector is written once, when all its terms are known.
-func (e TermEdit) Apply(d *Draft) { d.replaceTerm(e.SelectorRef, e.Term, e.Expression) }
+func (e TermEdit) Apply(d *Draft) { replaceTerm(d.terms, e.SelectorRef, e.Term, e.Expression) }
 
 // Patch writes nothing: the Patch itself writes selectors.
 func (e TermEdit) Patch(*Patch) {}
@@ -155,7 +155,9 @@ func (e ClassTermEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e ClassTermEdit) admitsOtherDevices() {}
 
 // Apply notes the term, as TermEdit does.
-func (e ClassTermEdit) Apply(d *Draft) { d.replaceClassTerm(e.SelectorRef, e.Term, e.Expression) }
+func (e ClassTermEdit) Apply(d *Draft) {
+	replaceTerm(d.classTerms, e.SelectorRef, e.Term, e.Expression)
+}
 
 // ConstraintEdit drops a constraint of a claim, or makes it about fewer requests.
 type ConstraintEdit struct {
@@ -245,9 +247,6 @@ func (e CapacityEdit) Apply(d *Draft) {
 func (e CapacityEdit) Patch(p *Patch) {
 	path := p.RequestPath(e.At) + "/capacity/requests/" + escape(string(e.Capacity))
 	if e.Amount == nil {
-		if p.dropped == nil {
-			p.dropped = map[RequestRef]int{}
-		}
 		p.dropped[e.At]++
 		if p.dropped[e.At] == len((*FieldsOf(p.q.Claims, e.At).Capacity).Requests) {
 			path = p.RequestPath(e.At) + "/capacity" // the last one: what is left would still ask for shares
@@ -268,9 +267,6 @@ func (e CapacityEdit) set(p *Patch, path string) {
 		}
 	}
 	if (asked == nil || len(asked.Requests) == 0) && !p.asks[e.At] {
-		if p.asks == nil {
-			p.asks = map[RequestRef]bool{}
-		}
 		p.asks[e.At] = true
 		p.Add("add", p.RequestPath(e.At)+"/capacity", map[string]any{"requests": map[string]any{string(e.Capacity): e.Amount.String()}})
 		return
@@ -347,9 +343,6 @@ func (e TolerationEdit) Patch(p *Patch) {
 		return
 	}
 	p.Add("add", path, []any{value})
-	if p.tolerated == nil {
-		p.tolerated = map[RequestRef]bool{}
-	}
 	p.tolerated[e.At] = true
 }
 

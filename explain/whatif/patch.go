@@ -28,8 +28,11 @@ func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOper
 
 // specPatch writes the edits of claims, whose spec is at a root.
 func specPatch(ctx context.Context, q *Question, edits []Edit, root string) []explain.PatchOperation {
-	p := &Patch{q: q, root: root + "/devices"}
-	lists := &Draft{q: q, claims: q.Claims}
+	p := &Patch{
+		q: q, root: root + "/devices",
+		tolerated: map[RequestRef]bool{}, dropped: map[RequestRef]int{}, asks: map[RequestRef]bool{},
+	}
+	lists := newDraft(q)
 	for _, e := range edits {
 		if s, ok := e.(SpecEdit); ok {
 			s.Patch(p)

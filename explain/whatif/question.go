@@ -129,25 +129,11 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 	unsuitable, suitable, outcomes := q.sortNodes()
 	answers := unsuitable
 	for _, variant := range variants(q, suitable) {
-		nodes := q.Nodes
-		if len(variant.nodes) < len(q.Nodes) {
-			nodes = make([]*corev1.Node, len(variant.nodes))
-			for i, n := range variant.nodes {
-				nodes[i] = q.Nodes[n]
-			}
-		}
-		kinds, err := q.Cluster.Sweep(ctx, nodes, variant.q.Claims)
+		asked, err := q.sweep(ctx, variant)
 		if err != nil {
 			return nil, err
 		}
-		for _, kind := range kinds {
-			a := Answer{Q: variant.q, Result: kind.Result, Abort: kind.Abort}
-			if a.Nodes = kind.Nodes; len(variant.nodes) < len(q.Nodes) {
-				a.Nodes = make([]int, len(kind.Nodes))
-				for i, n := range kind.Nodes {
-					a.Nodes[i] = variant.nodes[n]
-				}
-			}
+		for _, a := range asked {
 			split := splitByFilters(a, outcomes)
 			if err := q.askAgain(ctx, split, a.Nodes[0]); err != nil {
 				return nil, err
@@ -158,6 +144,32 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 	answers, err := q.askInVain(ctx, answers, outcomes)
 	slices.SortFunc(answers, func(a, b Answer) int { return a.Nodes[0] - b.Nodes[0] })
 	return answers, err
+}
+
+// sweep is what the nodes of a variant have to say of its claims, those that look alike together.
+func (q *Question) sweep(ctx context.Context, v variant) ([]Answer, error) {
+	nodes, part := q.Nodes, len(v.nodes) < len(q.Nodes)
+	if part {
+		nodes = make([]*corev1.Node, len(v.nodes))
+		for i, n := range v.nodes {
+			nodes[i] = q.Nodes[n]
+		}
+	}
+	kinds, err := q.Cluster.Sweep(ctx, nodes, v.q.Claims)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Answer, len(kinds))
+	for k, kind := range kinds {
+		out[k] = Answer{Q: v.q, Nodes: kind.Nodes, Result: kind.Result, Abort: kind.Abort}
+		if part {
+			out[k].Nodes = make([]int, len(kind.Nodes))
+			for i, n := range kind.Nodes {
+				out[k].Nodes[i] = v.nodes[n]
+			}
+		}
+	}
+	return out, nil
 }
 
 // inVain are the nodes, by their index, that the pod cannot use because of claims that have devices already.
@@ -181,27 +193,19 @@ func (q *Question) askInVain(ctx context.Context, answers []Answer, outcomes []f
 		return answers, nil
 	}
 	for _, variant := range variants(q, vain) {
-		nodes := make([]*corev1.Node, 0, len(variant.nodes))
-		var at []int
-		for _, n := range variant.nodes {
-			if len(outcomes) == 0 || !RefusedBefore(&outcomes[n]) {
-				nodes, at = append(nodes, q.Nodes[n]), append(at, n)
-			}
-		}
-		if len(variant.q.Claims) == 0 || len(nodes) == 0 {
+		variant.nodes = slices.DeleteFunc(slices.Clone(variant.nodes), func(n int) bool {
+			return len(outcomes) > 0 && RefusedBefore(&outcomes[n])
+		})
+		if len(variant.q.Claims) == 0 || len(variant.nodes) == 0 {
 			continue
 		}
-		kinds, err := q.Cluster.Sweep(ctx, nodes, variant.q.Claims)
+		asked, err := q.sweep(ctx, variant)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // as in Ask
+			return nil, err
 		}
-		for _, kind := range kinds {
-			if kind.Abort == nil {
+		for _, a := range asked {
+			if a.Abort == nil {
 				continue
-			}
-			a := Answer{Q: variant.q, Result: kind.Result, Abort: kind.Abort}
-			for _, n := range kind.Nodes {
-				a.Nodes = append(a.Nodes, at[n])
 			}
 			for i := range answers {
 				answers[i].Nodes = slices.DeleteFunc(slices.Clone(answers[i].Nodes), func(n int) bool { return slices.Contains(a.Nodes, n) })
