@@ -13,8 +13,6 @@ import (
 type Options struct {
 	// Node is the only node that is asked. If it is "", all nodes are.
 	Node inspect.NodeName
-	// Nodes, if not nil, are the only ones that are asked. They are known to exist.
-	Nodes []*corev1.Node
 	// Supposed are claims that have devices only because those who were asked before got them, and
 	// SupposedPods pods that are on nodes only because of that.
 	Supposed     map[inspect.ClaimRef]bool
@@ -29,9 +27,6 @@ func NotFound(kind, name string) error { return fmt.Errorf("%s %q: %w", kind, na
 
 // NodesFor returns the nodes that the options ask about.
 func NodesFor(s *inspect.Snapshot, opts Options) ([]*corev1.Node, error) {
-	if opts.Nodes != nil {
-		return opts.Nodes, nil
-	}
 	if opts.Node == "" {
 		return s.Nodes(), nil
 	}

@@ -1,8 +1,6 @@
 package question
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -22,8 +20,6 @@ type Options struct {
 	Events inspect.Events
 	// Choosing is what kube-scheduler chooses nodes by, where that decides what becomes of several pods.
 	Choosing cycle.Choosing
-	// nodes, if not nil, are the only ones that are asked. They are known to exist.
-	nodes []*corev1.Node
 	// verdictOnly leaves out why the answer is no, and what helps.
 	verdictOnly bool
 	// reasonOnly leaves out what helps.
@@ -58,5 +54,5 @@ func (o Options) Supposing(reservations []*cycle.Reservation) Options {
 
 // cycle are the options that matter to a scheduling cycle.
 func (o Options) cycle() cycle.Options {
-	return cycle.Options{Node: o.Node, Nodes: o.nodes, Supposed: o.supposed, SupposedPods: o.supposedPods}
+	return cycle.Options{Node: o.Node, Supposed: o.supposed, SupposedPods: o.supposedPods}
 }

@@ -11,7 +11,10 @@ import (
 var classTermKind = Kind{name: explain.ClassTermRequired, Importance: 2, list: listClassTerms}
 
 // classTermRequirement is a term of a selector of the DeviceClass. It is given up by dropping the term.
-type classTermRequirement struct{ droppable }
+type classTermRequirement struct {
+	droppable
+	term int
+}
 
 func listClassTerms(ctx context.Context, s *site) []Relaxable {
 	var out []Relaxable
@@ -34,10 +37,9 @@ func listClassTerms(ctx context.Context, s *site) []Relaxable {
 				// Others may use the class, too.
 				drop := fmt.Sprintf("drop from the device class %s, for all who use it: %s",
 					r.Class.Name, s.Q.Cluster.Selectors().Brief(term))
-				out = append(out, classTermRequirement{droppable{
-					relaxable: relaxable[whatif.Edit]{requirement, edit, OutOfReach, CostClassTerm},
-					part:      Part{explain.RelaxSelector, fmt.Sprint(r.Class.Name, term), drop},
-				}})
+				dropped := dropping(requirement, edit, OutOfReach, CostClassTerm, explain.RelaxSelector, drop)
+				dropped.part.Key = fmt.Sprint(r.Class.Name, term) // whichever request it is about
+				out = append(out, classTermRequirement{dropped, t})
 			}
 		}
 	}
@@ -52,5 +54,5 @@ var termOfClass = termSource{onlyHaving: true}
 // can only be changed for all.
 func (r classTermRequirement) InseparableFrom(other Relaxable) bool {
 	o, ok := other.(classTermRequirement)
-	return ok && o.Path == r.Path && o.edit.(whatif.ClassTermEdit).Term == r.edit.(whatif.ClassTermEdit).Term
+	return ok && o.Path == r.Path && o.term == r.term
 }

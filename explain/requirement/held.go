@@ -32,7 +32,7 @@ func listHeld(_ context.Context, s *site) []Relaxable {
 		if s.Q.Cluster.Snapshot().Idle(ref) {
 			effort = 1
 		}
-		// What is proposed is for the search for claims to release, which looks at all holders of a node together.
+		// The search for claims to release proposes something: it looks at all holders of a node together.
 		out = append(out, heldRequirement{relaxable[whatif.FreeDevicesEdit]{explain.Requirement{
 			Kind: explain.HeldRequired, Path: "resourceclaim " + ref.String(), Holder: &h,
 			Message: fmt.Sprintf("holds %s here: %s", words.Count(len(h.Devices), "device"), deviceNames(h.Devices)),

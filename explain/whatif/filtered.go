@@ -96,10 +96,7 @@ func KeepsOut(r *filters.Refusal) bool {
 	return false
 }
 
-// Refusals are what a filter has against nodes, for the same reason on each.
-type Refusals []filters.Refusal
-
-// key identifies the reason.
+// refusalKey identifies the reason of a refusal.
 func refusalKey(r *filters.Refusal) string {
 	return string(r.Plugin) + " " + string(r.Code) + " " + r.Key
 }
