@@ -111,7 +111,10 @@ func (b *Sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSli
 func (b *Sandbox) Examination(ctx context.Context) *allocator.Examination {
 	if !b.examined {
 		exam, err := b.Cluster(b.Q.Draft(nil)).Examine(ctx, b.Node, b.Q.Claims)
-		b.Q.Fail(allocator.IgnoreAbort(err))
+		if err = allocator.IgnoreAbort(err); err != nil {
+			b.Q.Fail(err)
+			return nil
+		}
 		b.exam, b.examined = exam, true
 	}
 	return b.exam

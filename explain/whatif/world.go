@@ -122,7 +122,9 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 	}
 	asked, passes := w.reach(nodes)
 	kinds, err := w.Cluster.Sweep(ctx, asked, w.Claims)
-	w.q.Fail(err)
+	if w.q.Fail(err); err != nil {
+		return out, nil
+	}
 	var abort *allocator.AbortError
 	var took []timed
 	var fitting [][]int
