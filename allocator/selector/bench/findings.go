@@ -170,8 +170,8 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// devices writes a number of devices.
-func devices(n int) string {
+// Count writes a number of devices.
+func Count(n int) string {
 	if n == 1 {
 		return "1 device"
 	}
