@@ -304,3 +304,11 @@ func ParseField(expression string) (Field, bool) {
 	}
 	return Field{m[1], domain, name}, err == nil
 }
+
+// ShortField is the text of a field without its domain, as model for device.attributes["d"].model.
+func ShortField(expression string) string {
+	if i := strings.LastIndex(expression, "]."); i >= 0 {
+		return expression[i+2:]
+	}
+	return strings.TrimPrefix(expression, "device.")
+}

@@ -27,7 +27,6 @@ type Bench struct {
 	subjects []Subject
 
 	inventory func() *Inventory
-	head      func() *Bench  // of the first devices; see Look
 	fixed     func() []fixed // what counts of each device, whatever is read
 }
 
@@ -39,7 +38,6 @@ func New(cache *selector.Cache, subjects []Subject) *Bench {
 	}
 	b := &Bench{cache: cache, subjects: subjects}
 	b.inventory = sync.OnceValue(func() *Inventory { return NewInventory(subjects) })
-	b.head = sync.OnceValue(func() *Bench { return New(cache, subjects[:firstLook]) })
 	b.fixed = sync.OnceValue(b.readFixed)
 	return b
 }
@@ -49,19 +47,6 @@ func (b *Bench) Inventory() *Inventory { return b.inventory() }
 
 // subject is a device by its number. It must not be changed.
 func (b *Bench) subject(i int) *Subject { return &b.subjects[i] }
-
-// firstLook is how many devices are tried before all are: few enough for a first result at once, even
-// when each has to be evaluated by itself.
-const firstLook = 2048
-
-// Look is Try on the first devices only, where there are many, so that a user who types sees something at
-// once. [Trial.Total] says how many devices were tried.
-func (b *Bench) Look(ctx context.Context, expression string) (*Trial, error) {
-	if len(b.subjects) > 2*firstLook {
-		return b.head().Try(ctx, expression)
-	}
-	return b.Try(ctx, expression)
-}
 
 // Result is what a selector says of a device.
 type Result uint8
