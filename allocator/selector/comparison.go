@@ -76,7 +76,7 @@ type Comparison struct {
 func (c *Cache) Comparison(expression string) (Comparison, bool) {
 	p := c.Selector(expression)
 	p.comparisonOnce.Do(func() {
-		if tree, ok := c.Tree(expression); ok {
+		if tree, ok := c.Tree(expression); ok && len(c.Parts(expression)) == 1 {
 			p.comparison = takeApart(tree)
 		}
 	})
@@ -122,9 +122,6 @@ func functionOf(operator string) string {
 // takeApart finds the one field and the one literal of an expression. It returns nil if there are others.
 func takeApart(tree Tree) *Comparison {
 	t := taking{info: tree.info}
-	if tree.PartCount(tree.Root) != 1 {
-		return nil
-	}
 	t.visit(tree.Root)
 	if t.other || len(t.fields) != 1 || len(t.literals) != 1 || IsOptional(t.fields[0]) {
 		return nil

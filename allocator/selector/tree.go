@@ -51,9 +51,6 @@ func (t Tree) rewritten(change func(ast.Expr, ast.ExprFactory)) string {
 // oneLine undoes the line breaks that CEL puts into long expressions. Those in strings are escapes.
 func oneLine(source string) string { return strings.ReplaceAll(source, "\n", " ") }
 
-// PartCount is the number of terms into which a part of the selector is split.
-func (t Tree) PartCount(e ast.Expr) int { return partCount(e, t.info) }
-
 // Start returns where a part begins in the source. It is the zero value for what is not written there.
 func (t Tree) Start(e ast.Expr) Place {
 	for {

@@ -126,7 +126,7 @@ func NewSelectorTest(b *bench.Bench, t *bench.Trial, findings []bench.Finding, d
 	}
 	for i := range devices {
 		id, o := devices[i].ID, t.OutcomeOf(i)
-		d := &TestedDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(devices[i].Node), Result: o.Result.String(), Terms: terms[t.Of[i]]}
+		d := &TestedDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(devices[i].Node), Result: string(o.Result), Terms: terms[t.Of[i]]}
 		if o.Err != nil {
 			d.Error = o.Err.Error()
 		}

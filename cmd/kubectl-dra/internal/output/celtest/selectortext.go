@@ -189,7 +189,7 @@ func (s *SelectorTest) groups() []*deviceGroup {
 		}
 		g.devices = append(g.devices, d)
 	}
-	order := []string{bench.Match.String(), bench.Failed.String(), bench.NoMatch.String()}
+	order := []string{string(bench.Match), string(bench.Failed), string(bench.NoMatch)}
 	slices.SortStableFunc(out, func(a, b *deviceGroup) int {
 		return slices.Index(order, a.result) - slices.Index(order, b.result)
 	})
@@ -273,7 +273,7 @@ func firstNames(names []string, n int) string {
 
 // because names the values that decided: of the terms that are false, those that fail, or all.
 func (g *deviceGroup) because() string {
-	decisive := map[string]string{bench.NoMatch.String(): "false", bench.Failed.String(): "error"}[g.result]
+	decisive := map[string]string{string(bench.NoMatch): "false", string(bench.Failed): "error"}[g.result]
 	var fields []string
 	values := map[string][]string{}
 	known := map[string]map[string]bool{}
