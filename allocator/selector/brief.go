@@ -1,5 +1,7 @@
 package selector
 
+import "github.com/google/cel-go/common/ast"
+
 // Brief says an expression in short, for people to read: a comparison as "memory >= 96Gi", and anything else
 // without the domains of its fields, where their names tell them apart.
 func (c *Cache) Brief(expression string) string {
@@ -41,14 +43,35 @@ func (c *Comparison) Brief() string {
 // result is for reading; a selector needs the whole expression.
 func (c *Cache) WithoutDomains(expression string) string {
 	known := map[string]Field{}
-	out, at := "", 0
-	for _, use := range c.FieldUses(expression) {
-		if other, ok := known[use.Field.Name]; ok && other != use.Field {
+	for _, f := range c.Fields(expression) {
+		if other, ok := known[f.Name]; ok && other != f {
 			return expression
 		}
-		known[use.Field.Name] = use.Field
-		out += expression[at:use.Start] + use.Field.Name
-		at = use.End
+		known[f.Name] = f
 	}
-	return out + expression[at:]
+	tree, ok := c.Tree(expression)
+	if !ok || len(known) == 0 {
+		return expression
+	}
+	return tree.rewritten(func(e ast.Expr, f ast.ExprFactory) {
+		if path := Path(e); len(path) == 3 && IsField(path[0]) {
+			e.SetKindCase(f.NewIdent(e.ID(), path[2]))
+		}
+	})
+}
+
+// Fields returns the fields that an expression reads by their names, but for those that it only asks for
+// with in. It returns nil for an expression that does not compile.
+func (c *Cache) Fields(expression string) []Field {
+	tree, ok := c.Tree(expression)
+	if !ok {
+		return nil
+	}
+	var fields []Field
+	ast.PreOrderVisit(tree.Root, ast.NewExprVisitor(func(e ast.Expr) {
+		if path := Path(e); len(path) == 3 && IsField(path[0]) {
+			fields = append(fields, Field{path[0], path[1], path[2]})
+		}
+	}))
+	return fields
 }

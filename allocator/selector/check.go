@@ -27,7 +27,11 @@ const OldestMinor = 36
 
 // Place is a place in the source of an expression. Lines and columns count from 1, columns in
 // characters. The zero value stands for the expression as a whole.
-type Place struct{ Line, Column int }
+type Place struct {
+	// Line and Column are left out for what is about the whole expression.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+}
 
 // CompileError says why an expression does not compile.
 type CompileError struct {

@@ -36,6 +36,8 @@ type Part struct {
 	// Text is its source in normal form.
 	Text string
 	Expr ast.Expr
+	// Of is the number of the operand of the top-level && that it belongs to.
+	Of int
 }
 
 // Reads returns the fields that the part reads, in the order of first use, and then those that it only asks
@@ -76,7 +78,7 @@ func split(whole *Program) []Part {
 		return nil
 	}
 	if term := whole.term.Load(); term != nil {
-		return []Part{*term}
+		return []Part{{Text: term.Text, Expr: term.Expr}}
 	}
 	env, parsed := whole.parse()
 	if parsed == nil {
@@ -97,12 +99,15 @@ type splitter struct {
 
 // split returns the parts of an expression. It returns false if a part cannot be printed.
 func (s *splitter) split(e ast.Expr) (parts []Part, ok bool) {
-	for _, expr := range Conjuncts(e) {
+	for i, expr := range Conjuncts(e) {
 		of, ok := s.term(expr)
 		if !ok {
 			return nil, false
 		}
-		parts = append(parts, of...)
+		for _, part := range of {
+			part.Of = i
+			parts = append(parts, part)
+		}
 	}
 	return parts, true
 }
@@ -114,9 +119,9 @@ func (s *splitter) term(e ast.Expr) ([]Part, bool) {
 	if err != nil {
 		return nil, false
 	}
-	whole := []Part{{oneLine(text), e}}
+	whole := []Part{{Text: oneLine(text), Expr: e}}
 	bind := boundCall(e, s.info)
-	if bind == nil || partCount(e, s.info) == 1 {
+	if bind == nil {
 		return whole, true
 	}
 	value, err := cel.ExprToString(bind[1], s.info)
@@ -124,8 +129,8 @@ func (s *splitter) term(e ast.Expr) ([]Part, bool) {
 		return nil, false
 	}
 	body, ok := s.split(bind[2])
-	if !ok {
-		return nil, false
+	if !ok || len(body) == 1 {
+		return whole, ok
 	}
 	for i := range body {
 		body[i].Text = fmt.Sprintf("cel.bind(%s, %s, %s)", bind[0].AsIdent(), oneLine(value), body[i].Text)
@@ -152,19 +157,6 @@ func boundCall(e ast.Expr, info *ast.SourceInfo) []ast.Expr {
 		return nil
 	}
 	return call.Args()
-}
-
-// partCount is the number of parts into which an expression is taken apart.
-func partCount(e ast.Expr, info *ast.SourceInfo) int {
-	n := 0
-	for _, expr := range Conjuncts(e) {
-		if bind := boundCall(expr, info); bind != nil {
-			n += partCount(bind[2], info)
-		} else {
-			n++
-		}
-	}
-	return n
 }
 
 // ReadsOf returns the fields that a part of an expression reads, in the order of first use, with their values

@@ -36,11 +36,20 @@ func (t Tree) Text(e ast.Expr) string {
 	return oneLine(text)
 }
 
+// rewritten returns the source in normal form after change was given each part of a copy of it. It is given
+// macros as they are written, too.
+func (t Tree) rewritten(change func(ast.Expr, ast.ExprFactory)) string {
+	parsed, factory := ast.Copy(ast.NewAST(t.Root, t.info)), ast.NewExprFactory()
+	visitor := ast.NewExprVisitor(func(e ast.Expr) { change(e, factory) })
+	ast.PreOrderVisit(parsed.Expr(), visitor)
+	for _, call := range parsed.SourceInfo().MacroCalls() {
+		ast.PreOrderVisit(call, visitor)
+	}
+	return Tree{parsed.Expr(), parsed.SourceInfo()}.Text(parsed.Expr())
+}
+
 // oneLine undoes the line breaks that CEL puts into long expressions. Those in strings are escapes.
 func oneLine(source string) string { return strings.ReplaceAll(source, "\n", " ") }
-
-// PartCount is the number of terms into which a part of the selector is split.
-func (t Tree) PartCount(e ast.Expr) int { return partCount(e, t.info) }
 
 // Start returns where a part begins in the source. It is the zero value for what is not written there.
 func (t Tree) Start(e ast.Expr) Place {
@@ -275,3 +284,28 @@ func IsIdentifier(s string) bool { return identifier.MatchString(s) && !slices.C
 
 // Quote writes a string as CEL reads it.
 func Quote(s string) string { return strconv.Quote(s) }
+
+// fieldText is what Field.Expression and Read.Expression write.
+var fieldText = regexp.MustCompile(`^device\.(attributes|capacity)\[("(?:[^"\\]|\\.)+")\](?:\.([^\[]+)|\[("(?:[^"\\]|\\.)+")\])$`)
+
+// ParseField reads the text of a field, as Field.Expression and Read.Expression have it.
+func ParseField(expression string) (Field, bool) {
+	m := fieldText.FindStringSubmatch(expression)
+	if m == nil {
+		return Field{}, false
+	}
+	domain, err := strconv.Unquote(m[2])
+	name := m[3]
+	if m[4] != "" && err == nil {
+		name, err = strconv.Unquote(m[4])
+	}
+	return Field{m[1], domain, name}, err == nil
+}
+
+// ShortField is the text of a field without its domain, as model for device.attributes["d"].model.
+func ShortField(expression string) string {
+	if i := strings.LastIndex(expression, "]."); i >= 0 {
+		return expression[i+2:]
+	}
+	return strings.TrimPrefix(expression, "device.")
+}

@@ -231,11 +231,11 @@ func (s *shortage) selected() string {
 func (s *shortage) ambiguous() bool {
 	known := map[string]selector.Field{}
 	for i := range s.selectors {
-		for _, use := range s.q.Cluster.Selectors().FieldUses(s.selectors[i].CEL.Expression) {
-			if other, ok := known[use.Field.Name]; ok && other != use.Field {
+		for _, field := range s.q.Cluster.Selectors().Fields(s.selectors[i].CEL.Expression) {
+			if other, ok := known[field.Name]; ok && other != field {
 				return true
 			}
-			known[use.Field.Name] = use.Field
+			known[field.Name] = field
 		}
 	}
 	return false

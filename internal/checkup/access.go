@@ -60,9 +60,9 @@ func findRefusedAdmin(v *visit) {
 	for _, template := range v.s.Objects().Templates {
 		o := object("ResourceClaimTemplate", template.Namespace, template.Name)
 		requestsOf(o, &template.Spec.Spec, "spec.spec", func(r request) {
-			if granted, known := v.s.GrantsAdminAccess(template.Namespace); r.admin && known && !granted {
+			if granted, known := v.s.GrantsAdminAccess(template.Namespace); r.AdminAccess && known && !granted {
 				v.report(Finding{
-					Subject: subjectOf(o) + ", request " + r.name, Group: o.Namespace, Objects: []inspect.ObjectRef{o, object("Namespace", "", template.Namespace)}, Path: r.path + ".adminAccess",
+					Subject: subjectOf(o) + ", request " + r.Name, Group: o.Namespace, Objects: []inspect.ObjectRef{o, object("Namespace", "", template.Namespace)}, Path: r.path + ".adminAccess",
 					Detail: fmt.Sprintf("namespace %s has no label %s=true", template.Namespace, resourcev1.DRAAdminNamespaceLabelKey),
 				})
 			}

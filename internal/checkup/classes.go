@@ -67,12 +67,12 @@ func (v *visit) users(yield func(r request, allocated bool)) {
 
 func findMissingClasses(v *visit) {
 	v.users(func(r request, allocated bool) {
-		if _, exists := v.s.Class(r.class); exists || r.class == "" {
+		if _, exists := v.s.Class(r.Class); exists || r.Class == "" {
 			return
 		}
 		f := Finding{
-			Subject: subjectOf(r.object) + ", request " + r.name, Group: r.object.Namespace, Objects: []inspect.ObjectRef{r.object}, Path: r.path + ".deviceClassName",
-			Detail: fmt.Sprintf("there is no DeviceClass %s", r.class),
+			Subject: subjectOf(r.object) + ", request " + r.Name, Group: r.object.Namespace, Objects: []inspect.ObjectRef{r.object}, Path: r.path + ".deviceClassName",
+			Detail: fmt.Sprintf("there is no DeviceClass %s", r.Class),
 		}
 		if allocated {
 			f.Severity = Warning

@@ -63,30 +63,17 @@ type filter struct {
 	alternative bool
 }
 
-// request is a request or subrequest.
+// request is a request or subrequest of an object.
 type request struct {
-	object    inspect.ObjectRef
-	name      string
-	path      string
-	class     string
-	selectors []resourcev1.DeviceSelector
-	admin     bool
-	// alternative says that it is one of several, of which the others may do.
-	alternative bool
+	inspect.Asked
+	object inspect.ObjectRef
+	path   string
 }
 
 // requestsOf calls yield for each request and subrequest of a spec.
 func requestsOf(o inspect.ObjectRef, spec *resourcev1.ResourceClaimSpec, path string, yield func(request)) {
-	for i := range spec.Devices.Requests {
-		r := &spec.Devices.Requests[i]
-		at := fmt.Sprintf("%s.devices.requests[%d]", path, i)
-		if e := r.Exactly; e != nil {
-			yield(request{o, r.Name, at + ".exactly", e.DeviceClassName, e.Selectors, isTrue(e.AdminAccess), false})
-		}
-		for j := range r.FirstAvailable {
-			sub := &r.FirstAvailable[j]
-			yield(request{o, r.Name + "/" + sub.Name, fmt.Sprintf("%s.firstAvailable[%d]", at, j), sub.DeviceClassName, sub.Selectors, false, true})
-		}
+	for _, asked := range inspect.AskedBy(spec) {
+		yield(request{asked, o, path + "." + asked.Path})
 	}
 }
 
@@ -131,12 +118,12 @@ func (v *visit) filters() []filter {
 }
 
 func (v *visit) filterOf(r *request) filter {
-	f := filter{object: r.object, subject: subjectOf(r.object) + ", request " + r.name, path: r.path, class: r.class, own: len(r.selectors), alternative: r.alternative}
-	class, exists := v.s.Class(r.class)
+	f := filter{object: r.object, subject: subjectOf(r.object) + ", request " + r.Name, path: r.path, class: r.Class, own: len(*r.Selectors), alternative: r.Alternative}
+	class, exists := v.s.Class(r.Class)
 	if f.missing = !exists; exists {
 		f.selectors = append(f.selectors, class.Spec.Selectors...)
 	}
-	f.selectors = append(f.selectors, r.selectors...)
+	f.selectors = append(f.selectors, *r.Selectors...)
 	return f
 }
 

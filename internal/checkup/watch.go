@@ -238,8 +238,8 @@ func (c *comparison) readers() map[string][]string {
 	v := &visit{s: c.s}
 	for _, f := range v.filters() {
 		for _, expression := range expressions(f.selectors[len(f.selectors)-f.own:]) {
-			for _, use := range cache.FieldUses(expression) {
-				name := fieldName(use.Field.Kind == "capacity", use.Field.Domain+"/"+use.Field.Name)
+			for _, field := range cache.Fields(expression) {
+				name := fieldName(field.Kind == "capacity", field.Domain+"/"+field.Name)
 				if who := subjectOf(f.object); !slices.Contains(out[name], who) {
 					out[name] = append(out[name], who)
 				}

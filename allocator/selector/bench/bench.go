@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
@@ -26,9 +25,8 @@ type Bench struct {
 	cache    *selector.Cache
 	subjects []Subject
 
-	inventory func() *Inventory
-	head      func() *Bench  // of the first devices; see Look
-	fixed     func() []fixed // what counts of each device, whatever is read
+	inventory   func() *Inventory
+	convertible func() []bool // for each device
 }
 
 // New returns a bench for devices. Programs come from the cache.
@@ -39,8 +37,13 @@ func New(cache *selector.Cache, subjects []Subject) *Bench {
 	}
 	b := &Bench{cache: cache, subjects: subjects}
 	b.inventory = sync.OnceValue(func() *Inventory { return NewInventory(subjects) })
-	b.head = sync.OnceValue(func() *Bench { return New(cache, subjects[:firstLook]) })
-	b.fixed = sync.OnceValue(b.readFixed)
+	b.convertible = sync.OnceValue(func() []bool {
+		out := make([]bool, len(subjects))
+		for i := range subjects {
+			out[i] = selector.Convertible(subjects[i].Device)
+		}
+		return out
+	})
 	return b
 }
 
@@ -50,41 +53,18 @@ func (b *Bench) Inventory() *Inventory { return b.inventory() }
 // subject is a device by its number. It must not be changed.
 func (b *Bench) subject(i int) *Subject { return &b.subjects[i] }
 
-// firstLook is how many devices are tried before all are: few enough for a first result at once, even
-// when each has to be evaluated by itself.
-const firstLook = 2048
-
-// Look is Try on the first devices only, where there are many, so that a user who types sees something at
-// once. [Trial.Total] says how many devices were tried.
-func (b *Bench) Look(ctx context.Context, expression string) (*Trial, error) {
-	if len(b.subjects) > 2*firstLook {
-		return b.head().Try(ctx, expression)
-	}
-	return b.Try(ctx, expression)
-}
-
 // Result is what a selector says of a device.
-type Result uint8
+type Result string
 
 // The results.
 const (
 	// NoMatch means that the selector is false.
-	NoMatch Result = iota
+	NoMatch Result = "NoMatch"
 	// Match means that the selector is true.
-	Match
+	Match Result = "Match"
 	// Failed means that the evaluation fails, which makes the scheduler give up the claim.
-	Failed
+	Failed Result = "Error"
 )
-
-func (r Result) String() string {
-	switch r {
-	case Match:
-		return "Match"
-	case Failed:
-		return "Error"
-	}
-	return "NoMatch"
-}
 
 // TermValue is what a term gives for a device.
 type TermValue struct {
@@ -171,51 +151,33 @@ type evaluated struct {
 }
 
 func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, error) {
-	e := b.divide(p.Reads())
+	e := b.divide(p)
 	err := parallel(ctx, len(e.outcomes), func(i int) {
 		o := &e.outcomes[i]
 		s := b.subject(o.First)
-		ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device, b.fixed()[o.First].convertible)
-		o.set(TermValue{Match: ok, Err: err})
-		o.Cost = cost
+		ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device)
+		o.Err, o.Cost, o.Result = err, cost, NoMatch
+		if err != nil {
+			o.Result = Failed
+		} else if ok {
+			o.Result = Match
+		}
 	})
 	return e, err
 }
 
-// fixed is what counts of a device, whatever an expression reads: the driver, which decides to which domain a
-// bare name belongs, whether the device can be shared, and whether its attributes can be converted.
-type fixed struct {
-	key         string
-	convertible bool
-}
-
-func (b *Bench) readFixed() []fixed {
-	out := make([]fixed, len(b.subjects))
-	known := map[string]string{} // few keys for many devices
-	for i := range b.subjects {
-		s := &b.subjects[i]
-		out[i].convertible = selector.Convertible(s.Device)
-		key := strconv.AppendBool(selector.AppendString(nil, s.Driver), ptr.Deref(s.Device.AllowMultipleAllocations, false))
-		if !out[i].convertible { // it fails in a way of its own
-			key = strconv.AppendInt(append(key, '!'), int64(i), 10)
-		}
-		if _, ok := known[string(key)]; !ok {
-			known[string(key)] = string(key)
-		}
-		out[i].key = known[string(key)]
-	}
-	return out
-}
-
-// divide puts the devices together that agree in everything that is read. Outcomes are in the order of their
-// first devices.
-func (b *Bench) divide(reads selector.Reads) evaluated {
+// divide puts the devices together of which a program sees the same. Outcomes are in the order of their first
+// devices.
+func (b *Bench) divide(p *selector.Program) evaluated {
 	e := evaluated{of: make([]uint32, len(b.subjects))}
 	known := map[string]uint32{}
 	var key []byte
-	for i, f := range b.fixed() {
+	for i, convertible := range b.convertible() {
 		s := b.subject(i)
-		key = reads.Append(append(key[:0], f.key...), s.Driver, s.Device)
+		key = p.Projection(key[:0], s.Driver, s.Device, convertible)
+		if !convertible {
+			key = strconv.AppendInt(key, int64(i), 10)
+		}
 		of, ok := known[string(key)]
 		if !ok {
 			of = uint32(len(e.outcomes)) //nolint:gosec // there are fewer devices than that
@@ -265,31 +227,6 @@ func (t *Trial) collect(whole evaluated, terms []evaluated) {
 		if i == 0 || o.Cost > t.Cost {
 			t.Dearest, t.Cost = o.First, o.Cost
 		}
-	}
-}
-
-// conjoin is the && of terms as CEL defines it: one that is false makes the whole false, even when others
-// fail; otherwise the first failure is that of the whole.
-func conjoin(terms []TermValue) TermValue {
-	whole := TermValue{Match: true}
-	for i := range terms {
-		switch {
-		case terms[i].Err != nil && whole.Err == nil:
-			whole = TermValue{Err: terms[i].Err}
-		case terms[i].Err == nil && !terms[i].Match:
-			return TermValue{}
-		}
-	}
-	return whole
-}
-
-func (o *Outcome) set(v TermValue) {
-	o.Err, o.Result = v.Err, NoMatch
-	switch {
-	case v.Err != nil:
-		o.Result = Failed
-	case v.Match:
-		o.Result = Match
 	}
 }
 

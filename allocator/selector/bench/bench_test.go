@@ -175,20 +175,6 @@ func TestSuggestionsStandTheTrial(t *testing.T) {
 	}
 }
 
-// A first look is at some of many devices, and at all of few.
-func TestLook(t *testing.T) {
-	for n, want := range map[int]int{2 * firstLook: 2 * firstLook, 2*firstLook + 1: firstLook} {
-		bench := New(selector.NewCache(selector.Features{}), fleet(n))
-		trial, err := bench.Look(context.Background(), fourTerms)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if trial.Total() != want {
-			t.Errorf("of %d devices it looks at %d, want %d", n, trial.Total(), want)
-		}
-	}
-}
-
 func TestTryStopsWithItsContext(t *testing.T) {
 	g := randomselector.New(3, 3, false)
 	b := New(selector.NewCache(selector.Features{}), []Subject{subject(g, 0), subject(g, 1)})

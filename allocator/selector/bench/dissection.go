@@ -20,44 +20,39 @@ type dissection struct {
 	tree selector.Tree
 	// normal is the source in normal form, on one line.
 	normal string
-	// terms are the operands of the top-level &&. spans says which terms of the trial belong to each: a
-	// cel.bind may have several.
+	// terms are the operands of the top-level &&. A cel.bind may have several terms of the trial.
 	terms []ast.Expr
-	spans [][2]int
+	parts []selector.Part
 }
 
 func dissect(b *Bench, t *Trial) dissection {
-	d := dissection{bench: b, trial: t}
-	tree, ok := b.cache.Tree(t.Expression)
-	if !ok {
-		return d
-	}
-	terms := selector.Conjuncts(tree.Root)
-	var spans [][2]int
-	at := 0
-	for _, term := range terms {
-		n := tree.PartCount(term)
-		spans = append(spans, [2]int{at, at + n})
-		at += n
-	}
-	if at == len(t.Terms) { // otherwise it was taken apart differently, and which term is which cannot be told
-		d.tree, d.normal, d.terms, d.spans = tree, tree.Text(tree.Root), terms, spans
+	d := dissection{bench: b, trial: t, parts: b.cache.Parts(t.Expression)}
+	if tree, ok := b.cache.Tree(t.Expression); ok && len(d.parts) > 0 {
+		d.tree, d.normal, d.terms = tree, tree.Text(tree.Root), selector.Conjuncts(tree.Root)
 	}
 	return d
 }
 
-// valueOf is what a term gives for the devices of an outcome.
+// valueOf is what a term gives for the devices of an outcome: one part that is false makes it false, even
+// when others fail; otherwise the first failure is that of the whole.
 func (d *dissection) valueOf(o *Outcome, term int) TermValue {
-	if term >= len(d.spans) || d.spans[term][1] > len(o.Terms) {
-		return TermValue{}
+	whole := TermValue{Match: true}
+	for i, v := range o.Terms {
+		switch {
+		case d.parts[i].Of != term:
+		case v.Err != nil && whole.Err == nil:
+			whole = TermValue{Err: v.Err}
+		case v.Err == nil && !v.Match:
+			return v
+		}
 	}
-	return conjoin(o.Terms[d.spans[term][0]:d.spans[term][1]])
+	return whole
 }
 
 // neverTrue returns the terms that are true for no device.
 func (d *dissection) neverTrue() []int {
 	var never []int
-	for t := range d.spans {
+	for t := range d.terms {
 		if !slices.ContainsFunc(d.trial.Outcomes, func(o Outcome) bool { return d.valueOf(&o, t).Match }) {
 			never = append(never, t)
 		}

@@ -65,25 +65,25 @@ const (
 	SeverityNote Severity = "note"
 )
 
-// Finding is something to know about a selector.
+// Finding is something to know about an expression.
 type Finding struct {
-	Code     Code
-	Severity Severity
+	Code     Code     `json:"code" enum:"bench.Code"`
+	Severity Severity `json:"severity" enum:"bench.Severity"`
 	// Message is for people: plain sentences, unsafe to print unless sanitized.
-	Message string
+	Message string `json:"message"`
 	// Place is the zero value when the finding is about the whole.
-	Place selector.Place
+	selector.Place
 	// Suggestions were all tried: each compiles for the API server and fails on no device of the bench.
-	Suggestions []Suggestion
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
 }
 
-// Suggestion is a selector to use instead.
+// Suggestion is an expression to use instead, tried on the same devices.
 type Suggestion struct {
-	Expression string
+	Expression string `json:"expression"`
 	// Effect says in one line what it does differently.
-	Effect string
+	Effect string `json:"effect"`
 	// Matched is how many devices of the bench it matches.
-	Matched int
+	Matched int `json:"matched"`
 }
 
 // diagnosis is what is known of a selector while rules look for what is wrong with it. A rule is a function
@@ -170,8 +170,8 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// devices writes a number of devices.
-func devices(n int) string {
+// Count writes a number of devices.
+func Count(n int) string {
 	if n == 1 {
 		return "1 device"
 	}

@@ -16,12 +16,14 @@ func missingKey(err error) (string, bool) {
 	if err == nil {
 		return "", false
 	}
-	_, after, ok := strings.Cut(err.Error(), "no such key: ")
-	if !ok {
-		return "", false
-	}
-	name, _, _ := strings.Cut(after, ". consider using CEL optional chaining")
-	return name, true
+	_, name, ok := strings.Cut(err.Error(), "no such key: ")
+	return WithoutAdvice(name), ok
+}
+
+// WithoutAdvice is the text of an error without what the scheduler advises: ours was tried.
+func WithoutAdvice(text string) string {
+	text, _, _ = strings.Cut(text, ". consider using CEL optional chaining")
+	return text
 }
 
 // robust rewrites a selector so that it fails on no device of the bench and gives the same where it did

@@ -1,7 +1,7 @@
 package editor
 
 import (
-	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -156,8 +156,10 @@ func (c *Completer) items(p *place) []Item {
 	}
 	dot, optional := dotBefore(p.before)
 	switch {
+	case p.quote != "" && (last == "[" || k > 1 && last == "?" && p.before[k-2].text == "["):
+		return c.keys(p)
 	case p.quote != "":
-		return c.strings(p)
+		return c.values(p)
 	case optional:
 		return c.names(chainBefore(p.before, k-dot))
 	case dot > 0:
@@ -184,35 +186,20 @@ func ends(t token) bool {
 // which a word begins with it, then those that contain it.
 func rank(items []Item, typed string) []Item {
 	typed = strings.ToLower(typed)
-	score := func(i *Item) int {
+	score := func(i Item) int {
 		label := strings.ToLower(strings.Trim(i.Label, `"`))
 		at := strings.Index(label, typed)
 		switch {
-		case at == 0:
-			return 0
-		case at > 0 && !isWord(label[at-1]):
+		case at > 0 && !word.MatchString(label[at-1:at]):
 			return 1
 		case at > 0:
 			return 2
 		}
-		return -1
+		return at
 	}
-	type scored struct {
-		Item
-		score int
-	}
-	var found []scored
-	for i := range items {
-		if s := score(&items[i]); s >= 0 {
-			found = append(found, scored{items[i], s})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	out := make([]Item, len(found))
-	for i := range found {
-		out[i] = found[i].Item
-	}
-	return out
+	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return score(i) < 0 })
+	slices.SortStableFunc(items, func(a, b Item) int { return score(a) - score(b) })
+	return items
 }
 
-func isWord(b byte) bool { return isLetter(rune(b)) || isDigit(rune(b)) }
+var word = regexp.MustCompile(`^\w`)

@@ -1,9 +1,8 @@
 package editor
 
 import (
+	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Role is what a piece of text is.
@@ -44,48 +43,53 @@ type Span struct {
 // Highlight takes a text apart. The spans follow one another without gaps and are never empty.
 func Highlight(text string) []Span {
 	var spans []Span
-	for at := 0; at < len(text); {
-		span := next(text, at)
-		spans = append(spans, span)
-		at = span.End
+	for _, m := range tokens.FindAllStringSubmatchIndex(text, -1) {
+		for i, kind := range kinds {
+			if m[2*i+2] >= 0 {
+				spans = append(spans, Span{Start: m[0], End: m[1], Role: kind.role, Open: kind.open})
+			}
+		}
 	}
 	name(text, spans)
 	return spans
 }
 
-// next returns the span that begins at a place.
-func next(text string, at int) Span {
-	rest := text[at:]
-	r, size := utf8.DecodeRuneInString(rest)
-	span := func(n int, role Role) Span { return Span{Start: at, End: at + n, Role: role} }
-	if n, closed := stringLength(rest); n > 0 {
-		return Span{Start: at, End: at + n, Role: Text, Open: !closed}
-	}
-	switch {
-	case unicode.IsSpace(r):
-		return span(lengthOf(rest, unicode.IsSpace), Space)
-	case strings.HasPrefix(rest, "//"):
-		n := strings.IndexByte(rest, '\n')
-		if n < 0 {
-			n = len(rest)
-		}
-		return span(n, Comment)
-	case isDigit(r) || r == '.' && len(rest) > 1 && isDigit(rune(rest[1])):
-		return span(numberLength(rest), Number)
-	case isLetter(r):
-		return span(lengthOf(rest, func(r rune) bool { return isLetter(r) || isDigit(r) }), Name)
-	case strings.ContainsRune("()[]{},:.?", r):
-		return span(size, Punctuation)
-	}
-	for _, operator := range operators {
-		if strings.HasPrefix(rest, operator) {
-			return span(len(operator), Operator)
-		}
-	}
-	return span(size, Unknown)
+// tokenKind is what a text may begin with. A string that is not closed ends with its line, or with the text if
+// it may have several.
+type tokenKind struct {
+	pattern string
+	role    Role
+	open    bool
 }
 
-var operators = []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "+", "-", "*", "/", "%"}
+// Raw strings have no escapes.
+const raw, cooked = `(?:[rR][rRbB]?|[bB][rR])`, `[bB]?[bB]?`
+
+// kinds are tried in this order.
+var kinds = []tokenKind{
+	{pattern: `[\s\v\x{85}\pZ]+`, role: Space},
+	{pattern: `//[^\n]*`, role: Comment},
+	{pattern: anyQuotes(raw + `"""(?s:.*?)"""|` + cooked + `"""(?s:\\.|[^\\])*?"""`), role: Text},
+	{pattern: anyQuotes(`[rRbB]{0,2}"""(?s:.*)`), role: Text, open: true},
+	{pattern: anyQuotes(raw + `"[^"\n]*"|` + cooked + `"(?:\\(?s:.)|[^"\\\n])*"`), role: Text},
+	{pattern: anyQuotes(raw + `"[^"\n]*|` + cooked + `"(?:\\(?s:.)|[^"\\\n]|\\\z)*`), role: Text, open: true},
+	{pattern: `0x(?:\w|\.[0-9])*|(?:[0-9]|\.[0-9])(?:[eE][+-]|\w|\.[0-9])*`, role: Number},
+	{pattern: `[a-zA-Z_]\w*`, role: Name},
+	{pattern: `[()\[\]{},:.?]`, role: Punctuation},
+	{pattern: `&&|\|\||[=!<>]=|[<>!+*/%-]`, role: Operator},
+	{pattern: `(?s:.)`, role: Unknown},
+}
+
+// anyQuotes is a pattern of strings in double quotes, for strings in single quotes as well.
+func anyQuotes(pattern string) string { return pattern + "|" + strings.ReplaceAll(pattern, `"`, "'") }
+
+var tokens = func() *regexp.Regexp {
+	var patterns []string
+	for _, k := range kinds {
+		patterns = append(patterns, "("+k.pattern+")")
+	}
+	return regexp.MustCompile(strings.Join(patterns, "|"))
+}()
 
 // name tells identifiers apart by what is around them.
 func name(text string, spans []Span) {
@@ -112,63 +116,3 @@ func name(text string, spans []Span) {
 		before = word
 	}
 }
-
-// stringLength is the length of the string or bytes that a text begins with, 0 when it begins with
-// something else. One that is not closed ends with its line, or with the text if it may have several.
-func stringLength(text string) (n int, closed bool) {
-	prefix := lengthOf(text, func(r rune) bool { return strings.ContainsRune("rRbB", r) })
-	if prefix > 2 {
-		return 0, false
-	}
-	raw := strings.ContainsAny(text[:prefix], "rR")
-	for _, quote := range []string{`"""`, `'''`, `"`, `'`} {
-		if strings.HasPrefix(text[prefix:], quote) {
-			n, closed := quotedLength(text[prefix+len(quote):], quote, raw)
-			return prefix + len(quote) + n, closed
-		}
-	}
-	return 0, false
-}
-
-// quotedLength is the length of the rest of a string behind its opening quote.
-func quotedLength(text, quote string, raw bool) (n int, closed bool) {
-	for i := 0; i < len(text); i++ {
-		switch {
-		case strings.HasPrefix(text[i:], quote):
-			return i + len(quote), true
-		case text[i] == '\\' && !raw && i+1 < len(text):
-			i++
-		case text[i] == '\n' && len(quote) == 1:
-			return i, false
-		}
-	}
-	return len(text), false
-}
-
-// numberLength is the length of a number with its exponent and suffix.
-func numberLength(text string) int {
-	n := 0
-	for n < len(text) {
-		c := rune(text[n])
-		exponent := (c == '+' || c == '-') && n > 0 && (text[n-1] == 'e' || text[n-1] == 'E') && !strings.HasPrefix(text, "0x")
-		fraction := c == '.' && n+1 < len(text) && isDigit(rune(text[n+1]))
-		if !isDigit(c) && !isLetter(c) && !exponent && !fraction {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// lengthOf is the length of the runes at the beginning that belong to a set.
-func lengthOf(text string, in func(r rune) bool) int {
-	n := strings.IndexFunc(text, func(r rune) bool { return !in(r) })
-	if n < 0 {
-		return len(text)
-	}
-	return n
-}
-
-func isDigit(r rune) bool { return r >= '0' && r <= '9' }
-
-func isLetter(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }

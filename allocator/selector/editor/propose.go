@@ -11,21 +11,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 )
 
-// strings proposes what can stand in a string: a domain, a name, or a value of what it is compared with.
-func (c *Completer) strings(p *place) []Item {
-	k := len(p.before)
-	var items []Item
-	switch {
-	case k > 0 && p.before[k-1].text == "[":
-		items = c.keys(p)
-	case k > 1 && p.before[k-1].text == "?" && p.before[k-2].text == "[":
-		items = c.keys(p)
-	default:
-		items = c.texts(p)
-	}
-	return items
-}
-
 // keys proposes domains or names behind an opening bracket, in a string or before one.
 func (c *Completer) keys(p *place) []Item {
 	end := len(p.before) - 1
@@ -44,13 +29,14 @@ func (c *Completer) keys(p *place) []Item {
 	switch len(path.steps) {
 	case 2:
 		for _, domain := range c.inv.Domains(path.steps[1].name) {
-			n := c.domainDevices(path.steps[1].name, domain)
-			items = append(items, Item{Label: domain, Insert: p.literal(domain) + closing, Kind: DomainKind, Devices: n,
-				Help: fmt.Sprintf("%s of %s", strings.Join(c.someNames(path.steps[1].name, domain), ", "), devices(n))})
+			of := c.of(path.steps[1].name, domain)
+			item := Item{Label: domain, Insert: p.literal(domain) + closing, Kind: DomainKind, Devices: of[0].Total()}
+			item.Help = fmt.Sprintf("%s of %s", someNames(of), bench.Count(item.Devices))
+			items = append(items, item)
 		}
-		slices.SortStableFunc(items, func(a, b Item) int { return b.Devices - a.Devices })
+		return byDevices(items)
 	case 3:
-		for _, f := range c.of(path) {
+		for _, f := range c.of(path.steps[1].name, path.steps[2].name) {
 			items = append(items, Item{Label: f.Field.Name, Insert: p.literal(f.Field.Name) + closing, Kind: FieldKind, Devices: f.Total(), Help: describe(f)})
 		}
 	}
@@ -73,66 +59,22 @@ func (p *place) literal(s string) string {
 	return inner + p.quote
 }
 
-// of returns the fields of a domain that a chain has reached, the most frequent first.
-func (c *Completer) of(path chain) []*bench.FieldInfo {
-	var out []*bench.FieldInfo
-	for _, f := range c.fields {
-		if f.Field.Kind == path.steps[1].name && f.Field.Domain == path.steps[2].name {
-			out = append(out, f)
-		}
-	}
-	return out
+// of returns the fields of a domain, the most frequent first.
+func (c *Completer) of(kind, domain string) []*bench.FieldInfo {
+	return slices.DeleteFunc(slices.Clone(c.fields), func(f *bench.FieldInfo) bool { return f.Field.Kind != kind || f.Field.Domain != domain })
 }
 
-func (c *Completer) domainDevices(kind, domain string) int {
-	n := 0
-	for _, f := range c.fields {
-		if f.Field.Kind == kind && f.Field.Domain == domain {
-			n = max(n, f.Total())
-		}
-	}
-	return n
-}
-
-// someNames returns the most frequent names of a domain.
-func (c *Completer) someNames(kind, domain string) []string {
+// someNames returns the most frequent names of some fields.
+func someNames(fields []*bench.FieldInfo) string {
 	const some = 4
 	var names []string
-	for _, f := range c.fields {
-		if f.Field.Kind == kind && f.Field.Domain == domain {
-			names = append(names, f.Field.Name)
-		}
+	for _, f := range fields[:min(some, len(fields))] {
+		names = append(names, f.Field.Name)
 	}
-	if len(names) > some {
-		names = append(names[:some], "…")
+	if len(fields) > some {
+		names = append(names, "…")
 	}
-	return names
-}
-
-// texts proposes the values of the field that a string is compared with.
-func (c *Completer) texts(p *place) []Item {
-	k := len(p.before)
-	if path, ok := comparedWith(p.before); ok {
-		return c.valuesOf(path, p)
-	}
-	if k > 1 && p.before[k-1].text == "(" { // quantity("…, startsWith("…
-		name := p.before[k-2].text
-		if name == "quantity" || name == "semver" {
-			if path, ok := receiver(p.before[:k-2]); ok {
-				return c.valuesOf(path, p)
-			}
-			return nil
-		}
-		if path := chainBefore(p.before, k-2-dots(p.before[:k-2])); len(path.steps) > 0 {
-			return c.valuesOf(path, p)
-		}
-	}
-	return nil
-}
-
-func dots(tokens []token) int {
-	n, _ := dotBefore(tokens)
-	return n
+	return strings.Join(names, ", ")
 }
 
 // receiver is the chain on which a function is called whose argument begins behind the tokens, as in
@@ -142,7 +84,8 @@ func receiver(tokens []token) (chain, bool) {
 	if k < 3 || tokens[k-1].text != "(" || tokens[k-2].Role != Function {
 		return chain{}, false
 	}
-	path := chainBefore(tokens, k-2-dots(tokens[:k-2]))
+	dot, _ := dotBefore(tokens[:k-2])
+	path := chainBefore(tokens, k-2-dot)
 	return path, len(path.steps) > 0
 }
 
@@ -174,7 +117,7 @@ func (c *Completer) valuesOf(path chain, p *place) []Item {
 		var items []Item
 		for _, driver := range slices.Sorted(maps.Keys(c.inv.Drivers)) {
 			n := c.inv.Drivers[driver]
-			items = append(items, Item{Label: driver, Insert: p.literal(driver), Kind: ValueKind, Devices: n, Help: devices(n)})
+			items = append(items, Item{Label: driver, Insert: p.literal(driver), Kind: ValueKind, Devices: n, Help: bench.Count(n)})
 		}
 		return byDevices(items)
 	}
@@ -206,7 +149,7 @@ var version = regexp.MustCompile(`^semver\((".*")\)$`)
 // or semver as one.
 func (c *Completer) value(value string, info *bench.FieldInfo, p *place) (Item, bool) {
 	n := info.Values[value]
-	item := Item{Label: value, Insert: value, Kind: ValueKind, Devices: n, Help: "of " + devices(n)}
+	item := Item{Label: value, Insert: value, Kind: ValueKind, Devices: n, Help: "of " + bench.Count(n)}
 	quantity := info.Field.Kind == "capacity"
 	switch {
 	case quantity && p.quote == "":
@@ -226,12 +169,16 @@ func (c *Completer) value(value string, info *bench.FieldInfo, p *place) (Item, 
 	return item, true
 }
 
-// values proposes the values of the field that is compared, when the right side begins here.
+// values proposes the values of the field that is compared, when the right side begins here. In a string that
+// may be the argument of quantity or semver.
 func (c *Completer) values(p *place) []Item {
-	if path, ok := comparedWith(p.before); ok {
+	tokens := p.before
+	if k := len(tokens); p.quote != "" && k > 1 && tokens[k-1].text == "(" && (tokens[k-2].text == "quantity" || tokens[k-2].text == "semver") {
+		tokens = tokens[:k-2]
+	} else if path, ok := comparedWith(tokens); ok {
 		return c.valuesOf(path, p)
 	}
-	if path, ok := receiver(p.before); ok {
+	if path, ok := receiver(tokens); ok {
 		return c.valuesOf(path, p)
 	}
 	return nil
@@ -272,7 +219,7 @@ func (c *Completer) names(path chain) []Item {
 		return nil
 	}
 	var items []Item
-	for _, f := range c.of(path) {
+	for _, f := range c.of(path.steps[1].name, path.steps[2].name) {
 		if selector.IsIdentifier(f.Field.Name) {
 			items = append(items, Item{Label: f.Field.Name, Insert: f.Field.Name, Kind: FieldKind, Devices: f.Total(), Help: describe(f)})
 		}
@@ -287,7 +234,7 @@ func describe(f *bench.FieldInfo) string {
 	if kind == "" {
 		kind = "of several types"
 	}
-	text := fmt.Sprintf("%s on %s: %s", kind, devices(f.Total()), strings.Join(f.Common(some), ", "))
+	text := fmt.Sprintf("%s on %s: %s", kind, bench.Count(f.Total()), strings.Join(f.Common(some), ", "))
 	if len(f.Values) > some {
 		text += ", …"
 	}
@@ -407,12 +354,4 @@ func (c *Completer) operators(p *place) []Item {
 		return append(append(order, compare...), and...)
 	}
 	return append(compare, and...)
-}
-
-// devices writes a number of devices.
-func devices(n int) string {
-	if n == 1 {
-		return "1 device"
-	}
-	return fmt.Sprintf("%d devices", n)
 }

@@ -69,7 +69,7 @@ func TestLoadingFromAnotherView(t *testing.T) {
 	claim := func(n int) screen.Ref {
 		for _, c := range d.w.Snapshot.Objects().Claims {
 			ref := screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name}
-			if len(entriesOf(d.w.Snapshot.Objects(), ref)) == n {
+			if found, _ := entriesOf(d.w.Snapshot, ref); len(found) == n {
 				return ref
 			}
 		}

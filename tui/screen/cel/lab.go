@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
@@ -68,29 +70,16 @@ func (l *lab) ofClass(ctx context.Context, s *inspect.Snapshot, name string) ([]
 	if !ok {
 		return nil, nil
 	}
-	in := make([]bool, len(l.devices))
-	for i := range in {
-		in[i] = true
+	refuses := func(d inspect.DeviceStatus) bool {
+		return slices.ContainsFunc(class.Spec.Selectors, func(by resourcev1.DeviceSelector) bool {
+			if by.CEL == nil {
+				return true
+			}
+			ok, err := l.cache.Selector(by.CEL.Expression).Match(ctx, d.ID.Driver, d.Device)
+			return !ok || err != nil
+		})
 	}
-	for _, selected := range class.Spec.Selectors {
-		if selected.CEL == nil {
-			return nil, nil
-		}
-		trial, err := l.bench.Try(ctx, selected.CEL.Expression)
-		if err != nil {
-			return nil, err
-		}
-		for i := range in {
-			in[i] = in[i] && trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == bench.Match
-		}
-	}
-	var out []inspect.DeviceStatus
-	for i := range in {
-		if in[i] {
-			out = append(out, l.devices[i])
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(l.devices), refuses), context.Cause(ctx)
 }
 
 // labOf makes a lab of some devices.

@@ -17,18 +17,16 @@ import (
 // source is where a selector is, or could be: a request of a claim or template, or a class.
 type source struct {
 	ref screen.Ref
-	// request is the index of the request, alternative the index in its firstAvailable, or -1 if it has none.
-	request, alternative int
+	// request is the name of the request, or of an alternative of one, class that of the class that it names.
+	request, class string
 	// selector is the index of the selector that was loaded, or -1 for all of them.
 	selector int
-	// name is that of the request, class that of the class that it names.
-	name, class string
 }
 
 func (s *source) String() string {
 	text := strings.ToLower(strings.TrimPrefix(string(s.ref.Kind), "Resource")) + " " + s.ref.String()
 	if s.ref.Kind != screen.Class && s.ref.Kind != screen.None {
-		text += " request " + s.name
+		text += " request " + s.request
 	}
 	return text
 }
@@ -64,7 +62,10 @@ func (s *Screen) openLoad(w *screen.World) tea.Cmd {
 		}
 	}
 	if w.Snapshot != nil {
-		entries = append(entries, entriesOf(w.Snapshot.Objects(), screen.Ref{})...)
+		for _, ref := range refs(w.Snapshot.Objects()) {
+			loaded, _ := entriesOf(w.Snapshot, ref)
+			entries = append(entries, loaded...)
+		}
 	}
 	return choose("load: ", entries, s.loadEntry)
 }
@@ -103,7 +104,7 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	if ref.Kind != screen.Claim && ref.Kind != screen.Template && ref.Kind != screen.Class {
 		return nil
 	}
-	entries := entriesOf(w.Snapshot.Objects(), ref)
+	entries, _ := entriesOf(w.Snapshot, ref)
 	switch len(entries) {
 	case 0:
 		return screen.Send(screen.Say{Text: fmt.Sprintf("%s %s has no CEL selectors", strings.ToLower(string(ref.Kind)), ref), Role: styled.Warn})
@@ -116,76 +117,59 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 // HasSelectors reports whether an object of a snapshot, a class, a claim or a template, has CEL selectors
 // that the lab can load. It is true of one that is not there, since that may come.
 func HasSelectors(s *inspect.Snapshot, ref screen.Ref) bool {
-	var o inspect.Objects
-	switch ref.Kind {
-	case screen.Class:
-		if c, ok := s.Class(ref.Name); ok {
-			o.Classes = append(o.Classes, c)
-		}
-	case screen.Claim:
-		if c, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok {
-			o.Claims = append(o.Claims, c)
-		}
-	case screen.Template:
-		if t, ok := s.Template(ref.Namespace, ref.Name); ok {
-			o.Templates = append(o.Templates, t)
-		}
-	}
-	if len(o.Classes)+len(o.Claims)+len(o.Templates) == 0 {
-		return true
-	}
-	return len(entriesOf(&o, ref)) > 0
+	entries, exists := entriesOf(s, ref)
+	return !exists || len(entries) > 0
 }
 
-// entriesOf are the selectors of an object; of all classes, claims and templates when ref is of no kind.
-func entriesOf(o *inspect.Objects, ref screen.Ref) []entry {
-	var out []entry
-	is := func(kind screen.Kind, namespace, name string) bool {
-		return ref.Kind == screen.None || ref == screen.Ref{Kind: kind, Namespace: namespace, Name: name}
-	}
+// refs are the objects that may have selectors.
+func refs(o *inspect.Objects) []screen.Ref {
+	var out []screen.Ref
 	for _, c := range o.Classes {
-		if is(screen.Class, "", c.Name) {
-			out = appendEntries(out, source{ref: screen.Ref{Kind: screen.Class, Name: c.Name}}, c.Spec.Selectors)
-		}
+		out = append(out, screen.Ref{Kind: screen.Class, Name: c.Name})
 	}
 	for _, t := range o.Templates {
-		if is(screen.Template, t.Namespace, t.Name) {
-			out = appendRequests(out, screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name}, &t.Spec.Spec)
-		}
+		out = append(out, screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name})
 	}
 	for _, c := range o.Claims {
-		if is(screen.Claim, c.Namespace, c.Name) {
-			out = appendRequests(out, screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name}, &c.Spec)
-		}
+		out = append(out, screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name})
 	}
 	return out
 }
 
-func appendRequests(out []entry, ref screen.Ref, spec *resourcev1.ResourceClaimSpec) []entry {
-	forRequests(ref, spec, func(at source, selectors []resourcev1.DeviceSelector) { out = appendEntries(out, at, selectors) })
-	return out
+// specOf returns what a claim or a template asks for, or nil.
+func specOf(s *inspect.Snapshot, ref screen.Ref) *resourcev1.ResourceClaimSpec {
+	if t, ok := s.Template(ref.Namespace, ref.Name); ok && ref.Kind == screen.Template {
+		return &t.Spec.Spec
+	}
+	if c, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok && ref.Kind == screen.Claim {
+		return &c.Spec
+	}
+	return nil
 }
 
-// forRequests calls f for every request and every alternative.
-func forRequests(ref screen.Ref, spec *resourcev1.ResourceClaimSpec, f func(at source, selectors []resourcev1.DeviceSelector)) {
-	for i := range spec.Devices.Requests {
-		r := &spec.Devices.Requests[i]
-		if r.Exactly != nil {
-			f(source{ref: ref, request: i, alternative: -1, selector: -1, name: r.Name, class: r.Exactly.DeviceClassName}, r.Exactly.Selectors)
-		}
-		for j := range r.FirstAvailable {
-			sub := &r.FirstAvailable[j]
-			f(source{ref: ref, request: i, alternative: j, selector: -1, name: r.Name + "/" + sub.Name, class: sub.DeviceClassName}, sub.Selectors)
+// entriesOf are the selectors of a class, a claim or a template, and whether that exists.
+func entriesOf(s *inspect.Snapshot, ref screen.Ref) (entries []entry, exists bool) {
+	add := func(at source, selectors []resourcev1.DeviceSelector) {
+		for i := range selectors {
+			if selectors[i].CEL != nil {
+				at.selector = i
+				entries = append(entries, entry{source: at, expression: selectors[i].CEL.Expression})
+			}
 		}
 	}
-}
-
-func appendEntries(out []entry, at source, selectors []resourcev1.DeviceSelector) []entry {
-	for i := range selectors {
-		if selectors[i].CEL != nil {
-			at.selector = i
-			out = append(out, entry{source: at, expression: selectors[i].CEL.Expression})
+	if ref.Kind == screen.Class {
+		class, ok := s.Class(ref.Name)
+		if ok {
+			add(source{ref: ref}, class.Spec.Selectors)
 		}
+		return entries, ok
 	}
-	return out
+	spec := specOf(s, ref)
+	if spec == nil {
+		return nil, false
+	}
+	for _, asked := range inspect.AskedBy(spec) {
+		add(source{ref: ref, request: asked.Name, class: asked.Class}, *asked.Selectors)
+	}
+	return entries, true
 }

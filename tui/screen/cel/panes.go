@@ -121,16 +121,10 @@ func (l *deviceList) termLines(width int) []styled.Line {
 			out = append(out, readLines(reads[i])...)
 		}
 		if err := o.Terms[i].Err; err != nil {
-			out = append(out, indented(fold(styled.Text(styled.Bad, inspect.Sanitize(briefly(err))), max(10, width-5)))...)
+			out = append(out, indented(fold(styled.Text(styled.Bad, inspect.Sanitize(bench.WithoutAdvice(err.Error()))), max(10, width-5)))...)
 		}
 	}
 	return out
-}
-
-// briefly is an error without the advice at its end: ours was tried.
-func briefly(err error) string {
-	text, _, _ := strings.Cut(err.Error(), ". consider using")
-	return text
 }
 
 // fieldLines is what a device has, while there are no terms. Where the whole expression leaves no room for
@@ -144,7 +138,7 @@ func fieldLines(l *lab, subject, width int) []styled.Line {
 			out = append(out, whole)
 			continue
 		}
-		out = append(out, fold(append(styled.Line{{Text: shortField(v.Field.Expression()), Role: styled.Dim}}, value...), width)...)
+		out = append(out, fold(append(styled.Line{{Text: inspect.Sanitize(selector.ShortField(v.Field.Expression())), Role: styled.Dim}}, value...), width)...)
 	}
 	return out
 }
@@ -163,15 +157,7 @@ func readLines(reads []selector.Read) []styled.Line {
 		if value == "" {
 			value, role = "(the device has none)", styled.Warn
 		}
-		out = append(out, styled.Line{{Text: "     " + shortField(r.Expression) + " = ", Role: styled.Dim}, {Text: value, Role: role}})
+		out = append(out, styled.Line{{Text: "     " + inspect.Sanitize(selector.ShortField(r.Expression)) + " = ", Role: styled.Dim}, {Text: value, Role: role}})
 	}
 	return out
-}
-
-// shortField is the name of a field without its domain.
-func shortField(field string) string {
-	if i := strings.LastIndex(field, "]."); i >= 0 {
-		field = field[i+2:]
-	}
-	return inspect.Sanitize(strings.TrimPrefix(field, "device."))
 }

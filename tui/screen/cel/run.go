@@ -33,35 +33,29 @@ func newAnswer(l *lab, text string, trial *bench.Trial) *answer {
 	if trial.Check.Scheduler != nil {
 		return a
 	}
-	var failed, others []int
-	for i := range trial.Of {
-		switch trial.OutcomeOf(i).Result {
-		case bench.Match:
-			a.order = append(a.order, i)
-		case bench.Failed:
-			failed = append(failed, i)
-		case bench.NoMatch:
-			others = append(others, i)
-		}
-	}
-	nearest(trial, others)
-	a.matched, a.rest = len(a.order), len(a.order)+len(failed)
-	a.order = append(append(a.order, failed...), others...)
-	a.natural = widget.Measure(columns, &deviceRows{a, a.order})
-	return a
-}
-
-// nearest sorts devices by how many terms are true.
-func nearest(trial *bench.Trial, devices []int) {
-	counts := make([]int, len(trial.Outcomes))
+	ranks := make([]int, len(trial.Outcomes))
 	for i := range trial.Outcomes {
-		for _, v := range trial.Outcomes[i].Terms {
-			if v.Err == nil && v.Match {
-				counts[i]++
+		o := &trial.Outcomes[i]
+		switch o.Result {
+		case bench.Match:
+		case bench.Failed:
+			ranks[i] = 1
+		case bench.NoMatch:
+			ranks[i] = 2 + len(o.Terms)
+			for _, v := range o.Terms {
+				if v.Err == nil && v.Match {
+					ranks[i]--
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(devices, func(x, y int) int { return counts[trial.Of[y]] - counts[trial.Of[x]] })
+	byRank := make([][]int, 3+len(trial.Terms))
+	for i, of := range trial.Of {
+		byRank[ranks[of]] = append(byRank[ranks[of]], i)
+	}
+	a.order, a.matched, a.rest = slices.Concat(byRank...), trial.Matched, trial.Matched+trial.Failed
+	a.natural = widget.Measure(columns, &deviceRows{a, a.order})
+	return a
 }
 
 // trying is what the lab knows of the text that was typed, and what it works out in the background.
@@ -152,8 +146,8 @@ func (t *trying) settled(text, class string) bool {
 // suggestion is the corrected form that is proposed first, or "".
 func (t *trying) suggestion() string {
 	for _, f := range t.findings {
-		for _, suggestion := range f.Suggestions {
-			return suggestion.Expression
+		if len(f.Suggestions) > 0 {
+			return f.Suggestions[0].Expression
 		}
 	}
 	return ""

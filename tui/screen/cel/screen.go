@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -47,7 +48,7 @@ func (s *Screen) State() screen.State {
 		state.Selection = screen.DeviceRef(id)
 	}
 	if s.tried.lab != nil {
-		state.Status = devices(len(s.tried.lab.devices))
+		state.Status = bench.Count(len(s.tried.lab.devices))
 		if s.list.words != "" && s.list.rows != nil {
 			state.Status = fmt.Sprintf("%d of %s", s.list.rows.Len(), state.Status)
 		}

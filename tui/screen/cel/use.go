@@ -3,6 +3,7 @@ package cel
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -66,32 +67,28 @@ func (s *Screen) openUse(w *screen.World) tea.Cmd {
 // requestsOf are the requests of claims, those that wait first, and of templates.
 func requestsOf(s *inspect.Snapshot, from source, inNamespace func(string) bool) []entry {
 	var first, pending, templates, allocated []entry
-	add := func(to *[]entry, ref screen.Ref, spec *resourcev1.ResourceClaimSpec) {
-		forRequests(ref, spec, func(at source, selectors []resourcev1.DeviceSelector) {
-			e := entry{source: at, expression: join(selectors)}
-			if at.ref == from.ref && at.request == from.request && at.alternative == from.alternative {
+	for _, ref := range refs(s.Objects()) {
+		spec := specOf(s, ref)
+		if spec == nil || !inNamespace(ref.Namespace) && ref != from.ref {
+			continue
+		}
+		to := &templates
+		if claim, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok && ref.Kind == screen.Claim {
+			if to = &pending; claim.Status.Allocation != nil {
+				to = &allocated
+			}
+		}
+		for _, asked := range inspect.AskedBy(spec) {
+			e := entry{source: source{ref: ref, request: asked.Name, class: asked.Class, selector: -1}, expression: join(*asked.Selectors)}
+			if ref == from.ref && asked.Name == from.request {
 				e.source.selector = from.selector
 				first = append(first, e)
-				return
+			} else {
+				*to = append(*to, e)
 			}
-			*to = append(*to, e)
-		})
-	}
-	for _, c := range s.Objects().Claims {
-		to := &allocated
-		if c.Status.Allocation == nil {
-			to = &pending
-		}
-		if ref := (screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name}); inNamespace(c.Namespace) || ref == from.ref {
-			add(to, ref, &c.Spec)
 		}
 	}
-	for _, t := range s.Objects().Templates {
-		if ref := (screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name}); inNamespace(t.Namespace) || ref == from.ref {
-			add(&templates, ref, &t.Spec.Spec)
-		}
-	}
-	return append(append(append(first, pending...), templates...), allocated...)
+	return slices.Concat(first, pending, templates, allocated)
 }
 
 func join(selectors []resourcev1.DeviceSelector) string {
@@ -126,11 +123,11 @@ func used(ctx context.Context, w *screen.World, at source, expression string) (u
 // a cluster in which it holds no devices.
 func withoutAllocation(w *screen.World, ref screen.Ref) (*scheduler.Cluster, *resourcev1.ResourceClaim) {
 	if ref.Kind == screen.Template {
-		template, ok := w.Snapshot.Template(ref.Namespace, ref.Name)
-		if !ok {
+		spec := specOf(w.Snapshot, ref)
+		if spec == nil {
 			return nil, nil
 		}
-		claim := &resourcev1.ResourceClaim{Spec: *template.Spec.Spec.DeepCopy()}
+		claim := &resourcev1.ResourceClaim{Spec: *spec.DeepCopy()}
 		claim.Namespace, claim.Name = ref.Namespace, ref.Name
 		return w.Cluster(), claim
 	}
@@ -155,26 +152,19 @@ func withoutAllocation(w *screen.World, ref screen.Ref) (*scheduler.Cluster, *re
 
 // put replaces the selector in a request, or all selectors of the request.
 func (s *source) put(spec *resourcev1.ResourceClaimSpec, expression string) error {
-	if s.request >= len(spec.Devices.Requests) {
-		return fmt.Errorf("%s does not exist any more", s.String())
-	}
-	r := &spec.Devices.Requests[s.request]
-	var selectors *[]resourcev1.DeviceSelector
-	switch {
-	case s.alternative >= 0 && s.alternative < len(r.FirstAvailable):
-		selectors = &r.FirstAvailable[s.alternative].Selectors
-	case s.alternative < 0 && r.Exactly != nil:
-		selectors = &r.Exactly.Selectors
-	default:
-		return fmt.Errorf("%s does not exist any more", s.String())
-	}
 	one := resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{Expression: expression}}
-	if s.selector >= 0 && s.selector < len(*selectors) {
-		(*selectors)[s.selector] = one
+	for _, asked := range inspect.AskedBy(spec) {
+		switch {
+		case asked.Name != s.request:
+			continue
+		case s.selector >= 0 && s.selector < len(*asked.Selectors):
+			(*asked.Selectors)[s.selector] = one
+		default:
+			*asked.Selectors = []resourcev1.DeviceSelector{one}
+		}
 		return nil
 	}
-	*selectors = []resourcev1.DeviceSelector{one}
-	return nil
+	return fmt.Errorf("%s does not exist any more", s.String())
 }
 
 // lines says what becomes of the claim.

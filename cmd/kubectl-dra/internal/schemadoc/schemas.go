@@ -19,9 +19,10 @@ import (
 const base = "https://kubectl-dra.dev/schema/v1alpha1/"
 
 const (
-	module  = "github.com/kubectl-dra/kubectl-dra"
-	types   = "./cmd/kubectl-dra/internal/output"
-	dialect = "https://json-schema.org/draft/2020-12/schema"
+	module   = "github.com/kubectl-dra/kubectl-dra"
+	types    = "./cmd/kubectl-dra/internal/output"
+	findings = "./allocator/selector"
+	dialect  = "https://json-schema.org/draft/2020-12/schema"
 )
 
 // schemas are the schemas of all kinds, by their names.
@@ -35,8 +36,10 @@ func schemas(root string) (map[string]*jsonschema.Schema, error) {
 	}
 	defer func() { _ = os.Chdir(home) }() // it was there a moment ago
 	r := &jsonschema.Reflector{Anonymous: true, Mapper: mapped}
-	if err := r.AddGoComments(module, types, jsonschema.WithFullComment()); err != nil {
-		return nil, err
+	for _, folder := range []string{types, findings} {
+		if err := r.AddGoComments(module, folder, jsonschema.WithFullComment()); err != nil {
+			return nil, err
+		}
 	}
 	g := &generator{reflector: r, kindOf: map[string]string{}, values: map[string][]any{}}
 	for _, kind := range kinds.All() {

@@ -247,19 +247,18 @@ func (t *selectorTester) test(ctx context.Context) error {
 	if len(t.options.names) > 0 {
 		return t.testObjects(ctx)
 	}
-	devices, scope := t.all, t.options.filter.scope("")
+	devices := t.all
 	if t.options.class != "" {
 		var err error
-		if devices, err = t.ofClass(ctx, t.options.class, t.all); err != nil {
+		if devices, err = t.ofClass(ctx, t.options.class); err != nil {
 			return err
 		}
-		scope = t.options.filter.scope(t.options.class)
 	}
 	test, _, err := t.testOne(ctx, t.options.expression, devices)
 	if err != nil {
 		return err
 	}
-	test.Scope = scope
+	test.Scope = t.options.filter.scope(t.options.class)
 	t.tests = append(t.tests, test)
 	return nil
 }
@@ -275,15 +274,7 @@ func (t *selectorTester) testOne(ctx context.Context, expression string, devices
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, nodes := make([]inspect.DeviceID, len(devices)), make([]inspect.NodeName, len(devices))
-	var matched []inspect.DeviceStatus
-	for i := range devices {
-		ids[i], nodes[i] = devices[i].ID, devices[i].Node
-		if trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == bench.Match {
-			matched = append(matched, devices[i])
-		}
-	}
-	return celtest.NewSelectorTest(on, trial, findings, ids, nodes), matched, nil
+	return celtest.NewSelectorTest(on, trial, findings, devices), matching(trial, devices), nil
 }
 
 func subjects(devices []inspect.DeviceStatus) []bench.Subject {

@@ -13,30 +13,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// testObjects tests all selectors of the testObjects that were named.
+// testObjects tests all selectors of the objects that were named.
 func (t *selectorTester) testObjects(ctx context.Context) error {
 	for _, name := range t.options.names {
 		before := len(t.tests)
-		var err error
-		subject := output.Subject{Kind: t.options.kind.Kind, Namespace: t.options.namespace, Name: name}
-		switch t.options.kind.Resource {
-		case inspect.Classes:
-			subject.Namespace = ""
-			err = t.testClass(ctx, subject)
-		case inspect.Templates:
-			template, ok := t.snapshot.Template(t.options.namespace, name)
-			if !ok {
-				return inquiry.NotFound(t.snapshot, inquiry.Template, t.options.namespace, name)
-			}
-			err = t.testClaim(ctx, subject, "spec.spec.devices", &template.Spec.Spec)
-		default:
-			claim, ok := t.snapshot.Claim(inspect.ClaimRef{Namespace: t.options.namespace, Name: name})
-			if !ok {
-				return inquiry.NotFound(t.snapshot, inquiry.Claim, t.options.namespace, name)
-			}
-			err = t.testClaim(ctx, subject, "spec.devices", &claim.Spec)
-		}
-		if err != nil {
+		if err := t.testObject(ctx, name); err != nil {
 			return err
 		}
 		if len(t.tests) == before {
@@ -46,39 +27,42 @@ func (t *selectorTester) testObjects(ctx context.Context) error {
 	return nil
 }
 
-func (t *selectorTester) testClass(ctx context.Context, subject output.Subject) error {
-	class, err := t.classNamed(subject.Name)
-	if err != nil {
-		return err
+func (t *selectorTester) testObject(ctx context.Context, name string) error {
+	namespace, kind := t.options.namespace, t.options.kind
+	subject := output.Subject{Kind: kind.Kind, Namespace: namespace, Name: name}
+	switch kind.Resource {
+	case inspect.Classes:
+		class, err := t.classNamed(name)
+		if err != nil {
+			return err
+		}
+		subject.Namespace = ""
+		return t.testChain(ctx, subject, "spec.selectors", class.Spec.Selectors, t.all, t.options.filter.scope(""))
+	case inspect.Templates:
+		if template, ok := t.snapshot.Template(namespace, name); ok {
+			return t.testClaim(ctx, subject, "spec.spec", &template.Spec.Spec)
+		}
+	default:
+		if claim, ok := t.snapshot.Claim(inspect.ClaimRef{Namespace: namespace, Name: name}); ok {
+			return t.testClaim(ctx, subject, "spec", &claim.Spec)
+		}
 	}
-	return t.testChain(ctx, subject, "spec.selectors", class.Spec.Selectors, t.all, t.options.filter.scope(""))
+	return inquiry.NotFound(t.snapshot, kind, namespace, name)
 }
 
 // testClaim tests the selectors of every request and alternative, on the devices of its class.
 func (t *selectorTester) testClaim(ctx context.Context, subject output.Subject, path string, spec *resourcev1.ResourceClaimSpec) error {
-	test := func(at, class string, selectors []resourcev1.DeviceSelector) error {
-		if len(selectors) == 0 {
-			return nil
+	for _, asked := range inspect.AskedBy(spec) {
+		if len(*asked.Selectors) == 0 {
+			continue
 		}
-		devices, err := t.ofClass(ctx, class, t.all)
+		devices, err := t.ofClass(ctx, asked.Class)
 		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+			return fmt.Errorf("%s.%s: %w", path, asked.Path, err)
 		}
-		return t.testChain(ctx, subject, at+".selectors", selectors, devices, t.options.filter.scope(class))
-	}
-	for i := range spec.Devices.Requests {
-		request := &spec.Devices.Requests[i]
-		at := fmt.Sprintf("%s.requests[%d]", path, i)
-		if request.Exactly != nil {
-			if err := test(at+".exactly", request.Exactly.DeviceClassName, request.Exactly.Selectors); err != nil {
-				return err
-			}
-		}
-		for j := range request.FirstAvailable {
-			sub := &request.FirstAvailable[j]
-			if err := test(fmt.Sprintf("%s.firstAvailable[%d]", at, j), sub.DeviceClassName, sub.Selectors); err != nil {
-				return err
-			}
+		at, scope := path+"."+asked.Path+".selectors", t.options.filter.scope(asked.Class)
+		if err := t.testChain(ctx, subject, at, *asked.Selectors, devices, scope); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -120,33 +104,38 @@ func (t *selectorTester) classNamed(name string) (*resourcev1.DeviceClass, error
 }
 
 // ofClass returns the devices that all selectors of a class match.
-func (t *selectorTester) ofClass(ctx context.Context, name string, devices []inspect.DeviceStatus) ([]inspect.DeviceStatus, error) {
+func (t *selectorTester) ofClass(ctx context.Context, name string) ([]inspect.DeviceStatus, error) {
 	class, err := t.classNamed(name)
 	if err != nil {
 		return nil, err
 	}
+	devices := t.all
 	for i, s := range class.Spec.Selectors {
 		if s.CEL == nil {
 			return nil, fmt.Errorf("deviceclass %s: selector %d has no CEL expression", name, i)
 		}
 		trial, err := bench.New(t.selectors, subjects(devices)).Try(ctx, s.CEL.Expression)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if trial.Check.Scheduler != nil {
+		case trial.Check.Scheduler != nil:
 			return nil, fmt.Errorf("deviceclass %s: selector %d does not compile: %w", name, i, trial.Check.Scheduler)
-		}
-		if trial.Failed > 0 {
+		case trial.Failed > 0:
 			t.code = console.ExitFailed
 			t.options.Note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
 		}
-		var matched []inspect.DeviceStatus
-		for d := range devices {
-			if trial.OutcomeOf(d).Result == bench.Match {
-				matched = append(matched, devices[d])
-			}
-		}
-		devices = matched
+		devices = matching(trial, devices)
 	}
 	return devices, nil
+}
+
+// matching returns the devices that a selector matches; none if it does not compile.
+func matching(trial *bench.Trial, devices []inspect.DeviceStatus) []inspect.DeviceStatus {
+	var out []inspect.DeviceStatus
+	for i, of := range trial.Of {
+		if trial.Outcomes[of].Result == bench.Match {
+			out = append(out, devices[i])
+		}
+	}
+	return out
 }

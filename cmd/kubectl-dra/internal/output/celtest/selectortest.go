@@ -2,7 +2,6 @@ package celtest
 
 import (
 	"math"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
@@ -30,7 +29,7 @@ type SelectorTest struct {
 	Matched   int             `json:"matched"`
 	Failed    int             `json:"failed"`
 	Total     int             `json:"total"`
-	Findings  []Finding       `json:"findings"`
+	Findings  []bench.Finding `json:"findings"`
 	Devices   []*TestedDevice `json:"devices"`
 }
 
@@ -61,24 +60,6 @@ type SelectorCost struct {
 type SelectorLength struct {
 	Bytes int `json:"bytes"`
 	Limit int `json:"limit"`
-}
-
-// Finding is something to know about an expression.
-type Finding struct {
-	Code     string `json:"code" enum:"bench.Code"`
-	Severity string `json:"severity" enum:"bench.Severity"`
-	Message  string `json:"message"`
-	// Line and Column are left out for a finding about the whole expression.
-	Line        int          `json:"line,omitempty"`
-	Column      int          `json:"column,omitempty"`
-	Suggestions []Suggestion `json:"suggestions,omitempty"`
-}
-
-// Suggestion is an expression to use instead, tried on the same devices.
-type Suggestion struct {
-	Expression string `json:"expression"`
-	Effect     string `json:"effect"`
-	Matched    int    `json:"matched"`
 }
 
 // TestedDevice is what an expression says of a device.
@@ -121,15 +102,14 @@ func SelectorTests(tests []*SelectorTest) any {
 	return &SelectorTestList{APIVersion: output.APIVersion, Kind: "SelectorTestList", Items: output.Each(tests, func(t *SelectorTest) *SelectorTest { return t })}
 }
 
-// NewSelectorTest returns the wire form of a trial. Of says for each subject of the bench which device
-// it is, and nodes on which node, if it is tied to one.
-func NewSelectorTest(b *bench.Bench, t *bench.Trial, findings []bench.Finding, of []inspect.DeviceID, nodes []inspect.NodeName) *SelectorTest {
+// NewSelectorTest returns the wire form of a trial on devices.
+func NewSelectorTest(b *bench.Bench, t *bench.Trial, findings []bench.Finding, devices []inspect.DeviceStatus) *SelectorTest {
 	out := &SelectorTest{
 		APIVersion: output.APIVersion, Kind: "SelectorTest", Expression: t.Expression, Valid: t.Check.Scheduler == nil,
 		Cost:    SelectorCost{Limit: selector.MaxCost},
 		Length:  SelectorLength{Bytes: t.Check.Length, Limit: selector.MaxLength},
-		Matched: t.Matched, Failed: t.Failed, Total: len(of),
-		Findings: output.Each(findings, newFinding), Devices: []*TestedDevice{},
+		Matched: t.Matched, Failed: t.Failed, Total: len(devices),
+		Findings: append([]bench.Finding{}, findings...), Devices: []*TestedDevice{},
 	}
 	out.APIServer.Accepted, out.APIServer.Message = t.Check.Accepted()
 	if e := t.Check.Scheduler; e != nil {
@@ -137,35 +117,22 @@ func NewSelectorTest(b *bench.Bench, t *bench.Trial, findings []bench.Finding, o
 		return out
 	}
 	out.Cost.Worst = int64(min(t.Check.Worst, math.MaxInt64)) //nolint:gosec // just bounded
-	if len(of) > 0 {
-		out.Cost.Highest, out.Cost.Device = int64(min(t.Cost, math.MaxInt64)), of[t.Dearest].String() //nolint:gosec // just bounded
+	if len(devices) > 0 {
+		out.Cost.Highest, out.Cost.Device = int64(min(t.Cost, math.MaxInt64)), devices[t.Dearest].ID.String() //nolint:gosec // just bounded
 	}
-	out.addDevices(b, t, of, nodes)
-	return out
-}
-
-func newFinding(f bench.Finding) Finding {
-	return Finding{
-		Code: string(f.Code), Severity: string(f.Severity), Message: f.Message, Line: f.Place.Line, Column: f.Place.Column,
-		Suggestions: output.Each(f.Suggestions, func(s bench.Suggestion) Suggestion { return Suggestion(s) }),
-	}
-}
-
-// addDevices adds a device for each subject. Those with the same outcome share their terms.
-func (s *SelectorTest) addDevices(b *bench.Bench, t *bench.Trial, of []inspect.DeviceID, nodes []inspect.NodeName) {
-	terms := make([][]TestedTerm, len(t.Outcomes))
+	terms := make([][]TestedTerm, len(t.Outcomes)) // shared by the devices with the same outcome
 	for i := range t.Outcomes {
 		terms[i] = testedTerms(b, t, &t.Outcomes[i])
 	}
-	s.Devices = make([]*TestedDevice, len(of))
-	for i, id := range of {
-		o := t.OutcomeOf(i)
-		d := &TestedDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(nodes[i]), Result: o.Result.String(), Terms: terms[t.Of[i]]}
+	for i := range devices {
+		id, o := devices[i].ID, t.OutcomeOf(i)
+		d := &TestedDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(devices[i].Node), Result: string(o.Result), Terms: terms[t.Of[i]]}
 		if o.Err != nil {
 			d.Error = o.Err.Error()
 		}
-		s.Devices[i] = d
+		out.Devices = append(out.Devices, d)
 	}
+	return out
 }
 
 func testedTerms(b *bench.Bench, t *bench.Trial, o *bench.Outcome) []TestedTerm {
@@ -178,12 +145,4 @@ func testedTerms(b *bench.Bench, t *bench.Trial, o *bench.Outcome) []TestedTerm 
 		})
 	}
 	return terms
-}
-
-// shortField is the name of a field without its domain, as model for device.attributes["d"].model.
-func shortField(field string) string {
-	if i := strings.LastIndex(field, "]."); i >= 0 {
-		return field[i+2:]
-	}
-	return strings.TrimPrefix(field, "device.")
 }

@@ -70,8 +70,8 @@ func (p *selectorPrinter) header() {
 // findings writes what is wrong, each with a caret under the place.
 func (p *selectorPrinter) findings() {
 	for _, f := range p.test.Findings {
-		p.Paragraph(f.Severity+": ", "  ", f.Message)
-		p.caret(f.Line, f.Column)
+		p.Paragraph(string(f.Severity)+": ", "  ", f.Message)
+		p.caret(f.Place)
 		for _, s := range f.Suggestions {
 			p.line("  Instead (%s; matches %s):", s.Effect, ofDevices(s.Matched, p.test.Total))
 			p.line("    %s", oneLineExpression(s.Expression))
@@ -86,11 +86,11 @@ func oneLineExpression(s string) string { return strings.Join(strings.Fields(s),
 
 // caret writes a line of the expression with a mark below the column. Of a line that is too long only the
 // part around the mark is shown.
-func (p *selectorPrinter) caret(line, column int) {
-	if line < 1 || column < 1 {
+func (p *selectorPrinter) caret(at selector.Place) {
+	if at.Line < 1 || at.Column < 1 {
 		return
 	}
-	source := []rune(selector.Line(p.test.Expression, line))
+	source := []rune(selector.Line(p.test.Expression, at.Line))
 	var guard inspect.Guard
 	for i, r := range source {
 		if guard.Unsafe(r) {
@@ -98,14 +98,14 @@ func (p *selectorPrinter) caret(line, column int) {
 		}
 	}
 	text := string(source)
-	at, all := styled.Width(string(source[:min(column-1, len(source))])), styled.Width(text)
+	mark, all := styled.Width(string(source[:min(at.Column-1, len(source))])), styled.Width(text)
 	if room := max(20, p.opts.Width-4); all > room {
-		start := max(0, min(at-room/3, all-room))
+		start := max(0, min(mark-room/3, all-room))
 		text = window(text, start, start+room)
-		at -= start
+		mark -= start
 	}
 	p.WriteString("    " + strings.TrimRight(text, " ") + "\n")
-	p.WriteString("    " + strings.Repeat(" ", at) + "^\n")
+	p.WriteString("    " + strings.Repeat(" ", mark) + "^\n")
 }
 
 // window returns what stands between two columns of a text, with a mark at each end where something is
@@ -180,7 +180,7 @@ func (s *SelectorTest) groups() []*deviceGroup {
 		for _, term := range d.Terms {
 			values.WriteString(term.Value[:1])
 		}
-		k := key{d.Result, d.Driver, values.String(), failureText(d.Error)}
+		k := key{d.Result, d.Driver, values.String(), bench.WithoutAdvice(d.Error)}
 		g := found[k]
 		if g == nil {
 			g = &deviceGroup{result: d.Result, driver: d.Driver, terms: d.Terms, failure: k.failure}
@@ -189,17 +189,11 @@ func (s *SelectorTest) groups() []*deviceGroup {
 		}
 		g.devices = append(g.devices, d)
 	}
-	order := []string{bench.Match.String(), bench.Failed.String(), bench.NoMatch.String()}
+	order := []string{string(bench.Match), string(bench.Failed), string(bench.NoMatch)}
 	slices.SortStableFunc(out, func(a, b *deviceGroup) int {
 		return slices.Index(order, a.result) - slices.Index(order, b.result)
 	})
 	return out
-}
-
-// failureText is an error without the advice that the scheduler adds; ours is above.
-func failureText(text string) string {
-	text, _, _ = strings.Cut(text, ". consider using CEL optional chaining")
-	return text
 }
 
 // maxNames is how many names a row of a group shows.
@@ -279,7 +273,7 @@ func firstNames(names []string, n int) string {
 
 // because names the values that decided: of the terms that are false, those that fail, or all.
 func (g *deviceGroup) because() string {
-	decisive := map[string]string{bench.NoMatch.String(): "false", bench.Failed.String(): "error"}[g.result]
+	decisive := map[string]string{string(bench.NoMatch): "false", string(bench.Failed): "error"}[g.result]
 	var fields []string
 	values := map[string][]string{}
 	known := map[string]map[string]bool{}
@@ -307,7 +301,7 @@ func (g *deviceGroup) because() string {
 	var parts []string
 	for _, field := range fields {
 		slices.Sort(values[field])
-		parts = append(parts, shortField(field)+" is "+shortValues(values[field]))
+		parts = append(parts, selector.ShortField(field)+" is "+shortValues(values[field]))
 	}
 	if g.failure != "" && (len(parts) == 0 || !strings.HasPrefix(g.failure, "no such key")) {
 		parts = append([]string{g.failure}, parts...)
@@ -387,8 +381,8 @@ func (s *SelectorTest) Markdown(p *markdown.Document) {
 	}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		p.Numbered(i+1, markdown.Join(markdown.Strong(markdown.Text(f.Severity)), markdown.Text(f.Message)), func() {
-			p.Bullets(output.Each(f.Suggestions, func(a Suggestion) markdown.Inline {
+		p.Numbered(i+1, markdown.Join(markdown.Strong(markdown.Text(string(f.Severity))), markdown.Text(f.Message)), func() {
+			p.Bullets(output.Each(f.Suggestions, func(a bench.Suggestion) markdown.Inline {
 				return markdown.Join(markdown.Text("instead,"), markdown.Text(a.Effect), markdown.Text(fmt.Sprintf("(matches %d):", a.Matched)), markdown.Code(oneLineExpression(a.Expression)))
 			})...)
 		})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
@@ -21,7 +22,7 @@ func TestCaretUnderWideText(t *testing.T) {
 		const width = 50
 		p := &selectorPrinter{output.NewPage(width), &SelectorTest{Expression: expression}, SelectorOptions{Width: width}}
 		head, _, _ := strings.Cut(expression, "X")
-		p.caret(1, utf8.RuneCountInString(head)+1)
+		p.caret(selector.Place{Line: 1, Column: utf8.RuneCountInString(head) + 1})
 		lines := strings.Split(p.String(), "\n")
 		before, _, ok := strings.Cut(lines[0], "X")
 		if !ok || styled.Width(before) != strings.Index(lines[1], "^") {

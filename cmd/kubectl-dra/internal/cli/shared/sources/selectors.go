@@ -47,26 +47,19 @@ func selectorWarnings(objects *inspect.Objects) []manifest.Warning {
 			}
 		}
 	}
-	devices := func(object, path string, d *resourcev1.DeviceClaim) {
-		for i := range d.Requests {
-			r := &d.Requests[i]
-			at := fmt.Sprintf("%s.devices.requests[%d]", path, i)
-			if r.Exactly != nil {
-				check(object, at+".exactly.selectors", r.Exactly.Selectors)
-			}
-			for j := range r.FirstAvailable {
-				check(object, fmt.Sprintf("%s.firstAvailable[%d].selectors", at, j), r.FirstAvailable[j].Selectors)
-			}
+	spec := func(object, path string, spec *resourcev1.ResourceClaimSpec) {
+		for _, asked := range inspect.AskedBy(spec) {
+			check(object, path+"."+asked.Path+".selectors", *asked.Selectors)
 		}
 	}
 	for _, c := range objects.Classes {
 		check("DeviceClass "+c.Name, "spec.selectors", c.Spec.Selectors)
 	}
 	for _, c := range objects.Claims {
-		devices("ResourceClaim "+c.Namespace+"/"+c.Name, "spec", &c.Spec.Devices)
+		spec("ResourceClaim "+c.Namespace+"/"+c.Name, "spec", &c.Spec)
 	}
 	for _, t := range objects.Templates {
-		devices("ResourceClaimTemplate "+t.Namespace+"/"+t.Name, "spec.spec", &t.Spec.Spec.Devices)
+		spec("ResourceClaimTemplate "+t.Namespace+"/"+t.Name, "spec.spec", &t.Spec.Spec)
 	}
 	if left < 0 {
 		out = append(out, manifest.Warning{Source: "selectors", Message: "there are so many that not all were looked at for mistakes"})
