@@ -81,7 +81,7 @@ func (q *ClaimQuota) used(quota *corev1.ResourceQuota, name corev1.ResourceName)
 	}
 	if q.existing == nil {
 		q.existing = map[corev1.ResourceName]int64{}
-		for _, claim := range q.snapshot.objects.Claims {
+		for _, claim := range q.snapshot.Objects().Claims {
 			if claim.Namespace != quota.Namespace {
 				continue
 			}

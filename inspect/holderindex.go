@@ -138,6 +138,11 @@ func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim) *holderInd
 	if len(removed)+len(added) > len(after)/4 || twins(added, after) {
 		return newHolderIndex(after) // the order of claims of one name is that of the list
 	}
+	return x.with(removed, added)
+}
+
+// with is the index with some claims in place of others.
+func (x *holderIndex) with(removed, added []*resourcev1.ResourceClaim) *holderIndex {
 	out := &holderIndex{numbers: x.numbers, pools: slices.Clone(x.pools)}
 	mine := map[int32]bool{} // copied
 	eachResult(removed, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {

@@ -142,7 +142,7 @@ func sameUses(a, b *corev1.Pod) bool {
 // claim is the same.
 func (s *Snapshot) OtherPods(before *Snapshot) map[ClaimRef]bool {
 	claims := map[ClaimRef]bool{}
-	for pod := range otherUses(before.objects.Pods, s.objects.Pods) {
+	for pod := range otherUses(before.Objects().Pods, s.Objects().Pods) {
 		for ref := range newPodIndex([]*corev1.Pod{pod}).last {
 			claims[ref] = true
 		}

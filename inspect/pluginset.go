@@ -39,7 +39,7 @@ func (p *PluginSet) On(nodes []string) int {
 // sorted by namespace and name.
 func PluginSets(s *Snapshot) []*PluginSet {
 	found := map[string]*PluginSet{}
-	for _, pod := range s.objects.Pods {
+	for _, pod := range s.Objects().Pods {
 		if pod.Spec.NodeName == "" || Ended(pod) || !KubeletPlugin(pod) {
 			continue
 		}

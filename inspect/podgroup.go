@@ -50,7 +50,7 @@ func (s *Snapshot) GroupClaimFor(pod *corev1.Pod, entry *corev1.PodResourceClaim
 	if group == "" || entry.ResourceClaimTemplateName == nil || !s.Features().Enabled(GateWorkloadResourceClaims) {
 		return nil, false
 	}
-	for _, claim := range s.objects.Claims {
+	for _, claim := range s.Objects().Claims {
 		if claim.Namespace == pod.Namespace && ownedByPodGroup(claim, group) && generatedFor(claim, group, entry.Name) {
 			return claim, true
 		}

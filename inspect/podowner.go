@@ -117,7 +117,7 @@ const maxOwners = 8
 // may be nil. The UID counts if it is not empty.
 func (s *Snapshot) PodsOwnedBy(o *PodOwner, parents Parents) []*corev1.Pod {
 	var out []*corev1.Pod
-	for _, pod := range s.objects.Pods {
+	for _, pod := range s.Objects().Pods {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		if pod.Namespace == o.Namespace && !ended && o.owns(pod, parents) {
 			out = append(out, pod)
@@ -170,7 +170,7 @@ func (s *Snapshot) OwnerNames(k OwnerKind, namespace string) []string {
 			}
 		}
 	}
-	for _, pod := range s.objects.Pods {
+	for _, pod := range s.Objects().Pods {
 		if pod.Namespace != namespace {
 			continue
 		}

@@ -35,8 +35,11 @@ type Config struct {
 // Snapshot is a cluster at one moment. It is immutable and may be used by several goroutines at once.
 // Every slice and object that it returns is shared: callers must not write to them.
 type Snapshot struct {
-	config  Config
+	config Config
+	// objects are without what is placed, and whole, if anything is, with it.
 	objects Objects
+	placed  placed
+	whole   func() *Objects
 
 	// Built when they are first used.
 	podsOf          func() *podIndex
@@ -67,11 +70,12 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	if before == nil {
 		before = &Snapshot{pools: &poolCache{}, disagreeing: func() []DisagreeingPool { return nil }}
 	}
-	objects.sortLike(&before.objects)
+	known := before.Objects()
+	objects.sortLike(known)
 	s := &Snapshot{config: config, objects: objects, release: releaseOf(&config)}
 	s.poolRules = poolRulesOf(s.release, config.Features)
 	s.podsOf = before.podsOf
-	for range otherUses(before.objects.Pods, objects.Pods) {
+	for range otherUses(known.Pods, objects.Pods) {
 		s.podsOf = nil
 		break
 	}
@@ -81,7 +85,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
 	s.extendedClasses = sync.OnceValue(s.findExtendedClasses)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
-		func() { s.holders = before.holders.next(before.objects.Claims, objects.Claims) },
+		func() { s.holders = before.holders.next(known.Claims, objects.Claims) },
 		func() {
 			s.indexSlices(before)
 			s.indexNodes(before)
@@ -181,40 +185,12 @@ func isSortedLike[T object](objects, sorted []T) bool {
 // object that it wants to change by a changed copy. The revision stays the same: what follows from it
 // is hypothetical.
 func (s *Snapshot) With(change func(*Objects)) *Snapshot {
-	o := s.objects.clone()
+	o := s.Objects().clone()
 	if s.assumed {
 		o.Nodes = nil // derived again from the changed objects
 	}
 	change(&o)
 	return build(s, o, s.config)
-}
-
-// WithPlaced is With where nothing changes but some claims and pods, which costs less. Each takes the place
-// of the one of its name, or is new; of several of one name the last counts.
-func (s *Snapshot) WithPlaced(claims []*resourcev1.ResourceClaim, pods []*corev1.Pod) *Snapshot {
-	o := s.objects
-	o.Claims, o.Pods = placed(o.Claims, claims), placed(o.Pods, pods)
-	return s.Next(o, s.config)
-}
-
-// placed is a sorted list with some objects in place of those of their names.
-func placed[T object](list, with []T) []T {
-	if len(with) == 0 {
-		return list
-	}
-	with = slices.SortedStableFunc(slices.Values(with), byName[T])
-	out := make([]T, 0, len(list)+len(with))
-	for i, o := range with {
-		if i+1 < len(with) && byName(o, with[i+1]) == 0 {
-			continue // the next one counts
-		}
-		at, found := slices.BinarySearchFunc(list, o, byName[T])
-		out = append(append(out, list[:at]...), o)
-		if list = list[at:]; found {
-			list = list[1:]
-		}
-	}
-	return append(out, list...)
 }
 
 // Next returns the Snapshot of the same source at another moment. It answers exactly as New would with
@@ -243,7 +219,7 @@ func (s *Snapshot) Next(objects Objects, config Config) *Snapshot {
 func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 	config := s.config
 	config.Features = f
-	return s.Next(s.objects, config)
+	return s.Next(*s.Objects(), config)
 }
 
 // WithRelease returns a Snapshot of the same objects under the rules and feature gates of another release, at
@@ -251,7 +227,7 @@ func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 func (s *Snapshot) WithRelease(f Features) *Snapshot {
 	config := s.config
 	config.Features, config.ServerVersion = f, ""
-	return s.Next(s.objects, config)
+	return s.Next(*s.Objects(), config)
 }
 
 // WithHealth returns a Snapshot of the same objects of which some resources were read less far than was
@@ -263,14 +239,14 @@ func (s *Snapshot) WithHealth(health map[Resource]Health) *Snapshot {
 		config.Health = map[Resource]Health{}
 	}
 	maps.Copy(config.Health, health)
-	return s.Next(s.objects, config)
+	return s.Next(*s.Objects(), config)
 }
 
 // AsOf returns a Snapshot of the same objects at another moment of the log that they are from.
 func (s *Snapshot) AsOf(t time.Time) *Snapshot {
 	config := s.config
 	config.Time, config.Recorded = t, true
-	return s.Next(s.objects, config)
+	return s.Next(*s.Objects(), config)
 }
 
 // SameKnown reports whether both Snapshots are of the same release and features, and were read as far as each
@@ -286,7 +262,7 @@ func (s *Snapshot) SameKnown(other *Snapshot) bool {
 
 // WithKnown returns a Snapshot of the same objects, as if it was of the release and features of another, and
 // read as far as that, at that time.
-func (s *Snapshot) WithKnown(of *Snapshot) *Snapshot { return s.Next(s.objects, of.config) }
+func (s *Snapshot) WithKnown(of *Snapshot) *Snapshot { return s.Next(*s.Objects(), of.config) }
 
 // Recorded reports whether the Snapshot is a moment of a log, which may be long ago.
 func (s *Snapshot) Recorded() bool { return s.config.Recorded }
@@ -297,7 +273,12 @@ func (s *Snapshot) VolumeClaim(namespace, name string) (*corev1.PersistentVolume
 }
 
 // Objects returns the objects of the snapshot. The slices are shared and must not be written.
-func (s *Snapshot) Objects() *Objects { return &s.objects }
+func (s *Snapshot) Objects() *Objects {
+	if s.whole != nil {
+		return s.whole()
+	}
+	return &s.objects
+}
 
 // Revision returns the revision that the snapshot was built with.
 func (s *Snapshot) Revision() int64 { return s.config.Revision }
@@ -316,6 +297,9 @@ func (s *Snapshot) Health(r Resource) Health { return s.config.Health[r] }
 
 // Claim returns a claim by name.
 func (s *Snapshot) Claim(ref ClaimRef) (*resourcev1.ResourceClaim, bool) {
+	if claim, ok := lookup(s.placed.claims, ref.Namespace, ref.Name); ok {
+		return claim, true
+	}
 	return lookup(s.objects.Claims, ref.Namespace, ref.Name)
 }
 
@@ -336,6 +320,9 @@ func (s *Snapshot) Node(name NodeName) (*corev1.Node, bool) {
 
 // Pod returns a pod by name.
 func (s *Snapshot) Pod(ref PodRef) (*corev1.Pod, bool) {
+	if pod, ok := lookup(s.placed.pods, ref.Namespace, ref.Name); ok {
+		return pod, true
+	}
 	return lookup(s.objects.Pods, ref.Namespace, ref.Name)
 }
 

@@ -60,13 +60,13 @@ func (s *Snapshot) IdleHolders() []*resourcev1.ResourceClaim { return s.idleHold
 // ended: in a large cluster these are few.
 func (s *Snapshot) findIdleHolders() []*resourcev1.ResourceClaim {
 	ended := map[PodRef]bool{}
-	for _, pod := range s.objects.Pods {
+	for _, pod := range s.Objects().Pods {
 		if Ended(pod) {
 			ended[PodRef{pod.Namespace, pod.Name}] = true
 		}
 	}
 	var out []*resourcev1.ResourceClaim
-	for _, claim := range s.objects.Claims {
+	for _, claim := range s.Objects().Claims {
 		if claim.Status.Allocation == nil {
 			continue
 		}

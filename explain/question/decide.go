@@ -19,7 +19,7 @@ import (
 func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opts Options) error {
 	if reason := cycle.Precheck(q); reason != nil {
 		refuse(q, e, reason)
-		if opts.verdictOnly || opts.reasonOnly {
+		if opts.verdictOnly || opts.ReasonOnly {
 			return nil
 		}
 		return fix.FindForRefusal(ctx, q, e, reason)
@@ -59,7 +59,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if e.Verdict == explain.Unsatisfiable {
 		e.Preemption, e.Advice = preemption.Of(q), append(diagnose.Absent(ctx, q), diagnose.Gone(ctx, q)...)
 	}
-	if err := findFixes(ctx, q, e, o, opts.reasonOnly); err != nil {
+	if err := findFixes(ctx, q, e, o, opts.ReasonOnly); err != nil {
 		return err
 	}
 	sayPreempting(e)

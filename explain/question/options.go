@@ -22,8 +22,9 @@ type Options struct {
 	Choosing cycle.Choosing
 	// verdictOnly leaves out why the answer is no, and what helps.
 	verdictOnly bool
-	// reasonOnly leaves out what helps.
-	reasonOnly bool
+	// ReasonOnly leaves out what helps, which takes most of the time. Of the fixes there are those that the
+	// message was made with.
+	ReasonOnly bool
 	// supposed are claims that have devices only because those who were asked before got them.
 	supposed map[inspect.ClaimRef]bool
 	// supposedPods are pods that are on nodes only because those who were asked before are.

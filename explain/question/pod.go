@@ -35,7 +35,7 @@ func PodObject(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts 
 // askScheduler is askPod without what has become of the pod since.
 func askScheduler(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := podAsIs(ctx, c, pod, opts)
-	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly || opts.reasonOnly {
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly || opts.ReasonOnly {
 		return e, q, err
 	}
 	allocated := slices.DeleteFunc(cycle.ClaimsFor(c.Snapshot(), pod).Allocated, func(claim *resourcev1.ResourceClaim) bool {
@@ -102,7 +102,7 @@ func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 
 // changed asks about a pod that was changed. It is nil where only the verdict is wanted.
 func changed(ctx context.Context, c *scheduler.Cluster, opts Options) func(*corev1.Pod) (*explain.Explanation, error) {
-	if opts.verdictOnly || opts.reasonOnly {
+	if opts.verdictOnly || opts.ReasonOnly {
 		return nil
 	}
 	opts.Events.List = nil // which tell of the pod as it is, that its claim could not be made

@@ -38,7 +38,7 @@ func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts
 // Refusal is [PodObject] without what helps: it says whether a pod can be placed, and why not. That costs
 // much less.
 func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
-	opts.reasonOnly = true
+	opts.ReasonOnly = true
 	e, err := PodObject(ctx, c, pod, opts)
 	if err == nil {
 		e.Fixes, e.NoHelp = nil, nil // the message was made with some of them

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -158,21 +159,22 @@ func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 // still has them.
 func (x *Index) without(refs []inspect.PodRef) (*Index, []*podInfo) {
 	out := *x
-	out.gone = slices.Concat(x.gone, refs)
-	out.changed = x.cloneChanged()
+	out.changed, out.nominated = x.cloneChanged(), maps.Clone(x.nominated)
 	var gone []*podInfo
 	for _, ref := range refs {
-		at, ok := slices.BinarySearchFunc(x.snapshot.Objects().Pods, ref, compareRef)
-		if ok && x.pods[at] != nil && !slices.Contains(x.gone, ref) && !slices.Contains(gone, x.pods[at]) {
-			gone = append(gone, x.pods[at])
+		pod, ok := x.snapshot.Pod(ref)
+		if !ok {
+			continue
+		}
+		out.gone = append(slices.Clip(out.gone), pod)
+		if info := x.info(pod); info != nil && !slices.Contains(gone, info) {
+			gone = append(gone, info)
 		}
 	}
-	out.replace(x.nominated, gone, nil)
+	out.replace(gone, nil)
 	out.neighbours = x.neighbours.without(gone)
 	return &out, gone
 }
 
 // isGone reports whether a pod of the snapshot is not in the index.
-func (x *Index) isGone(pod *corev1.Pod) bool {
-	return len(x.gone) > 0 && slices.ContainsFunc(x.gone, func(ref inspect.PodRef) bool { return compareRef(pod, ref) == 0 })
-}
+func (x *Index) isGone(pod *corev1.Pod) bool { return slices.Contains(x.gone, pod) }

@@ -18,15 +18,14 @@ type Index struct {
 	rules    requestRules
 	nodes    []*nodeInfo    // in the order of the snapshot
 	position map[string]int // of a node in nodes, by name
-	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
-	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name
-	// of the node.
-	nominated map[string][]*podInfo
+	// elsewhere are pods on nodes that are not in nodes, and nominated those that wait for room on a node that
+	// the scheduler has made for them, by the name of the node, and sorted by namespace and name.
+	elsewhere, nominated map[string][]*podInfo
 	// changed are nodes with other pods than in nodes, by their position there, if the index was made from
 	// another one that shares these.
 	changed map[int]*nodeInfo
 	// gone are pods of the snapshot that are not in the index.
-	gone       []inspect.PodRef
+	gone       []*corev1.Pod
 	storage    *volumeIndex
 	neighbours *neighbours
 }
@@ -58,23 +57,27 @@ type podInfo struct {
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same
 // pointers in both is taken over; it may be nil, and the answers do not depend on it.
 func NewIndex(s *inspect.Snapshot, like *Index) *Index {
-	x := &Index{snapshot: s, rules: requestRulesOf(s), nominated: map[string][]*podInfo{}, storage: newVolumeIndex(s, like)}
+	x := &Index{snapshot: s, rules: requestRulesOf(s), storage: newVolumeIndex(s, like)}
 	if like != nil && like.rules != x.rules {
 		like = nil
 	}
 	count := newCounter(x.rules)
 	nodes := x.indexNodes(like, count)
-	gone, come := x.indexPods(like, count)
-	if nodes.few() && len(gone)+len(come) <= maxReplaced {
-		moved := x.placeOn(like, nodes)
-		x.replace(like.nominated, gone, come)
+	var gone, come []*corev1.Pod
+	if nodes.few() {
+		gone, come = s.ChangedPods(like.snapshot)
+	}
+	if !nodes.few() || len(gone)+len(come) > maxReplaced {
+		x.place(like, count)
 		x.neighbours = newNeighbours()
-		if nodes.kept == len(like.nodes) && !moved {
-			x.neighbours = like.neighbours.next(gone, come)
-		}
-	} else {
-		x.place()
-		x.neighbours = newNeighbours()
+		return x
+	}
+	moved := x.placeOn(like, nodes)
+	left, joined := like.infosOf(gone), count.infosOf(come)
+	x.replace(left, joined)
+	x.neighbours = newNeighbours()
+	if nodes.kept == len(like.nodes) && !moved {
+		x.neighbours = like.neighbours.next(left, joined)
 	}
 	return x
 }
@@ -92,17 +95,27 @@ func (n *nodesLike) few() bool { return n.kept > 0 && len(n.other) <= maxOther }
 // maxOther is the number of nodes up to which it pays to look for the pods on nodes that have changed.
 const maxOther = 8
 
-// placeOn puts on nodes that another index does not know, or knew otherwise, the pods that are there
-// according to that index. It reports whether there are any.
+// placeOn puts all pods where they are in another index, of which the nodes differ in few. It reports whether
+// any is on a node that the other does not know, or knew otherwise.
 func (x *Index) placeOn(like *Index, nodes nodesLike) bool {
+	x.nominated, x.elsewhere = maps.Clone(like.nominated), like.elsewhere
+	if len(nodes.other) == 0 && nodes.kept == len(like.nodes) {
+		return false
+	}
+	x.elsewhere = maps.Clone(like.elsewhere)
+	for _, n := range like.nodes {
+		if _, ok := x.position[n.Name]; !ok && len(n.pods) > 0 {
+			x.elsewhere[n.Name] = n.pods
+		}
+	}
 	moved := false
 	for _, i := range nodes.other {
-		var pods []*podInfo
-		if known := like.node(x.nodes[i].Name); known != nil {
+		name := x.nodes[i].Name
+		pods := x.elsewhere[name]
+		if known := like.node(name); known != nil {
 			pods = known.pods
-		} else {
-			pods = slices.DeleteFunc(slices.Clone(like.pods), func(pod *podInfo) bool { return pod == nil || pod.Spec.NodeName != x.nodes[i].Name })
 		}
+		delete(x.elsewhere, name)
 		x.nodes[i] = x.nodes[i].with(pods)
 		moved = moved || len(pods) > 0
 	}
@@ -112,19 +125,28 @@ func (x *Index) placeOn(like *Index, nodes nodesLike) bool {
 // maxReplaced is the number of pods up to which it pays to replace one by one those that have changed.
 const maxReplaced = 1000
 
-// place puts all pods on their nodes.
-func (x *Index) place() {
+// place puts all pods on their nodes. What another index knows of them is taken over.
+func (x *Index) place(like *Index, count *counter) {
+	known := map[*corev1.Pod]*podInfo{}
+	like.each(func(pod *podInfo, _ string) { known[pod.Pod] = pod })
 	on := make([][]*podInfo, len(x.nodes))
-	for _, pod := range x.pods {
-		switch {
-		case pod == nil:
-		case pod.Spec.NodeName != "":
-			if i, ok := x.position[pod.Spec.NodeName]; ok {
-				on[i] = append(on[i], pod)
-			}
-		default:
-			name := pod.Status.NominatedNodeName
-			x.nominated[name] = append(x.nominated[name], pod)
+	x.elsewhere, x.nominated = map[string][]*podInfo{}, map[string][]*podInfo{}
+	for _, pod := range x.snapshot.Objects().Pods {
+		if !takesRoom(pod) {
+			continue
+		}
+		info := known[pod]
+		if info == nil {
+			info = newPodInfo(pod, count)
+		}
+		name := pod.Spec.NodeName
+		if i, ok := x.position[name]; ok && name != "" {
+			on[i] = append(on[i], info)
+		} else if name != "" {
+			x.elsewhere[name] = append(x.elsewhere[name], info)
+		} else {
+			name = pod.Status.NominatedNodeName
+			x.nominated[name] = append(x.nominated[name], info)
 		}
 	}
 	for i := range on {
@@ -132,10 +154,72 @@ func (x *Index) place() {
 	}
 }
 
-// replace puts pods on the nodes in place of those that are gone. nominated are those that waited for room
-// before.
-func (x *Index) replace(nominated map[string][]*podInfo, gone, come []*podInfo) {
-	x.nominated = maps.Clone(nominated)
+// takesRoom reports whether a pod runs or waits for room on a node.
+func takesRoom(pod *corev1.Pod) bool {
+	return !ended(pod) && pod.Spec.NodeName+pod.Status.NominatedNodeName != ""
+}
+
+// each calls a function with each pod that runs, and the name of its node, and each that waits for room, which
+// is on none.
+func (x *Index) each(yield func(pod *podInfo, node string)) {
+	if x == nil {
+		return
+	}
+	for i := range x.nodes {
+		n := x.at(i)
+		for _, pod := range n.pods {
+			yield(pod, n.Name)
+		}
+	}
+	for node, pods := range x.elsewhere {
+		for _, pod := range pods {
+			yield(pod, node)
+		}
+	}
+	for _, pods := range x.nominated {
+		for _, pod := range pods {
+			yield(pod, "")
+		}
+	}
+}
+
+// info returns what is known of a pod, or nil if it neither runs nor waits for room.
+func (x *Index) info(pod *corev1.Pod) *podInfo {
+	pods := x.nominated[pod.Status.NominatedNodeName]
+	if name := pod.Spec.NodeName; name != "" {
+		if pods = x.elsewhere[name]; x.node(name) != nil {
+			pods = x.node(name).pods
+		}
+	}
+	if at, ok := slices.BinarySearchFunc(pods, pod, func(a *podInfo, b *corev1.Pod) int { return byName(a.Pod, b) }); ok && pods[at].Pod == pod {
+		return pods[at]
+	}
+	return nil
+}
+
+func (x *Index) infosOf(pods []*corev1.Pod) []*podInfo {
+	var out []*podInfo
+	for _, pod := range pods {
+		if info := x.info(pod); info != nil {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+func (c *counter) infosOf(pods []*corev1.Pod) []*podInfo {
+	var out []*podInfo
+	for _, pod := range pods {
+		if takesRoom(pod) {
+			out = append(out, newPodInfo(pod, c))
+		}
+	}
+	return out
+}
+
+// replace puts pods where they are in place of those that are gone. What x shares with another index is not
+// written to, but for the map of nominated pods.
+func (x *Index) replace(gone, come []*podInfo) {
 	for _, pod := range gone {
 		x.change(pod, func(pods []*podInfo) []*podInfo {
 			if len(pods) == 1 {
@@ -154,15 +238,20 @@ func (x *Index) replace(nominated map[string][]*podInfo, gone, come []*podInfo) 
 
 // change changes the pods that are where a pod is: on a node, or waiting for room there.
 func (x *Index) change(pod *podInfo, to func([]*podInfo) []*podInfo) {
-	if pod.Spec.NodeName != "" {
-		if i, ok := x.position[pod.Spec.NodeName]; ok {
-			x.set(i, x.at(i).with(to(x.at(i).pods)))
-		}
+	name := pod.Spec.NodeName
+	if i, ok := x.position[name]; ok && name != "" {
+		x.set(i, x.at(i).with(to(x.at(i).pods)))
 		return
 	}
-	name := pod.Status.NominatedNodeName
-	if x.nominated[name] = to(x.nominated[name]); len(x.nominated[name]) == 0 {
-		delete(x.nominated, name)
+	at := x.nominated
+	if name != "" {
+		x.elsewhere = maps.Clone(x.elsewhere)
+		at = x.elsewhere
+	} else {
+		name = pod.Status.NominatedNodeName
+	}
+	if at[name] = to(at[name]); len(at[name]) == 0 {
+		delete(at, name)
 	}
 }
 
@@ -196,48 +285,8 @@ func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
 	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value(), listed: listedIn(list), memo: &nodeMemo{}}
 }
 
-// indexPods makes what is known of pods, and returns which pods of another index are gone and which have
-// come, in their order.
-func (x *Index) indexPods(like *Index, count *counter) (gone, come []*podInfo) {
-	pods := x.snapshot.Objects().Pods
-	x.pods = make([]*podInfo, len(pods))
-	var before []*corev1.Pod
-	if like != nil {
-		before = like.snapshot.Objects().Pods
-	}
-	at := 0
-	skip := func() {
-		if like.pods[at] != nil {
-			gone = append(gone, like.pods[at])
-		}
-		at++
-	}
-	for i, pod := range pods {
-		for at < len(before) && before[at] != pod && byName(before[at], pod) < 0 {
-			skip()
-		}
-		switch {
-		case at < len(before) && before[at] == pod:
-			x.pods[i] = like.pods[at]
-			at++
-		case !ended(pod) && pod.Spec.NodeName+pod.Status.NominatedNodeName != "":
-			x.pods[i] = newPodInfo(pod, count)
-			come = append(come, x.pods[i])
-		}
-	}
-	for at < len(before) {
-		skip()
-	}
-	return gone, come
-}
-
 func newPodInfo(pod *corev1.Pod, count *counter) *podInfo {
 	return &podInfo{Pod: pod, requests: count.taken(pod), ports: hostPorts(pod), breaks: mayBreak(pod)}
-}
-
-// compareRef compares a pod with the name of one.
-func compareRef(pod *corev1.Pod, ref inspect.PodRef) int {
-	return cmp.Or(strings.Compare(pod.Namespace, ref.Namespace), strings.Compare(pod.Name, ref.Name))
 }
 
 func byName(a, b *corev1.Pod) int {

@@ -2,7 +2,6 @@ package filters
 
 import (
 	"slices"
-	"sort"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,8 +10,7 @@ import (
 // neighbours is what all questions to an index share that look at pods on other nodes. It is found out when
 // it is first needed: most pods have no rules about others.
 type neighbours struct {
-	// base is that of an index with fewer pods, or nil; added are the pods that the other has not. Where
-	// others have ended, base is nil, and added are all that are not in the list of the index.
+	// base is that of an index with fewer pods, or nil; added are the pods that the other has not.
 	base  *neighbours
 	added []placed
 
@@ -32,13 +30,6 @@ func newNeighbours() *neighbours { return &neighbours{repellers: &repellers{}, g
 func (n *neighbours) without(gone []*podInfo) *neighbours {
 	out := n.next(gone, nil)
 	out.groups = n.groups
-	for m := n; m != nil; m = m.base {
-		for _, p := range m.added {
-			if !slices.Contains(gone, p.pod) {
-				out.added = append(out.added, p)
-			}
-		}
-	}
 	return out
 }
 
@@ -71,26 +62,16 @@ func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
 
 // eachPlaced calls a function with each pod on a node, and the name of the node, in all namespaces that are
 // wanted, and with other pods, whose node is not known. It asks whether a namespace is wanted before it comes
-// to the pods there, which may be several times.
+// to pods there, which may be many times.
 func (x *Index) eachPlaced(wanted func(namespace string) bool, yield func(pod *podInfo, node string)) {
-	pods := x.snapshot.Objects().Pods
-	for i := 0; i < len(pods); {
-		namespace := pods[i].Namespace
-		end := i + sort.Search(len(pods)-i, func(k int) bool { return pods[i+k].Namespace != namespace })
-		if wanted(namespace) {
-			for _, pod := range x.pods[i:end] {
-				if pod != nil && !x.isGone(pod.Pod) {
-					yield(pod, pod.Spec.NodeName)
-				}
-			}
+	namespace, first, want := "", true, false
+	x.each(func(pod *podInfo, node string) {
+		if first || pod.Namespace != namespace {
+			first, namespace = false, pod.Namespace
+			want = wanted(namespace)
 		}
-		i = end
-	}
-	for n := x.neighbours; n != nil; n = n.base {
-		for _, p := range n.added {
-			if wanted(p.pod.Namespace) {
-				yield(p.pod, p.node.Name)
-			}
+		if want {
+			yield(pod, node)
 		}
-	}
+	})
 }

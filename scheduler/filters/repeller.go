@@ -30,14 +30,15 @@ type sharedTerm struct {
 // knownTerms are the terms of a pod's required anti-affinity once they were read.
 type knownTerms struct{ atomic.Pointer[[]*sharedTerm] }
 
-// repelling returns the terms of required anti-affinity of all pods on nodes. The order says nothing.
-func (n *neighbours) repelling(x *Index) []*repeller {
+// repelling returns the terms of required anti-affinity of all pods on nodes of an index, except for some. The
+// order says nothing.
+func (n *neighbours) repelling(x *Index, except ...placed) []*repeller {
 	n.repellers.Do(func() {
 		if n.base != nil {
-			n.repellers.all = append(slices.Clip(n.base.repelling(x)), repellersOf(n.added)...)
+			n.repellers.all = append(slices.Clip(n.base.repelling(x, append(except, n.added...)...)), repellersOf(n.added)...)
 			return
 		}
-		n.repellers.all = repellersOf(append(x.repellent(), n.added...))
+		n.repellers.all = repellersOf(slices.DeleteFunc(x.repellent(), func(p placed) bool { return slices.Contains(except, p) }))
 	})
 	return n.repellers.all
 }
@@ -45,16 +46,17 @@ func (n *neighbours) repelling(x *Index) []*repeller {
 // repellent are the pods on nodes that have anti-affinity, sorted by namespace and name.
 func (x *Index) repellent() []placed {
 	var out []placed
-	for _, pod := range x.pods {
-		if pod == nil || pod.Spec.NodeName == "" || len(antiAffinityTerms(pod.Pod)) == 0 || x.isGone(pod.Pod) {
-			continue
+	x.each(func(pod *podInfo, node string) {
+		if node == "" || len(antiAffinityTerms(pod.Pod)) == 0 {
+			return
 		}
-		if n := x.node(pod.Spec.NodeName); n != nil {
+		if n := x.node(node); n != nil {
 			out = append(out, placed{pod, n.Node})
 		} else if x.snapshot.NodesAssumed() {
 			out = append(out, placed{pod, nil})
 		}
-	}
+	})
+	slices.SortFunc(out, func(a, b placed) int { return byName(a.pod.Pod, b.pod.Pod) })
 	return out
 }
 

@@ -160,7 +160,11 @@ func (x *Index) podsUnread(namespaces ...string) bool {
 	if h := x.snapshot.Health(inspect.Pods); h.State == inspect.Narrowed && len(namespaces) > 0 {
 		return slices.ContainsFunc(namespaces, func(n string) bool { return !slices.Contains(h.Namespaces, n) })
 	}
-	return x.unread(inspect.Pods, len(x.snapshot.Objects().Pods))
+	known := 1
+	if x.snapshot.NoPods() {
+		known = 0
+	}
+	return x.unread(inspect.Pods, known)
 }
 
 // unseen is a doubt if there may be pods on nodes that are not known here, in any of the namespaces, or, if

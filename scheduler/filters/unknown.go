@@ -20,7 +20,7 @@ func (x *Index) unknownNode(plugin Plugin, what string) Outcome {
 
 // unknownPods is a doubt about what others take of a node if not all pods were read.
 func (x *Index) unknownPods(plugin Plugin, what string) Outcome {
-	if !x.unread(inspect.Pods, len(x.pods)) {
+	if !x.podsUnread() {
 		return Outcome{}
 	}
 	return doubt(Doubt{Plugin: plugin, Resource: inspect.Pods, Key: "pods", Message: "not all pods were read: " + what})

@@ -134,7 +134,7 @@ func (s survey) heedPod(ctx context.Context, ref inspect.ClaimRef, r *reason) er
 		}
 		var e *explain.Explanation
 		err := s.budget.Ask(ctx, func(ctx context.Context) (err error) {
-			e, err = question.PodObject(ctx, s.about.Cluster(), pod, s.about.Question())
+			e, err = question.Refusal(ctx, s.about.Cluster(), pod, s.about.Question())
 			return err
 		})
 		switch {
@@ -174,9 +174,11 @@ func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*expl
 	if e, ok := s.asked[string(key)]; ok {
 		return e, nil
 	}
+	opts := s.about.Question()
+	opts.ReasonOnly = true
 	var e *explain.Explanation
 	err = s.budget.Ask(ctx, func(ctx context.Context) (err error) {
-		e, err = question.ClaimObject(ctx, s.about.Cluster(), claim, s.about.Question())
+		e, err = question.ClaimObject(ctx, s.about.Cluster(), claim, opts)
 		return err
 	})
 	if errors.Is(err, timebudget.ErrTooLong) {

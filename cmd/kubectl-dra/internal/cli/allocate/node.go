@@ -183,7 +183,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Clust
 // precheck returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
 // why the claims cannot be allocated.
 func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
-	opts := question.Options{Node: inspect.NodeName(o.node)}
+	opts := question.Options{Node: inspect.NodeName(o.node), ReasonOnly: true}
 	if w.pod != nil {
 		pod := w.pod
 		if len(pod.Spec.SchedulingGates) > 0 { // they hold the scheduler back, not whoever allocates
@@ -211,7 +211,7 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Clust
 // others: it may fail on a device that one before it takes. Only if they are refused together does it matter
 // which are alone.
 func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler.Cluster, w *allocationTarget) ([]string, error) {
-	opts := question.Options{Node: inspect.NodeName(o.node)}
+	opts := question.Options{Node: inspect.NodeName(o.node), ReasonOnly: true}
 	if len(w.claims) > 1 {
 		e, err := question.Claims(ctx, cluster, w.claims, opts)
 		if err != nil {

@@ -103,7 +103,7 @@ func (q *pendingQuestions) answer(ctx context.Context, s *inspect.Snapshot) erro
 	var budget timebudget.Budget
 	return allocator.Parallel(len(q.asked), func(i int) error {
 		err := budget.Ask(ctx, func(ctx context.Context) (err error) {
-			q.answers[i], err = question.ClaimObject(ctx, cluster, q.asked[i], question.Options{})
+			q.answers[i], err = question.ClaimObject(ctx, cluster, q.asked[i], question.Options{ReasonOnly: true})
 			return err
 		})
 		if errors.Is(err, timebudget.ErrTooLong) {
