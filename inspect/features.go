@@ -165,7 +165,7 @@ func (f Features) List() []Gate {
 }
 
 // With returns a copy in which the given gates have the given values. The source is kept; it is the
-// caller's to change.
+// caller's to change. In releases that have no gate for DeviceTaintRules, that for taints turns them on.
 func (f Features) With(gates map[Gate]bool) Features {
 	out := f
 	out.enabled = maps.Clone(f.enabled)
@@ -173,6 +173,9 @@ func (f Features) With(gates map[Gate]bool) Features {
 		out.enabled = map[Gate]bool{}
 	}
 	maps.Copy(out.enabled, gates)
+	if on, given := gates[GateDeviceTaints]; given && f.Minor != 0 && !f.Knows(GateDeviceTaintRules) {
+		out.enabled[GateDeviceTaintRules] = on
+	}
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
 )
@@ -46,8 +47,8 @@ type Since map[int]int
 var (
 	// rulesNeedSelector: a DeviceTaintRule without a device selector taints nothing. Before, kube-scheduler
 	// adds the taint to every device (resourceslice/tracker), while the controllers always took it for
-	// nothing.
-	rulesNeedSelector = Since{34: 14, 35: 11, 36: 7, 37: 1}
+	// nothing. No patch of 1.34 to 1.36 that was looked at has the fix.
+	rulesNeedSelector = Since{37: 1}
 	// EvictsExtended: a pod is evicted because of a device that it has through its claim for extended
 	// resources (pkg/controller/devicetainteviction).
 	EvictsExtended = Since{37: 2}
@@ -78,15 +79,32 @@ func (r Release) Modelled() Release {
 }
 
 // releaseOf returns the release that a configuration is about. The program of the server counts, also when it
-// emulates the gates of an older release. Without a version it is that of the gates, at its newest patch.
+// emulates the gates of an older release. Without a version, as for files, it is that of the gates, at its
+// newest patch. A server whose patch is not known may be of any: it is taken for the first.
 func releaseOf(c *Config) Release {
-	if v, err := version.ParseSemantic(c.ServerVersion); err == nil && v.Major() == 1 && v.Minor() < 1000 && v.Patch() < math.MaxInt32 {
-		return Release{Minor: int(v.Minor()), Patch: int(v.Patch())}
+	r := Release{Minor: cmp.Or(c.Features.Minor, NewestMinor)}
+	if c.ServerVersion == "" {
+		r.Patch = LatestPatch
+		return r
 	}
-	if c.Features.Minor == 0 {
-		return Release{Minor: NewestMinor, Patch: LatestPatch}
+	v, err := version.Parse(c.ServerVersion)
+	if err != nil || v.Major() != 1 || v.Minor() >= 1000 || v.Patch() >= math.MaxInt32 {
+		return r
 	}
-	return Release{Minor: c.Features.Minor, Patch: LatestPatch}
+	r = Release{Minor: int(v.Minor()), Patch: int(v.Patch())}
+	// Kubernetes tags 1.37.1-rc.0 when 1.37.0 is out, before anything is fixed. Distributions have other words.
+	stage, _, _ := strings.Cut(v.PreRelease(), ".")
+	if r.Patch > 0 && slices.Contains([]string{"alpha", "beta", "rc"}, stage) {
+		r.Patch--
+	}
+	return r
+}
+
+// PatchUnknown reports whether the objects are those of a server that does not say of which patch release it
+// is.
+func (s *Snapshot) PatchUnknown() bool {
+	_, err := version.ParseSemantic(s.config.ServerVersion)
+	return s.config.ServerVersion != "" && err != nil
 }
 
 // Release returns the release of Kubernetes by whose rules the scheduler decides. It may be one that is not

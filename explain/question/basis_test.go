@@ -29,6 +29,10 @@ func TestBasis(t *testing.T) {
 		{35, "v1.35.4", "1.35.4", allocator.Incubating, []string{"Kubernetes 1.35 " + unordered}},
 		{34, "v1.34.1", "1.34.1", allocator.Experimental, []string{"Kubernetes 1.34 " + unordered}},
 		{34, "v1.34.13", "1.34.13", allocator.Experimental, []string{"Kubernetes 1.34 " + unordered}},
+		// A server that does not say its patch.
+		{37, "v1.37", "1.37.0", allocator.Incubating, []string{
+			"the patch release of the server is not known; this is decided by the rules of 1.37.0, and later patches differ",
+		}},
 		{33, "v1.33.9", "1.34.0", allocator.Experimental, []string{
 			"Kubernetes 1.33 is older than what this program models; it decides by the rules of 1.34", "Kubernetes 1.34 " + unordered,
 		}},

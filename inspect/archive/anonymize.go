@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +23,9 @@ import (
 // sources of volumes. Numbers, amounts, times and true or false are not text.
 func anonymize(objects []listing, h *Header) {
 	h.Anonymized = true
-	h.ServerVersion = serverVersion.FindString(h.ServerVersion)
+	if h.ServerVersion != "" {
+		h.ServerVersion = cmp.Or(serverVersion.FindString(h.ServerVersion), "unknown")
+	}
 	r := newRenamer()
 	r.all(objects, h)
 	r.number()

@@ -116,6 +116,18 @@ func TestNoSecretIsInAnAnonymizedArchive(t *testing.T) {
 	}
 }
 
+// TestAnonymizedRelease: by whose rules is decided stays, and nothing else of the version.
+func TestAnonymizedRelease(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.37.1-rc.0.7+secret": "v1.37.1-rc.0", "v1.37.1-secret.5": "v1.37.1", "v1.37": "v1.37", "secret": "unknown", "": "",
+	} {
+		s := inspect.New(inspect.Objects{}, inspect.Config{Time: demo.Now(), ServerVersion: version})
+		if got := read(t, write(t, s, archive.Options{Anonymize: true})).ServerVersion(); got != want {
+			t.Errorf("%s becomes %q, want %q", version, got, want)
+		}
+	}
+}
+
 // TestNoMarkIsInAnAnonymizedArchive: the same for objects that refer to each other, as in a cluster. All
 // names and texts in the file begin with mk-, in whatever case.
 func TestNoMarkIsInAnAnonymizedArchive(t *testing.T) {

@@ -18,7 +18,7 @@ var (
 	publicSuffix     = regexp.MustCompile(`^(alpha|beta|rc|dev)?[.-]?[0-9]{0,3}$`)
 	generatedRequest = regexp.MustCompile(`^container-[0-9]{1,3}-request-[0-9]{1,3}$`) // by kube-scheduler
 	hugePages        = regexp.MustCompile(`^hugepages-[0-9]{1,4}(Ki|Mi|Gi)$`)
-	serverVersion    = regexp.MustCompile(`^v?[0-9]+\.[0-9]+(\.[0-9]+)?`)
+	serverVersion    = regexp.MustCompile(`^v?[0-9]+\.[0-9]+(\.[0-9]+(-(alpha|beta|rc)\.[0-9]+)?)?`)
 )
 
 // public reports whether text stays as it is.

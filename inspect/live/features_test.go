@@ -95,6 +95,9 @@ func TestDefaultsWhereMetricsCannotBeRead(t *testing.T) {
 			if got := cluster.Features; got.Source != c.source || got.Minor != c.minor {
 				t.Errorf("minor %d, source %q\nwant  %d, %q", got.Minor, got.Source, c.minor, c.source)
 			}
+			if c.version == "" && cluster.ServerVersion != "v1.37" {
+				t.Errorf("server version %q, want the newest minor release without a patch", cluster.ServerVersion)
+			}
 			if !cluster.Features.Enabled(inspect.GatePrioritizedList) {
 				t.Error("a gate that is on by default since 1.34 is off")
 			}

@@ -76,8 +76,8 @@ type Cluster struct {
 	Health map[inspect.Resource]inspect.Health
 	// Features are the gates of the API server, or else the defaults of its version.
 	Features inspect.Features
-	// ServerVersion is the version that the server calls itself, such as "v1.37.1". It is "" if it could
-	// not be read.
+	// ServerVersion is the version that the server calls itself, such as "v1.37.1". It has no patch if it
+	// could not be read.
 	ServerVersion string
 }
 
@@ -125,7 +125,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 		return nil, err
 	}
 
-	cluster := &Cluster{Health: map[inspect.Resource]inspect.Health{}, ServerVersion: about.git}
+	cluster := &Cluster{Health: map[inspect.Resource]inspect.Health{}, ServerVersion: about.release()}
 	for i, k := range kinds {
 		cluster.Health[k.Resource] = results[i].health
 		inspect.SetObjects(&cluster.Objects, k.Kind, results[i].objects)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,12 @@ type serverVersion struct {
 	// compatible is the oldest minor release that the control plane stays compatible with, one less
 	// than its own unless --min-compatibility-version says otherwise; 0 when the server does not say.
 	compatible int
+}
+
+// release is the version by whose rules answers are given. A server that does not say its own is taken for
+// the newest minor release, of which the patch is not known.
+func (v serverVersion) release() string {
+	return cmp.Or(v.git, fmt.Sprintf("v1.%d", inspect.NewestMinor))
 }
 
 // version reads /version. The error is that of a server that does not answer; that the version cannot
@@ -94,7 +101,7 @@ func features(v serverVersion, m metricGates) inspect.Features {
 	if len(m.gates) > 0 {
 		// A gate that the server does not list is either unknown to it or so old that it was removed:
 		// the defaults of its version are right in both cases.
-		f = withTaintRules(f.With(m.gates))
+		f = f.With(m.gates)
 		f.Source = "feature gates of the API server (kubernetes_feature_enabled)"
 		if v.minor == 0 {
 			f.Source += fmt.Sprintf(", taken for Kubernetes 1.%d (version not readable: %s)", minor, v.why)
@@ -109,17 +116,5 @@ func features(v serverVersion, m metricGates) inspect.Features {
 		why = "version not readable: " + v.why + "; " + why
 	}
 	f.Source += " (" + why + ")"
-	return withTaintRules(f)
-}
-
-// taintRulesGateSince is the release from which on DeviceTaintRules have a gate of their own.
-const taintRulesGateSince = 35
-
-// withTaintRules returns the gates with DRADeviceTaintRules as the scheduler of an older release behaves:
-// there DRADeviceTaints alone turns the rules on.
-func withTaintRules(f inspect.Features) inspect.Features {
-	if f.Minor >= taintRulesGateSince {
-		return f
-	}
-	return f.With(map[inspect.Gate]bool{inspect.GateDeviceTaintRules: f.Enabled(inspect.GateDeviceTaints)})
+	return f
 }

@@ -443,15 +443,26 @@ func TestSeverityOnlyLeavesOut(t *testing.T) {
 }
 
 // TestPatchReleases: what patch releases changed in what is found. Before 1.37.1 a rule without a selector
-// taints every device, before 1.37.2 the pod of a claim for extended resources is not evicted.
+// taints every device, before 1.37.2 the pod of a claim for extended resources is not evicted. A server that
+// does not say its patch is taken for the first.
 func TestPatchReleases(t *testing.T) {
 	const rule = "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: {taint: {key: hot, effect: NoSchedule, timeAdded: 2026-11-22T11:00:00Z}}\n"
 	extended := faultObjects(t, "EvictionSkipped")
+	ruleOfAll := strings.Replace(extended, "taints: [{key: hot, effect: NoExecute, timeAdded: 2026-11-22T11:00:00Z}]", "", 1) +
+		"\n---\n" + strings.Replace(rule, "NoSchedule", "NoExecute", 1)
 	for _, test := range []struct{ server, objects, want, never string }{
 		{"v1.37.0", rule, "error TaintRuleOfNothing DeviceTaintRule r: it has no device selector, and kube-scheduler 1.37.0 therefore taints all 4 devices with hot:NoSchedule", ""},
+		{"v1.36.6", rule, "error TaintRuleOfNothing", ""},
+		{"v1.37", rule, "error TaintRuleOfNothing", ""},
+		{"v1.37.0", strings.Replace(rule, "NoSchedule", "None", 1), "warning TaintRuleOfNothing", "error"},
 		{"v1.37.1", rule, "warning TaintRuleOfNothing DeviceTaintRule r: it has no device selector, and so selects nothing", "DeviceTainted"},
+		{"v1.36.6", extended, "EvictionSkipped", "Evicting"},
 		{"v1.37.1", extended, "EvictionSkipped", "Evicting"},
+		{"v1.37", extended, "EvictionSkipped", "Evicting"},
 		{"v1.37.2", extended, "Evicting Pod ml/old: pod old is about to be evicted", "EvictionSkipped"},
+		// The rule evicts nobody, of whatever release.
+		{"v1.37.0", ruleOfAll, "error TaintRuleOfNothing", "EvictionSkipped"},
+		{"", extended, "Evicting", "EvictionSkipped"},
 	} {
 		got := found(run(t, "server="+test.server, healthy(t), test.objects))
 		if !strings.Contains(got, test.want) || test.never != "" && strings.Contains(got, test.never) {

@@ -19,7 +19,7 @@ var taintRules = []Rule{
 	},
 	{
 		Code: "TaintRuleOfNothing", Severity: Warning, also: Error, needs: []inspect.Resource{inspect.TaintRules, inspect.Slices},
-		About:  "A DeviceTaintRule selects no device that is published. An error if it has no device selector at all and the scheduler therefore taints every device, as it does up to 1.34.13, 1.35.10, 1.36.6 and 1.37.0.",
+		About:  "A DeviceTaintRule selects no device that is published. An error if it has no device selector at all and the scheduler therefore taints every device, as it does before 1.37.1.",
 		Remedy: "Compare its driver, pool and device with kubectl dra get devices; delete it if the device is gone.",
 		find:   findRulesOfNothing,
 	},
@@ -96,7 +96,9 @@ func (v *visit) reportNoSelector(rule *resourcev1.DeviceTaintRule) {
 		Detail: "it has no device selector, and so selects nothing",
 	}
 	if v.s.NoSelectorTaintsAll() && v.acted() {
-		f.Severity = Error
+		if rule.Spec.Taint.Effect != resourcev1.DeviceTaintEffectNone {
+			f.Severity = Error
+		}
 		f.Detail = fmt.Sprintf("it has no device selector, and kube-scheduler %s therefore taints all %s with %s", v.s.Release(), words.Count(len(v.devices()), "device"), words.FormatTaint(&rule.Spec.Taint))
 		f.Remedy = "Delete the rule, or name a driver, a pool or a device in spec.deviceSelector."
 	}
@@ -125,7 +127,10 @@ func findSkippedEvictions(v *visit) {
 	for _, d := range v.devices() {
 		for j := range d.Device.Taints {
 			taint := &d.Device.Taints[j]
-			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute {
+			rules := v.s.RulesBehind(d.ID, taint)
+			selects := func(r *resourcev1.DeviceTaintRule) bool { return inspect.RuleSelects(r, d.ID) }
+			unseen := len(rules) > 0 && !slices.ContainsFunc(rules, selects) // by the controller: no selector
+			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute || unseen {
 				continue
 			}
 			for _, h := range d.Holders {
