@@ -38,7 +38,7 @@ func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanat
 	if len(o.Files) == 0 || o.Reader.Connection.NamespaceFlag() != "" {
 		asked.Args = append(asked.Args, "-n", o.Namespace)
 	}
-	asked.Args = append(asked.Args, sources.GivenFlags(flags, append([]string{"node", "from", "demo", "features", "max-input"}, sources.ClusterFlags...))...)
+	asked.Args = slices.Concat(asked.Args, sources.GivenFlags(flags, []string{"node"}), sources.GivenReadingFlags(flags))
 	asked.Once = slices.Contains(o.Files, "-") || slices.Contains(o.Reader.From, "-")
 	return asked
 }

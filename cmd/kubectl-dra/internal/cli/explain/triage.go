@@ -111,6 +111,6 @@ func (o *explainOptions) askedAlone(subject explain.Subject, flags *pflag.FlagSe
 		k = inquiry.Claim
 	}
 	args := []string{k.Names[0], subject.Name, "-n", subject.Namespace}
-	args = append(args, sources.GivenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, sources.ClusterFlags...))...)
+	args = append(args, sources.GivenReadingFlags(flags)...)
 	return remedy.Asked{Args: args, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Once: slices.Contains(o.Reader.From, "-"), Demo: o.Reader.Demo}
 }

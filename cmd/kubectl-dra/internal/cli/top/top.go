@@ -334,7 +334,7 @@ const demoCluster = "demo, only in memory"
 // asked is how the cluster is asked about.
 func (u *UI) asked(flags *pflag.FlagSet) remedy.Asked {
 	return remedy.Asked{
-		Args:  sources.GivenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, sources.ClusterFlags...)),
+		Args:  sources.GivenReadingFlags(flags),
 		Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: u.Reader.Demo, Once: slices.Contains(u.Reader.From, "-"),
 	}
 }

@@ -78,6 +78,9 @@ func (r *Reader) SourceFlags() string {
 			out += " --from " + word
 		}
 	}
+	if word, ok := remedy.Quote(r.At); ok && r.At != "" {
+		out += " --at " + word
+	}
 	return out
 }
 
