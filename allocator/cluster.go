@@ -83,7 +83,7 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 	c.cel.HideSharing = c.rules.basic
 	c.shared = &sharedSlices{}
 	if opts.Like != nil {
-		if slices.Equal(s.Objects().Slices, opts.Like.snapshot.Objects().Slices) {
+		if slices.Equal(s.Around().Slices, opts.Like.snapshot.Around().Slices) {
 			c.shared = opts.Like.shared
 		}
 	}
@@ -109,7 +109,7 @@ var keptShapes = selector.Bound{PerUse: 2, Spare: 1024}
 // inherit takes over what another cluster knows, or starts again when it knows too much of slices that are
 // gone.
 func (c *Cluster) inherit(like *Cluster) {
-	if keptShapes.Exceeded(int(like.shapes.known.Load()), len(c.snapshot.Objects().Slices)+len(like.snapshot.Objects().Slices)) {
+	if keptShapes.Exceeded(int(like.shapes.known.Load()), len(c.snapshot.Around().Slices)+len(like.snapshot.Around().Slices)) {
 		c.selectors, c.shapes, c.groups = like.selectors.Fresh(), newShapes(), &keptGroups{}
 		return
 	}

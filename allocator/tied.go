@@ -41,7 +41,7 @@ type sharedSlices struct {
 }
 
 func (s *sharedSlices) of(snapshot *inspect.Snapshot) []*resourcev1.ResourceSlice {
-	s.once.Do(func() { s.known = findShared(snapshot.Objects().Slices) })
+	s.once.Do(func() { s.known = findShared(snapshot.Around().Slices) })
 	return s.known
 }
 

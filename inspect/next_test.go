@@ -144,6 +144,7 @@ func TestNext(t *testing.T) {
 		q := &sequence{Rand: rand.New(rand.NewPCG(seed, 1))}
 		config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
 		s := inspect.New(inspect.Objects{}, config)
+		var all []*inspect.Snapshot
 		for step := range 40 {
 			q.Objects = *s.Objects()
 			for range q.IntN(4) {
@@ -161,17 +162,74 @@ func TestNext(t *testing.T) {
 				fresh.Nodes = nil
 			}
 			before := answers(s)
-			next := s.Next(q.Objects, config)
+			var next *inspect.Snapshot
+			if q.IntN(3) > 0 {
+				next = s.Next(q.Objects, config)
+			} else {
+				next, fresh = q.place(s, fresh)
+				config.Revision = s.Revision()
+			}
 			if q.IntN(2) == 0 {
 				answers(next) // the one after it finds its caches filled, or not
 			}
 			compareAnswers(t, fmt.Sprintf("seed %d step %d", seed, step), answers(next), answers(inspect.New(fresh, config)))
 			compareAnswers(t, fmt.Sprintf("seed %d step %d, of the snapshot before", seed, step), answers(s), before)
+			for _, earlier := range append(all, next) {
+				compareChangedPods(t, fmt.Sprintf("seed %d step %d", seed, step), earlier, next)
+			}
+			all = append(all, next)
 			if t.Failed() {
 				return
 			}
 			s = next
 		}
+	}
+}
+
+// place places some claims and pods, and does the same with a list of all objects.
+func (q *sequence) place(s *inspect.Snapshot, all inspect.Objects) (*inspect.Snapshot, inspect.Objects) {
+	var claims []*resourcev1.ResourceClaim
+	var pods []*corev1.Pod
+	all = *s.Objects()
+	for range q.IntN(4) {
+		claims = append(claims, q.claim())
+		all.Claims = placed(all.Claims, claims[len(claims)-1])
+	}
+	for range q.IntN(4) {
+		pods = append(pods, q.pod())
+		all.Pods = placed(all.Pods, pods[len(pods)-1])
+	}
+	if s.NodesAssumed() {
+		all.Nodes = nil
+	}
+	all.Slices = slices.Clone(all.Slices)
+	return s.WithPlaced(claims, pods), all
+}
+
+// placed is a copy of a list with an object in place of the first of its name, or more.
+func placed[T metav1.Object](list []T, o T) []T {
+	list = slices.Clone(list)
+	at := slices.IndexFunc(list, func(other T) bool {
+		return other.GetName() == o.GetName() && other.GetNamespace() == o.GetNamespace()
+	})
+	if at < 0 {
+		return append(list, o)
+	}
+	list[at] = o
+	return list
+}
+
+// compareChangedPods looks at pointers in the lists of all pods. Of several pods of one name, those that are in
+// both may be among the changed.
+func compareChangedPods(t *testing.T, what string, before, after *inspect.Snapshot) {
+	t.Helper()
+	less := func(pods, others []*corev1.Pod) []*corev1.Pod {
+		return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return slices.Contains(others, p) })
+	}
+	gone, come := after.ChangedPods(before)
+	a, b := before.Objects().Pods, after.Objects().Pods
+	if !slices.Equal(less(gone, come), less(a, b)) || !slices.Equal(less(come, gone), less(b, a)) {
+		t.Errorf("%s: of %d and %d pods, %d are gone and %d have come", what, len(a), len(b), len(gone), len(come))
 	}
 }
 

@@ -40,6 +40,8 @@ type Snapshot struct {
 	objects Objects
 	placed  placed
 	whole   func() *Objects
+	// around are the objects without claims and pods.
+	around *Objects
 
 	// Built when they are first used.
 	podsOf          func() *podIndex
@@ -91,6 +93,9 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 			s.indexNodes(before)
 		})
 	s.pools = before.nextPools(s)
+	around := s.objects
+	around.Claims, around.Pods = nil, nil
+	s.around = &around
 	return s
 }
 
@@ -279,6 +284,10 @@ func (s *Snapshot) Objects() *Objects {
 	}
 	return &s.objects
 }
+
+// Around returns the objects of the snapshot without claims and pods. Unlike Objects it is cheap after
+// [Snapshot.WithPlaced], and for all that are made of one by that it is the same.
+func (s *Snapshot) Around() *Objects { return s.around }
 
 // Revision returns the revision that the snapshot was built with.
 func (s *Snapshot) Revision() int64 { return s.config.Revision }

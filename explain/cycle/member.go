@@ -139,7 +139,7 @@ func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
 		return true
 	}
 	for _, name := range volumeNames(pod) {
-		bound := slices.ContainsFunc(s.Objects().VolumeClaims, func(v *corev1.PersistentVolumeClaim) bool {
+		bound := slices.ContainsFunc(s.Around().VolumeClaims, func(v *corev1.PersistentVolumeClaim) bool {
 			return v.Namespace == pod.Namespace && v.Name == name && v.Spec.VolumeName != ""
 		})
 		if !bound {

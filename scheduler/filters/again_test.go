@@ -130,3 +130,35 @@ func TestWithout(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexFollows places pods, ends some and takes nodes away and brings them back: an index that was made
+// from another one says what one says that is built anew.
+func TestIndexFollows(t *testing.T) {
+	for seed := range effort.Of(300, 30) {
+		g, r := randompod.New(seed), rand.New(rand.NewPCG(uint64(seed), 3))
+		s := randomSnapshot(g, seed)
+		x, all := filters.NewIndex(s, nil), s.Nodes()
+		for step := range 8 {
+			pods := s.Objects().Pods
+			switch r.IntN(4) {
+			case 0:
+				s = s.With(func(o *inspect.Objects) { o.Pods = slices.Delete(o.Pods, 0, min(len(o.Pods), r.IntN(3))) })
+			case 1:
+				s = s.With(func(o *inspect.Objects) { o.Nodes = slices.Delete(slices.Clone(all), 0, r.IntN(2)) })
+			default:
+				pod := randomPod(g, r, fmt.Sprint("placed-", r.IntN(3)))
+				if len(pods) > 0 && r.IntN(2) == 0 {
+					pod = pods[r.IntN(len(pods))].DeepCopy()
+				}
+				pod.Spec.NodeName = all[r.IntN(len(all))].Name
+				s = s.WithPlaced(nil, []*corev1.Pod{pod})
+			}
+			before := x
+			x = filters.NewIndex(s, before)
+			pod := randomPod(g, r, "asked")
+			what := fmt.Sprintf("seed %d, step %d", seed, step)
+			sayAlike(t, what, s.Nodes(), filters.NewIndex(s, nil).Prepare(pod), x.Prepare(pod))
+			sayAlike(t, what+", the index before", before.Snapshot().Nodes(), filters.NewIndex(before.Snapshot(), nil).Prepare(pod), before.Prepare(pod))
+		}
+	}
+}

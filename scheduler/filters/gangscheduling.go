@@ -49,7 +49,7 @@ func prepareGangScheduling(p *Prepared) (check, Outcome) {
 			return nil, g.decideOld()
 		}
 		return nil, g.decide()
-	case p.unread(inspect.PodGroups, len(p.snapshot.Objects().PodGroups)) || p.snapshot.Health(inspect.PodGroups).State == inspect.NotServed:
+	case p.unread(inspect.PodGroups, len(p.snapshot.Around().PodGroups)) || p.snapshot.Health(inspect.PodGroups).State == inspect.NotServed:
 		return nil, doubt(Doubt{Plugin: GangScheduling, Resource: inspect.PodGroups, Key: "unread", Message: fmt.Sprintf("PodGroup %s, which the pod belongs to, was not read", name.name)})
 	case release.Before(37, 0):
 		return nil, undecidedGroup("release", fmt.Sprintf("PodGroup %s, which the pod belongs to, does not exist; whether Kubernetes 1.36 waits for it is not known", name.name), nil)
@@ -79,7 +79,7 @@ func undecidedGroup(key, message string, group *Group) Outcome {
 
 // podGroup returns the pod group of a name.
 func podGroup(s *inspect.Snapshot, name groupName) (*schedulingv1beta1.PodGroup, bool) {
-	all := s.Objects().PodGroups
+	all := s.Around().PodGroups
 	i, ok := slices.BinarySearchFunc(all, name, func(g *schedulingv1beta1.PodGroup, name groupName) int {
 		return cmp.Or(cmp.Compare(g.Namespace, name.namespace), cmp.Compare(g.Name, name.name))
 	})

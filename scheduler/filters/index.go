@@ -76,7 +76,7 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	left, joined := like.infosOf(gone), count.infosOf(come)
 	x.replace(left, joined)
 	x.neighbours = newNeighbours()
-	if nodes.kept == len(like.nodes) && !moved {
+	if nodes.kept == len(like.nodes) && !moved && s.NodesAssumed() == like.snapshot.NodesAssumed() {
 		x.neighbours = like.neighbours.next(left, joined)
 	}
 	return x

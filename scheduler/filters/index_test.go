@@ -86,7 +86,8 @@ func TestIndexLike(t *testing.T) {
 	for name, change := range changes {
 		s := before.Snapshot().With(change)
 		got, want := NewIndex(s, before), NewIndex(s, nil)
-		if !reflect.DeepEqual(got.nodes, want.nodes) || !reflect.DeepEqual(got.position, want.position) || !reflect.DeepEqual(got.nominated, want.nominated) {
+		if !reflect.DeepEqual(got.nodes, want.nodes) || !reflect.DeepEqual(got.position, want.position) || !reflect.DeepEqual(got.nominated, want.nominated) ||
+			!reflect.DeepEqual(got.elsewhere, want.elsewhere) {
 			t.Errorf("%s: the index differs from one that is built anew", name)
 		}
 		if last := "n1"; name != "pod moved" && got.node(last) != before.node(last) {

@@ -216,7 +216,7 @@ func (p *Prepared) classesFor(resource corev1.ResourceName) classes {
 		return p.classesBefore35(resource, class)
 	}
 	switch {
-	case class == nil && inspect.IsExtendedResource(resource) && p.unread(inspect.Classes, len(s.Objects().Classes)):
+	case class == nil && inspect.IsExtendedResource(resource) && p.unread(inspect.Classes, len(s.Around().Classes)):
 		return classes{unsure: "not all device classes were read: one may provide " + string(resource)}
 	case class == nil:
 		return classes{}
@@ -244,7 +244,7 @@ func (p *Prepared) classesBefore35(resource corev1.ResourceName, class *resource
 		return classes{}
 	case !own || class != nil && (!implicit || class.Spec.ExtendedResourceName == nil):
 		return classes{some: true, unlisted: true}
-	case p.unread(inspect.Classes, len(p.snapshot.Objects().Classes)):
+	case p.unread(inspect.Classes, len(p.snapshot.Around().Classes)):
 		return classes{unlisted: true, unsure: "not all device classes were read: one may provide " + string(resource)}
 	}
 	return classes{}
@@ -264,7 +264,7 @@ func (p *Prepared) devicesTakeResources() bool {
 	for _, a := range p.rules.asked(p.Pod) {
 		claims = claims || s.ClassOfExtendedResource(a.Resource) != nil
 	}
-	return claims && (takesResources(s.Objects().Slices) || p.unread(inspect.Slices, len(s.Objects().Slices)))
+	return claims && (takesResources(s.Around().Slices) || p.unread(inspect.Slices, len(s.Around().Slices)))
 }
 
 // takesResources reports whether there is a device that takes resources of its node.

@@ -122,7 +122,7 @@ func (x *Index) takes(t *podTerm, namespace string, theirs bool) truth {
 		return truthOf(t.chosen.Matches(set))
 	}
 	named := labels.Set{corev1.LabelMetadataName: namespace} // that label every namespace has
-	if x.unread(inspect.Namespaces, len(x.snapshot.Objects().Namespaces)) {
+	if x.unread(inspect.Namespaces, len(x.snapshot.Around().Namespaces)) {
 		return partly(t.chosen, named)
 	}
 	if x.snapshot.ServerVersion() == "" {
@@ -148,7 +148,7 @@ func partly(selector labels.Selector, known labels.Set) truth {
 
 // namespaceLabels returns the labels of a namespace, if it is in the snapshot.
 func (x *Index) namespaceLabels(name string) (labels.Set, bool) {
-	all := x.snapshot.Objects().Namespaces
+	all := x.snapshot.Around().Namespaces
 	i, ok := slices.BinarySearchFunc(all, name, func(n *corev1.Namespace, name string) int { return strings.Compare(n.Name, name) })
 	if !ok {
 		return nil, false

@@ -109,7 +109,7 @@ func (x *Index) VolumeClaim(namespace, name string, nodes ...inspect.NodeName) (
 
 // written is a claim as the snapshot has it.
 func (x *Index) written(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
-	for _, other := range x.snapshot.Objects().VolumeClaims {
+	for _, other := range x.snapshot.Around().VolumeClaims {
 		if other.Namespace == claim.Namespace && other.Name == claim.Name {
 			return other
 		}

@@ -58,9 +58,9 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 	v := &volumeIndex{volumeOffers: &volumeOffers{snapshot: s}}
 	same := like != nil && sameStorage(s, like.snapshot)
 	switch {
-	case same && slices.Equal(s.Objects().CSINodes, like.snapshot.Objects().CSINodes):
+	case same && slices.Equal(s.Around().CSINodes, like.snapshot.Around().CSINodes):
 		v.storageIndex = like.storage.storageIndex
-		if slices.Equal(s.Objects().Nodes, like.snapshot.Objects().Nodes) {
+		if slices.Equal(s.Around().Nodes, like.snapshot.Around().Nodes) {
 			v.volumeOffers = like.storage.volumeOffers
 		}
 	case same: // a node that is only supposed comes with a CSINode
@@ -69,12 +69,12 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 	default:
 		v.storageIndex = newStorageIndex(s, nil)
 	}
-	if same && slices.Equal(s.Objects().VolumeClaims, like.snapshot.Objects().VolumeClaims) {
+	if same && slices.Equal(s.Around().VolumeClaims, like.snapshot.Around().VolumeClaims) {
 		v.claims, v.attached = like.storage.claims, like.storage.attached
 		return v
 	}
 	v.claims = sync.OnceValue(func() map[objectName]*corev1.PersistentVolumeClaim {
-		return v.byName().claimsByName(s.Objects().VolumeClaims)
+		return v.byName().claimsByName(s.Around().VolumeClaims)
 	})
 	v.attached = sync.OnceValue(func() map[objectName]attachable { return v.byName().attachables(v.claims()) })
 	return v
@@ -85,7 +85,7 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 func newStorageIndex(s *inspect.Snapshot, known *volumeObjects) *storageIndex {
 	v := &storageIndex{files: s.ServerVersion() == "", reaches: &sync.Map{}}
 	v.byName = sync.OnceValue(func() *volumeObjects {
-		objects := known.with(s.Objects())
+		objects := known.with(s.Around())
 		v.made.Store(objects)
 		return objects
 	})
@@ -105,7 +105,7 @@ func (o *volumeObjects) with(objects *inspect.Objects) *volumeObjects {
 // sameStorage reports whether all that a storageIndex is made of is the same in two snapshots, but for
 // CSINodes.
 func sameStorage(s, t *inspect.Snapshot) bool {
-	a, b := s.Objects(), t.Objects()
+	a, b := s.Around(), t.Around()
 	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
 		slices.Equal(a.StorageClasses, b.StorageClasses) && slices.Equal(a.StorageCapacities, b.StorageCapacities) &&
 		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.VolumeAttachments, b.VolumeAttachments)

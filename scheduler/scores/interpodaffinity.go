@@ -21,7 +21,7 @@ func prepareInterPodAffinity(s *Scorer) (part, []filters.Doubt) {
 	if unseen := s.index.Unseen(filters.InterPodAffinity, "one of the others could like to be near this one"); len(unseen) > 0 {
 		return nil, unseen
 	}
-	p := &interPodAffinity{own: own, pod: s.pod, namespaces: s.snapshot().Objects().Namespaces}
+	p := &interPodAffinity{own: own, pod: s.pod, namespaces: s.snapshot().Around().Namespaces}
 	if like := partLike[*interPodAffinity](s); like != nil && p.like(like) {
 		p.on, p.unsure = like.on, like.unsure
 		if len(s.changed) > 0 {
