@@ -114,6 +114,7 @@ func changed[T metav1.Object](q *sequence, list []T, o T, remove bool) []T {
 func answers(s *inspect.Snapshot) map[string]any {
 	out := map[string]any{
 		"objects": *s.Objects(), "slices": s.Slices(), "devices": s.Devices(), "pools": s.PoolStatuses(), "assumed": s.NodesAssumed(),
+		"idle": s.IdleHolders(),
 	}
 	for i, node := range s.Nodes() {
 		pools, err := s.PoolsAt(i)
@@ -176,6 +177,7 @@ func TestNext(t *testing.T) {
 			compareAnswers(t, fmt.Sprintf("seed %d step %d, of the snapshot before", seed, step), answers(s), before)
 			for _, earlier := range append(all, next) {
 				compareChangedPods(t, fmt.Sprintf("seed %d step %d", seed, step), earlier, next)
+				compareChangedPods(t, fmt.Sprintf("seed %d step %d, backwards", seed, step), next, earlier)
 			}
 			all = append(all, next)
 			if t.Failed() {
