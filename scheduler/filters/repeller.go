@@ -30,16 +30,16 @@ type sharedTerm struct {
 // knownTerms are the terms of a pod's required anti-affinity once they were read.
 type knownTerms struct{ atomic.Pointer[[]*sharedTerm] }
 
-// repelling returns the terms of required anti-affinity of all pods on nodes of an index. The order says
-// nothing. An index with more pods is made for a pod that was asked about in the one without them, whose terms
-// are known by then.
-func (n *neighbours) repelling(x *Index) []*repeller {
+// repelling returns the terms of required anti-affinity of all pods on nodes of an index, except for some: an
+// index with more pods may be asked before the one without them, of which it shares the terms. The order says
+// nothing.
+func (n *neighbours) repelling(x *Index, except ...placed) []*repeller {
 	n.repellers.Do(func() {
 		if n.base != nil {
-			n.repellers.all = append(slices.Clip(n.base.repelling(x)), repellersOf(n.added)...)
+			n.repellers.all = append(slices.Clip(n.base.repelling(x, append(except, n.added...)...)), repellersOf(n.added)...)
 			return
 		}
-		n.repellers.all = repellersOf(x.repellent())
+		n.repellers.all = repellersOf(slices.DeleteFunc(x.repellent(), func(p placed) bool { return slices.Contains(except, p) }))
 	})
 	return n.repellers.all
 }
