@@ -221,8 +221,8 @@ func placed[T metav1.Object](list []T, o T) []T {
 	return list
 }
 
-// compareChangedPods looks at pointers in the lists of all pods. Of several pods of one name, those that are in
-// both may be among the changed.
+// compareChangedPods looks at pointers in the lists of all pods. Of several pods of one name, those that are
+// in both may be among the changed.
 func compareChangedPods(t *testing.T, what string, before, after *inspect.Snapshot) {
 	t.Helper()
 	less := func(pods, others []*corev1.Pod) []*corev1.Pod {

@@ -92,7 +92,8 @@ func releaseOf(c *Config) Release {
 		return r
 	}
 	r = Release{Minor: int(v.Minor()), Patch: int(v.Patch())}
-	// Kubernetes tags 1.37.1-rc.0 when 1.37.0 is out, before anything is fixed. Distributions have other words.
+	// Kubernetes tags 1.37.1-rc.0 when 1.37.0 is out, before anything is fixed. Distributions have other
+	// words.
 	stage, _, _ := strings.Cut(v.PreRelease(), ".")
 	if r.Patch > 0 && slices.Contains([]string{"alpha", "beta", "rc"}, stage) {
 		r.Patch--

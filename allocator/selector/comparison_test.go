@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/randomselector"
 )
 
-// TestComparison takes terms apart. The last column is the term in normal form, with the literal "new" and the
-// relation "or equal".
+// TestComparison takes terms apart. The last column is the term in normal form, with the literal "new" and
+// the relation "or equal".
 func TestComparison(t *testing.T) {
 	const attribute, capacity = `device.attributes["d.io"].x`, `device.capacity["d.io"].x`
 	for _, tt := range []struct{ expression, want, with string }{

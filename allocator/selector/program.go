@@ -119,9 +119,9 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 	return m.ok, m.err
 }
 
-// Projection appends to a buffer what the expression sees of a device, so that equal bytes mean equal results.
-// It appends nothing for a device that is unlike any other: one that is not [Convertible], which makes every
-// expression fail in its own way.
+// Projection appends to a buffer what the expression sees of a device, so that equal bytes mean equal
+// results. It appends nothing for a device that is unlike any other: one that is not [Convertible], which
+// makes every expression fail in its own way.
 func (p *Program) Projection(buf []byte, driver string, device *resourcev1.Device, convertible bool) []byte {
 	if !convertible {
 		return buf

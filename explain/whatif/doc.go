@@ -7,8 +7,8 @@
 // [ClusterSandbox] tries them on the nodes that come nearest, then on all. A [Patch] writes edits down for
 // the user.
 //
-// The first error of a what-if question, such as that of the context, stays with the [Question]. Later answers
-// are not known, and a search checks for the error once, at its end ([Question.Err]).
+// The first error of a what-if question, such as that of the context, stays with the [Question]. Later
+// answers are not known, and a search checks for the error once, at its end ([Question.Err]).
 //
 // Nothing else changes objects hypothetically. The package serves the others below explain, and may change.
 package whatif

@@ -18,8 +18,8 @@ type Index struct {
 	rules    requestRules
 	nodes    []*nodeInfo    // in the order of the snapshot
 	position map[string]int // of a node in nodes, by name
-	// elsewhere are pods on nodes that are not in nodes, and nominated those that wait for room on a node that
-	// the scheduler has made for them, by the name of the node, and sorted by namespace and name.
+	// elsewhere are pods on nodes that are not in nodes, and nominated those that wait for room on a node
+	// that the scheduler has made for them, by the name of the node, and sorted by namespace and name.
 	elsewhere, nominated map[string][]*podInfo
 	// changed are nodes with other pods than in nodes, by their position there, if the index was made from
 	// another one that shares these.
@@ -159,8 +159,8 @@ func takesRoom(pod *corev1.Pod) bool {
 	return !ended(pod) && pod.Spec.NodeName+pod.Status.NominatedNodeName != ""
 }
 
-// each calls a function with each pod that runs, and the name of its node, and each that waits for room, which
-// is on none.
+// each calls a function with each pod that runs, and the name of its node, and each that waits for room,
+// which is on none.
 func (x *Index) each(yield func(pod *podInfo, node string)) {
 	if x == nil {
 		return

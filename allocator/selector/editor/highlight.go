@@ -54,8 +54,8 @@ func Highlight(text string) []Span {
 	return spans
 }
 
-// tokenKind is what a text may begin with. A string that is not closed ends with its line, or with the text if
-// it may have several.
+// tokenKind is what a text may begin with. A string that is not closed ends with its line, or with the text
+// if it may have several.
 type tokenKind struct {
 	pattern string
 	role    Role

@@ -56,15 +56,15 @@ func addMatching(ctx context.Context, s *sheet, w *screen.World, c *resourcev1.D
 
 // selection tells of one device after the other whether a class selects it.
 func selection(w *screen.World, c *resourcev1.DeviceClass) func(context.Context, *inspect.DeviceStatus) (bool, error) {
-	var programs []*selector.Program
+	var batches []*selector.Batch
 	for i := range c.Spec.Selectors {
 		if cel := c.Spec.Selectors[i].CEL; cel != nil {
-			programs = append(programs, w.Cluster().Selectors().Selector(cel.Expression))
+			batches = append(batches, w.Cluster().Selectors().Selector(cel.Expression).Batch())
 		}
 	}
 	return func(ctx context.Context, d *inspect.DeviceStatus) (bool, error) {
-		for _, p := range programs {
-			if ok, err := p.Match(ctx, d.ID.Driver, d.Device); err != nil || !ok {
+		for _, b := range batches {
+			if ok, err := b.Match(ctx, d.ID.Driver, d.Device); err != nil || !ok {
 				return false, err
 			}
 		}
