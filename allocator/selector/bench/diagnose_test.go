@@ -91,7 +91,7 @@ func diagnose(t *testing.T, b *Bench, expression string, seen map[Code]bool) str
 	}
 	for _, f := range findings {
 		seen[f.Code] = true
-		fmt.Fprintf(&out, "%s %s %d:%d %s\n", f.Severity, f.Code, f.Place.Line, f.Place.Column, f.Message)
+		fmt.Fprintf(&out, "%s %s %d:%d %s\n", f.Severity, f.Code, f.Line, f.Column, f.Message)
 		for _, s := range f.Suggestions {
 			fmt.Fprintf(&out, "  > %s\n    (%s; matches %d)\n", s.Expression, s.Effect, s.Matched)
 		}

@@ -85,7 +85,7 @@ func (t *textArea) draw(th *theme.Theme, width, height int, typing bool, f *benc
 		t.top = row - most + 1
 	}
 	caretRow, caretColumn := -1, 0
-	if f != nil && f.Place.Line > 0 {
+	if f != nil && f.Line > 0 {
 		caretRow, caretColumn = text.Find(selector.Offset(t.Text(), f.Place))
 	}
 	for i := t.top; i < min(t.top+most, text.Len()); i++ {
