@@ -2,9 +2,11 @@ package selector
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 
+	celgo "github.com/google/cel-go/cel"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/utils/ptr"
@@ -102,7 +104,7 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		p.mu.RUnlock()
 	}
 	if !ok {
-		m.ok, _, m.err = p.Evaluate(ctx, driver, device)
+		m.ok, _, m.err = p.Evaluate(ctx, driver, device, key != "")
 		if ctx.Err() != nil {
 			return m.ok, m.err // an interrupted evaluation says nothing about the device
 		}
@@ -186,16 +188,67 @@ func (c *Cache) Seen(device *resourcev1.Device) *resourcev1.Device {
 	return &out
 }
 
-// Evaluate is Match without remembering the result, and says what the evaluation cost.
-func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev1.Device) (match bool, cost uint64, err error) {
+// prepared holds what is given to a program of a device. It is used again, for the maps are large and the
+// evaluation copies what it needs out of them.
+type prepared struct {
+	attributes map[resourcev1.QualifiedName]resourcev1.DeviceAttribute
+	capacity   map[resourcev1.QualifiedName]resourcev1.DeviceCapacity
+}
+
+var prepareds = sync.Pool{New: func() any {
+	return &prepared{
+		map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}, map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{},
+	}
+}}
+
+// Evaluate is Match without remembering the result, and says what the evaluation cost. The caller says
+// whether the device is [Convertible].
+func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (match bool, cost uint64, err error) {
 	if err := p.CompileError(); err != nil {
 		return false, 0, err
 	}
-	match, details, err := p.guarded().DeviceMatches(ctx, p.input(driver, device))
+	match, details, err := p.evaluate(ctx, driver, device, convertible)
 	if details != nil && details.ActualCost() != nil {
 		cost = *details.ActualCost()
 	}
 	return match, cost, cel.EnhanceRuntimeError(err)
+}
+
+// evaluate gives the program only what it reads of a device that can be converted, which is all that its
+// result, its error and its cost depend on: to convert a device takes longer than to evaluate it.
+func (p *Program) evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (bool, *celgo.EvalDetails, error) {
+	reads := p.Reads()
+	wholeDomain := func(f Field) bool { return f.Name == "" }
+	if !convertible || reads.Everything || slices.ContainsFunc(reads.Fields, wholeDomain) {
+		return p.guarded().DeviceMatches(ctx, p.input(driver, device))
+	}
+	seen := prepareds.Get().(*prepared)
+	defer prepareds.Put(seen)
+	clear(seen.attributes)
+	clear(seen.capacity)
+	for i := range reads.Fields {
+		f := &reads.Fields[i]
+		if f.Kind == "attributes" {
+			copyField(seen.attributes, device.Attributes, f, driver)
+		} else {
+			copyField(seen.capacity, device.Capacity, f, driver)
+		}
+	}
+	return p.guarded().DeviceMatches(ctx, cel.Device{
+		Driver: driver, AllowMultipleAllocations: p.shared(device), Attributes: seen.attributes, Capacity: seen.capacity,
+	})
+}
+
+// copyField copies a field if the device has it.
+func copyField[V any](to, from map[resourcev1.QualifiedName]V, f *Field, driver string) {
+	v, ok := find(from, f, driver)
+	switch {
+	case !ok:
+	case f.Domain == driver:
+		to[resourcev1.QualifiedName(f.Name)] = v
+	default:
+		to[resourcev1.QualifiedName(f.Domain+"/"+f.Name)] = v
+	}
 }
 
 func withoutShadowed[V any](driver string, m map[resourcev1.QualifiedName]V) map[resourcev1.QualifiedName]V {

@@ -155,7 +155,7 @@ func (b *Bench) evaluate(ctx context.Context, p *selector.Program) (evaluated, e
 	err := parallel(ctx, len(e.outcomes), func(i int) {
 		o := &e.outcomes[i]
 		s := b.subject(o.First)
-		ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device)
+		ok, cost, err := p.Evaluate(ctx, s.Driver, s.Device, b.convertible()[o.First])
 		o.Err, o.Cost, o.Result = err, cost, NoMatch
 		if err != nil {
 			o.Result = Failed
