@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -21,6 +23,8 @@ type Index struct {
 	// elsewhere are pods on nodes that are not in nodes, and nominated those that wait for room on a node
 	// that the scheduler has made for them, by the name of the node, and sorted by namespace and name.
 	elsewhere, nominated map[string][]*podInfo
+	// list is shared by the indexes that are made of this one for the same snapshot.
+	list *podList
 	// changed are nodes with other pods than in nodes, by their position there, if the index was made from
 	// another one that shares these.
 	changed map[int]*nodeInfo
@@ -58,6 +62,7 @@ type podInfo struct {
 // pointers in both is taken over; it may be nil, and the answers do not depend on it.
 func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	x := &Index{snapshot: s, rules: requestRulesOf(s), storage: newVolumeIndex(s, like)}
+	x.list = &podList{of: x}
 	if like != nil && like.rules != x.rules {
 		like = nil
 	}
@@ -73,6 +78,7 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 		return x
 	}
 	moved := x.placeOn(like, nodes)
+	defer x.list.follow(like.list)
 	left, joined := like.infosOf(gone), count.infosOf(come)
 	x.replace(left, joined)
 	x.neighbours = newNeighbours()
@@ -160,7 +166,7 @@ func takesRoom(pod *corev1.Pod) bool {
 }
 
 // each calls a function with each pod that runs, and the name of its node, and each that waits for room,
-// which is on none.
+// which is on none. Those on nodes come in the order of the nodes, others after them in any order.
 func (x *Index) each(yield func(pod *podInfo, node string)) {
 	if x == nil {
 		return
@@ -195,6 +201,46 @@ func (x *Index) info(pod *corev1.Pod) *podInfo {
 		return pods[at]
 	}
 	return nil
+}
+
+// podList is what is known of each pod of the snapshot of an index, in that order, or nil. Only questions
+// about pods on other nodes need it, so it is made when it is first asked for.
+type podList struct {
+	of   *Index
+	once sync.Once
+	made atomic.Bool
+	pods []*podInfo
+}
+
+func (l *podList) get() []*podInfo {
+	l.once.Do(func() { l.make(nil, nil) })
+	return l.pods
+}
+
+// follow makes the list of that of another index, if that was made: then the questions are of that kind.
+func (l *podList) follow(like *podList) {
+	if like.made.Load() {
+		l.once.Do(func() { l.make(like.of.snapshot.Objects().Pods, like.pods) })
+	}
+}
+
+// make takes over what is known of pods that are the same pointers in another list.
+func (l *podList) make(before []*corev1.Pod, known []*podInfo) {
+	pods := l.of.snapshot.Objects().Pods
+	l.pods = make([]*podInfo, len(pods))
+	at := 0
+	for i, pod := range pods {
+		for at < len(before) && before[at] != pod && byName(before[at], pod) < 0 {
+			at++
+		}
+		if at < len(before) && before[at] == pod {
+			l.pods[i] = known[at]
+			at++
+		} else {
+			l.pods[i] = l.of.info(pod)
+		}
+	}
+	l.made.Store(true)
 }
 
 func (x *Index) infosOf(pods []*corev1.Pod) []*podInfo {

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +11,8 @@ import (
 // neighbours is what all questions to an index share that look at pods on other nodes. It is found out when
 // it is first needed: most pods have no rules about others.
 type neighbours struct {
-	// base is that of an index with fewer pods, or nil; added are the pods that the other has not.
+	// base is that of an index with fewer pods, or nil; added are the pods that the other has not. Where
+	// others have ended, base is nil, and added are all that the snapshot does not have on their nodes.
 	base  *neighbours
 	added []placed
 
@@ -30,6 +32,13 @@ func newNeighbours() *neighbours { return &neighbours{repellers: &repellers{}, g
 func (n *neighbours) without(gone []*podInfo) *neighbours {
 	out := n.next(gone, nil)
 	out.groups = n.groups
+	for m := n; m != nil; m = m.base {
+		for _, p := range m.added {
+			if !slices.Contains(gone, p.pod) {
+				out.added = append(out.added, p)
+			}
+		}
+	}
 	return out
 }
 
@@ -62,16 +71,26 @@ func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
 
 // eachPlaced calls a function with each pod on a node, and the name of the node, in all namespaces that are
 // wanted, and with other pods, whose node is not known. It asks whether a namespace is wanted before it comes
-// to pods there, which may be many times.
+// to the pods there, which may be several times.
 func (x *Index) eachPlaced(wanted func(namespace string) bool, yield func(pod *podInfo, node string)) {
-	namespace, first, want := "", true, false
-	x.each(func(pod *podInfo, node string) {
-		if first || pod.Namespace != namespace {
-			first, namespace = false, pod.Namespace
-			want = wanted(namespace)
+	pods, known := x.snapshot.Objects().Pods, x.list.get()
+	for i := 0; i < len(pods); {
+		namespace := pods[i].Namespace
+		end := i + sort.Search(len(pods)-i, func(k int) bool { return pods[i+k].Namespace != namespace })
+		if wanted(namespace) {
+			for _, pod := range known[i:end] {
+				if pod != nil && !x.isGone(pod.Pod) {
+					yield(pod, pod.Spec.NodeName)
+				}
+			}
 		}
-		if want {
-			yield(pod, node)
+		i = end
+	}
+	for n := x.neighbours; n != nil; n = n.base {
+		for _, p := range n.added {
+			if wanted(p.pod.Namespace) {
+				yield(p.pod, p.node.Name)
+			}
 		}
-	})
+	}
 }

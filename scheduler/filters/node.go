@@ -20,6 +20,9 @@ type nodeMemo struct {
 	sum    Filled
 	likes  sync.Once
 	liking []*podInfo
+
+	repels    sync.Once
+	repellent []placed
 }
 
 // Len returns the number of nodes.

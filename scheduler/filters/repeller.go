@@ -44,21 +44,34 @@ func (n *neighbours) repelling(x *Index, except ...placed) []*repeller {
 	return n.repellers.all
 }
 
-// repellent are the pods on nodes that have anti-affinity, sorted by namespace and name.
+// repellent are the pods on nodes that have anti-affinity.
 func (x *Index) repellent() []placed {
 	var out []placed
-	x.each(func(pod *podInfo, node string) {
-		if node == "" || len(antiAffinityTerms(pod.Pod)) == 0 {
-			return
+	for i := range x.nodes {
+		out = append(out, x.at(i).repellent()...)
+	}
+	if x.snapshot.NodesAssumed() {
+		for _, pods := range x.elsewhere {
+			for _, pod := range pods {
+				if len(antiAffinityTerms(pod.Pod)) > 0 {
+					out = append(out, placed{pod, nil})
+				}
+			}
 		}
-		if n := x.node(node); n != nil {
-			out = append(out, placed{pod, n.Node})
-		} else if x.snapshot.NodesAssumed() {
-			out = append(out, placed{pod, nil})
+	}
+	return out
+}
+
+// repellent are the pods on the node that have anti-affinity.
+func (n *nodeInfo) repellent() []placed {
+	n.memo.repels.Do(func() {
+		for _, pod := range n.pods {
+			if len(antiAffinityTerms(pod.Pod)) > 0 {
+				n.memo.repellent = append(n.memo.repellent, placed{pod, n.Node})
+			}
 		}
 	})
-	slices.SortFunc(out, func(a, b placed) int { return byName(a.pod.Pod, b.pod.Pod) })
-	return out
+	return n.memo.repellent
 }
 
 // repellersOf puts pods together that have the same terms.
