@@ -104,7 +104,7 @@ func absentField(d *diagnosis, u use) Finding {
 	}
 	if n := breaks(d, u.field); n > 0 {
 		f.Severity = SeverityError
-		f.Message += fmt.Sprintf(" The evaluation fails on %s, and one failure makes the scheduler give up the whole claim.", Count(n))
+		f.Message += fmt.Sprintf(" The evaluation fails on %s, and one failure makes the scheduler give up the whole claim.", DeviceCount(n))
 		if len(f.Suggestions) == 0 && f.Code != CodeIsAttribute && f.Code != CodeIsCapacity {
 			f.Suggestions = d.robust(d.trial.Expression)
 		}

@@ -170,8 +170,8 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// Count writes a number of devices.
-func Count(n int) string {
+// DeviceCount writes a number of devices, "3 devices".
+func DeviceCount(n int) string {
 	if n == 1 {
 		return "1 device"
 	}

@@ -50,7 +50,7 @@ func missingField(d *diagnosis, g gap) Finding {
 		have = "does not have"
 	}
 	f.Message = fmt.Sprintf("It fails on %s that %s the %s %s of domain %s, as device %s.",
-		Count(g.devices), have, what, selector.Quote(g.field.Name), selector.Quote(g.field.Domain), d.device(g.first))
+		DeviceCount(g.devices), have, what, selector.Quote(g.field.Name), selector.Quote(g.field.Domain), d.device(g.first))
 	if driver := foreign(d.inv, g); driver != "" {
 		f.Message += fmt.Sprintf(" Devices of other drivers than %s do not have it. One failure makes the scheduler give up a claim; that cannot happen behind a class that lets only devices of %s through.", driver, driver)
 	} else {
@@ -115,7 +115,7 @@ func explained(d *diagnosis, o *Outcome) bool {
 
 func otherFailure(d *diagnosis, text string, count, first int) Finding {
 	f := Finding{Code: CodeRuntime, Severity: SeverityError}
-	on := fmt.Sprintf("on %s, as device %s", Count(count), d.device(first))
+	on := fmt.Sprintf("on %s, as device %s", DeviceCount(count), d.device(first))
 	switch {
 	case strings.Contains(text, "actual cost limit exceeded"):
 		f.Code = CodeCost
@@ -190,10 +190,10 @@ func results(d *diagnosis, found []Finding) []Finding {
 	case t.Total() == 0:
 	case t.Matched == t.Total() && t.Total() > 1:
 		f := Finding{Code: CodeEverything, Severity: SeverityNote}
-		f.Message = fmt.Sprintf("It matches all %s.", Count(t.Total()))
+		f.Message = fmt.Sprintf("It matches all %s.", DeviceCount(t.Total()))
 		r := d.bench.cache.Selector(t.Expression).Reads()
 		if len(r.Fields) == 0 && !r.Everything && !d.reads("driver", "allowMultipleAllocations") {
-			f.Message = fmt.Sprintf("It matches all %s, because it looks at nothing of the device.", Count(t.Total()))
+			f.Message = fmt.Sprintf("It matches all %s, because it looks at nothing of the device.", DeviceCount(t.Total()))
 		}
 		out = append(out, f)
 	case t.Matched == 0 && t.Failed < t.Total() && !slices.ContainsFunc(found, worse):

@@ -31,7 +31,7 @@ func (c *Completer) keys(p *place) []Item {
 		for _, domain := range c.inv.Domains(path.steps[1].name) {
 			of := c.of(path.steps[1].name, domain)
 			item := Item{Label: domain, Insert: p.literal(domain) + closing, Kind: DomainKind, Devices: of[0].Total()}
-			item.Help = fmt.Sprintf("%s of %s", someNames(of), bench.Count(item.Devices))
+			item.Help = fmt.Sprintf("%s of %s", someNames(of), bench.DeviceCount(item.Devices))
 			items = append(items, item)
 		}
 		return byDevices(items)
@@ -117,7 +117,7 @@ func (c *Completer) valuesOf(path chain, p *place) []Item {
 		var items []Item
 		for _, driver := range slices.Sorted(maps.Keys(c.inv.Drivers)) {
 			n := c.inv.Drivers[driver]
-			items = append(items, Item{Label: driver, Insert: p.literal(driver), Kind: ValueKind, Devices: n, Help: bench.Count(n)})
+			items = append(items, Item{Label: driver, Insert: p.literal(driver), Kind: ValueKind, Devices: n, Help: bench.DeviceCount(n)})
 		}
 		return byDevices(items)
 	}
@@ -149,7 +149,7 @@ var version = regexp.MustCompile(`^semver\((".*")\)$`)
 // or semver as one.
 func (c *Completer) value(value string, info *bench.FieldInfo, p *place) (Item, bool) {
 	n := info.Values[value]
-	item := Item{Label: value, Insert: value, Kind: ValueKind, Devices: n, Help: "of " + bench.Count(n)}
+	item := Item{Label: value, Insert: value, Kind: ValueKind, Devices: n, Help: "of " + bench.DeviceCount(n)}
 	quantity := info.Field.Kind == "capacity"
 	switch {
 	case quantity && p.quote == "":
@@ -234,7 +234,7 @@ func describe(f *bench.FieldInfo) string {
 	if kind == "" {
 		kind = "of several types"
 	}
-	text := fmt.Sprintf("%s on %s: %s", kind, bench.Count(f.Total()), strings.Join(f.Common(some), ", "))
+	text := fmt.Sprintf("%s on %s: %s", kind, bench.DeviceCount(f.Total()), strings.Join(f.Common(some), ", "))
 	if len(f.Values) > some {
 		text += ", …"
 	}

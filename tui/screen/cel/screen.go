@@ -48,7 +48,7 @@ func (s *Screen) State() screen.State {
 		state.Selection = screen.DeviceRef(id)
 	}
 	if s.tried.lab != nil {
-		state.Status = bench.Count(len(s.tried.lab.devices))
+		state.Status = bench.DeviceCount(len(s.tried.lab.devices))
 		if s.list.words != "" && s.list.rows != nil {
 			state.Status = fmt.Sprintf("%d of %s", s.list.rows.Len(), state.Status)
 		}

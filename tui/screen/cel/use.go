@@ -109,13 +109,13 @@ func used(ctx context.Context, w *screen.World, at source, expression string) (u
 		return u, fmt.Errorf("%s does not exist any more", at.String())
 	}
 	var err error
-	if u.own, err = question.ClaimObject(ctx, cluster, claim, question.Options{}); err != nil {
+	if u.own, err = question.ClaimObject(ctx, cluster, claim, question.Options{ReasonOnly: true}); err != nil {
 		return u, err
 	}
 	if err := at.put(&claim.Spec, expression); err != nil {
 		return u, err
 	}
-	u.with, err = question.ClaimObject(ctx, cluster, claim, question.Options{})
+	u.with, err = question.ClaimObject(ctx, cluster, claim, question.Options{ReasonOnly: true})
 	return u, err
 }
 

@@ -63,7 +63,7 @@ func (t *trying) title(w *screen.World, text string) styled.Line {
 	case t.lab == nil || a == nil:
 		add(styled.Dim, "reading devices …")
 	case strings.TrimSpace(text) == "":
-		add(styled.Dim, "none yet; "+bench.Count(len(t.lab.devices)))
+		add(styled.Dim, "none yet; "+bench.DeviceCount(len(t.lab.devices)))
 	case a.text != text:
 		add(styled.Dim, "…")
 	case a.trial.Check.Scheduler != nil:
@@ -180,7 +180,7 @@ func findingLines(f *bench.Finding, key, taken string, width, height int) []styl
 }
 
 func insteadLines(head styled.Line, suggestion *bench.Suggestion, width int) []styled.Line {
-	effect := fmt.Sprintf("  %s: %s", inspect.Sanitize(suggestion.Effect), bench.Count(suggestion.Matched))
+	effect := fmt.Sprintf("  %s: %s", inspect.Sanitize(suggestion.Effect), bench.DeviceCount(suggestion.Matched))
 	return fold(append(append(head, paint(suggestion.Expression)...), styled.Span{Text: effect, Role: styled.Dim}), width)
 }
 
@@ -294,7 +294,7 @@ func (s *Screen) Plain(w *screen.World, _ int) string {
 		return "no devices are known"
 	}
 	lines := []string{
-		fmt.Sprintf("What selectors can ask for on %s. Test one with: kubectl dra cel EXPRESSION", bench.Count(len(s.tried.lab.devices))), "",
+		fmt.Sprintf("What selectors can ask for on %s. Test one with: kubectl dra cel EXPRESSION", bench.DeviceCount(len(s.tried.lab.devices))), "",
 	}
 	for _, f := range s.tried.lab.bench.Inventory().Fields() {
 		const some = 4
@@ -307,7 +307,7 @@ func (s *Screen) Plain(w *screen.World, _ int) string {
 			text += ", …"
 		}
 		line := styled.Line{{Text: inspect.Sanitize(f.Field.Expression()), Role: styled.Name}}
-		lines = append(lines, w.Theme.PaintLine(styled.Line{line[0], {Text: fmt.Sprintf("  %s on %s: ", kind, bench.Count(f.Total())), Role: styled.Dim}, {Text: inspect.Sanitize(text), Role: styled.Literal}}))
+		lines = append(lines, w.Theme.PaintLine(styled.Line{line[0], {Text: fmt.Sprintf("  %s on %s: ", kind, bench.DeviceCount(f.Total())), Role: styled.Dim}, {Text: inspect.Sanitize(text), Role: styled.Literal}}))
 	}
 	return strings.Join(lines, "\n")
 }
