@@ -102,7 +102,7 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 		lenientCapacity:      before37,
 		allIsWhatIsLeft:      before37,
 		sharesNeedCapacity:   before37,
-		sharesDrawNothing:    !sharesDraw.In(r),
+		sharesDrawNothing:    !sharesDraw.In(r) && !r.AnyPatch,
 		countersByPoolName:   !countersByPool.In(r),
 		allCrashesOnCounters: !allCounts.In(r),
 		configPerRequest:     before37,

@@ -24,7 +24,12 @@ var newestPatch = map[int]int{34: 13, 35: 10, 36: 6, 37: 2}
 
 // Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler and of
 // controllers, so they can decide differently.
-type Release struct{ Minor, Patch int }
+type Release struct {
+	Minor, Patch int
+	// AnyPatch says that the patch is not known: Patch is the first, and where a later one is stricter, its
+	// rules may hold as well.
+	AnyPatch bool
+}
 
 // Before reports whether the release is older than 1.minor.patch.
 func (r Release) Before(minor, patch int) bool {
@@ -87,11 +92,13 @@ func releaseOf(c *Config) Release {
 		r.Patch = LatestPatch
 		return r
 	}
+	_, err := version.ParseSemantic(c.ServerVersion)
+	r.AnyPatch = err != nil
 	v, err := version.Parse(c.ServerVersion)
 	if err != nil || v.Major() != 1 || v.Minor() >= 1000 || v.Patch() >= math.MaxInt32 {
 		return r
 	}
-	r = Release{Minor: int(v.Minor()), Patch: int(v.Patch())}
+	r.Minor, r.Patch = int(v.Minor()), int(v.Patch())
 	// Kubernetes tags 1.37.1-rc.0 when 1.37.0 is out, before anything is fixed. Distributions have other
 	// words.
 	stage, _, _ := strings.Cut(v.PreRelease(), ".")
@@ -99,13 +106,6 @@ func releaseOf(c *Config) Release {
 		r.Patch--
 	}
 	return r
-}
-
-// PatchUnknown reports whether the objects are those of a server that does not say of which patch release it
-// is.
-func (s *Snapshot) PatchUnknown() bool {
-	_, err := version.ParseSemantic(s.config.ServerVersion)
-	return s.config.ServerVersion != "" && err != nil
 }
 
 // Release returns the release of Kubernetes by whose rules the scheduler decides. It may be one that is not

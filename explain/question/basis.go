@@ -22,7 +22,7 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	release := s.Release()
 	if b.Version == "" || release != release.Modelled() {
 		b.Version = release.Modelled().String()
-	} else if s.PatchUnknown() {
+	} else if release.AnyPatch {
 		b.Version = release.String()
 		b.Remarks = append(b.Remarks, fmt.Sprintf(
 			"the patch release of the server is not known; this is decided by the rules of %s, and later patches differ", release))
