@@ -151,10 +151,6 @@ func TestNext(t *testing.T) {
 			for range q.IntN(4) {
 				q.change()
 			}
-			if q.IntN(15) == 0 {
-				gate := inspect.Gates()[q.IntN(len(inspect.Gates()))]
-				config.Features = config.Features.With(map[inspect.Gate]bool{gate: q.IntN(2) == 0})
-			}
 			config.Revision++
 			// What New sorts in place must not be what the Snapshot before holds.
 			fresh := q.Objects
@@ -165,6 +161,10 @@ func TestNext(t *testing.T) {
 			before := answers(s)
 			var next *inspect.Snapshot
 			if q.IntN(3) > 0 {
+				if q.IntN(15) == 0 {
+					gate := inspect.Gates()[q.IntN(len(inspect.Gates()))]
+					config.Features = config.Features.With(map[inspect.Gate]bool{gate: q.IntN(2) == 0})
+				}
 				next = s.Next(q.Objects, config)
 			} else {
 				next, fresh = q.place(s, fresh)
