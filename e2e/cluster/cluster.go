@@ -232,6 +232,9 @@ func (c *Cluster) stop(t testing.TB) {
 		} else {
 			p.stop(5 * time.Second)
 		}
+		if s := p.cmd.ProcessState; s != nil {
+			t.Logf("%s took %v of CPU", p.name, (s.UserTime() + s.SystemTime()).Round(100*time.Millisecond))
+		}
 	}
 }
 

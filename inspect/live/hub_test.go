@@ -35,6 +35,8 @@ type hub struct {
 	lists    map[string]int
 	// streams counts the watches that were to begin with all objects.
 	streams int
+	// hangUp closes all connections.
+	hangUp func()
 }
 
 type watcher struct {
@@ -53,6 +55,7 @@ func newHub(t *testing.T) (*hub, *rest.Config) {
 		watchers: map[*watcher]bool{}, lists: map[string]int{}, revision: 100,
 	}
 	server := httptest.NewServer(h)
+	h.hangUp = server.CloseClientConnections
 	t.Cleanup(func() {
 		h.cut()
 		server.CloseClientConnections()
