@@ -67,7 +67,7 @@ $(GOLANGCI_LINT):
 
 .PHONY: e2e
 e2e: ## run the plugin against a real control plane (builds one: minutes the first time)
-	cd e2e && $(GO) test -count=1 -timeout 60m -parallel 4 ./...
+	cd e2e && $(GO) test -count=1 -timeout 60m -parallel 6 ./...
 
 .PHONY: demo
 demo: ## explain one claim of the embedded demo cluster

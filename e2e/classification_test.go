@@ -193,6 +193,7 @@ func (a *asker) headersOf(t *testing.T, r *flowcontrol.Request) (schema, level s
 // beside those of Kubernetes. It also compares what the plugin says with --verify, whose question is another
 // one.
 func TestClassification(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true})
 	client := c.Client().FlowcontrolV1()
 	random := rand.New(rand.NewPCG(16, 37))
@@ -302,6 +303,7 @@ func testVerify(t *testing.T, c *cluster.Cluster) {
 
 // TestVerifyWithoutPermission: who may not impersonate is told so, and gets the answer all the same.
 func TestVerifyWithoutPermission(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"reader"}})
 	permit(t, c, "reader", rbacv1.PolicyRule{APIGroups: []string{"flowcontrol.apiserver.k8s.io"}, Resources: []string{"*"}, Verbs: []string{"list"}})
 	result := c.Plugin(t, "reader", "explain", "request", "--verify", "--as", "jane", "--verb", "list", "--resource", "pods")
@@ -312,6 +314,7 @@ func TestVerifyWithoutPermission(t *testing.T) {
 
 // TestQueues: 100 flows of one request each wait in queues of their hands.
 func TestQueues(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, ServerFlags: []string{"--max-requests-inflight=30", "--max-mutating-requests-inflight=12", "--request-timeout=1h"}})
 	c.ApplyText(t, levelYAML("mice", "nominalConcurrencyShares: 25, borrowingLimitPercent: 0, limitResponse: {type: Queue, queuing: {queues: 64, handSize: 6, queueLengthLimit: 10}}")+`---
 apiVersion: flowcontrol.apiserver.k8s.io/v1

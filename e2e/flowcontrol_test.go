@@ -285,6 +285,7 @@ func TestPriorityLevelLimits(t *testing.T) {
 // TestDeletedLevels deletes levels of which the server still serves a request: until that ends, it counts
 // their shares and has other limits than those of the objects, which is told.
 func TestDeletedLevels(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"leaving"},
 		ServerFlags: []string{"--max-requests-inflight=60", "--max-mutating-requests-inflight=40", "--request-timeout=1h"}})
 	c.ApplyText(t, levelYAML("leaving", "nominalConcurrencyShares: 245, "+queue)+schemaYAML("leaving"))

@@ -19,12 +19,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds, and KUBECTL_DRA_E2E_SEED what
 // is random.
 const (
-	fightRounds  = 20
 	fightDevices = 20
 	fightPods    = 50
 	fightRuns    = 8
@@ -32,9 +32,9 @@ const (
 	// fightKill is the time within which half of the runs are killed: a run that meets nobody takes a
 	// little longer.
 	fightKill = fightSettle + 1500*time.Millisecond
-	// fightForged is how many rounds one has in which announcements are forged and some views are partial;
-	// KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a while.
-	fightForged  = 10
+	// fightForged is how many rounds one has in which announcements are forged and some views are partial, the
+	// last of them; KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a while.
+	fightForged  = 5
 	fightPatient = 3 * fightSettle
 	// fightStall is what the machine may stand still in a round, or the API server take for a write: allocate
 	// promises that a device gets no second holder only where the scheduler writes within fightSettle what it
@@ -47,7 +47,7 @@ const (
 // for each claim whose process was killed no claim may be half-written, and whatever is not allocated can
 // be.
 func TestFight(t *testing.T) {
-	rounds := fightRounds
+	rounds := effort.Of(20, 5)
 	if text := os.Getenv("KUBECTL_DRA_E2E_ROUNDS"); text != "" {
 		var err error
 		if rounds, err = strconv.Atoi(text); err != nil {

@@ -57,6 +57,7 @@ func TestTop(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no program script(1) to get a pseudo terminal from")
 	}
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true})
 	c.AddNode(t, "n1", nil)
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2))
