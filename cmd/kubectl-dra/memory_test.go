@@ -133,7 +133,7 @@ func (h hostile) file(t *testing.T) string {
 // or takes long.
 func TestMemoryOfHostileFiles(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(hostiles)) {
-		if i%effort.Of(1, 16) > 0 {
+		if i%effort.InFull(1, 16) > 0 {
 			continue
 		}
 		input := hostiles[name]

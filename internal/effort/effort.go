@@ -1,8 +1,6 @@
 package effort
 
-import (
-	"os"
-)
+import "os"
 
 // Variable is the environment variable that asks for the full run, when it is "all", and for the one of a
 // change, when it is "more". The go command notices that a test reads it, so results of one run are never
@@ -12,7 +10,8 @@ const Variable = "KUBECTL_DRA_TESTS"
 // times is how much larger the run of a change is than the usual one.
 const times = 4
 
-// Full reports whether this is the full run.
+// Full reports whether this is the full run. What repeats one thing over many inputs, fields or commands, and
+// is no comparison of random problems, is larger in that only: a change is asked about the usual part of it.
 func Full() bool { return os.Getenv(Variable) == "all" }
 
 // Usual reports whether this is the usual run.
@@ -31,4 +30,12 @@ func Of(full, usual int) int {
 		return max(full, (usual+times-1)/times)
 	}
 	return min(full, times*usual)
+}
+
+// InFull returns how many there are to be in the full run, or in every other one.
+func InFull(full, otherwise int) int {
+	if Full() {
+		return full
+	}
+	return otherwise
 }

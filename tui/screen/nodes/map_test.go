@@ -421,7 +421,7 @@ func TestNoTextReachesTheMap(t *testing.T) {
 		return objects
 	}, poison.Text)
 	for i, world := range worlds {
-		if i%effort.Of(1, 6) != 0 {
+		if i%effort.InFull(1, 6) != 0 {
 			continue
 		}
 		size := [][2]int{{60, 15}, {120, 35}, {300, 60}}[i%3]

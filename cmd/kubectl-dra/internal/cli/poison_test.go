@@ -163,9 +163,9 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		}
 		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"}, []string{"diff", plain, "-o", "markdown"})
 		for n, args := range commands {
-			every := effort.Of(1, 96)
+			every := effort.InFull(1, 96)
 			if args[0] == "plan" { // which takes seconds each
-				every = effort.Of(4, 96)
+				every = effort.InFull(4, 96)
 			}
 			if (n+i)%every == 0 {
 				runOn(t, path, args...)
@@ -183,7 +183,7 @@ func TestFullObjects(t *testing.T) {
 			full := func() any { o := k.New(); poison.Fill(o); return o }
 			one := len(poison.Strings(full()))
 			for i := range one + 1 {
-				if i < one && i%effort.Of(1, 80) != 0 {
+				if i < one && i%effort.InFull(1, 80) != 0 {
 					continue
 				}
 				object := full()
@@ -212,7 +212,7 @@ func TestNoNumberHangs(t *testing.T) {
 		tried += n
 		for i := range n {
 			for j, number := range poison.Numbers() {
-				if j > 0 && (i+j)%effort.Of(1, 64) != 0 {
+				if j > 0 && (i+j)%effort.InFull(1, 64) != 0 {
 					continue
 				}
 				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+poison.Marker+`"`, i, `"`+number+`"`) })
@@ -251,7 +251,7 @@ func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []by
 		runOn(t, path, "get", "extended", "-o", "wide")
 	}
 	runOn(t, path, "explain", "-f", path, "-v")
-	if !effort.Usual() {
+	if effort.Full() {
 		runOn(t, path, "get", view, "-A", "-o", "wide")
 		runOn(t, path, "top", "--once")
 		runOn(t, path, "allocate", "claim", "x", "-n", "x")

@@ -40,7 +40,7 @@ func TestBlocks(t *testing.T) {
 		})
 	}
 	t.Logf("%d commands of the program were run and %d only parsed, %d outputs compared", sum.run, sum.parsed, sum.compared)
-	if ran == wanted && (sum.run < effort.Of(60, 30) || sum.compared < 3) {
+	if ran == wanted && (sum.run < effort.InFull(60, 30) || sum.compared < 3) {
 		t.Errorf("only %d commands were run, and %d outputs compared: are blocks found?", sum.run, sum.compared)
 	}
 }
@@ -159,7 +159,7 @@ func (r *blockRunner) enough(s *statement) bool {
 		r.again = map[string]int{}
 	}
 	r.again[command]++
-	return (r.again[command]-1)%effort.Of(1, oneOf) > 0
+	return (r.again[command]-1)%effort.InFull(1, oneOf) > 0
 }
 
 // onlyParse checks that the commands can be given, by asking for help with them.
