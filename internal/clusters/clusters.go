@@ -52,14 +52,14 @@ func Each(t *testing.T, check func(t *testing.T, s *inspect.Snapshot)) {
 
 // All calls check with the clusters of Each, with those of every other scenario that has objects, and with
 // each of them when a driver is down, which publishes nothing any more though claims still hold its devices,
-// and when one of its pools is: in the usual run only the demo cluster and every fourth of the others.
+// and when one of its pools is: but for the full run only the demo cluster and every sixth of the others.
 func All(t *testing.T, check func(t *testing.T, s *inspect.Snapshot)) {
 	t.Helper()
 	n := 0
 	each := func(t *testing.T, s *inspect.Snapshot) {
 		t.Helper()
 		n++
-		sampled := n%effort.Of(1, 4) == 0
+		sampled := n%effort.InFull(1, 6) == 0
 		if sampled || n == 1 {
 			check(t, s)
 		}
