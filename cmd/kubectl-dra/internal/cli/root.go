@@ -126,7 +126,6 @@ func (p *program) commands() []*cobra.Command {
 		streams.OnlyReading(about.NewVersion(streams, reader, pluginVersion())),
 		about.NewCompletion(streams),
 		about.NewSchema(streams),
-		newMCP(streams, reader, p.clock),
 		newOptions(streams),
 	}
 }

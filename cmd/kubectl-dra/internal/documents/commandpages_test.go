@@ -35,7 +35,6 @@ var besides = map[string][]string{
 	"explain request":       {"priority.md", "API Priority and Fairness"},
 	"fit":                   {"explain.md#how-many-more-fit", "how it counts"},
 	"get":                   {"priority.md", "priority levels and FlowSchemas"},
-	"mcp":                   {"mcp.md", "use by assistants"},
 	"node":                  {"node.md", "where to run it, and what each part says"},
 	"plan":                  {"plan.md", "what each answer means"},
 	"record":                {"history.md", "the past: logs, moments, and what flipped a verdict"},
