@@ -117,7 +117,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.OnlyReading(fit.New(streams, reader, completer)),
 		cel.New(streams, reader, completer, ui.Lab),
 		streams.OnlyReading(get.New(streams, reader, completer)),
-		streams.OnlyReading(check.New(streams, reader, completer, clientVersion().GitVersion)),
+		streams.OnlyReading(check.New(streams, reader)),
 		streams.OnlyReading(plan.New(streams, reader, completer)),
 		streams.OnlyReading(node.New(streams, reader, completer)),
 		record.NewSnapshot(streams, connection, reader, p.memory),

@@ -157,7 +157,7 @@ func unindented(paragraph string) string {
 }
 
 var (
-	flagInText = regexp.MustCompile(`(^|[\s(])(--?[a-zA-Z][-a-z]*(?:=[^\s,.;)]+| (?:[A-Z]+|yaml|json|sarif|jsonpath)\b)?)`)
+	flagInText = regexp.MustCompile(`(^|[\s(])(--?[a-zA-Z][-a-z]*(?:=[^\s,.;)]+| (?:[A-Z]+|yaml|json|jsonpath)\b)?)`)
 	pageInText = regexp.MustCompile(`\bdocs/([a-z]+\.md)\b`)
 )
 
