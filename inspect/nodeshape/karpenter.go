@@ -29,7 +29,6 @@ type instanceType struct {
 	Capacity         corev1.ResourceList `json:"capacity"`
 	Resources        corev1.ResourceList `json:"resources"`
 	Allocatable      corev1.ResourceList `json:"allocatable"`
-	Price            *float64            `json:"price"`
 	Offerings        []offering          `json:"offerings"`
 	ResourceSlices   []sliceTemplate     `json:"resourceSlices"`
 	DynamicResources struct {
@@ -39,10 +38,9 @@ type instanceType struct {
 
 // offering is where, and on what terms, an instance type can be bought.
 type offering struct {
-	CapacityType string   `json:"capacityType"`
-	Zone         string   `json:"zone"`
-	Price        *float64 `json:"price"`
-	Available    *bool    `json:"available"`
+	CapacityType string `json:"capacityType"`
+	Zone         string `json:"zone"`
+	Available    *bool  `json:"available"`
 }
 
 // sliceTemplate is a ResourceSlice of a node, which names neither the node nor what else is not known before.
@@ -79,12 +77,10 @@ type nodePool struct {
 type nodeOverlay struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Requirements    []requirement       `json:"requirements"`
-		Price           *string             `json:"price"`
-		PriceAdjustment *string             `json:"priceAdjustment"`
-		Capacity        corev1.ResourceList `json:"capacity"`
-		ResourceSlices  []sliceTemplate     `json:"resourceSlices"`
-		Weight          int                 `json:"weight"`
+		Requirements   []requirement       `json:"requirements"`
+		Capacity       corev1.ResourceList `json:"capacity"`
+		ResourceSlices []sliceTemplate     `json:"resourceSlices"`
+		Weight         int                 `json:"weight"`
 	} `json:"spec"`
 }
 
@@ -178,12 +174,7 @@ func (t *instanceType) shape(o offering, several bool) (*Shape, error) {
 	if len(node.Status.Capacity)+len(node.Status.Allocatable) == 0 {
 		return nil, fmt.Errorf("it has no capacity")
 	}
-	shape := &Shape{Name: name, Source: Karpenter, Node: node, Price: cmp.Or(o.Price, t.Price)}
-	if shape.Price != nil {
-		if err := checkPrice(name, *shape.Price); err != nil {
-			return nil, err
-		}
-	}
+	shape := &Shape{Name: name, Source: Karpenter, Node: node}
 	return shape, shape.addSlices(append(slices.Clone(t.ResourceSlices), t.DynamicResources.ResourceSliceTemplates...))
 }
 
@@ -245,9 +236,6 @@ func (f *file) overlay(s *Shape) error {
 		if !applies {
 			continue
 		}
-		if s.Price, err = adjusted(s.Price, spec.Price, spec.PriceAdjustment); err != nil {
-			return fmt.Errorf("NodeOverlay %s: %w", f.overlays[i].Metadata.Name, err)
-		}
 		for _, list := range []*corev1.ResourceList{&s.Node.Status.Capacity, &s.Node.Status.Allocatable} {
 			if len(*list) > 0 {
 				*list = maps.Clone(*list)
@@ -259,31 +247,6 @@ func (f *file) overlay(s *Shape) error {
 		}
 	}
 	return nil
-}
-
-// adjusted is a price after an overlay.
-func adjusted(price *float64, instead, adjustment *string) (*float64, error) {
-	switch {
-	case instead != nil:
-		value, err := strconv.ParseFloat(*instead, 64)
-		if err != nil {
-			return nil, fmt.Errorf("price %q is no number", *instead)
-		}
-		return &value, checkPrice("the overlay", value)
-	case adjustment == nil || price == nil:
-		return price, nil
-	}
-	text, percent := strings.CutSuffix(*adjustment, "%")
-	by, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, fmt.Errorf("priceAdjustment %q is no number", *adjustment)
-	}
-	value := *price + by
-	if percent {
-		value = *price * (1 + by/100)
-	}
-	value = max(0, value)
-	return &value, checkPrice("the overlay", value)
 }
 
 // holds reports whether labels meet all requirements.

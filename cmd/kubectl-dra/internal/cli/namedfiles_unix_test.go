@@ -86,7 +86,6 @@ func TestNamedFilesEnd(t *testing.T) {
 		"path":                 {"explain", "claim", "train-0", "-n", "ml", "--demo", "-o", "jsonpath-file=FILE"},
 		"columns":              {"get", "nodes", "--demo", "-o", "custom-columns-file=FILE"},
 		"baseline":             {"check", "--demo", "--baseline", "FILE"},
-		"prices":               {"plan", "nodes", "pending", "--demo", "--prices", "FILE"},
 		"kubeconfig":           {"get", "claims", "--kubeconfig", "FILE"},
 		"flags of the kubelet": {"node", "cni", "--cni-conf-dir", t.TempDir(), "--kubelet-flags", "FILE"},
 	} {
