@@ -46,10 +46,9 @@ var besides = map[string][]string{
 // with.
 var (
 	notRun = map[string]string{
-		"completion":  "it changes the shell",
-		"node":        "most of it needs the kubelet of a node",
-		"node cni":    "it reads the files of a node",
-		"node device": "there has to be such hardware",
+		"completion": "it changes the shell",
+		"node":       "most of it needs the kubelet of a node",
+		"node cni":   "it reads the files of a node",
 	}
 	exits = map[string]string{
 		"plan": "1 where it depends on the nodes that kube-scheduler chooses", "plan make-room": "1 where not all could be tried", "plan nodes": "1 where not all could be tried",

@@ -44,7 +44,6 @@ func All() []Kind {
 		{Name: "DRAActorList", Types: []any{&fairness.DRAActorList{}}},
 		{Name: "NodeView", Types: []any{&nodeview.NodeView{}}},
 		{Name: "NodeNetwork", Types: []any{&nodeview.NodeNetwork{}}},
-		{Name: "Hardware", Types: []any{&nodeview.Hardware{}}},
 	}
 	for _, list := range []struct {
 		name string
