@@ -20,8 +20,6 @@ const (
 	// maxReaching is the most nodes of a shape that are tried for pods that reach beyond their nodes, each
 	// count by itself.
 	maxReaching = 8
-	// maxExplored is the number of pods up to which all choices of nodes are tried.
-	maxExplored = 64
 )
 
 // counter counts the nodes of one shape that make all pods fit.
@@ -31,7 +29,6 @@ type counter struct {
 	most   int // that may be added; with more nodes than pods one stays empty
 	may    int // the fewest with which all were placed in some run; 0 if they never were
 	waits  *corev1.Pod
-	crowd  *crowd
 	answer *explain.ShapeAnswer
 }
 
@@ -41,23 +38,14 @@ func (f *finder) count(ctx context.Context, shape int) (*explain.ShapeAnswer, er
 	c := &counter{finder: f, shape: shape, most: len(f.pods), answer: &explain.ShapeAnswer{
 		Name: s.Name, Source: string(s.Source), From: s.From, Devices: s.Devices(), Verdict: explain.ShapeUnknown, Assumes: s.Assumes,
 	}}
-	for _, most := range []int{f.max, s.Max} {
-		if most > 0 {
-			c.most = min(c.most, most)
-		}
+	if f.max > 0 {
+		c.most = min(c.most, f.max)
 	}
-	never := slices.IndexFunc(f.kinds, func(k *podKind) bool { return k.fits == 0 && !k.onFresh[shape] && !k.unsure && !k.ties() })
+	never := slices.IndexFunc(f.kinds, func(k *podKind) bool { return len(k.nodes) == 0 && !k.onFresh[shape] && !k.unsure && !k.ties() })
 	if never >= 0 {
 		return c.answer, c.fails(ctx, f.kinds[never].pods[0])
 	}
-	var err error
-	if f.local {
-		c.crowd, err = f.crowdOn(ctx, shape)
-	}
-	if err == nil {
-		err = c.fewest(ctx)
-	}
-	if err != nil {
+	if err := c.fewest(ctx); err != nil {
 		return nil, err
 	}
 	return c.answer, c.finish(ctx)
@@ -196,12 +184,6 @@ func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
 	}
 	if c.may == 0 || n < c.may {
 		c.may = n
-	}
-	if c.crowd.enough(n) {
-		return sure, nil
-	}
-	if len(c.pods) > maxExplored {
-		return unclear, nil
 	}
 	switch certain, depends, err := plan.Certain(ctx, t); {
 	case err != nil:

@@ -166,7 +166,8 @@ func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
 		f.out.Fits = len(rest.Waiting) == 0 && fit && !unseen
 		f.out.MayFit = len(rest.Waiting) == 0 && unseen
 	}
-	return f.narrow(ctx)
+	f.narrow(ctx)
+	return nil
 }
 
 // rank sorts the answers: those first that are certain to do, then those with the fewest nodes, then those
