@@ -45,7 +45,7 @@ type Result struct {
 // Gone is an object of a version of the API that no current release of Kubernetes serves.
 type Gone struct {
 	Object inspect.ObjectRef
-	Why    string // one line
+	Why    string // one line, which quotes the file: it is unsafe to print as it is
 }
 
 // Warning is one thing that the API server would refuse or drop.

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
@@ -194,11 +193,8 @@ func minorOf(text string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
-	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
-	if len(parts) >= 2 && parts[0] == "1" {
-		if minor, err := strconv.Atoi(parts[1]); err == nil && minor > 0 && minor < 1000 {
-			return minor, nil
-		}
+	if v, err := version.ParseGeneric(text); err == nil && v.Major() == 1 && v.Minor() > 0 && v.Minor() < 1000 {
+		return int(v.Minor()), nil //nolint:gosec // it is small
 	}
 	return 0, console.Usagef("--target is %q; it is a release such as 1.38", text)
 }
@@ -255,9 +251,7 @@ func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(given.Health) == 0 && len(given.Gone) == 0 { // that nothing is wrong with nothing must not turn a CI green
 		return nil, sources.NothingIn("check", o.files)
 	}
-	for _, gone := range given.Gone {
-		o.checkup.Gone = append(o.checkup.Gone, checkup.Gone{Object: gone.Object, Why: gone.Why})
-	}
+	o.checkup.Gone = given.Gone
 	return inspect.New(given.Objects, inspect.Config{
 		Revision: 1, Time: o.Reader.Clock(), Features: o.Reader.OfflineFeatures(given.Objects), Health: given.Health,
 	}), nil
