@@ -14,13 +14,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-const (
-	// maxSteps is the number of counts of a shape that are tried one after the other; more are halved.
-	maxSteps = 6
-	// maxReaching is the most nodes of a shape that are tried for pods that reach beyond their nodes, each
-	// count by itself.
-	maxReaching = 8
-)
+// maxSteps is the number of counts of a shape that are tried one after the other. For pods that reach beyond
+// their nodes no more are tried, and for others more are halved.
+const maxSteps = 8
 
 // counter counts the nodes of one shape that make all pods fit.
 type counter struct {
@@ -64,11 +60,7 @@ func (c *counter) fails(ctx context.Context, pod *corev1.Pod) error {
 // fewest finds the fewest nodes with which all pods are placed for certain. A few counts are tried one after
 // the other, and for pods that are tied to their nodes, to which more nodes do no harm, larger ones by halves.
 func (c *counter) fewest(ctx context.Context) error {
-	a, steps := c.answer, maxReaching
-	if c.local {
-		steps = maxSteps
-	}
-	steps = min(c.most, steps)
+	a, steps := c.answer, min(c.most, maxSteps)
 	low, high, lowRefuted := 0, -1, true // kube-scheduler does not place all as things are
 	try := func(n int) error {
 		state, err := c.attempt(ctx, n)
