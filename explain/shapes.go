@@ -18,9 +18,6 @@ type ShapePlan struct {
 	Unseen []string
 	// Shapes are the answers for each kind of node, the best first.
 	Shapes []ShapeAnswer
-	// Priced says that prices decide which is best. Currency is "" if it was not given.
-	Priced   bool
-	Currency string
 	// Untried says what was not tried, in sentences.
 	Untried []string
 	Partial []string
@@ -57,12 +54,6 @@ type ShapeAnswer struct {
 	Verdict ShapeVerdict
 	// Minimal says of ShapeFits that one node less was tried, and is not certain to do.
 	Minimal bool
-	// AtBest is the fewest nodes with which all can be placed by some choice of nodes. AtBestProven says that
-	// with one less they cannot.
-	AtBest       int
-	AtBestProven bool
-	// Price is that of all nodes for an hour. It is nil if that of one is not known.
-	Price *float64
 	// Pod is the pod that does not fit, if one is to blame, Code the first reason, and Why a sentence. For
 	// ShapeMayFit it is what it depends on.
 	Pod  Subject

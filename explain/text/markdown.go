@@ -479,14 +479,10 @@ func MarkdownShapes(d *markdown.Document, plan *explain.ShapePlan) {
 	headline(d, ShapeLines(plan, Options{Width: unwrapped}))
 	var rows [][]markdown.Inline
 	for _, a := range plan.Shapes {
-		price := ""
-		if a.Price != nil {
-			price = fmt.Sprintf("%.2f", *a.Price) + " " + plan.Currency
-		}
 		kind := markdown.Join(markdown.Text(fmt.Sprintf("%d ×", a.Count)), markdown.Code(a.Name))
-		rows = append(rows, []markdown.Inline{kind, markdown.Text(string(a.Verdict)), markdown.Text(price), markdown.Text(a.Why)})
+		rows = append(rows, []markdown.Inline{kind, markdown.Text(string(a.Verdict)), markdown.Text(a.Why)})
 	}
-	d.Table("Nodes to add:", []string{"Nodes", "Verdict", "Price for an hour", "Why"}, rows)
+	d.Table("Nodes to add:", []string{"Nodes", "Verdict", "Why"}, rows)
 	pendingList(d, "Waiting for what none of these nodes brings:", plan.Stuck)
 	d.List("Not tried:", markdown.Texts(plan.Untried))
 	MarkdownBasis(d, plan.Basis, plan.Partial)

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -23,7 +22,7 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 			fails = append(fails, a)
 		}
 	}
-	p.helping(plan, helps)
+	p.helping(helps)
 	p.failing(fails)
 	if len(plan.Stuck) > 0 {
 		p.title("Waiting for something else")
@@ -110,14 +109,14 @@ func proven(plan *explain.ShapePlan) bool {
 func countOf(a *explain.ShapeAnswer) string { return fmt.Sprintf("%d × %s", a.Count, a.Name) }
 
 // helping shows what does, or may do.
-func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) {
+func (p *page) helping(answers []*explain.ShapeAnswer) {
 	if len(answers) == 0 {
 		return
 	}
 	p.title("Nodes to add, the best first")
-	name, price := 0, 0
+	name := 0
 	for _, a := range answers {
-		name, price = max(name, styled.Width(countOf(a))), max(price, styled.Width(priceOf(plan, a)))
+		name = max(name, styled.Width(countOf(a)))
 	}
 	name = min(name, p.opts.Width/2)
 	for _, a := range answers {
@@ -125,27 +124,11 @@ func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) 
 		if a.Verdict == explain.ShapeMayFit {
 			sign = styled.Span{Text: "? ", Role: styled.Warn}
 		}
-		spans := []styled.Span{sign, span(styled.Name, pad(countOf(a), name)+"  ")}
-		if price > 0 {
-			spans = append(spans, span(styled.Plain, pad(priceOf(plan, a), price)+"  "))
-		}
-		spans = append(spans, span(styled.Dim, sourceOf(a)+": "), span(styled.Plain, howSure(a)))
-		p.add("  ", "      ", spans...)
+		p.add("  ", "      ", sign, span(styled.Name, pad(countOf(a), name)+"  "), span(styled.Dim, sourceOf(a)+": "), span(styled.Plain, howSure(a)))
 		if a.Assumes != "" {
 			p.add("      ", "      ", span(styled.Dim, "assumes "+a.Assumes))
 		}
 	}
-}
-
-// priceOf is what an answer costs.
-func priceOf(plan *explain.ShapePlan, a *explain.ShapeAnswer) string {
-	switch {
-	case !plan.Priced:
-		return ""
-	case a.Price == nil:
-		return "no price"
-	}
-	return strings.TrimSpace(fmt.Sprintf("%.2f %s", *a.Price, plan.Currency)) + "/h"
 }
 
 // sourceOf says where a kind of node is described.
@@ -161,25 +144,15 @@ func sourceOf(a *explain.ShapeAnswer) string {
 
 // howSure says what is certain about the number of nodes.
 func howSure(a *explain.ShapeAnswer) string {
-	var out []string
 	switch {
 	case a.Verdict == explain.ShapeMayFit:
-		out = append(out, a.Why)
+		return a.Why
 	case a.Minimal && a.Count > 1:
-		out = append(out, "the fewest with which all fit for certain")
+		return "the fewest with which all fit for certain"
 	case a.Count > 1:
-		out = append(out, "all fit for certain; fewer may do")
-	default:
-		out = append(out, "all fit for certain")
+		return "all fit for certain; fewer may do"
 	}
-	switch {
-	case a.AtBest >= a.Count:
-	case a.AtBest == 0:
-		out = append(out, "without any all fit if kube-scheduler chooses well")
-	default:
-		out = append(out, fmt.Sprintf("%d if it chooses well", a.AtBest))
-	}
-	return strings.Join(out, "; ")
+	return "all fit for certain"
 }
 
 // failing shows what does not do, and why: those together that fail for the same.

@@ -288,7 +288,7 @@ func (c *collector) skip(t *text, at extent, h head) {
 		raw := t.data[at.from:at.to]
 		c.warn(Warning{Source: where, Object: rawName(h.kind, raw), Path: "apiVersion", Message: reason})
 		if len(c.gone) < maxAllWarnings {
-			c.gone = append(c.gone, Gone{Source: where, Object: rawRef(h.kind, raw), Why: reason})
+			c.gone = append(c.gone, Gone{Object: rawRef(h.kind, raw), Why: reason})
 		}
 	}
 }
@@ -345,5 +345,5 @@ func (c *collector) result() *Result {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
 	c.failures.mark(health)
-	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Gone: c.gone, Health: health, Workloads: c.workloads, Events: c.events, Access: c.access, seen: c.seen}
+	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Gone: c.gone, Health: health, Workloads: c.workloads, Events: c.events, Access: c.access}
 }

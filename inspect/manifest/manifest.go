@@ -40,21 +40,12 @@ type Result struct {
 	// Files are what was read, in this order: the paths that were given, with the files in them in place of
 	// directories.
 	Files []string
-
-	seen map[identity]origin
-}
-
-// Place returns where an object was given, such as "claims.yaml:12", or "" if it was not. Of an object that
-// was given several times it is the last.
-func (r *Result) Place(resource inspect.Resource, namespace, name string) string {
-	return r.seen[identity{resource, namespace, name}].place
 }
 
 // Gone is an object of a version of the API that no current release of Kubernetes serves.
 type Gone struct {
-	Source string // file and line, such as "claims.yaml:12"
 	Object inspect.ObjectRef
-	Why    string // one line
+	Why    string // one line, which quotes the file: it is unsafe to print as it is
 }
 
 // Warning is one thing that the API server would refuse or drop.

@@ -29,7 +29,6 @@ type instanceType struct {
 	Capacity         corev1.ResourceList `json:"capacity"`
 	Resources        corev1.ResourceList `json:"resources"`
 	Allocatable      corev1.ResourceList `json:"allocatable"`
-	Price            *float64            `json:"price"`
 	Offerings        []offering          `json:"offerings"`
 	ResourceSlices   []sliceTemplate     `json:"resourceSlices"`
 	DynamicResources struct {
@@ -39,10 +38,9 @@ type instanceType struct {
 
 // offering is where, and on what terms, an instance type can be bought.
 type offering struct {
-	CapacityType string   `json:"capacityType"`
-	Zone         string   `json:"zone"`
-	Price        *float64 `json:"price"`
-	Available    *bool    `json:"available"`
+	CapacityType string `json:"capacityType"`
+	Zone         string `json:"zone"`
+	Available    *bool  `json:"available"`
 }
 
 // sliceTemplate is a ResourceSlice of a node, which names neither the node nor what else is not known before.
@@ -52,7 +50,7 @@ type sliceTemplate struct {
 	resourcev1.ResourceSliceSpec
 }
 
-// requirement is what a NodePool or NodeOverlay asks of nodes.
+// requirement is what a NodePool asks of nodes.
 type requirement struct {
 	Key      string   `json:"key"`
 	Operator string   `json:"operator"`
@@ -75,27 +73,11 @@ type nodePool struct {
 	} `json:"spec"`
 }
 
-// nodeOverlay is a NodeOverlay of Karpenter: what it says of instance types that the provider does not know.
-type nodeOverlay struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     struct {
-		Requirements    []requirement       `json:"requirements"`
-		Price           *string             `json:"price"`
-		PriceAdjustment *string             `json:"priceAdjustment"`
-		Capacity        corev1.ResourceList `json:"capacity"`
-		ResourceSlices  []sliceTemplate     `json:"resourceSlices"`
-		Weight          int                 `json:"weight"`
-	} `json:"spec"`
-}
-
 // ofTypes are the instance types, in each NodePool that takes them and as each offering.
 func (f *file) ofTypes() ([]Shape, error) {
-	if len(f.types) == 0 && len(f.pools)+len(f.overlays) > 0 {
-		return nil, fmt.Errorf("there are a NodePool or a NodeOverlay, but no instance types: give a list of them in the same file, under instanceTypes")
+	if len(f.types) == 0 && len(f.pools) > 0 {
+		return nil, fmt.Errorf("there is a NodePool, but no instance types: give a list of them in the same file, under instanceTypes")
 	}
-	slices.SortStableFunc(f.overlays, func(a, b nodeOverlay) int {
-		return cmp.Or(cmp.Compare(a.Spec.Weight, b.Spec.Weight), strings.Compare(b.Metadata.Name, a.Metadata.Name))
-	})
 	var out []Shape
 	for i := range f.types {
 		t := &f.types[i]
@@ -133,16 +115,13 @@ func (f *file) ofOffering(t *instanceType, o offering, several bool) ([]Shape, e
 		return nil, err
 	}
 	if len(f.pools) == 0 {
-		return []Shape{*shape}, f.overlay(shape)
+		return []Shape{*shape}, nil
 	}
 	var out []Shape
 	for i := range f.pools {
 		own := *shape
 		own.Node = shape.Node.DeepCopy()
 		takes, err := f.pools[i].take(&own)
-		if err == nil && takes {
-			err = f.overlay(&own)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -178,12 +157,7 @@ func (t *instanceType) shape(o offering, several bool) (*Shape, error) {
 	if len(node.Status.Capacity)+len(node.Status.Allocatable) == 0 {
 		return nil, fmt.Errorf("it has no capacity")
 	}
-	shape := &Shape{Name: name, Source: Karpenter, Node: node, Price: cmp.Or(o.Price, t.Price)}
-	if shape.Price != nil {
-		if err := checkPrice(name, *shape.Price); err != nil {
-			return nil, err
-		}
-	}
+	shape := &Shape{Name: name, Source: Karpenter, Node: node}
 	return shape, shape.addSlices(append(slices.Clone(t.ResourceSlices), t.DynamicResources.ResourceSliceTemplates...))
 }
 
@@ -232,58 +206,6 @@ func (p *nodePool) take(s *Shape) (bool, error) {
 		}
 	}
 	return holds(template.Spec.Requirements, s.Node.Labels)
-}
-
-// overlay makes the changes of NodeOverlays, those last that weigh most.
-func (f *file) overlay(s *Shape) error {
-	for i := range f.overlays {
-		spec := &f.overlays[i].Spec
-		applies, err := holds(spec.Requirements, s.Node.Labels)
-		if err != nil {
-			return fmt.Errorf("NodeOverlay %s: %w", f.overlays[i].Metadata.Name, err)
-		}
-		if !applies {
-			continue
-		}
-		if s.Price, err = adjusted(s.Price, spec.Price, spec.PriceAdjustment); err != nil {
-			return fmt.Errorf("NodeOverlay %s: %w", f.overlays[i].Metadata.Name, err)
-		}
-		for _, list := range []*corev1.ResourceList{&s.Node.Status.Capacity, &s.Node.Status.Allocatable} {
-			if len(*list) > 0 {
-				*list = maps.Clone(*list)
-				maps.Copy(*list, spec.Capacity)
-			}
-		}
-		if err := s.addSlices(spec.ResourceSlices); err != nil {
-			return fmt.Errorf("NodeOverlay %s: %w", f.overlays[i].Metadata.Name, err)
-		}
-	}
-	return nil
-}
-
-// adjusted is a price after an overlay.
-func adjusted(price *float64, instead, adjustment *string) (*float64, error) {
-	switch {
-	case instead != nil:
-		value, err := strconv.ParseFloat(*instead, 64)
-		if err != nil {
-			return nil, fmt.Errorf("price %q is no number", *instead)
-		}
-		return &value, checkPrice("the overlay", value)
-	case adjustment == nil || price == nil:
-		return price, nil
-	}
-	text, percent := strings.CutSuffix(*adjustment, "%")
-	by, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, fmt.Errorf("priceAdjustment %q is no number", *adjustment)
-	}
-	value := *price + by
-	if percent {
-		value = *price * (1 + by/100)
-	}
-	value = max(0, value)
-	return &value, checkPrice("the overlay", value)
 }
 
 // holds reports whether labels meet all requirements.

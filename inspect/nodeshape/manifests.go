@@ -8,8 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // manifests are the nodes of a file, with what comes with them.
@@ -26,7 +24,7 @@ func (m *manifests) shapes() ([]Shape, error) {
 		return nil, err
 	}
 	if len(m.nodes) == 0 {
-		return m.withoutNode()
+		return nil, errors.New("the file has ResourceSlices and no Node, whose CPU, memory and labels count too")
 	}
 	var out []Shape
 	given := 0
@@ -63,22 +61,4 @@ func (m *manifests) check() error {
 		}
 	}
 	return nil
-}
-
-// withoutNode is a node of which only the devices are described.
-func (m *manifests) withoutNode() ([]Shape, error) {
-	name := *m.slices[0].Spec.NodeName
-	for _, slice := range m.slices {
-		if *slice.Spec.NodeName != name {
-			return nil, errors.New("the ResourceSlices are of several nodes, none of which is in the file")
-		}
-	}
-	shape := Shape{Name: name, Source: Manifest, Unsure: true, Assumes: "that it has enough CPU and memory, and the labels that pods ask for: the file has no Node"}
-	shape.Company.Slices = m.slices
-	shape.Node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	shape.Node.Status.Allocatable = corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("1M"), corev1.ResourceMemory: resource.MustParse("1Pi"),
-		corev1.ResourceEphemeralStorage: resource.MustParse("1Pi"), corev1.ResourcePods: resource.MustParse("10k"),
-	}
-	return []Shape{shape}, nil
 }

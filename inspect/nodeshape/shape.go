@@ -27,14 +27,8 @@ type Shape struct {
 	Source Source
 	// From is the file that describes it, or how many nodes of the cluster are alike.
 	From string
-	// Price is what a node costs for an hour, if the source says so.
-	Price *float64
-	// Max is the most that there can be of it. 0 is no limit.
-	Max int
 	// Assumes says what is supposed about the node that the source does not tell. It is "" if nothing is.
-	// Unsure says that pods may not fit because of it.
 	Assumes string
-	Unsure  bool
 	// Node is the node as it would be. Its name is replaced for each that is added.
 	Node *corev1.Node
 	// Company are the slices of the node, how many volumes it attaches and, of a node that there is, the pods

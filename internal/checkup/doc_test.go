@@ -35,26 +35,16 @@ kubectl dra check                                # the cluster, all namespaces
 kubectl dra check -n ml --severity note -v       # one namespace, with evidence
 kubectl dra check --only PoolIncomplete,PoolInvalid
 kubectl dra check --from snapshot.pb.gz          # a snapshot of another cluster
-kubectl dra check -f deploy/ -o sarif            # the manifests of a driver, for its CI
+kubectl dra check -f deploy/                     # the manifests of a driver, for its CI
 kubectl dra check --baseline known.json          # only what is new since -o json printed known.json
 kubectl dra check --target 1.38                  # before an upgrade; for what the upgrade changes alone:
 kubectl dra check --target 1.38 --severity note --only VersionRemoved,OldVersionWritten,UpgradeGates,UpgradeVerdict
-kubectl dra check --watch gpu.example.com        # follow what a driver publishes while you test it
 kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: which pods it evicts, and when
 ` + "```" + `
 
 ## In the CI of a driver
 
-` + "`check -f`" + ` needs no cluster. On GitHub, this step shows the findings beside the lines of the manifests; ` + "`always()`" + ` is needed because the exit code is 3 if
-there are any:
-
-` + "```yaml" + `
-- run: kubectl-dra check -f deploy/ -o sarif > check.sarif
-- uses: github/codeql-action/upload-sarif@v4
-  if: always()
-  with:
-    sarif_file: check.sarif
-` + "```" + `
+` + "`check -f deploy/`" + ` needs no cluster, and ends with exit code 3 if something is found.
 
 ## All checks
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -34,17 +35,11 @@ type Options struct {
 	Files bool
 	// Gone are objects of the files that were left out, since no release serves their version of the API any
 	// more.
-	Gone []Gone
+	Gone []manifest.Gone
 	// Access, if not nil, is who may do what. Without it nothing is said of that.
 	Access *inspect.Access
 	// Cluster, if not nil, is one of the snapshot. What it knows already need not be found out again.
 	Cluster *scheduler.Cluster
-}
-
-// Gone is an object that was left out, and why. Why quotes the file: it is unsafe to print as it is.
-type Gone struct {
-	Object inspect.ObjectRef
-	Why    string
 }
 
 // Report is what was found.

@@ -99,7 +99,7 @@ var layers = []layer{
 	// A command knows what is shared and no other command; cli, which alone knows them, hands in what one
 	// needs of another.
 	{"cmd/kubectl-dra/internal/cli", slices.Concat(commands, []string{
-		"cmd/kubectl-dra/internal/cli/...", "cmd/kubectl-dra/internal/mcpserver", "cmd/kubectl-dra/internal/output/...",
+		"cmd/kubectl-dra/internal/cli/...", "cmd/kubectl-dra/internal/output/...",
 	})},
 	{"cmd/kubectl-dra/internal/cli/...", slices.Concat(commands, []string{
 		"cmd/kubectl-dra/internal/cli/shared/...", "cmd/kubectl-dra/internal/output/...",
@@ -193,12 +193,6 @@ var fences = []fence{
 		prefixes: []string{"github.com/containernetworking/cni"},
 		within:   []string{"inspect/node/cni"},
 		why:      "only one package reads network configurations",
-	},
-	{
-		prefixes: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"},
-		within:   []string{"cmd/kubectl-dra/internal/mcpserver"},
-		tests:    []string{"cmd/..."}, // which are clients
-		why:      "only one package speaks to assistants",
 	},
 	{
 		prefixes: []string{"github.com/invopop/jsonschema"},

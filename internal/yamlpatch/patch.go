@@ -26,21 +26,12 @@ type Result struct {
 	Text []byte
 	// Changed are the objects to which operations were applied, in the order of the text.
 	Changed []Object
-	// Rewritten says that a document could not be changed in place, so that its layout is another one now.
-	Rewritten bool
 }
 
 // Apply applies to each object in a text the operations that patch returns for it. Objects for which it
 // returns none stay as they are. Operations that replace what is not there add it.
 func Apply(text []byte, patch func(Object) []Operation) (*Result, error) {
 	out := &Result{}
-	if breaks := bytes.Count(text, []byte("\r\n")); breaks > 0 && breaks == bytes.Count(text, []byte("\n")) {
-		out, err := Apply(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), patch)
-		if err == nil {
-			out.Text = bytes.ReplaceAll(out.Text, []byte("\n"), []byte("\r\n"))
-		}
-		return out, err
-	}
 	for rest := text; len(rest) > 0; {
 		var chunk []byte
 		chunk, rest = cutDocument(rest)
@@ -62,7 +53,7 @@ func (r *Result) apply(chunk []byte, patch func(Object) []Operation) ([]byte, er
 	for i := 0; ; i++ {
 		roots := d.objects()
 		if i >= len(roots) {
-			return []byte(d.text()), nil
+			return []byte(d.text), nil
 		}
 		object := roots[i].Object
 		operations := patch(object)
@@ -71,11 +62,9 @@ func (r *Result) apply(chunk []byte, patch func(Object) []Operation) ([]byte, er
 		}
 		for _, op := range operations {
 			op.Path = roots[i].path + op.Path
-			var rewritten bool
-			if d, rewritten, err = d.apply(op); err != nil {
+			if d, err = d.apply(op); err != nil {
 				return nil, fmt.Errorf("changing %s %s: %w", object.Kind, object.Name, err)
 			}
-			r.Rewritten = r.Rewritten || rewritten
 		}
 		r.Changed = append(r.Changed, object)
 	}
@@ -83,7 +72,7 @@ func (r *Result) apply(chunk []byte, patch func(Object) []Operation) ([]byte, er
 
 // document is a parsed document with its text.
 type document struct {
-	lines    []string   // with their line breaks
+	text     string
 	node     *yaml.Node // the document
 	root     *yaml.Node // its value; nil if there is none
 	json     bool
@@ -91,10 +80,7 @@ type document struct {
 }
 
 func parse(text []byte) (*document, error) {
-	d := &document{lines: strings.SplitAfter(string(text), "\n"), json: isJSON(text)}
-	if last := len(d.lines) - 1; d.lines[last] == "" {
-		d.lines = d.lines[:last]
-	}
+	d := &document{text: string(text), json: isJSON(text)}
 	if d.json {
 		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" ")) // which YAML does not take for indentation
 	}
@@ -145,61 +131,50 @@ func objectOf(node *yaml.Node) (object Object, items yaml.Node) {
 	return Object{head.APIVersion, head.Kind, head.Metadata.Namespace, head.Metadata.Name}, head.Items
 }
 
-func (d *document) text() string { return strings.Join(d.lines, "") }
-
-// apply applies an operation. rewritten says that the layout could not be kept.
-func (d *document) apply(op Operation) (changed *document, rewritten bool, err error) {
-	path := d.locate(op.Path)
-	if path == nil {
-		return nil, false, fmt.Errorf("there is no %s", op.Path)
+// apply applies an operation.
+func (d *document) apply(op Operation) (*document, error) {
+	e := d.locate(op.Path)
+	if e == nil {
+		return nil, fmt.Errorf("there is no %s", op.Path)
 	}
-	e := &path[len(path)-1]
 	if op.Op == "replace" && e.value() == nil {
 		op.Op = "add"
 	}
 	before, err := d.value()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	want, err := patchedValue(before, op)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	var changed *document
 	check := func(text string, err error) bool {
 		if err == nil {
 			changed, err = parse([]byte(text))
 		}
 		return err == nil && changed.equals(want)
 	}
-	original := d.text()
-	if text, ok := d.splice(op, path); ok && check(text, nil) {
-		return changed, false, nil
-	}
-	if d.json {
-		same, _ := indentedJSON([]byte(compact(original)), original) // what is no JSON is not the same
-		patched, err := patchedJSON([]byte(original), op)
-		if err == nil && check(indentedJSON(patched, original)) {
-			return changed, same != original, nil
+	if op.Op != "remove" && e.value() != nil && (e.inMapping() || op.Op == "replace") {
+		if text, ok := d.replaceScalar(e.value(), op.Value); ok && check(text, nil) {
+			return changed, nil
 		}
-		return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errors.Join(errOdd, err))
 	}
-	same, _ := d.whole() // as above
-	if edit(op, e) {
-		openFlow(d.root)
+	switch {
+	case d.json:
+		var patched []byte
+		if patched, err = patchedJSON([]byte(d.text), op); err == nil && check(indentedJSON(patched, d.text)) {
+			return changed, nil
+		}
+	case edit(op, e):
 		if check(d.whole()) {
-			return changed, same != original, nil
+			return changed, nil
 		}
 		if dropComments(d.root); check(d.whole()) {
-			return changed, true, nil
+			return changed, nil
 		}
 	}
-	return nil, false, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errOdd)
-}
-
-func compact(text string) string {
-	var out bytes.Buffer
-	_ = json.Compact(&out, []byte(text)) // what was not compacted is left out
-	return out.String()
+	return nil, fmt.Errorf("%s of %s: %w", op.Op, op.Path, errors.Join(errOdd, err))
 }
 
 // errOdd says that a place is written in a way in which it cannot be changed.

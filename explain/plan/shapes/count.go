@@ -14,22 +14,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-const (
-	// maxSteps is the number of counts of a shape that are tried one after the other; more are halved.
-	maxSteps = 6
-	// maxReaching is the most nodes of a shape that are tried for pods that reach beyond their nodes, each
-	// count by itself.
-	maxReaching = 8
-	// maxExplored is the number of pods up to which all choices of nodes are tried.
-	maxExplored = 64
-)
+// maxSteps is the number of counts of a shape that are tried one after the other. For pods that reach beyond
+// their nodes no more are tried, and for others more are halved.
+const maxSteps = 8
 
 // counter counts the nodes of one shape that make all pods fit.
 type counter struct {
 	*finder
 	shape  int
 	most   int // that may be added; with more nodes than pods one stays empty
-	crowd  *crowd
+	may    int // the fewest with which all were placed in some run; 0 if they never were
+	waits  *corev1.Pod
 	answer *explain.ShapeAnswer
 }
 
@@ -39,25 +34,14 @@ func (f *finder) count(ctx context.Context, shape int) (*explain.ShapeAnswer, er
 	c := &counter{finder: f, shape: shape, most: len(f.pods), answer: &explain.ShapeAnswer{
 		Name: s.Name, Source: string(s.Source), From: s.From, Devices: s.Devices(), Verdict: explain.ShapeUnknown, Assumes: s.Assumes,
 	}}
-	for _, most := range []int{f.max, s.Max} {
-		if most > 0 {
-			c.most = min(c.most, most)
-		}
+	if f.max > 0 {
+		c.most = min(c.most, f.max)
 	}
-	never := slices.IndexFunc(f.kinds, func(k *podKind) bool { return k.fits == 0 && !k.onFresh[shape] && !k.unsure && !k.ties() })
+	never := slices.IndexFunc(f.kinds, func(k *podKind) bool { return len(k.nodes) == 0 && !k.onFresh[shape] && !k.unsure && !k.ties() })
 	if never >= 0 {
 		return c.answer, c.fails(ctx, f.kinds[never].pods[0])
 	}
-	var err error
-	if !f.local {
-		err = c.tryEach(ctx)
-	} else if c.crowd, err = f.crowdOn(ctx, shape); err == nil {
-		err = c.fewest(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c.answer, c.finish(ctx)
+	return c.answer, c.fewest(ctx)
 }
 
 // fails says that the shape does not help because of a pod.
@@ -70,31 +54,27 @@ func (c *counter) fails(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// fewest finds the fewest nodes with which all pods are placed for certain, and at best.
+// fewest finds the fewest nodes with which all pods are placed for certain. A few counts are tried one after
+// the other, and for pods that are tied to their nodes, to which more nodes do no harm, larger ones by halves.
 func (c *counter) fewest(ctx context.Context) error {
-	a := c.answer
-	if err := c.atBest(ctx); err != nil || a.Verdict == explain.ShapeFails || a.AtBest > c.most {
+	a, steps := c.answer, min(c.most, maxSteps)
+	low, high, lowRefuted := 0, -1, true // kube-scheduler does not place all as things are
+	try := func(n int) error {
+		state, err := c.attempt(ctx, n)
+		if state == sure {
+			high = n
+		} else {
+			low, lowRefuted = n, state == refuted
+		}
 		return err
 	}
-	low, lowRefuted := a.AtBest-1, a.AtBestProven || a.AtBest == 0
-	if low < 0 {
-		low, lowRefuted = 0, true // kube-scheduler does not place all as things are
-	}
-	high := -1
-	tried := min(c.most, low+maxSteps)
-	for ; low < tried && high < 0; low++ {
-		state, _, err := c.attempt(ctx, low+1)
-		if err != nil {
+	for n := 1; n <= steps && high < 0; n++ {
+		if err := try(n); err != nil {
 			return err
 		}
-		if state == sure {
-			high = low + 1
-			break
-		}
-		lowRefuted = state == refuted
 	}
-	if high < 0 && c.most > tried {
-		state, _, err := c.attempt(ctx, c.most)
+	if c.local && high < 0 && c.most > steps {
+		state, err := c.attempt(ctx, c.most)
 		if err != nil {
 			return err
 		}
@@ -102,38 +82,38 @@ func (c *counter) fewest(ctx context.Context) error {
 			high = c.most
 		}
 	}
-	for high-low > 1 {
-		mid := (low + high) / 2
-		state, _, err := c.attempt(ctx, mid)
-		if err != nil {
+	for high-low > 1 { // never if there is no high
+		if err := try((low + high) / 2); err != nil {
 			return err
 		}
-		if state == sure {
-			high = mid
-		} else {
-			low, lowRefuted = mid, state == refuted
-		}
 	}
-	if high >= 0 {
+	switch {
+	case high >= 0:
 		a.Count, a.Verdict, a.Minimal = high, explain.ShapeFits, lowRefuted
 		return nil
+	case c.local:
+		return c.atMost(ctx)
+	case slices.ContainsFunc(c.kinds, func(k *podKind) bool { return k.unsure }):
+		a.Why = "something that decides about these pods is not known"
+		if len(c.out.Unseen) > 0 {
+			a.Why = c.out.Unseen[0]
+		}
+		return nil
 	}
-	a.Count, a.Verdict = max(a.AtBest, 1), explain.ShapeMayFit
-	a.Why = "it depends on which of the nodes that fit kube-scheduler takes"
+	if c.waits != nil {
+		a.Pod = cycle.SubjectOf(c.waits)
+	}
+	a.Why = fmt.Sprintf("up to %s were tried, and with none is it certain that kube-scheduler places all: "+
+		"pods depend on where others are", words.Count(steps, "node"))
 	return nil
 }
 
-// atBest finds the fewest nodes with which all pods can be placed by some choice of nodes. For pods that are
-// tied to their nodes more nodes do no harm, so that it is enough to look at one less. If there are none up
-// to the limit, the shape fails.
-func (c *counter) atBest(ctx context.Context) error {
+// atMost says what becomes of the pods with all nodes that may be added, if no number of them is certain to
+// do. If they cannot be placed on these by any choice of nodes, the shape fails.
+func (c *counter) atMost(ctx context.Context) error {
 	a := c.answer
-	var err error
-	if a.AtBest, err = c.frugal(ctx); err != nil {
-		return err
-	}
-	for a.AtBest > 0 {
-		t := cycle.NewReplay(c.with(c.small, c.shape, a.AtBest-1), nil)
+	if c.may == 0 {
+		t := cycle.NewReplay(c.with(c.small, c.shape, c.most), nil)
 		if err := t.Run(ctx, c.pods); err != nil {
 			return err
 		}
@@ -142,22 +122,26 @@ func (c *counter) atBest(ctx context.Context) error {
 			return err
 		}
 		switch joint.Verdict {
-		case explain.Feasible:
-			a.AtBest--
-			continue
 		case explain.Infeasible:
-			a.AtBestProven = true
-			if a.AtBest > c.most {
-				return c.tooFew(ctx, joint)
-			}
+			return c.tooFew(ctx, joint)
 		case explain.JointUnknown:
-			if a.AtBest > c.most {
-				a.Why = fmt.Sprintf("whether %s is enough is not known: %s", words.Count(c.most, "node"), joint.Message)
-			}
+			a.Why = fmt.Sprintf("whether %s is enough is not known: %s", words.Count(c.most, "node"), joint.Message)
+			return nil
+		case explain.Feasible:
+			c.may = c.most
 		}
-		return nil
 	}
-	a.AtBestProven = true
+	for low := 0; c.may-low > 1; {
+		mid := (low + c.may) / 2
+		if _, err := c.attempt(ctx, mid); err != nil {
+			return err
+		}
+		if c.may > mid {
+			low = mid
+		}
+	}
+	a.Count, a.Verdict = c.may, explain.ShapeMayFit
+	a.Why = "it depends on which of the nodes that fit kube-scheduler takes"
 	return nil
 }
 
@@ -174,92 +158,6 @@ func (c *counter) tooFew(ctx context.Context, joint *explain.JointPlan) error {
 	return nil
 }
 
-// frugal returns a number of nodes with which all pods can be placed: those that are used if one is taken
-// only where no other fits. It is one more than the limit if that does not suffice.
-func (c *counter) frugal(ctx context.Context) (int, error) {
-	added := map[string]int{} // from 1
-	for i := range c.most {
-		added[string(c.shapes[c.shape].NodeName(i))] = i + 1
-	}
-	best := c.most + 1
-	for _, pods := range [][]*corev1.Pod{c.pods, c.largestFirst()} {
-		used := map[string]bool{}
-		t := cycle.NewReplay(c.with(c.small, c.shape, c.most), nil)
-		t.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int {
-			at, cost := 0, len(added)+2
-			for i, node := range nodes {
-				own := added[node.Name] // 0 for a node that there is
-				if own > 0 && !used[node.Name] {
-					own = len(added) + 1
-				}
-				if own < cost {
-					at, cost = i, own
-				}
-			}
-			if added[nodes[at].Name] > 0 {
-				used[nodes[at].Name] = true
-			}
-			return at
-		}
-		complete := true
-		for _, pod := range pods {
-			var err error
-			if complete, _, err = t.One(ctx, pod); err != nil {
-				return 0, err
-			}
-			if !complete {
-				break
-			}
-		}
-		if complete && !t.Doubtful {
-			best = min(best, len(used))
-		}
-	}
-	return best, nil
-}
-
-// largestFirst are the pods, those first that few others can keep off a node.
-func (c *counter) largestFirst() []*corev1.Pod {
-	out := slices.Clone(c.pods)
-	size := func(p *corev1.Pod) weights { return c.crowd.takes[c.kindOf[cycle.SubjectOf(p)]] }
-	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(size(a)[1], size(b)[1]), cmp.Compare(size(a)[2], size(b)[2]), cmp.Compare(size(a)[0], size(b)[0]))
-	})
-	return out
-}
-
-// tryEach tries one count after the other, where pods depend on more than their nodes. That none does is not
-// proved by it.
-func (c *counter) tryEach(ctx context.Context) error {
-	a := c.answer
-	most := min(c.most, maxReaching)
-	refutedBefore := true
-	for n := 1; n <= most; n++ {
-		state, waits, err := c.attempt(ctx, n)
-		if err != nil {
-			return err
-		}
-		if state == sure {
-			a.Count, a.AtBest, a.Verdict, a.Minimal = n, n, explain.ShapeFits, refutedBefore
-			return nil
-		}
-		refutedBefore = state == refuted
-		if waits != nil && a.Pod == (explain.Subject{}) {
-			a.Pod = cycle.SubjectOf(waits)
-		}
-	}
-	if slices.ContainsFunc(c.kinds, func(k *podKind) bool { return k.unsure }) {
-		a.Pod, a.Why = explain.Subject{}, "something that decides about these pods is not known"
-		if len(c.out.Unseen) > 0 {
-			a.Why = c.out.Unseen[0]
-		}
-		return nil
-	}
-	a.Why = fmt.Sprintf("up to %s were tried, and with none is it certain that kube-scheduler places all: "+
-		"pods depend on where others are", words.Count(most, "node"))
-	return nil
-}
-
 // certainty says what becomes of all pods with some nodes added.
 type certainty int
 
@@ -269,79 +167,29 @@ const (
 	sure              // it places all, whichever nodes it chooses
 )
 
-// attempt looks whether kube-scheduler places all pods with n nodes added. waits is a pod that it may leave
-// waiting.
-func (c *counter) attempt(ctx context.Context, n int) (state certainty, waits *corev1.Pod, err error) {
-	with := c.with(c.small, c.shape, n)
-	lastOf := func(_ *corev1.Pod, nodes []*corev1.Node) int { return len(nodes) - 1 }
-	for _, choose := range []func(*corev1.Pod, []*corev1.Node) int{nil, spreading(), lastOf} {
-		t := cycle.NewReplay(with, nil)
-		t.Choose = choose
-		if err := t.Run(ctx, c.pods); err != nil {
-			return unclear, nil, err
-		}
-		switch {
-		case t.Doubtful:
-			return unclear, nil, nil
-		case len(t.Waiting) > 0:
-			return refuted, t.Waiting[0].Pod, nil
-		}
-	}
-	if c.crowd.enough(n) {
-		return sure, nil, nil
-	}
-	if len(c.pods) > maxExplored {
-		return unclear, nil, nil
-	}
-	t := cycle.NewReplay(with, nil)
+// attempt looks whether kube-scheduler places all pods with n nodes added.
+func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
+	t := cycle.NewReplay(c.with(c.small, c.shape, n), nil)
 	if err := t.Run(ctx, c.pods); err != nil {
-		return unclear, nil, err
+		return unclear, err
+	}
+	switch {
+	case t.Doubtful:
+		return unclear, nil
+	case len(t.Waiting) > 0:
+		c.waits = cmp.Or(c.waits, t.Waiting[0].Pod)
+		return refuted, nil
+	}
+	if c.may == 0 || n < c.may {
+		c.may = n
 	}
 	switch certain, depends, err := plan.Certain(ctx, t); {
 	case err != nil:
-		return unclear, nil, err
+		return unclear, err
 	case certain:
-		return sure, nil, nil
+		return sure, nil
 	case depends:
-		return refuted, nil, nil
+		return refuted, nil
 	}
-	return unclear, nil, nil
-}
-
-// spreading chooses the node that was chosen least.
-func spreading() func(*corev1.Pod, []*corev1.Node) int {
-	chosen := map[string]int{}
-	return func(_ *corev1.Pod, nodes []*corev1.Node) int {
-		at := 0
-		for i, n := range nodes {
-			if chosen[n.Name] < chosen[nodes[at].Name] {
-				at = i
-			}
-		}
-		chosen[nodes[at].Name]++
-		return at
-	}
-}
-
-// finish places all pods once more, in the whole cluster with the nodes of the answer, and says what they
-// cost.
-func (c *counter) finish(ctx context.Context) error {
-	a, shape := c.answer, &c.shapes[c.shape]
-	if a.Verdict == explain.ShapeFits {
-		t := cycle.NewReplay(c.with(c.base, c.shape, a.Count), nil)
-		if err := t.Run(ctx, c.pods); err != nil {
-			return err
-		}
-		if len(t.Waiting) > 0 || t.Doubtful {
-			a.Verdict, a.Minimal, a.Why = explain.ShapeUnknown, false, "placing all pods in the whole cluster gave another answer"
-		}
-	}
-	if shape.Price != nil && a.Count > 0 {
-		total := *shape.Price * float64(a.Count)
-		a.Price = &total
-	}
-	if shape.Unsure && a.Verdict == explain.ShapeFits {
-		a.Verdict, a.Why = explain.ShapeMayFit, "not all that pods need of it is described"
-	}
-	return nil
+	return unclear, nil
 }

@@ -19,9 +19,6 @@ import (
 
 // Options say which nodes may be added.
 type Options struct {
-	// Prices decide which answer is best. If they are nil, and no shape has a price of its own, that is the
-	// one with the fewest nodes.
-	Prices *nodeshape.Prices
 	// Max is the most nodes that may be added. 0 is as many as there are pods.
 	Max int
 	// Others are pods that wait too and are not asked about. Where they may take room that is asked for, no
@@ -65,14 +62,13 @@ func Find(
 		fits = fits || answer.Verdict == explain.ShapeFits
 		if len(f.out.Unseen) > 0 && answer.Verdict == explain.ShapeFits {
 			answer.Verdict, answer.Minimal, answer.Why = explain.ShapeMayFit, false, f.out.Unseen[0]
-			answer.AtBest, answer.AtBestProven = answer.Count, answer.AtBestProven && answer.AtBest == answer.Count
 		}
 		f.out.Shapes = append(f.out.Shapes, *answer)
 	}
 	f.rank()
 	useful := 0
 	for i := range f.shapes {
-		if !f.shapes[i].Unsure && slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.onFresh[i] }) {
+		if slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.onFresh[i] }) {
 			useful++
 		}
 	}
@@ -104,13 +100,6 @@ type finder struct {
 func newFinder(c *scheduler.Cluster, shapes []nodeshape.Shape, opts Options) *finder {
 	f := &finder{base: c, shapes: withDaemons(c.Snapshot(), shapes), max: opts.Max, kindOf: map[explain.Subject]*podKind{}}
 	f.out = &explain.ShapePlan{Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
-	if opts.Prices != nil {
-		f.out.Currency = opts.Prices.Currency
-	}
-	for i := range f.shapes {
-		f.shapes[i].Price = opts.Prices.Of(&f.shapes[i])
-		f.out.Priced = f.out.Priced || f.shapes[i].Price != nil
-	}
 	f.withEach = f.withOne(func(*nodeshape.Shape) bool { return true })
 	return f
 }
@@ -177,29 +166,16 @@ func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
 		f.out.Fits = len(rest.Waiting) == 0 && fit && !unseen
 		f.out.MayFit = len(rest.Waiting) == 0 && unseen
 	}
-	return f.narrow(ctx)
+	f.narrow(ctx)
+	return nil
 }
 
-// rank sorts the answers: those first that are certain to do, then the cheapest, by price where both have
-// one, then by the number of nodes, then by their devices.
+// rank sorts the answers: those first that are certain to do, then those with the fewest nodes, then those
+// with the fewest devices.
 func (f *finder) rank() {
-	prices := map[string]*float64{}
-	for i := range f.shapes {
-		prices[f.shapes[i].Name] = f.shapes[i].Price
-	}
 	order := map[explain.ShapeVerdict]int{explain.ShapeFits: 0, explain.ShapeMayFit: 1, explain.ShapeUnknown: 2, explain.ShapeFails: 3}
 	slices.SortStableFunc(f.out.Shapes, func(a, b explain.ShapeAnswer) int {
 		nodesA, nodesB := max(a.Count, 1), max(b.Count, 1)
-		byPrice := 0
-		switch priceA, priceB := prices[a.Name], prices[b.Name]; {
-		case priceA != nil && priceB != nil:
-			byPrice = cmp.Compare(*priceA*float64(nodesA), *priceB*float64(nodesB))
-		case priceA != nil:
-			byPrice = -1
-		case priceB != nil:
-			byPrice = 1
-		}
-		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), byPrice,
-			cmp.Compare(nodesA, nodesB), cmp.Compare(nodesA*a.Devices, nodesB*b.Devices))
+		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(nodesA, nodesB), cmp.Compare(nodesA*a.Devices, nodesB*b.Devices))
 	})
 }

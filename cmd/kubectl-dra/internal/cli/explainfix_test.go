@@ -176,9 +176,6 @@ func checkFile(t *testing.T, file, folder string, e *explanations.Explanation, i
 	if len(lost) > 12*len(f.Changes) || len(added) > 6*len(f.Changes) || slices.ContainsFunc(lost, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") }) {
 		t.Errorf("%s: %q: lines %q became %q", file, f.Message, lost, added)
 	}
-	if strings.Contains(notes, "layout") {
-		t.Errorf("%s: %q: %s", file, f.Message, notes)
-	}
 	checkFixed(t, file, e, f, "-f", changed, "--from", folder)
 }
 

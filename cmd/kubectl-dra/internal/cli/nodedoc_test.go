@@ -36,7 +36,7 @@ func TestNodeDocument(t *testing.T) {
 			acceptable(t, strings.Fields(args))
 		}
 	}
-	if commands < 12 {
+	if commands < 11 {
 		t.Errorf("only %d commands were found", commands)
 	}
 	for _, block := range codeBlocks(document, "yaml") {

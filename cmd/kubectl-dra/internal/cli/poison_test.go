@@ -115,7 +115,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	}
 	return append(out,
 		[]string{"cel", "device.driver != ''"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
-		[]string{"check", "--severity", "note", "-v"}, []string{"check", "--severity", "note", "-o", "json"}, []string{"check", "--severity", "note", "-o", "sarif"},
+		[]string{"check", "--severity", "note", "-v"}, []string{"check", "--severity", "note", "-o", "json"},
 		[]string{"explain", "-o", "markdown"}, []string{"plan", "pending", "-o", "markdown"}, []string{"check", "--severity", "note", "-o", "markdown"},
 		[]string{"plan", "delete", "ml", "-o", "markdown"},
 		[]string{"explain", "prioritylevel", "-o", "markdown"}, []string{"explain", "request", "--as", "jane", "--verb", "get", "--resource", "pods", "-o", "markdown"},

@@ -117,16 +117,15 @@ func (p *program) commands() []*cobra.Command {
 		streams.OnlyReading(fit.New(streams, reader, completer)),
 		cel.New(streams, reader, completer, ui.Lab),
 		streams.OnlyReading(get.New(streams, reader, completer)),
-		streams.OnlyReading(check.New(streams, reader, completer, clientVersion().GitVersion)),
+		streams.OnlyReading(check.New(streams, reader)),
 		streams.OnlyReading(plan.New(streams, reader, completer)),
 		streams.OnlyReading(node.New(streams, reader, completer)),
-		record.NewSnapshot(streams, connection, reader, p.memory),
+		record.NewSnapshot(streams, reader, p.memory),
 		record.NewRecord(streams, reader, p.grace),
 		streams.OnlyReading(record.NewDiff(streams, reader)),
 		streams.OnlyReading(about.NewVersion(streams, reader, pluginVersion())),
 		about.NewCompletion(streams),
 		about.NewSchema(streams),
-		newMCP(streams, reader, p.clock),
 		newOptions(streams),
 	}
 }

@@ -35,7 +35,6 @@ var besides = map[string][]string{
 	"explain request":       {"priority.md", "API Priority and Fairness"},
 	"fit":                   {"explain.md#how-many-more-fit", "how it counts"},
 	"get":                   {"priority.md", "priority levels and FlowSchemas"},
-	"mcp":                   {"mcp.md", "use by assistants"},
 	"node":                  {"node.md", "where to run it, and what each part says"},
 	"plan":                  {"plan.md", "what each answer means"},
 	"record":                {"history.md", "the past: logs, moments, and what flipped a verdict"},
@@ -47,10 +46,9 @@ var besides = map[string][]string{
 // with.
 var (
 	notRun = map[string]string{
-		"completion":  "it changes the shell",
-		"node":        "most of it needs the kubelet of a node",
-		"node cni":    "it reads the files of a node",
-		"node device": "there has to be such hardware",
+		"completion": "it changes the shell",
+		"node":       "most of it needs the kubelet of a node",
+		"node cni":   "it reads the files of a node",
 	}
 	exits = map[string]string{
 		"plan": "1 where it depends on the nodes that kube-scheduler chooses", "plan make-room": "1 where not all could be tried", "plan nodes": "1 where not all could be tried",
@@ -158,7 +156,7 @@ func unindented(paragraph string) string {
 }
 
 var (
-	flagInText = regexp.MustCompile(`(^|[\s(])(--?[a-zA-Z][-a-z]*(?:=[^\s,.;)]+| (?:[A-Z]+|yaml|json|sarif|jsonpath)\b)?)`)
+	flagInText = regexp.MustCompile(`(^|[\s(])(--?[a-zA-Z][-a-z]*(?:=[^\s,.;)]+| (?:[A-Z]+|yaml|json|jsonpath)\b)?)`)
 	pageInText = regexp.MustCompile(`\bdocs/([a-z]+\.md)\b`)
 )
 

@@ -107,16 +107,8 @@ func (f Format) PrintList(w io.Writer, list *List, opts TableOptions) error {
 	return f.PrintValue(w, list)
 }
 
-// Taker is a writer that takes values as they are instead of what is printed of them.
-type Taker interface {
-	Take(value any) error
-}
-
 // PrintValue prints anything that has a JSON form, in the formats json, yaml and those with templates.
 func (f Format) PrintValue(w io.Writer, value any) error {
-	if t, ok := w.(Taker); ok {
-		return t.Take(value)
-	}
 	var data []byte
 	var err error
 	switch f.Name {
@@ -191,15 +183,6 @@ func (f Format) printTemplate(w io.Writer, value any) error {
 	}
 	_, err = w.Write(out.Bytes())
 	return err
-}
-
-// SafeTree is the JSON form of a value, decoded, in which all text is safe to show.
-func SafeTree(value any) (any, error) {
-	tree, err := toTree(value)
-	if err != nil {
-		return nil, err
-	}
-	return mapStrings(tree, sanitizeLines), nil
 }
 
 // sanitizeLines sanitises text line by line.

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
@@ -25,9 +24,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
-// sarifFormat is the output format for code hosts.
-const sarifFormat = "sarif"
-
 // maxBaseline is how large a baseline may be, in bytes.
 const maxBaseline = 64 << 20
 
@@ -42,18 +38,12 @@ made, because something was not read or files have nothing of a kind, are named 
 standard error. If nothing is wrong, nothing is printed on standard output.
 
 With -f it checks manifests alone, such as the ResourceSlices and DeviceClasses of
-a driver, and leaves out what needs a cluster; with -o sarif, code hosts show the
-findings beside the lines. --baseline leaves out the findings in a file that
--o json printed before.
+a driver, and leaves out what needs a cluster. --baseline leaves out the findings
+in a file that -o json printed before.
 
 With --taint-rule it says instead what the DeviceTaintRules of a file would do to
 the cluster: which devices they taint, who holds these, and which pods they evict
 and when. Nothing is created.
-
-With --watch it follows what one driver publishes, for the author of the driver:
-generations that stay incomplete, pools that are published again and again without
-a change, device names that are reused for other hardware, and attributes that
-vanish, with the selectors that read them.
 
 Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
 note, with --severity=note), 1 nothing found, but not every check was made, or there
@@ -66,16 +56,13 @@ const checkExample = `  # What is wrong in this cluster?
   kubectl dra check --severity note -v
 
   # In the CI of a driver
-  kubectl dra check -f deploy/slices.yaml -o sarif > check.sarif
+  kubectl dra check -f deploy/slices.yaml
 
   # Before an upgrade
   kubectl dra check --target 1.38
 
   # Whom would this rule evict?
   kubectl dra check --taint-rule maintenance.yaml
-
-  # While you test a driver
-  kubectl dra check --watch gpu.example.com
 
   # Only what is new since last week
   kubectl dra check -o json > known.json
@@ -84,19 +71,18 @@ const checkExample = `  # What is wrong in this cluster?
 // checkOptions are a request to look for what is wrong.
 type checkOptions struct {
 	sources.Options
-	version                            string // of this program
-	files, rules, only, ignore         []string
-	severity, baseline, target, driver string
-	allNamespaces, list                bool
-	checkup                            checkup.Options
-	given                              *manifest.Result // what the files of -f hold
+	files, rules, only, ignore []string
+	severity, baseline, target string
+	allNamespaces, list        bool
+	checkup                    checkup.Options
+	given                      *manifest.Result // what the files of -f hold
 }
 
-// New returns the command check, of a program of some version.
-func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer, version string) *cobra.Command {
-	o := &checkOptions{Options: sources.Options{Streams: streams, Reader: reader}, version: version}
+// New returns the command check.
+func New(streams *console.Streams, reader *sources.Reader) *cobra.Command {
+	o := &checkOptions{Options: sources.Options{Streams: streams, Reader: reader}}
 	cmd := &cobra.Command{
-		Use:     "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
+		Use:     "check [-f FILE | --taint-rule FILE]",
 		Short:   "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
 		Long:    checkLong,
 		Example: checkExample,
@@ -112,23 +98,20 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 				return listChecks(streams)
 			case len(o.rules) > 0:
 				return o.previewRules(cmd.Context())
-			case o.driver != "":
-				return o.watchDriver(cmd.Context())
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	o.bind(cmd, completer)
+	o.bind(cmd)
 	console.CompleteArguments(cmd, "nothing: it takes none", console.CompleteNothing)
 	return cmd
 }
 
 // bind adds the flags to the command.
-func (o *checkOptions) bind(cmd *cobra.Command, completer *inquiry.Completer) {
+func (o *checkOptions) bind(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&o.files, "filename", "f", nil, "check only this file, directory or - (stdin)")
 	set.StringArrayVar(&o.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
-	set.StringVar(&o.driver, "watch", "", "follow what this driver publishes, until it is interrupted")
 	set.StringSliceVar(&o.only, "only", nil, "make only these checks, by code")
 	set.StringSliceVar(&o.ignore, "ignore", nil, "leave out these checks, by code")
 	set.StringVar(&o.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+console.CommaList(severityNames()))
@@ -136,12 +119,11 @@ func (o *checkOptions) bind(cmd *cobra.Command, completer *inquiry.Completer) {
 	set.StringVar(&o.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38; by default the next one")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
 	set.BoolVar(&o.list, "list", false, "list all checks")
-	console.AddOutputFlags(cmd, &o.Format, append([]string{sarifFormat}, output.AnswerFormats...))
+	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
 	console.CompleteFiles(cmd, "filename", "taint-rule", "baseline")
 	for _, flag := range []string{"only", "ignore"} {
 		console.CompleteFlag(cmd, flag, "codes of findings; several after commas", inquiry.Several(codeNames()))
 	}
-	console.CompleteFlag(cmd, "watch", "drivers", completer.Drivers)
 	console.CompleteFlag(cmd, "severity", "severities", console.CompleteWords(severityNames()...))
 	console.CompleteFlag(cmd, "target", "the next releases of Kubernetes", console.CompleteWords(nextReleases()...))
 }
@@ -177,12 +159,8 @@ func (o *checkOptions) complete() (err error) {
 	switch {
 	case len(o.files) > 0 && o.Reader.Offline():
 		return console.Usagef("-f looks at files alone; --from and --demo stand for a cluster")
-	case len(o.rules) > 0 && (len(o.files) > 0 || o.Format.Name == sarifFormat):
-		return console.Usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
-	case o.driver != "" && (len(o.files) > 0 || len(o.rules) > 0 || len(o.Reader.From) > 0):
-		return console.Usagef("--watch follows a cluster, or the living one of --demo, without -f, --taint-rule and --from")
-	case o.driver != "" && o.Format.Name != "" && o.Format.Name != "json":
-		return console.Usagef("--watch prints lines: for people, or of JSON with -o json")
+	case len(o.rules) > 0 && len(o.files) > 0:
+		return console.Usagef("--taint-rule asks about a cluster, without -f")
 	case o.allNamespaces && namespace != "":
 		return console.Usagef("--namespace and --all-namespaces exclude each other")
 	case !slices.Contains(severityNames(), o.severity):
@@ -215,11 +193,8 @@ func minorOf(text string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
-	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
-	if len(parts) >= 2 && parts[0] == "1" {
-		if minor, err := strconv.Atoi(parts[1]); err == nil && minor > 0 && minor < 1000 {
-			return minor, nil
-		}
+	if v, err := version.ParseGeneric(text); err == nil && v.Major() == 1 && v.Minor() > 0 && v.Minor() < 1000 {
+		return int(v.Minor()), nil //nolint:gosec // it is small
 	}
 	return 0, console.Usagef("--target is %q; it is a release such as 1.38", text)
 }
@@ -276,9 +251,7 @@ func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(given.Health) == 0 && len(given.Gone) == 0 { // that nothing is wrong with nothing must not turn a CI green
 		return nil, sources.NothingIn("check", o.files)
 	}
-	for _, gone := range given.Gone {
-		o.checkup.Gone = append(o.checkup.Gone, checkup.Gone{Object: gone.Object, Why: gone.Why})
-	}
+	o.checkup.Gone = given.Gone
 	return inspect.New(given.Objects, inspect.Config{
 		Revision: 1, Time: o.Reader.Clock(), Features: o.Reader.OfflineFeatures(given.Objects), Health: given.Health,
 	}), nil
@@ -326,31 +299,8 @@ func (o *checkOptions) access(ctx context.Context) (*inspect.Access, error) {
 	return access, nil
 }
 
-// place is where the first object of a finding was given.
-func (o *checkOptions) place(f *checkup.Finding) string {
-	if o.given == nil {
-		return ""
-	}
-	first := f.Objects[0]
-	for _, gone := range o.given.Gone { // the same object may be there in a version that is served, too
-		if gone.Object == first && f.Path == "apiVersion" && f.Severity == checkup.Error {
-			return gone.Source
-		}
-	}
-	for _, kind := range inspect.Kinds() {
-		if kind.Name == first.Kind {
-			return o.given.Place(kind.Resource, first.Namespace, first.Name)
-		}
-	}
-	return ""
-}
-
 func (o *checkOptions) print(r *checkup.Report) error {
-	switch o.Format.Name {
-	case sarifFormat:
-		return output.Format{Name: "json"}.PrintValue(o.Out, checks.NewSARIF(r, o.version, o.place))
-	case "":
-	default:
+	if o.Format.Name != "" {
 		return o.Format.PrintValue(o.Out, checks.NewCheck(r))
 	}
 	lines := r.Lines(checkup.Layout{Width: o.Width(), All: o.Verbosity > 0})

@@ -41,9 +41,6 @@ func (o *explainOptions) printChangedFiles(ctx context.Context, s *inspect.Snaps
 	}
 	for _, file := range changed {
 		o.Note("%s is printed with the change", file.path)
-		if file.Rewritten {
-			o.Note("warning: the layout of %s could not be kept", file.path)
-		}
 	}
 	rest := explain.Fix{Changes: missing}
 	objects, err := remedy.Manifests(&rest, func(c explain.ObjectChange) (remedy.Object, error) { return o.whole(ctx, s, c) })

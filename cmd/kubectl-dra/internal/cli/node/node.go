@@ -51,10 +51,7 @@ const nodeExample = `  # On a node
   kubectl dra node n1
 
   # What one pod has
-  kubectl dra node --pod ml/pretrain-0
-
-  # Everything about one piece of hardware
-  kubectl dra node device 0000:81:00.0`
+  kubectl dra node --pod ml/pretrain-0`
 
 // New returns the command node with its subcommands.
 func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
@@ -92,7 +89,6 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 	console.CompleteDirectories(cmd, "kubelet-dir", "sys-dir")
 	console.CompleteFiles(cmd, "pod-resources-socket", "pods-api-socket")
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
-	cmd.AddCommand(newNodeDevice(o, completer))
 	return cmd
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-const planNodesLong = `Say which nodes to add so that pods fit: which kind, how many, and what they cost.
+const planNodesLong = `Say which nodes to add so that pods fit: which kind, and how many.
 
 Every kind of node that the cluster has is tried, and those of --shape: files with
 
@@ -30,29 +30,24 @@ Every kind of node that the cluster has is tried, and those of --shape: files wi
     capacity.cluster-autoscaler.kubernetes.io/… (cpu, memory, maxPods, labels,
     taints, gpu-type, gpu-count, dra-driver, …), alone or with ResourceSlices,
   - instance types, as a list or under "instanceTypes", with name, capacity or
-    allocatable, labels, taints, price or offerings, resourceSlices; and the
-    NodePools and NodeOverlays of Karpenter that choose among them.
+    allocatable, labels, taints, offerings, resourceSlices; and the NodePools of
+    Karpenter that choose among them.
 
 The number is the smallest with which kube-scheduler places all pods, whichever
-of the possible nodes it chooses; if fewer are enough when it chooses well, that
-is said too. Each kind is tried by itself, not together with others. Pods that no
-new node helps are named. If capacity is given without allocatable, all of it is
-assumed to be allocatable; the pods of the cluster's daemon sets are counted.
+of the possible nodes it chooses. If there are too many choices to try, it is the
+smallest with which it may place all. Each kind is tried by itself, not together
+with others. Pods that no new node helps are named. If capacity is given without
+allocatable, all of it is assumed to be allocatable; the pods of the cluster's
+daemon sets are counted.
 
---prices is a file with prices per hour, by the name of a kind or by labels:
-
-  currency: EUR
-  shapes: {gpu-a-01: 12.5}
-  labels: {node.kubernetes.io/instance-type: {p5.48xlarge: 55.04}}
-
-Without prices, the kind of node of which the fewest are needed comes first, and
-then the one with the fewest devices.
+The kind of node of which the fewest are needed comes first, and then the one with
+the fewest devices.
 
 Exit codes: 0 with some nodes all fit, 3 it is proved that no kind of node helps,
 1 that is not known (or the question could not be answered).`
 
 const planNodesExample = `  # What to buy for everything that waits?
-  kubectl dra plan nodes pending --prices prices.yaml
+  kubectl dra plan nodes pending
 
   # How many nodes does a job of 64 workers need, of a kind that is not there yet?
   kubectl dra plan nodes template eval-gpu --copies 64 -n ml --shape h100-node.yaml
@@ -65,7 +60,6 @@ const planNodesExample = `  # What to buy for everything that waits?
 type planNodesOptions struct {
 	planOptions
 	shapes []string
-	prices string
 	max    int
 }
 
@@ -73,7 +67,7 @@ func newPlanNodes(streams *console.Streams, reader *sources.Reader, completer *i
 	o := &planNodesOptions{planOptions: planOptions{Options: inquiry.New(streams, reader, planKinds)}}
 	cmd := &cobra.Command{
 		Use:     "nodes (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
-		Short:   "Say which nodes to add so that pods fit, the cheapest first",
+		Short:   "Say which nodes to add so that pods fit, the fewest first",
 		Long:    planNodesLong,
 		Example: planNodesExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,16 +83,15 @@ func newPlanNodes(streams *console.Streams, reader *sources.Reader, completer *i
 	o.addTo(cmd)
 	set := cmd.Flags()
 	set.StringArrayVar(&o.shapes, "shape", nil, "also try the nodes that this file describes; may be repeated")
-	set.StringVar(&o.prices, "prices", "", "a file with the prices of nodes per hour")
 	set.IntVar(&o.max, "max", 0, "add at most this many nodes; by default as many as there are pods")
 	console.CompleteArguments(cmd, planArguments, completer.Typed(planKinds, pendingWord))
-	console.CompleteFiles(cmd, "shape", "prices")
+	console.CompleteFiles(cmd, "shape")
 	return cmd
 }
 
 // planNodes answers which nodes make pods fit.
 func planNodes(ctx context.Context, o *planNodesOptions) error {
-	given, prices, err := o.readFiles(ctx)
+	given, err := o.readFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +111,7 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 	kinds = append(kinds, given...)
 	nodeshape.MakeUnique(kinds)
 	p, err := shapes.Find(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, kinds, shapes.Options{
-		Prices: prices, Max: o.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
+		Max: o.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	if err != nil {
 		return err
@@ -133,29 +126,21 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 // maxClusterShapes is the number of kinds of nodes of a cluster that are tried.
 const maxClusterShapes = 40
 
-// readFiles reads the files of --shape and --prices.
-func (o *planNodesOptions) readFiles(ctx context.Context) ([]nodeshape.Shape, *nodeshape.Prices, error) {
+// readFiles reads the files of --shape.
+func (o *planNodesOptions) readFiles(ctx context.Context) ([]nodeshape.Shape, error) {
 	var shapes []nodeshape.Shape
 	for _, path := range o.shapes {
 		data, err := readText(ctx, o.Streams, path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		more, err := nodeshape.Read(path, data)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		shapes = append(shapes, more...)
 	}
-	if o.prices == "" {
-		return shapes, nil, nil
-	}
-	data, err := readText(ctx, o.Streams, o.prices)
-	if err != nil {
-		return nil, nil, err
-	}
-	prices, err := nodeshape.ReadPrices(o.prices, data)
-	return shapes, prices, err
+	return shapes, nil
 }
 
 // readText reads a file, or standard input for -, packed or not.

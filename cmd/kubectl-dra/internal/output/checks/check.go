@@ -115,21 +115,6 @@ func newRulePreview(p *checkup.RulePreview) *RulePreview {
 	}
 }
 
-// Notice is the wire form of a checkup.Notice.
-type Notice struct {
-	APIVersion string       `json:"apiVersion"`
-	Kind       string       `json:"kind"`
-	At         *metav1.Time `json:"at,omitempty"`
-	Severity   string       `json:"severity" enum:"checkup.Severity"`
-	Subject    string       `json:"subject"`
-	Message    string       `json:"message"`
-}
-
-// NewNotice returns the wire form of a notice.
-func NewNotice(n checkup.Notice) *Notice {
-	return &Notice{APIVersion: output.APIVersion, Kind: "Notice", At: output.OptionalTime(n.At), Severity: string(n.Severity), Subject: n.Subject, Message: n.Detail}
-}
-
 // Markdown implements Document.
 func (c *Check) Markdown(p *markdown.Document) {
 	headline := "✓ nothing is wrong that is looked for"

@@ -1,3 +1,2 @@
-// Package checks has the wire types of findings, previews of DeviceTaintRules and notices, and findings as
-// SARIF.
+// Package checks has the wire types of findings and previews of DeviceTaintRules.
 package checks

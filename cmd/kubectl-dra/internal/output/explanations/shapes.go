@@ -19,11 +19,10 @@ type ShapePlan struct {
 	// Unseen: what is not known of the pods; if there is any, no answer is a certain yes.
 	Unseen []string `json:"unseen,omitempty"`
 	// Shapes are the answers, the best first.
-	Shapes   []Shape      `json:"shapes"`
-	Currency string       `json:"currency,omitempty"`
-	Untried  []string     `json:"untried,omitempty"`
-	Partial  []string     `json:"partial"`
-	Basis    output.Basis `json:"basis"`
+	Shapes  []Shape      `json:"shapes"`
+	Untried []string     `json:"untried,omitempty"`
+	Partial []string     `json:"partial"`
+	Basis   output.Basis `json:"basis"`
 
 	answer *explain.ShapePlan
 }
@@ -35,22 +34,16 @@ type Shape struct {
 	// Nodes has one entry, for the kind. Count is the number of nodes; it is 0 if no number does.
 	Nodes []ShapeNodes `json:"nodes"`
 	Count int          `json:"count"`
-	// Price is that of all nodes for an hour.
-	Price *float64 `json:"price,omitempty"`
 	// Fits: kube-scheduler places all that a node can help, whatever nodes it chooses. Verdict is Fits,
 	// MayFit, Fails or Unknown.
 	Fits    bool   `json:"fits"`
 	Verdict string `json:"verdict" enum:"explain.ShapeVerdict"`
 	// Minimal: with one node less it is not certain.
-	Minimal bool `json:"minimal"`
-	// AtBest is the fewest nodes with which all can be placed by some choice of nodes, and AtBestProven that
-	// fewer cannot.
-	AtBest       *int   `json:"atBest,omitempty"`
-	AtBestProven bool   `json:"atBestProven,omitempty"`
-	Pod          string `json:"pod,omitempty"`
-	Code         string `json:"code,omitempty" enum:"allocator.Code"`
-	Why          string `json:"why,omitempty"`
-	Assumes      string `json:"assumes,omitempty"`
+	Minimal bool   `json:"minimal"`
+	Pod     string `json:"pod,omitempty"`
+	Code    string `json:"code,omitempty" enum:"allocator.Code"`
+	Why     string `json:"why,omitempty"`
+	Assumes string `json:"assumes,omitempty"`
 }
 
 // ShapeNodes is a kind of node, and how many of it.
@@ -67,19 +60,15 @@ type ShapeNodes struct {
 func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
 		APIVersion: output.APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: output.Each(p.Waiting, explain.Subject.FullName), Stuck: output.Each(p.Stuck, pendingPod),
-		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
+		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
 		answer: p,
 	}
 }
 
 func shape(a explain.ShapeAnswer) Shape {
-	out := Shape{
-		Name: a.Name, Source: a.Source, Nodes: []ShapeNodes{{a.Name, a.Source, a.From, a.Count, a.Devices}}, Count: a.Count, Price: a.Price,
+	return Shape{
+		Name: a.Name, Source: a.Source, Nodes: []ShapeNodes{{a.Name, a.Source, a.From, a.Count, a.Devices}}, Count: a.Count,
 		Fits: a.Verdict == explain.ShapeFits, Verdict: string(a.Verdict), Minimal: a.Minimal,
-		AtBestProven: a.AtBestProven, Pod: a.Pod.FullName(), Code: string(a.Code), Why: a.Why, Assumes: a.Assumes,
+		Pod: a.Pod.FullName(), Code: string(a.Code), Why: a.Why, Assumes: a.Assumes,
 	}
-	if a.Verdict != explain.ShapeFails && (a.AtBestProven || a.Verdict != explain.ShapeUnknown) {
-		out.AtBest = &a.AtBest
-	}
-	return out
 }

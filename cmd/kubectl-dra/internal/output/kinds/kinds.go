@@ -21,7 +21,7 @@ type Kind struct {
 	Streamed bool
 }
 
-// All returns all kinds that commands print, but for objects of the API and SARIF.
+// All returns all kinds that commands print, but for objects of the API.
 func All() []Kind {
 	kinds := []Kind{
 		{Name: "Explanation", Types: []any{&explanations.Explanation{}}},
@@ -33,7 +33,6 @@ func All() []Kind {
 		{Name: "Plan", Types: []any{&explanations.Plan{}, &explanations.Disruption{}, &explanations.MovesPlan{}, &explanations.DefragmentPlan{}, &explanations.ShapePlan{}}},
 		{Name: "Diff", Types: []any{&diffs.Diff{}}},
 		{Name: "Check", Types: []any{&checks.Check{}}},
-		{Name: "Notice", Types: []any{&checks.Notice{}}},
 		{Name: "RulePreview", Types: []any{&checks.RulePreview{}}},
 		{Name: "RulePreviewList", Types: []any{&checks.RulePreviewList{}}},
 		{Name: "SelectorTest", Types: []any{&celtest.SelectorTest{}}},
@@ -45,7 +44,6 @@ func All() []Kind {
 		{Name: "DRAActorList", Types: []any{&fairness.DRAActorList{}}},
 		{Name: "NodeView", Types: []any{&nodeview.NodeView{}}},
 		{Name: "NodeNetwork", Types: []any{&nodeview.NodeNetwork{}}},
-		{Name: "Hardware", Types: []any{&nodeview.Hardware{}}},
 	}
 	for _, list := range []struct {
 		name string

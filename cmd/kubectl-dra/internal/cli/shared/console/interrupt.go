@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
 const (
@@ -35,9 +33,6 @@ func (g *GracePeriod) Extend() { g.extended.Store(int64(UndoGrace)) }
 func (s *Streams) OnlyReading(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if _, ok := s.Out.(output.Taker); ok {
-			return run(cmd, args) // whoever takes the answer looks at the context
-		}
 		out := &uninterruptedOutput{ctx: cmd.Context(), w: s.Out}
 		whole := s.Out
 		s.Out = out.likeTerminal()

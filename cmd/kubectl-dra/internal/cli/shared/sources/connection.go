@@ -3,7 +3,6 @@ package sources
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 
@@ -20,8 +19,6 @@ type Connection struct {
 	Plugin  *pluginOutput
 	// KeyboardTaken says that the terminal UI reads the keyboard, so that a credential plugin cannot.
 	KeyboardTaken bool
-	// ReadOnly refuses every request that could change something.
-	ReadOnly bool
 }
 
 // NewConnection returns a connection of which no flag was given yet.
@@ -49,9 +46,6 @@ func (c *Connection) RESTConfig() (*rest.Config, error) {
 	}
 	if c.KeyboardTaken {
 		withoutKeyboard(config)
-	}
-	if c.ReadOnly {
-		config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return readingTransport{rt} })
 	}
 	return config, nil
 }
@@ -98,16 +92,6 @@ func kubeconfigError(err error) error {
 // is told of one by the variable that kubectl knows.
 func inCluster() bool {
 	return os.Getenv("KUBERNETES_SERVICE_HOST") != "" || os.Getenv("KUBERNETES_MASTER") != ""
-}
-
-// readingTransport refuses requests that could change something.
-type readingTransport struct{ http.RoundTripper }
-
-func (t readingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
-		return nil, fmt.Errorf("a %s request was refused: here the cluster is only read", r.Method)
-	}
-	return t.RoundTripper.RoundTrip(r)
 }
 
 // hideUserinfo moves a user and a password from the address of the server to where they are not printed:
