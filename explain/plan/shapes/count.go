@@ -41,7 +41,10 @@ func (f *finder) count(ctx context.Context, shape int) (*explain.ShapeAnswer, er
 	if never >= 0 {
 		return c.answer, c.fails(ctx, f.kinds[never].pods[0])
 	}
-	return c.answer, c.fewest(ctx)
+	if err := c.fewest(ctx); err != nil {
+		return nil, err
+	}
+	return c.answer, c.finish(ctx)
 }
 
 // fails says that the shape does not help because of a pod.
@@ -131,15 +134,6 @@ func (c *counter) atMost(ctx context.Context) error {
 			c.may = c.most
 		}
 	}
-	for low := 0; c.may-low > 1; {
-		mid := (low + c.may) / 2
-		if _, err := c.attempt(ctx, mid); err != nil {
-			return err
-		}
-		if c.may > mid {
-			low = mid
-		}
-	}
 	a.Count, a.Verdict = c.may, explain.ShapeMayFit
 	a.Why = "it depends on which of the nodes that fit kube-scheduler takes"
 	return nil
@@ -192,4 +186,20 @@ func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
 		return refuted, nil
 	}
 	return unclear, nil
+}
+
+// finish places all pods once more, in the whole cluster with the nodes of the answer.
+func (c *counter) finish(ctx context.Context) error {
+	a := c.answer
+	if a.Verdict != explain.ShapeFits {
+		return nil
+	}
+	t := cycle.NewReplay(c.with(c.base, c.shape, a.Count), nil)
+	if err := t.Run(ctx, c.pods); err != nil {
+		return err
+	}
+	if len(t.Waiting) > 0 || t.Doubtful {
+		a.Verdict, a.Minimal, a.Why = explain.ShapeUnknown, false, "placing all pods in the whole cluster gave another answer"
+	}
+	return nil
 }
