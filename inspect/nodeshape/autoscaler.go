@@ -29,6 +29,7 @@ const (
 	annotationCSI  = capacityPrefix + "csi-driver"
 	annotationLbl  = capacityPrefix + "labels"
 	annotationTnt  = capacityPrefix + "taints"
+	maxSizeSuffix  = "/cluster-api-autoscaler-node-group-max-size"
 )
 
 // nodeGroup is an object that makes machines: a MachineDeployment, MachineSet or MachinePool.
@@ -102,7 +103,10 @@ func (g *nodeGroup) shape() (*Shape, error) {
 		shape.Company.Slices = []*resourcev1.ResourceSlice{expectedSlice(name, driver, gpus)}
 		shape.Assumes = fmt.Sprintf("that driver %s publishes nothing of a device but type=gpu: this is what Cluster Autoscaler makes of the annotations", driver)
 	}
-	shape.Company.CSINodes, err = g.volumes()
+	if shape.Company.CSINodes, err = g.volumes(); err != nil {
+		return nil, err
+	}
+	shape.Max, err = g.maxSize()
 	return shape, err
 }
 
@@ -233,4 +237,23 @@ func (g *nodeGroup) volumes() ([]*storagev1.CSINode, error) {
 		})
 	}
 	return []*storagev1.CSINode{out}, nil
+}
+
+// maxSize is the most nodes that the group may have. How many it has is not known, so that as many are taken
+// to be free.
+func (g *nodeGroup) maxSize() (int, error) {
+	for key, text := range g.Metadata.Annotations {
+		if !strings.HasSuffix(key, maxSizeSuffix) {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return 0, fmt.Errorf("annotation %s: %q is no number of nodes", key, text)
+		}
+		if n == 0 {
+			return 0, fmt.Errorf("annotation %s: it may have no nodes", key)
+		}
+		return n, nil
+	}
+	return 0, nil
 }

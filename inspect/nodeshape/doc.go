@@ -3,5 +3,5 @@
 //
 // [Read] reads files: manifests of a Node and its ResourceSlices, objects of the Cluster API with the
 // annotations by which Cluster Autoscaler knows a node before there is one, and lists of instance types with
-// the NodePools of Karpenter.
+// the NodePools and NodeOverlays of Karpenter.
 package nodeshape

@@ -50,7 +50,7 @@ type sliceTemplate struct {
 	resourcev1.ResourceSliceSpec
 }
 
-// requirement is what a NodePool asks of nodes.
+// requirement is what a NodePool or NodeOverlay asks of nodes.
 type requirement struct {
 	Key      string   `json:"key"`
 	Operator string   `json:"operator"`
@@ -73,11 +73,25 @@ type nodePool struct {
 	} `json:"spec"`
 }
 
+// nodeOverlay is a NodeOverlay of Karpenter: what it says of instance types that the provider does not know.
+type nodeOverlay struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Requirements   []requirement       `json:"requirements"`
+		Capacity       corev1.ResourceList `json:"capacity"`
+		ResourceSlices []sliceTemplate     `json:"resourceSlices"`
+		Weight         int                 `json:"weight"`
+	} `json:"spec"`
+}
+
 // ofTypes are the instance types, in each NodePool that takes them and as each offering.
 func (f *file) ofTypes() ([]Shape, error) {
-	if len(f.types) == 0 && len(f.pools) > 0 {
-		return nil, fmt.Errorf("there is a NodePool, but no instance types: give a list of them in the same file, under instanceTypes")
+	if len(f.types) == 0 && len(f.pools)+len(f.overlays) > 0 {
+		return nil, fmt.Errorf("there are a NodePool or a NodeOverlay, but no instance types: give a list of them in the same file, under instanceTypes")
 	}
+	slices.SortStableFunc(f.overlays, func(a, b nodeOverlay) int {
+		return cmp.Or(cmp.Compare(a.Spec.Weight, b.Spec.Weight), strings.Compare(b.Metadata.Name, a.Metadata.Name))
+	})
 	var out []Shape
 	for i := range f.types {
 		t := &f.types[i]
@@ -115,13 +129,16 @@ func (f *file) ofOffering(t *instanceType, o offering, several bool) ([]Shape, e
 		return nil, err
 	}
 	if len(f.pools) == 0 {
-		return []Shape{*shape}, nil
+		return []Shape{*shape}, f.overlay(shape)
 	}
 	var out []Shape
 	for i := range f.pools {
 		own := *shape
 		own.Node = shape.Node.DeepCopy()
 		takes, err := f.pools[i].take(&own)
+		if err == nil && takes {
+			err = f.overlay(&own)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -206,6 +223,30 @@ func (p *nodePool) take(s *Shape) (bool, error) {
 		}
 	}
 	return holds(template.Spec.Requirements, s.Node.Labels)
+}
+
+// overlay makes the changes of NodeOverlays, those last that weigh most.
+func (f *file) overlay(s *Shape) error {
+	for i := range f.overlays {
+		spec := &f.overlays[i].Spec
+		applies, err := holds(spec.Requirements, s.Node.Labels)
+		if err != nil {
+			return fmt.Errorf("NodeOverlay %s: %w", f.overlays[i].Metadata.Name, err)
+		}
+		if !applies {
+			continue
+		}
+		for _, list := range []*corev1.ResourceList{&s.Node.Status.Capacity, &s.Node.Status.Allocatable} {
+			if len(*list) > 0 {
+				*list = maps.Clone(*list)
+				maps.Copy(*list, spec.Capacity)
+			}
+		}
+		if err := s.addSlices(spec.ResourceSlices); err != nil {
+			return fmt.Errorf("NodeOverlay %s: %w", f.overlays[i].Metadata.Name, err)
+		}
+	}
+	return nil
 }
 
 // holds reports whether labels meet all requirements.

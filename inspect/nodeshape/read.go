@@ -1,6 +1,7 @@
 package nodeshape
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
@@ -68,17 +70,21 @@ func read(name string, data []byte) ([]Shape, error) {
 // split returns the documents of a file of YAML or JSON, as JSON.
 func split(data []byte) ([]json.RawMessage, error) {
 	var out []json.RawMessage
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data)+1)
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	for {
-		var document json.RawMessage
-		switch err := decoder.Decode(&document); {
-		case errors.Is(err, io.EOF):
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
 			return out, nil
-		case err != nil:
+		}
+		if err != nil {
 			return nil, err
 		}
-		if len(document) > 0 && string(document) != "null" {
-			out = append(out, document)
+		text, err := yaml.YAMLToJSONStrict(document)
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(text)) > 0 && !bytes.Equal(text, []byte("null")) {
+			out = append(out, text)
 		}
 	}
 }
@@ -89,6 +95,7 @@ type file struct {
 	manifests []json.RawMessage // of Nodes, ResourceSlices and CSINodes
 	groups    []nodeGroup
 	pools     []nodePool
+	overlays  []nodeOverlay
 	types     []instanceType
 }
 
@@ -130,6 +137,8 @@ func (f *file) add(document json.RawMessage) error {
 		return nil
 	case "NodePool":
 		return intoList(document, "NodePool", &f.pools)
+	case "NodeOverlay":
+		return intoList(document, "NodeOverlay", &f.overlays)
 	case "":
 		return errors.New("an object has no kind")
 	}

@@ -36,6 +36,9 @@ func told(s *Shape) string {
 			parts = append(parts, fmt.Sprintf("%d volumes of %s", *driver.Allocatable.Count, driver.Name))
 		}
 	}
+	if s.Max > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d", s.Max))
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -64,6 +67,7 @@ kind: MachineDeployment
 metadata:
   name: pool
   annotations:
+    cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size: "7"
     capacity.cluster-autoscaler.kubernetes.io/cpu: "16"
     capacity.cluster-autoscaler.kubernetes.io/memory: 128G
     capacity.cluster-autoscaler.kubernetes.io/ephemeral-disk: 100Gi
@@ -93,6 +97,16 @@ spec:
       - {key: example.com/size, operator: Gte, values: ["4"]}
       - {key: stage, operator: In, values: [prod]}
 ---
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: cheaper}
+spec:
+  weight: 2
+  requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5]}]
+  priceAdjustment: "-10%"
+  capacity: {example.com/fuse: 1}
+  resourceSlices: [{spec: {driver: nic.example.com, devices: [{name: nic-0}]}}]
+---
 instanceTypes:
 - name: g5
   labels: {example.com/size: "4"}
@@ -119,16 +133,16 @@ func TestRead(t *testing.T) {
 		{"a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}]}`, []string{"n Manifest cpu=1 pods=110"}},
 		{"a group with a DRA driver", fmt.Sprintf(group, "4", "dra-driver: gpu.example.com"), []string{
 			"pool ClusterAutoscaler cpu=16 ephemeral-storage=100Gi memory=128G pods=200 a:b c:d my.node.cluster.x-k8s.io/zone:z node-role.kubernetes.io/worker: " +
-				"kept=:NoSchedule own=1:NoSchedule key=x:NoExecute 4 of gpu.example.com 25 volumes of ebs.csi.aws.com"}},
+				"kept=:NoSchedule own=1:NoSchedule key=x:NoExecute 4 of gpu.example.com 25 volumes of ebs.csi.aws.com at most 7"}},
 		{"a group with an extended resource", fmt.Sprintf(group, "4", "gpu-type: example.com/gpu"), []string{
 			"pool ClusterAutoscaler cpu=16 ephemeral-storage=100Gi example.com/gpu=4 memory=128G pods=200 a:b c:d my.node.cluster.x-k8s.io/zone:z node-role.kubernetes.io/worker: " +
-				"kept=:NoSchedule own=1:NoSchedule key=x:NoExecute 25 volumes of ebs.csi.aws.com"}},
+				"kept=:NoSchedule own=1:NoSchedule key=x:NoExecute 25 volumes of ebs.csi.aws.com at most 7"}},
 		{"a group and the slices of its driver", fmt.Sprintf(group, "4", "dra-driver: gpu.example.com") + "---" + fmt.Sprintf(sliceManifest, "x"), []string{
 			"pool ClusterAutoscaler cpu=16 ephemeral-storage=100Gi memory=128G pods=200 a:b c:d my.node.cluster.x-k8s.io/zone:z node-role.kubernetes.io/worker: " +
-				"kept=:NoSchedule own=1:NoSchedule key=x:NoExecute 2 of gpu.example.com 25 volumes of ebs.csi.aws.com"}},
+				"kept=:NoSchedule own=1:NoSchedule key=x:NoExecute 2 of gpu.example.com 25 volumes of ebs.csi.aws.com at most 7"}},
 		{"instance types of a NodePool", karpenter, []string{
-			"spot/g5/a/spot Karpenter cpu=16 memory=64Gi pods=58 example.com/size:4 karpenter.sh/capacity-type:spot karpenter.sh/nodepool:spot " +
-				"node.kubernetes.io/instance-type:g5 stage:prod team:ml topology.kubernetes.io/zone:a spot=:NoSchedule 1 of gpu.example.com"}},
+			"spot/g5/a/spot Karpenter cpu=16 example.com/fuse=1 memory=64Gi pods=58 example.com/size:4 karpenter.sh/capacity-type:spot karpenter.sh/nodepool:spot " +
+				"node.kubernetes.io/instance-type:g5 stage:prod team:ml topology.kubernetes.io/zone:a spot=:NoSchedule 1 of gpu.example.com 1 of nic.example.com"}},
 		{"instance types alone", `[{"name": "t", "resources": {"cpu": "2"}, "allocatable": {"cpu": "1"}, "price": 1, "dynamicResources": {"resourceSliceTemplates": [{"driver": "d.example.com", "devices": [{"name": "x"}]}]}}]`,
 			[]string{"t Karpenter cpu=1 pods=110 node.kubernetes.io/instance-type:t 1 of d.example.com"}},
 	} {
@@ -171,12 +185,14 @@ func TestReadMistakes(t *testing.T) {
 		{"labels that are none", annotated(ca+"labels", "x"), "is not key=value"},
 		{"a taint without an effect", annotated(ca+"taints", "x=y"), "is not key=value:effect"},
 		{"a taint with another effect", annotated(ca+"taints", "x=y:Never"), "is no effect"},
+		{"no size", annotated("cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size", "0"), "may have no nodes"},
 		{"a type without a name", "instanceTypes: [{capacity: {cpu: 1}}]", "has no name"},
 		{"a type without room", "instanceTypes: [{name: x}]", "has no capacity"},
 		{"a slice without a driver", "instanceTypes: [{name: x, capacity: {cpu: 1}, resourceSlices: [{devices: [{name: a}]}]}]", "names no driver"},
 		{"a pool without types", "kind: NodePool\nmetadata: {name: p}", "no instance types"},
 		{"a pool that takes none", karpenter + "\n---\n", ""},
 		{"an operator that is none", strings.Replace(karpenter, "Gte", "About", 1), "is no operator"},
+		{"an overlay that is none", strings.Replace(karpenter, "fuse: 1", "fuse: x", 1), "NodeOverlay"},
 		{"requirements that nothing meets", strings.Replace(karpenter, `"4"]`, `"40"]`, 1), "no NodePool takes any"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,6 +27,8 @@ type Shape struct {
 	Source Source
 	// From is the file that describes it, or how many nodes of the cluster are alike.
 	From string
+	// Max is the most that there can be of it. 0 is no limit.
+	Max int
 	// Assumes says what is supposed about the node that the source does not tell. It is "" if nothing is.
 	Assumes string
 	// Node is the node as it would be. Its name is replaced for each that is added.

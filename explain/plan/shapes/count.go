@@ -14,9 +14,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// maxSteps is the number of counts of a shape that are tried one after the other. For pods that reach beyond
-// their nodes no more are tried, and for others more are halved.
-const maxSteps = 8
+const (
+	// maxSteps is the number of counts of a shape that are tried one after the other; more are halved.
+	maxSteps = 6
+	// maxReaching is the most nodes of a shape that are tried for pods that reach beyond their nodes, each
+	// count by itself.
+	maxReaching = 8
+	// maxExplored is the number of pods up to which all choices of nodes are tried.
+	maxExplored = 64
+)
 
 // counter counts the nodes of one shape that make all pods fit.
 type counter struct {
@@ -25,6 +31,7 @@ type counter struct {
 	most   int // that may be added; with more nodes than pods one stays empty
 	may    int // the fewest with which all were placed in some run; 0 if they never were
 	waits  *corev1.Pod
+	crowd  *crowd
 	answer *explain.ShapeAnswer
 }
 
@@ -34,14 +41,23 @@ func (f *finder) count(ctx context.Context, shape int) (*explain.ShapeAnswer, er
 	c := &counter{finder: f, shape: shape, most: len(f.pods), answer: &explain.ShapeAnswer{
 		Name: s.Name, Source: string(s.Source), From: s.From, Devices: s.Devices(), Verdict: explain.ShapeUnknown, Assumes: s.Assumes,
 	}}
-	if f.max > 0 {
-		c.most = min(c.most, f.max)
+	for _, most := range []int{f.max, s.Max} {
+		if most > 0 {
+			c.most = min(c.most, most)
+		}
 	}
-	never := slices.IndexFunc(f.kinds, func(k *podKind) bool { return len(k.nodes) == 0 && !k.onFresh[shape] && !k.unsure && !k.ties() })
+	never := slices.IndexFunc(f.kinds, func(k *podKind) bool { return k.fits == 0 && !k.onFresh[shape] && !k.unsure && !k.ties() })
 	if never >= 0 {
 		return c.answer, c.fails(ctx, f.kinds[never].pods[0])
 	}
-	if err := c.fewest(ctx); err != nil {
+	var err error
+	if f.local {
+		c.crowd, err = f.crowdOn(ctx, shape)
+	}
+	if err == nil {
+		err = c.fewest(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c.answer, c.finish(ctx)
@@ -60,7 +76,11 @@ func (c *counter) fails(ctx context.Context, pod *corev1.Pod) error {
 // fewest finds the fewest nodes with which all pods are placed for certain. A few counts are tried one after
 // the other, and for pods that are tied to their nodes, to which more nodes do no harm, larger ones by halves.
 func (c *counter) fewest(ctx context.Context) error {
-	a, steps := c.answer, min(c.most, maxSteps)
+	a, steps := c.answer, maxReaching
+	if c.local {
+		steps = maxSteps
+	}
+	steps = min(c.most, steps)
 	low, high, lowRefuted := 0, -1, true // kube-scheduler does not place all as things are
 	try := func(n int) error {
 		state, err := c.attempt(ctx, n)
@@ -176,6 +196,12 @@ func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
 	}
 	if c.may == 0 || n < c.may {
 		c.may = n
+	}
+	if c.crowd.enough(n) {
+		return sure, nil
+	}
+	if len(c.pods) > maxExplored {
+		return unclear, nil
 	}
 	switch certain, depends, err := plan.Certain(ctx, t); {
 	case err != nil:

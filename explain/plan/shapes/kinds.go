@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,14 +24,15 @@ var hypothetical = question.Options{Hypothetical: true}
 // podKind is pods that differ in nothing but their names.
 type podKind struct {
 	pods []*corev1.Pod
-	// nodes are those of the cluster as it is on which one fits, and onFresh says of which shapes a fresh node
-	// holds one.
-	nodes   map[string]bool
+	// fits is the number of nodes of the cluster as it is on which one fits, and onFresh says of which shapes
+	// a fresh node holds one.
+	fits    int
 	onFresh []bool
 	// unsure says that something is not known that decides about it, and fails that the scheduler gives up on
 	// it with an error.
 	unsure, fails bool
 	member        *cycle.Member
+	weight        weights
 }
 
 // ties reports whether a pod of the kind depends on, or takes, more than is seen on its node.
@@ -81,11 +81,8 @@ func (f *finder) look(ctx context.Context, kind *podKind) error {
 	if err != nil {
 		return err
 	}
-	kind.unsure, kind.fails = t.MayWait || t.Open, t.Fails
-	kind.nodes, kind.onFresh = map[string]bool{}, make([]bool, len(f.shapes))
-	for i := range t.Options {
-		kind.nodes[string(t.Options[i].Node)] = true
-	}
+	kind.fits, kind.unsure, kind.fails = len(t.Options), t.MayWait || t.Open, t.Fails
+	kind.onFresh = make([]bool, len(f.shapes))
 	nodes := make([]*corev1.Node, len(f.shapes))
 	for i := range f.shapes {
 		node, ok := f.withEach.Snapshot().Node(f.shapes[i].NodeName(0))
@@ -111,7 +108,7 @@ func (f *finder) look(ctx context.Context, kind *podKind) error {
 // stuck says why no node helps pods of a kind, or nil if one may. That a pod depends on where others are is
 // no reason, unless something keeps it from being placed before any node is asked.
 func (f *finder) stuck(ctx context.Context, kind *podKind, pod *corev1.Pod) (*explain.PendingPod, error) {
-	if len(kind.nodes) > 0 || slices.Contains(kind.onFresh, true) || kind.unsure ||
+	if kind.fits > 0 || slices.Contains(kind.onFresh, true) || kind.unsure ||
 		kind.ties() && len(f.base.Filters().Prepare(pod).Everywhere.Refusals) == 0 {
 		return nil, nil
 	}
@@ -163,23 +160,33 @@ func (f *finder) sortGroups() {
 }
 
 // narrow leaves out the nodes that take no part.
-func (f *finder) narrow(ctx context.Context) {
+func (f *finder) narrow(ctx context.Context) error {
 	f.small = f.base
 	f.local = cycle.NewQueue(ctx, f.withEach, f.pods, cycle.Options{}).Local &&
 		!slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.ties() || k.fails || k.unsure })
 	if !f.local {
-		return
+		return nil
 	}
 	keep := map[string]bool{}
 	for _, kind := range f.kinds {
-		maps.Copy(keep, kind.nodes)
+		kind.weigh()
+		t, err := kind.member.Ask(ctx, f.base, nil)
+		if err != nil {
+			return err
+		}
+		for i := range t.Options {
+			keep[string(t.Options[i].Node)] = true
+		}
 	}
 	if len(keep) == 0 { // without any, the nodes would be taken to be unknown
-		keep[f.base.Snapshot().Nodes()[0].Name] = true
+		for _, node := range f.base.Snapshot().Nodes()[:1] {
+			keep[node.Name] = true
+		}
 	}
 	f.small = changed(f.base, func(o *inspect.Objects) {
 		o.Nodes = slices.DeleteFunc(o.Nodes, func(n *corev1.Node) bool { return !keep[n.Name] })
 	})
+	return nil
 }
 
 // whyNot says why a pod does not fit on a fresh node of a shape.

@@ -166,8 +166,7 @@ func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
 		f.out.Fits = len(rest.Waiting) == 0 && fit && !unseen
 		f.out.MayFit = len(rest.Waiting) == 0 && unseen
 	}
-	f.narrow(ctx)
-	return nil
+	return f.narrow(ctx)
 }
 
 // rank sorts the answers: those first that are certain to do, then those with the fewest nodes, then those

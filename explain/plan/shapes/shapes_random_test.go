@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -230,6 +231,45 @@ func TestShapesAgainstAllWays(t *testing.T) {
 	}
 	if unknown := seen["Unknown"] + seen["may, and does"]; unknown*50 > problems {
 		t.Errorf("%d answers are not known", unknown)
+	}
+}
+
+// TestEnoughNodes tries out, with all choices of nodes, numbers of nodes that are said to be enough without
+// trying.
+func TestEnoughNodes(t *testing.T) {
+	problems := effort.Of(600, 50)
+	told, least := 0, 0
+	for seed := range problems {
+		r := rand.New(rand.NewPCG(uint64(seed), 18))
+		o, pods, shapes := smallProblem(r)
+		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
+		s := newFinder(c, shapes, Options{})
+		if err := s.begin(t.Context(), pods); err != nil {
+			t.Fatal(err)
+		}
+		if !s.local {
+			continue
+		}
+		for i := range shapes {
+			crowd, err := s.crowdOn(t.Context(), i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range len(s.pods) + 1 {
+				if !crowd.enough(n) {
+					continue
+				}
+				told++
+				if !(&plainCheck{t: t, seen: map[string]bool{}}).must(withNodes(o, shapes, counts{i: n}), queued(o, s.pods)) {
+					t.Errorf("seed %d: %d nodes like %s are not enough", seed, n, shapes[i].Name)
+				}
+				least += words.Btoi(n > 0 && !(&plainCheck{t: t, seen: map[string]bool{}}).must(withNodes(o, shapes, counts{i: n - 1}), queued(o, s.pods)))
+				break
+			}
+		}
+	}
+	if t.Logf("%d numbers are enough, %d of them the least", told, least); least < problems/10 {
+		t.Errorf("only %d of %d numbers are the least", least, told)
 	}
 }
 

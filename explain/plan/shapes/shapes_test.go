@@ -99,6 +99,8 @@ func TestShapes(t *testing.T) {
 	broken.Pods[1].Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("30")
 	tainted := shapeOf("tainted", 4, "a", "a")
 	tainted.Node.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}}
+	few := shapeOf("few", 4, "a")
+	few.Max = 1
 	gated := worker("gated", "a")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "x"}}
 	apart := workers(2, "apart", "a")
@@ -127,6 +129,7 @@ func TestShapes(t *testing.T) {
 		{"a gate", base(), []*corev1.Pod{gated, worker("w", "a")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "1 one Fits, stuck gated"},
 		{"a template that is not there", base(), []*corev1.Pod{worker("lost", "none")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "stuck lost"},
 		{"a limit", base(), workers(3, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{Max: 2}, "0 one Fails"},
+		{"a limit of a group", base(), workers(2, "w", "a"), []nodeshape.Shape{few}, Options{}, "0 few Fails"},
 		{"pods of daemon sets", base(daemonOn("n0", "3")), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
 		{"pods of daemon sets that do not run there", base(daemonOn("n0", "3")), withToleration(workers(2, "w", "a"), "x"), []nodeshape.Shape{tainted}, Options{}, "1 tainted Fits"},
 		{"pods that keep apart", base(), apart, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
