@@ -120,7 +120,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.OnlyReading(check.New(streams, reader)),
 		streams.OnlyReading(plan.New(streams, reader, completer)),
 		streams.OnlyReading(node.New(streams, reader, completer)),
-		record.NewSnapshot(streams, reader, p.memory),
+		record.NewSnapshot(streams, connection, reader, p.memory),
 		record.NewRecord(streams, reader, p.grace),
 		streams.OnlyReading(record.NewDiff(streams, reader)),
 		streams.OnlyReading(about.NewVersion(streams, reader, pluginVersion())),

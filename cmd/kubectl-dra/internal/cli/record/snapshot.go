@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ import (
 // snapshotOptions are the flags of kubectl dra snapshot.
 type snapshotOptions struct {
 	streams          *console.Streams
+	connection       *sources.Connection
 	reader           *sources.Reader
 	memory           *sources.Memory
 	output           string
@@ -33,8 +35,8 @@ type snapshotOptions struct {
 }
 
 // NewSnapshot returns the command snapshot.
-func NewSnapshot(streams *console.Streams, reader *sources.Reader, memory *sources.Memory) *cobra.Command {
-	o := &snapshotOptions{streams: streams, reader: reader, memory: memory}
+func NewSnapshot(streams *console.Streams, connection *sources.Connection, reader *sources.Reader, memory *sources.Memory) *cobra.Command {
+	o := &snapshotOptions{streams: streams, connection: connection, reader: reader, memory: memory}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Save everything a question needs into one file, which --from reads",
@@ -67,7 +69,7 @@ on each line) or .json.gz (the same, compressed, which is also written to stdout
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "write to this file, or - for stdout, where it goes without -o unless that is a terminal")
+	f.StringVarP(&o.output, "output", "o", "", "write to this file, or - for stdout; without it to stdout, or on a terminal to a file named after the cluster and the time")
 	f.BoolVar(&o.anonymize, "anonymize", false, "replace names and all other text that is not public")
 	console.CompleteFiles(cmd, "output")
 	f.BoolVar(&o.force, "force", false, "overwrite the file")
@@ -75,9 +77,6 @@ on each line) or .json.gz (the same, compressed, which is also written to stdout
 }
 
 func (o *snapshotOptions) run(ctx context.Context) error {
-	if _, terminal := console.TerminalWidth(o.streams.Out); o.output == "" && terminal {
-		return console.Usagef("name the file: -o cluster.pb.gz, or -o cluster.json to look into it")
-	}
 	if o.output != "" && o.output != "-" {
 		if err := checkFileName(o.output); err != nil {
 			return err
@@ -98,7 +97,13 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.streams.NoteHealth(snapshot, inspect.Resources())
-	path := cmp.Or(o.output, "-")
+	path := o.output
+	if _, terminal := console.TerminalWidth(o.streams.Out); path == "" && terminal {
+		path = o.defaultPath(snapshot)
+	}
+	if path == "" {
+		path = "-"
+	}
 	header, err := o.save(ctx, path, snapshot)
 	if path == "-" {
 		path = "stdout"
@@ -233,6 +238,31 @@ func writeDevice(path string, content io.Reader) error {
 	}
 	_, err = io.Copy(file, content)
 	return errors.Join(err, file.Close())
+}
+
+var unsafeInFileNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// defaultPath is dra-snapshot-<what>-<time>.pb.gz, where what is the context of the kubeconfig, or the file
+// that is read. An anonymized snapshot does not tell, and is JSON: whoever hands it out may want to look at
+// it.
+func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
+	what := "cluster"
+	switch {
+	case o.anonymize:
+		what = "anonymized"
+	case o.reader.Demo:
+		what = "demo"
+	case len(o.reader.From) > 0 && o.reader.From[0] != "-":
+		what, _, _ = strings.Cut(filepath.Base(o.reader.From[0]), ".")
+	default:
+		what = cmp.Or(o.connection.ContextInUse(), what)
+	}
+	what = strings.Trim(unsafeInFileNames.ReplaceAllString(what, "-"), "-.")
+	form := "pb"
+	if o.anonymize {
+		form = "json"
+	}
+	return fmt.Sprintf("dra-snapshot-%s-%s.%s.gz", what[:min(len(what), 60)], s.Time().UTC().Format("20060102T150405Z"), form)
 }
 
 // isJSON reports whether a snapshot is saved as JSON: where its name says so, and on standard output, for jq.
