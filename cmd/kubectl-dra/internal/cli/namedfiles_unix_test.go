@@ -38,6 +38,37 @@ func TestKubeconfigInAPipe(t *testing.T) {
 	}
 }
 
+// TestCredentialsInAPipe: certificates, keys and tokens are read from files only, whoever names them.
+func TestCredentialsInAPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe, kubeconfig := filepath.Join(dir, "pipe"), filepath.Join(dir, "kubeconfig")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	ofUser := func(field string) string {
+		return strings.Replace(kubeconfigOfNobody, "user: {}", "user: {"+field+": "+pipe+"}", 1)
+	}
+	for name, test := range map[string]struct {
+		kubeconfig string
+		flags      []string
+	}{
+		"authority":           {strings.Replace(kubeconfigOfNobody, "cluster: {", "cluster: {certificate-authority: "+pipe+", ", 1), nil},
+		"certificate":         {ofUser("client-certificate"), nil},
+		"key":                 {ofUser("client-key"), nil},
+		"token":               {ofUser("tokenFile"), nil},
+		"flag of authority":   {kubeconfigOfNobody, []string{"--certificate-authority", pipe}},
+		"flag of certificate": {kubeconfigOfNobody, []string{"--client-certificate", pipe, "--client-key", pipe}},
+	} {
+		if err := os.WriteFile(kubeconfig, []byte(test.kubeconfig), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, code, notes := printedBy(append([]string{"get", "claims", "--kubeconfig", kubeconfig}, test.flags...)...)
+		if code != 1 || !strings.Contains(notes, pipe+" is not a regular file") {
+			t.Errorf("%s: exit code %d, want an error about the pipe:\n%s", name, code, notes)
+		}
+	}
+}
+
 // TestNamedFilesEnd: wherever a user names a file, a pipe that nobody writes to is not waited for without
 // end, and a device without end is not read to its end.
 func TestNamedFilesEnd(t *testing.T) {
@@ -55,6 +86,7 @@ func TestNamedFilesEnd(t *testing.T) {
 		"path":                 {"explain", "claim", "train-0", "-n", "ml", "--demo", "-o", "jsonpath-file=FILE"},
 		"columns":              {"get", "nodes", "--demo", "-o", "custom-columns-file=FILE"},
 		"baseline":             {"check", "--demo", "--baseline", "FILE"},
+		"kubeconfig":           {"get", "claims", "--kubeconfig", "FILE"},
 		"flags of the kubelet": {"node", "cni", "--cni-conf-dir", t.TempDir(), "--kubelet-flags", "FILE"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,16 @@ func (f *connectionFlags) load() clientcmd.ClientConfig {
 	overrides := f.overrides
 	overrides.ClusterDefaults = clientcmd.ClusterDefaults
 	overrides.AuthInfo.ImpersonateUserExtra = userExtraOf(f.userExtra)
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
+	config := boundedConfig(rules, &overrides)
+	if config == nil {
+		config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
+	}
+	if raw, err := config.RawConfig(); err == nil { // another error is told by who asks for the configuration
+		if err := f.checkCredentials(&raw); err != nil {
+			return unreadable{err}
+		}
+	}
+	return config
 }
 
 // userExtraOf takes key=value pairs apart. Like kubectl it passes over what has no "=".
