@@ -26,8 +26,9 @@ func (o *celOptions) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, error
 		for _, pool := range pools {
 			for _, slice := range pool.Slices {
 				for i := range slice.Spec.Devices {
-					ok, err := slice.DeviceReaches(node, i)
-					onNode[inspect.DeviceIDOf(slice.ResourceSlice, i)] = err == nil && ok
+					if ok, err := slice.DeviceReaches(node, i); err == nil && ok {
+						onNode[inspect.DeviceIDOf(slice.ResourceSlice, i)] = true
+					}
 				}
 			}
 		}
