@@ -60,7 +60,7 @@ spec: {containers: [{name: main, image: i}]}
 		}
 	}
 	for line, want := range map[string]string{
-		"explain deploy/": "deploy/serve", "plan drain ": "n1", "cel --driver ": "gpu.example.com", "cel --pool ": "n1", "explain pod ": "waits", "get claims -n ": "default", "cel --device ": "gpu-0",
+		"explain deploy/": "deploy/serve", "plan drain ": "n1", "cel --driver ": "gpu.example.com", "plan lose pool ": "n1", "explain pod ": "waits", "get claims -n ": "default",
 	} {
 		cluster.Eventually(t, func(context.Context) error { // it offers nothing where a busy machine takes more than a second and a half
 			result := c.Plugin(t, cluster.Admin, append([]string{"__complete"}, strings.Split(line, " ")...)...)

@@ -106,9 +106,9 @@ var tasks = []task{
 	},
 	{
 		question: "Correct the selector of claim sweep-2",
-		keys:     []string{"/", "sweep-2", "enter", "c", "r", "u", "enter"},
-		shows:    []string{"has(device.attributes", "32 of 64 match", "of 12 nodes"},
-		says:     "`c` opens it in the [lab](selectors.md), which says that it fails on 24 devices. `r` accepts a corrected form, `u` and Enter count on how many nodes the claim then fits, and `Y` would copy it as YAML.",
+		keys:     []string{"/", "sweep-2", "enter", "e"},
+		shows:    []string{"makes the scheduler give up with an error", "ask for the field first, so that devices without it do not match"},
+		says:     "The page says which term fails and on which device, with fixes that were tried: one of them asks for the attribute first. `c` opens the selector in the [lab](selectors.md), to try another one on all devices, and `Y` there copies it as YAML.",
 		kubectl:  []string{"kubectl get resourceclaim sweep-2 -n ml -o yaml", "kubectl get resourceslices -o yaml"},
 		kubectlLeft: "By hand you find the devices without the attribute, write another expression, delete the claim (its spec is immutable), create it, " +
 			"and wait for the event of its pod, until the selector is right.",

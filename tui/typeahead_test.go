@@ -41,7 +41,7 @@ func TestKeysTypedAheadAreAboutWhatIsToCome(t *testing.T) {
 		"a namespace":      {[]string{"n", "net", "enter", "y"}, "── yaml net/cdn-egress-2 ─"},
 		"two filters":      {[]string{"/", "net", "enter", "/", "-0", "enter", "y"}, "none of 44 claims"},
 		"given up":         {[]string{":", "pretrain-1", "enter", "y", "esc", "y"}, "── yaml dev/transcode-8k ─"},
-		"the lab":          {[]string{"/", "sweep-2", "enter", "c", "r", "u"}, "use in: "},
+		"the lab":          {[]string{"/", "sweep-2", "enter", "c", "b"}, "try on the devices of: "},
 		"text for the lab": {[]string{"6", "i", "true"}, "127 of 127 match"},
 	}
 	for name, test := range tests {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	celgo "github.com/google/cel-go/cel"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -127,19 +126,6 @@ func (c *Cache) environment(env environment.Type) *celgo.Env {
 	return compilerFor(c.features).CompileCELExpression("true", cel.Options{EnvType: &env, DisableCostEstimation: true}).Environment
 }
 
-// Functions returns the names of the functions that the API server knows, in no order.
-func (c *Cache) Functions() []string {
-	var names []string
-	if env := c.environment(environment.NewExpressions); env != nil {
-		for known := range env.Functions() {
-			if IsIdentifier(known) {
-				names = append(names, known)
-			}
-		}
-	}
-	return names
-}
-
 // GatesNeeded returns the feature gates that are off and with which the API server would accept a selector
 // that it does not accept now. It returns nil if it never would.
 func (c *Cache) GatesNeeded(expression string) []string {
@@ -190,12 +176,4 @@ func Offset(source string, p Place) int {
 		column++
 	}
 	return len(source)
-}
-
-// PlaceAt turns an offset in bytes into a place.
-func PlaceAt(expression string, offset int) Place {
-	offset = min(max(offset, 0), len(expression))
-	before := expression[:offset]
-	start := strings.LastIndexByte(before, '\n') + 1
-	return Place{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[start:]) + 1}
 }

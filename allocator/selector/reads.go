@@ -70,13 +70,6 @@ func (p *Program) Reads() Reads {
 	return p.reads
 }
 
-// ReadsIn returns what a part of an expression reads.
-func ReadsIn(e ast.Expr) Reads {
-	var r Reads
-	r.collect(e)
-	return r
-}
-
 // collect walks down to the longest constant paths into the device. A path that ends early, such as
 // device.attributes in a comprehension, reads all that is below it.
 func (r *Reads) collect(e ast.Expr) {

@@ -36,8 +36,6 @@ type Part struct {
 	// Text is its source in normal form.
 	Text string
 	Expr ast.Expr
-	// Of is the number of the operand of the top-level && that it belongs to.
-	Of int
 }
 
 // Reads returns the fields that the part reads, in the order of first use, and then those that it only asks
@@ -99,15 +97,12 @@ type splitter struct {
 
 // split returns the parts of an expression. It returns false if a part cannot be printed.
 func (s *splitter) split(e ast.Expr) (parts []Part, ok bool) {
-	for i, expr := range Conjuncts(e) {
+	for _, expr := range Conjuncts(e) {
 		of, ok := s.term(expr)
 		if !ok {
 			return nil, false
 		}
-		for _, part := range of {
-			part.Of = i
-			parts = append(parts, part)
-		}
+		parts = append(parts, of...)
 	}
 	return parts, true
 }

@@ -51,42 +51,6 @@ func (t Tree) rewritten(change func(ast.Expr, ast.ExprFactory)) string {
 // oneLine undoes the line breaks that CEL puts into long expressions. Those in strings are escapes.
 func oneLine(source string) string { return strings.ReplaceAll(source, "\n", " ") }
 
-// Start returns where a part begins in the source. It is the zero value for what is not written there.
-func (t Tree) Start(e ast.Expr) Place {
-	for {
-		first := t.first(e)
-		if first == nil {
-			break
-		}
-		e = first
-	}
-	at := t.info.GetStartLocation(e.ID())
-	if at.Line() < 1 {
-		return Place{}
-	}
-	return Place{Line: at.Line(), Column: at.Column() + 1}
-}
-
-// first returns what a part begins with, or nil if that is the part itself. CEL locates calls, selections and
-// comprehensions at their operator or dot.
-func (t Tree) first(e ast.Expr) ast.Expr {
-	switch e.Kind() {
-	case ast.ComprehensionKind:
-		return e.AsComprehension().IterRange()
-	case ast.SelectKind:
-		return e.AsSelect().Operand()
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.IsMemberFunction() {
-			return call.Target()
-		}
-		if len(call.Args()) > 0 && t.info.GetStartLocation(call.Args()[0].ID()).Line() > 0 {
-			return call.Args()[0]
-		}
-	}
-	return nil
-}
-
 // Conjuncts returns the operands of the && at the top of an expression; the expression itself if there is
 // none.
 func Conjuncts(e ast.Expr) []ast.Expr {

@@ -23,8 +23,8 @@ var completions = []struct{ name, line, offers string }{
 	{"nodes", "plan drain node-", "node-00000"},
 	{"namespaces", "get claims -n team-", "team-00"},
 	{"drivers", "cel --driver gpu", driver},
-	{"pools", "cel --pool node-", "node-00000"},
-	{"devices", "cel --device gpu-", "gpu-0"},
+	{"pools", "plan lose pool node-", "node-00000"},
+	{"devices", "plan lose device " + driver + "/node-00000/gpu-", driver + "/node-00000/gpu-0"},
 }
 
 // TestCompletion asks for what TAB would offer, through kubectl.

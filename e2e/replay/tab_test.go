@@ -46,7 +46,6 @@ func TestTab(t *testing.T) {
 			{"kubectl dra explain claim x --node node-0001", "", "node-00010 node-00019"},
 			{"kubectl dra cel --driver g", "kubectl dra cel --driver gpu.example.com", ""},
 			{"kubectl dra cel --class g", "kubectl dra cel --class gpu", ""},
-			{"kubectl dra cel --pool node-0004", "", "node-00040 node-00049"},
 			{"kubectl dra plan lose device gpu.example.com/node-00012/gpu-", "", "gpu.example.com/node-00012/gpu-0 gpu.example.com/node-00012/gpu-7"},
 			{"kubectl dra check --only PoolInc", "kubectl dra check --only PoolIncomplete", ""},
 			{"kubectl dra explain request --as system:kube-s", "kubectl dra explain request --as system:kube-scheduler", ""},

@@ -43,7 +43,7 @@ var layers = []layer{
 	{"inspect/usage", []string{"inspect"}},
 	{"inspect/nodeshape", []string{"inspect", "inspect/manifest"}},
 	{"allocator/selector", []string{"inspect", "inspect/quantity"}},
-	{"allocator/selector/bench", []string{"inspect/quantity", "internal/spell", "allocator/selector"}},
+	{"allocator/selector/bench", []string{"allocator/selector"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector", "allocator/selector/bench"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"scheduler/filters", []string{"inspect", "inspect/quantity", "inspect/storage"}},
@@ -174,7 +174,7 @@ var fences = []fence{
 	},
 	{
 		prefixes: []string{"github.com/google/cel-go", "k8s.io/apiserver/pkg/cel"},
-		within:   []string{"allocator/selector", "allocator/selector/bench"},
+		within:   []string{"allocator/selector"},
 		why:      "expressions have one owner, and cel-go is slow to start",
 	},
 	{

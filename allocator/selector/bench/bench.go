@@ -95,6 +95,17 @@ type Outcome struct {
 	First, Devices int
 }
 
+// Missed counts the terms that are not true: the fewer, the nearer is a device to a match.
+func (o *Outcome) Missed() int {
+	n := 0
+	for _, v := range o.Terms {
+		if v.Err != nil || !v.Match {
+			n++
+		}
+	}
+	return n
+}
+
 // Trial is a selector tried on all devices of a bench.
 type Trial struct {
 	Expression string

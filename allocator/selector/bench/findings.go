@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,41 +15,13 @@ type Code string
 
 // The kinds of findings.
 const (
-	// The selector does not compile.
-	CodeSyntax          Code = "Syntax"          // it is no CEL
-	CodeUnknownName     Code = "UnknownName"     // a name that means nothing where it stands
-	CodeUnqualifiedName Code = "UnqualifiedName" // an attribute or capacity without device and domain
-	CodeUnknownField    Code = "UnknownField"    // device.x where a device has no x
-	CodeUnknownFunction Code = "UnknownFunction"
-	CodeQuantity        Code = "QuantityComparison" // a capacity compared with a number or a string
-	CodeVersion         Code = "VersionComparison"  // a version compared with a string
-	CodeType            Code = "TypeMismatch"       // other types that do not go together
-	CodeNotBoolean      Code = "NotBoolean"         // the result is not true or false
-	CodeCompile         Code = "DoesNotCompile"     // anything else that the compiler refuses
-
-	// What a selector reads is not what devices have.
-	CodeUnknownDomain    Code = "UnknownDomain"
-	CodeUnknownAttribute Code = "UnknownAttribute"
-	CodeUnknownCapacity  Code = "UnknownCapacity"
-	CodeIsCapacity       Code = "IsCapacity"     // read as an attribute
-	CodeIsAttribute      Code = "IsAttribute"    // read as a capacity
-	CodeSuffix           Code = "NoSuchSuffix"   // .string, .bool and the like, as in the API object
-	CodeList             Code = "ListComparison" // a list compared with one value
-
-	// The evaluation fails on devices.
-	CodeMissingKey Code = "MissingKey"
-	CodeCost       Code = "CostExceeded"
-	CodeBadDevice  Code = "BadDevice" // a device that makes every selector fail
-	CodeRuntime    Code = "RuntimeError"
-
-	// The result may not be what was meant.
-	CodeOtherDrivers Code = "OtherDrivers"
-	CodeEverything   Code = "MatchesEverything"
-	CodeNothing      Code = "MatchesNothing"
-
-	// The API server and the scheduler differ.
-	CodeServerRefuses    Code = "ServerRefuses"
-	CodeSchedulerRefuses Code = "SchedulerRefuses"
+	CodeCompile          Code = "DoesNotCompile"
+	CodeSchedulerRefuses Code = "SchedulerRefuses" // the API server accepts it
+	CodeServerRefuses    Code = "ServerRefuses"    // the scheduler can use it
+	CodeMissingKey       Code = "MissingKey"       // a device has no such attribute or capacity
+	CodeCost             Code = "CostExceeded"
+	CodeRuntime          Code = "RuntimeError" // the evaluation fails for another reason
+	CodeNothing          Code = "MatchesNothing"
 )
 
 // Severity says how bad a finding is.
@@ -61,8 +33,6 @@ const (
 	SeverityError Severity = "error"
 	// SeverityWarning means that it is probably not what was meant.
 	SeverityWarning Severity = "warning"
-	// SeverityNote means that it may be as it should be.
-	SeverityNote Severity = "note"
 )
 
 // Finding is something to know about an expression.
@@ -73,36 +43,16 @@ type Finding struct {
 	Message string `json:"message"`
 	// Place is the zero value when the finding is about the whole.
 	selector.Place
-	// Suggestions were all tried: each compiles for the API server and fails on no device of the bench.
-	Suggestions []Suggestion `json:"suggestions,omitempty"`
 }
 
-// Suggestion is an expression to use instead, tried on the same devices.
-type Suggestion struct {
-	Expression string `json:"expression"`
-	// Effect says in one line what it does differently.
-	Effect string `json:"effect"`
-	// Matched is how many devices of the bench it matches.
-	Matched int `json:"matched"`
-}
-
-// diagnosis is what is known of a selector while rules look for what is wrong with it. A rule is a function
-// that returns findings.
-type diagnosis struct {
-	dissection
-	corrections
-	inv *Inventory
-}
-
-// Diagnose says what is wrong, or looks wrong, with a selector that was tried on the bench. The worst
-// comes first. An error is that of the context.
-func (b *Bench) Diagnose(ctx context.Context, t *Trial) ([]Finding, error) {
-	d := &diagnosis{
-		dissection: dissect(b, t), inv: b.Inventory(),
-		corrections: corrections{ctx: ctx, on: b, original: t.Expression, tried: map[string]*Trial{}},
-	}
-	if t.Check.Scheduler != nil {
-		found := []Finding{compileFinding(d, t.Check.Scheduler)}
+// Findings says what is wrong, or looks wrong, with a selector that was tried on the bench. Errors come
+// first.
+func (b *Bench) Findings(t *Trial) []Finding {
+	if e := t.Check.Scheduler; e != nil {
+		found := []Finding{{
+			Code: CodeCompile, Severity: SeverityError, Place: e.Place,
+			Message: "CEL does not accept this: " + e.Message + ".",
+		}}
 		if t.Check.Server == nil {
 			found = append(found, Finding{
 				Code: CodeSchedulerRefuses, Severity: SeverityError,
@@ -110,64 +60,101 @@ func (b *Bench) Diagnose(ctx context.Context, t *Trial) ([]Finding, error) {
 					"every claim that uses it stays pending.",
 			})
 		}
-		return found, context.Cause(ctx)
+		return found
+	}
+	found := b.failures(t)
+	if accepted, why := t.Check.Accepted(); !accepted {
+		f := Finding{
+			Code: CodeServerRefuses, Severity: SeverityWarning,
+			Message: "The scheduler can use this, but the API server refuses it in a new object: " + why + ".",
+		}
+		if e := t.Check.Server; e != nil && t.Check.Length <= selector.MaxLength {
+			f.Place = e.Place
+			if gates := b.cache.GatesNeeded(t.Expression); len(gates) > 0 {
+				f.Message += fmt.Sprintf(" It would take it with the feature gate %s on.", strings.Join(gates, " and "))
+			}
+		}
+		found = append(found, f)
+	}
+	if t.Matched == 0 && t.Failed == 0 && t.Total() > 0 {
+		found = append(found, b.nearest(t))
+	}
+	return found
+}
+
+// maxFailures is how many different errors are told; with many of them the first few are enough.
+const maxFailures = 8
+
+// failures tells of each error for which the evaluation fails, on how many devices it does.
+func (b *Bench) failures(t *Trial) []Finding {
+	var texts []string
+	counts, first := map[string]int{}, map[string]int{}
+	for i := range t.Outcomes {
+		o := &t.Outcomes[i]
+		if o.Result != Failed {
+			continue
+		}
+		text := WithoutAdvice(o.Err.Error())
+		if counts[text] == 0 {
+			texts = append(texts, text)
+			first[text] = o.First
+		}
+		counts[text] += o.Devices
 	}
 	var found []Finding
-	for _, rule := range []func(*diagnosis) []Finding{serverRefusal, absentFields, suffixes, mismatches, failures} {
-		found = append(found, rule(d)...)
+	for _, text := range texts[:min(maxFailures, len(texts))] {
+		f := Finding{Code: CodeRuntime, Severity: SeverityError}
+		switch {
+		case strings.HasPrefix(text, "no such key"):
+			f.Code = CodeMissingKey
+		case strings.Contains(text, "actual cost limit exceeded"):
+			f.Code = CodeCost
+		}
+		f.Message = fmt.Sprintf("It fails on %s, as device %s: %s. One failure makes the scheduler give up the whole claim.",
+			DeviceCount(counts[text]), b.device(first[text]), text)
+		found = append(found, f)
 	}
-	found = append(found, results(d, found)...)
-	rank := []Severity{SeverityError, SeverityWarning, SeverityNote}
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity)
-	})
-	return found, context.Cause(ctx)
-}
-
-// serverRefusal says when the API server would not take what the scheduler does.
-func serverRefusal(d *diagnosis) []Finding {
-	accepted, why := d.trial.Check.Accepted()
-	if accepted {
-		return nil
-	}
-	f := Finding{
-		Code: CodeServerRefuses, Severity: SeverityWarning,
-		Message: "The scheduler can use this, but the API server refuses it in a new object: " + why + ".",
-	}
-	if e := d.trial.Check.Server; e != nil && d.trial.Check.Length <= selector.MaxLength {
-		f.Place = e.Place
-		if gates := d.bench.cache.GatesNeeded(d.trial.Expression); len(gates) > 0 {
-			f.Message += fmt.Sprintf(" It would take it with the feature gate %s on.", strings.Join(gates, " and "))
+	for _, field := range b.cache.Fields(t.Expression) {
+		text := " No device has " + field.Expression() + "."
+		if len(found) > 0 && b.Inventory().Field(field) == nil && !strings.HasSuffix(found[0].Message, text) {
+			found[0].Message += text
 		}
 	}
-	return []Finding{f}
+	return found
 }
 
-// quoted lists names in quotes, at most n of them.
-func quoted(names []string, n int) string {
-	var out []string
-	for i, name := range names {
-		if i == n {
-			out = append(out, fmt.Sprintf("and %d more", len(names)-n))
-			break
+// nearest tells which device comes nearest to a selector that matches none, and by what it misses it.
+func (b *Bench) nearest(t *Trial) Finding {
+	f := Finding{Code: CodeNothing, Severity: SeverityWarning, Message: "It matches no device."}
+	o := slices.MinFunc(t.Outcomes, func(x, y Outcome) int { return cmp.Compare(x.Missed(), y.Missed()) })
+	reads := b.Reads(t, &o)
+	var missed []string
+	for i, term := range t.Terms {
+		if o.Terms[i].Err == nil && o.Terms[i].Match {
+			continue
 		}
-		out = append(out, selector.Quote(name))
+		var values []string
+		for _, r := range reads[i] {
+			values = append(values, selector.ShortField(r.Expression)+" is "+cmp.Or(r.Value, "not set"))
+		}
+		missed = append(missed, fmt.Sprintf("%s (%s)", term, strings.Join(values, ", ")))
 	}
-	return strings.Join(out, ", ")
+	if len(missed) < len(t.Terms) { // else all devices are equally far away
+		f.Message += fmt.Sprintf(" The nearest is %s. It misses: %s.", b.device(o.First), strings.Join(missed, "; "))
+	}
+	return f
 }
 
-func orList(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
-	}
-	return strings.Join(words, ", ")
+// device names a device and its driver.
+func (b *Bench) device(subject int) string {
+	s := b.subject(subject)
+	return fmt.Sprintf("%s of %s", selector.Quote(s.Device.Name), s.Driver)
 }
 
-func article(noun string) string {
-	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
+// WithoutAdvice is the text of an error without what the scheduler advises.
+func WithoutAdvice(text string) string {
+	text, _, _ = strings.Cut(text, ". consider using CEL optional chaining")
+	return text
 }
 
 // DeviceCount writes a number of devices, "3 devices".

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,34 +26,13 @@ const maxValues = 64
 // FieldInfo is what the devices have in one field.
 type FieldInfo struct {
 	Field selector.Field
-	// Devices counts those that have the field, by driver.
-	Devices map[string]int
-	// Types counts them by type: string, int, bool, version, quantity, or a list of one of the first
-	// four, as "list of strings".
-	Types map[string]int
-	// Values counts devices by value in CEL's notation; More is set when there are further values.
+	// Devices counts those that have the field.
+	Devices int
+	// Type is string, int, bool, version, quantity, or a list of one of the first four, as "list of strings".
+	// It is "" if the devices do not agree.
+	Type string
+	// Values counts devices by value in CEL's notation, for at most maxValues values.
 	Values map[string]int
-	More   bool
-}
-
-// Total is the number of devices that have the field.
-func (f *FieldInfo) Total() int {
-	n := 0
-	for _, devices := range f.Devices {
-		n += devices
-	}
-	return n
-}
-
-// Type returns the one type that the field has on all devices, or "".
-func (f *FieldInfo) Type() string {
-	if len(f.Types) != 1 {
-		return ""
-	}
-	for t := range f.Types {
-		return t
-	}
-	return ""
 }
 
 // Common returns the values, the most frequent first, at most n.
@@ -61,6 +42,17 @@ func (f *FieldInfo) Common(n int) []string {
 	return values[:min(n, len(values))]
 }
 
+// Describe says the type of the field, on how many devices it is, and its most frequent values.
+func (f *FieldInfo) Describe() string {
+	const some = 3
+	text := fmt.Sprintf("%s on %s: %s", cmp.Or(f.Type, "of several types"), DeviceCount(f.Devices),
+		strings.Join(f.Common(some), ", "))
+	if len(f.Values) > some {
+		text += ", …"
+	}
+	return text
+}
+
 // NewInventory returns what devices have.
 func NewInventory(subjects []Subject) *Inventory {
 	inv := &Inventory{Drivers: map[string]int{}, fields: map[selector.Field]*FieldInfo{}}
@@ -68,33 +60,29 @@ func NewInventory(subjects []Subject) *Inventory {
 		inv.Drivers[s.Driver]++
 		for name := range s.Device.Attributes {
 			a := s.Device.Attributes[name]
-			inv.add(selector.FieldOf("attributes", s.Driver, name), s.Driver, typeOf(&a), func() string { return selector.FormatAttribute(&a) })
+			inv.add(selector.FieldOf("attributes", s.Driver, name), typeOf(&a), selector.FormatAttribute(&a))
 		}
 		for name := range s.Device.Capacity {
 			c := s.Device.Capacity[name]
-			inv.add(selector.FieldOf("capacity", s.Driver, name), s.Driver, "quantity", c.Value.String)
+			inv.add(selector.FieldOf("capacity", s.Driver, name), "quantity", c.Value.String())
 		}
 	}
 	return inv
 }
 
-func (inv *Inventory) add(f selector.Field, driver, kind string, value func() string) {
+func (inv *Inventory) add(f selector.Field, kind, value string) {
 	info := inv.fields[f]
 	if info == nil {
-		info = &FieldInfo{Field: f, Devices: map[string]int{}, Types: map[string]int{}, Values: map[string]int{}}
+		info = &FieldInfo{Field: f, Type: kind, Values: map[string]int{}}
 		inv.fields[f] = info
 	}
-	info.Devices[driver]++
-	info.Types[kind]++
-	if info.More {
-		return
+	info.Devices++
+	if info.Type != kind {
+		info.Type = ""
 	}
-	v := value()
-	if _, known := info.Values[v]; !known && len(info.Values) == maxValues {
-		info.More = true
-		return
+	if _, known := info.Values[value]; known || len(info.Values) < maxValues {
+		info.Values[value]++
 	}
-	info.Values[v]++
 }
 
 func typeOf(a *resourcev1.DeviceAttribute) string {
@@ -127,43 +115,16 @@ func (inv *Inventory) Fields() []*FieldInfo {
 	})
 }
 
-// Domains returns the domains in which devices have fields of a kind, sorted; "" is any kind.
+// Domains returns the domains in which devices have fields of a kind, sorted.
 func (inv *Inventory) Domains(kind string) []string {
 	set := map[string]bool{}
 	for f := range inv.fields {
-		if kind == "" || f.Kind == kind {
+		if f.Kind == kind {
 			set[f.Domain] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
 }
-
-// Names returns the names of fields in a domain, sorted.
-func (inv *Inventory) Names(kind, domain string) []string {
-	var names []string
-	for f := range inv.fields {
-		if f.Kind == kind && f.Domain == domain {
-			names = append(names, f.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Named returns the fields of a name in whatever domain, sorted by kind and domain.
-func (inv *Inventory) Named(name string) []selector.Field {
-	var fields []selector.Field
-	for f := range inv.fields {
-		if strings.EqualFold(f.Name, name) {
-			fields = append(fields, f)
-		}
-	}
-	slices.SortFunc(fields, func(a, b selector.Field) int { return strings.Compare(a.Expression(), b.Expression()) })
-	return fields
-}
-
-// drivers returns the names of the drivers, sorted.
-func (inv *Inventory) drivers() []string { return slices.Sorted(maps.Keys(inv.Drivers)) }
 
 // FieldValue is a field with its value in CEL's notation.
 type FieldValue struct {

@@ -6,6 +6,6 @@
 //
 // A [Completer] proposes what can stand at a place: domains, attributes and capacities that devices really
 // have, the values that they have there, and functions that go with the type of what is before the dot.
-// It works on an index of the devices, [selector.Inventory], so that it does not depend on how many devices
+// It works on an index of the devices, [bench.Inventory], so that it does not depend on how many devices
 // there are.
 package editor

@@ -85,22 +85,6 @@ func covers(t *testing.T, text string) {
 	}
 }
 
-func TestExamplesOfFunctionsCompile(t *testing.T) {
-	cache := selector.NewCache(selector.Features{ListTypeAttributes: true})
-	plain := selector.NewCache(selector.Features{})
-	for _, f := range functions {
-		if accepted, why := cache.Check(f.example).Accepted(); !accepted || cache.Check(f.example).Scheduler != nil {
-			t.Errorf("%s: %s: %s", f.name, f.example, why)
-		}
-		if accepted, _ := plain.Check(f.example).Accepted(); accepted == f.lists {
-			t.Errorf("%s: accepted without lists: %v", f.name, accepted)
-		}
-		if !strings.Contains(f.example, f.name) || !strings.HasPrefix(f.insert, f.name) || f.help == "" || strings.Contains(f.help, "\n") {
-			t.Errorf("%+v", f)
-		}
-	}
-}
-
 // fleet makes devices of two drivers.
 func fleet(n int) []bench.Subject {
 	var out []bench.Subject
@@ -157,10 +141,14 @@ func TestComplete(t *testing.T) {
 		{"quantities", `device.capacity["gpu.example.com"].memory.compareTo(quantity("|`, []string{"40Gi", "80Gi"}, `device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi"`},
 		{"quantities with their call", `device.capacity["gpu.example.com"].memory.compareTo(|`, []string{"40Gi", "80Gi"}, `device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")`},
 		{"versions", `device.attributes["gpu.example.com"].version.isLessThan(semver("|`, []string{"1.2.3"}, `device.attributes["gpu.example.com"].version.isLessThan(semver("1.2.3"`},
-		{"methods of a quantity", `device.capacity["gpu.example.com"].memory.|`, []string{"compareTo", "isGreaterThan", "isLessThan"}, `device.capacity["gpu.example.com"].memory.compareTo(quantity("`},
+		{"methods of a quantity", `device.capacity["gpu.example.com"].memory.|`, []string{"add", "asApproximateFloat", "asInteger", "compareTo"}, `device.capacity["gpu.example.com"].memory.add(quantity("`},
+		{"part of a method of a quantity", `device.capacity["gpu.example.com"].memory.isG|`, []string{"isGreaterThan"}, `device.capacity["gpu.example.com"].memory.isGreaterThan(quantity("`},
+		{"methods of a version", `device.attributes["gpu.example.com"].version.|`, []string{"compareTo", "isGreaterThan", "isLessThan", "major"}, `device.attributes["gpu.example.com"].version.compareTo(semver("`},
+		{"methods of what a call gives", `device.driver.lowerAscii().con|`, []string{"contains"}, `device.driver.lowerAscii().contains(`},
+		{"functions of a namespace", `cel.|`, []string{"bind"}, `cel.bind(`},
 		{"methods of a string", `device.driver.sta|`, []string{"startsWith"}, `device.driver.startsWith(`},
 		{"methods of a list", `device.attributes["gpu.example.com"].tags.inc|`, []string{"includes"}, `device.attributes["gpu.example.com"].tags.includes(`},
-		{"methods of an optional", `device.attributes["gpu.example.com"].?model.|`, []string{"orValue", "hasValue"}, `device.attributes["gpu.example.com"].?model.orValue(`},
+		{"methods of an optional", `device.attributes["gpu.example.com"].?model.|`, []string{"hasValue", "or", "orValue", "value"}, `device.attributes["gpu.example.com"].?model.hasValue()`},
 		{"operators", `device.driver |`, []string{"==", "!=", "&&"}, `device.driver == `},
 		{"operators of a number", `device.attributes["gpu.example.com"].index |`, []string{">=", "<="}, `device.attributes["gpu.example.com"].index >= `},
 		{"operators behind a comparison", `device.driver == "x" |`, []string{"&&", "||"}, `device.driver == "x" && `},

@@ -25,7 +25,6 @@ type driver struct {
 func drive(t *testing.T, width, height int) *driver {
 	t.Helper()
 	d := &driver{T: t, s: New(), w: screentest.Demo(t), width: width, height: height - 5} // header and status line are not ours
-	d.s.tried.pause = 0
 	d.send(screen.Shown{})
 	return d
 }

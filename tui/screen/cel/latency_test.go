@@ -57,7 +57,6 @@ func BenchmarkKey(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := New()
-			s.tried.pause = time.Hour // advice is another thing
 			screentest.Settle(w, s, screen.Shown{}, screen.Type{})
 			s.ed.Set(text)
 			var key, all, frame time.Duration

@@ -3,6 +3,7 @@ package cel
 import (
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -12,30 +13,24 @@ type deviceList struct {
 	a     *answer // nil before the first
 	table *widget.Table
 	rows  *deviceRows // of the table
-	which listFilter
 	// words narrow the list, as the user typed them.
 	words string
 }
 
-// show lists the devices of a newer answer. The one under the cursor stays, if it is among those that are
-// listed.
+// show lists the devices of a newer answer. The one under the cursor stays if it is still of interest.
 func (l *deviceList) show(a *answer) {
-	if before := l.a; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
+	before := l.a
+	if before == nil || strings.TrimSpace(before.text) == "" || a.idle() && !before.idle() {
 		l.rows = nil // nobody has chosen the device, or what is nearest is of interest now
 	}
 	l.a = a
-	l.fill()
+	l.fill(before != nil && before.text != a.text && !a.idle())
 }
 
-// another lists other devices of the same answer: of those that match, those that fail and all, the next.
-func (l *deviceList) another() {
-	l.which = (l.which + 1) % listFilters
-	l.fill()
-}
-
-// fill puts the devices into the table whose names have the words. What the selector does stays what it is: a
-// filter hides devices, but does not change what there is. The cursor stays on its device, if that is listed.
-func (l *deviceList) fill() {
+// fill puts the devices into the table whose names have the words. What the selector does stays what it is:
+// a filter hides devices, but does not change what there is. The cursor stays on its device if that is
+// listed and, where that is asked for, not refused by the selector.
+func (l *deviceList) fill(unlessRefused bool) {
 	if l.a == nil {
 		return
 	}
@@ -43,12 +38,12 @@ func (l *deviceList) fill() {
 	words := strings.Fields(strings.ToLower(l.words))
 	l.rows = &deviceRows{a: l.a}
 	cursor := 0
-	for _, subject := range l.which.order(l.a) {
+	for _, subject := range l.a.order {
 		d := &l.a.lab.devices[subject]
 		if len(words) > 0 && !passes(words, strings.ToLower(d.ID.Pool+"/"+d.ID.Device+" "+string(d.Node)+" "+d.ID.Driver)) {
 			continue
 		}
-		if had && d.ID == id {
+		if had && d.ID == id && !(unlessRefused && l.a.trial.OutcomeOf(subject).Result == bench.NoMatch) {
 			cursor = len(l.rows.order)
 		}
 		l.rows.order = append(l.rows.order, subject)

@@ -3,7 +3,6 @@ package cel
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,8 +18,6 @@ type source struct {
 	ref screen.Ref
 	// request is the name of the request, or of an alternative of one, class that of the class that it names.
 	request, class string
-	// selector is the index of the selector that was loaded, or -1 for all of them.
-	selector int
 }
 
 func (s *source) String() string {
@@ -52,30 +49,24 @@ func choose(title string, entries []entry, done func(w *screen.World, e *entry) 
 	return screen.Send(screen.Choose{Label: title, Offers: offers})
 }
 
-// openLoad offers what was typed before, and the selectors of all classes, claims and templates.
+// openLoad offers the selectors of all classes, claims and templates.
 func (s *Screen) openLoad(w *screen.World) tea.Cmd {
-	s.ed.remember()
-	var entries []entry
-	for _, text := range slices.Backward(s.ed.history) {
-		if text != s.ed.Text() {
-			entries = append(entries, entry{label: "before", expression: text})
-		}
+	if w.Snapshot == nil {
+		return nil
 	}
-	if w.Snapshot != nil {
-		for _, ref := range refs(w.Snapshot.Objects()) {
-			loaded, _ := entriesOf(w.Snapshot, ref)
-			entries = append(entries, loaded...)
-		}
+	var entries []entry
+	for _, ref := range refs(w.Snapshot.Objects()) {
+		loaded, _ := entriesOf(w.Snapshot, ref)
+		entries = append(entries, loaded...)
 	}
 	return choose("load: ", entries, s.loadEntry)
 }
 
 func (s *Screen) loadEntry(w *screen.World, e *entry) tea.Cmd {
-	s.ed.remember()
-	s.ed.replace(e.expression)
-	s.impact.usage = nil
+	s.ed.Set(e.expression)
+	s.ed.popup.close()
 	s.source, s.class = e.source, e.source.class
-	return tea.Batch(s.tried.try(w, s.ed.Text(), s.class), s.tried.read(w, s.class))
+	return tea.Batch(s.tried.try(w, s.ed.Text()), s.tried.read(w, s.class))
 }
 
 // openClasses offers the classes behind which the selector can stand.
@@ -136,23 +127,11 @@ func refs(o *inspect.Objects) []screen.Ref {
 	return out
 }
 
-// specOf returns what a claim or a template asks for, or nil.
-func specOf(s *inspect.Snapshot, ref screen.Ref) *resourcev1.ResourceClaimSpec {
-	if t, ok := s.Template(ref.Namespace, ref.Name); ok && ref.Kind == screen.Template {
-		return &t.Spec.Spec
-	}
-	if c, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok && ref.Kind == screen.Claim {
-		return &c.Spec
-	}
-	return nil
-}
-
 // entriesOf are the selectors of a class, a claim or a template, and whether that exists.
 func entriesOf(s *inspect.Snapshot, ref screen.Ref) (entries []entry, exists bool) {
 	add := func(at source, selectors []resourcev1.DeviceSelector) {
 		for i := range selectors {
 			if selectors[i].CEL != nil {
-				at.selector = i
 				entries = append(entries, entry{source: at, expression: selectors[i].CEL.Expression})
 			}
 		}
@@ -164,12 +143,26 @@ func entriesOf(s *inspect.Snapshot, ref screen.Ref) (entries []entry, exists boo
 		}
 		return entries, ok
 	}
-	spec := specOf(s, ref)
-	if spec == nil {
+	var spec *resourcev1.ResourceClaimSpec
+	if t, ok := s.Template(ref.Namespace, ref.Name); ok && ref.Kind == screen.Template {
+		spec = &t.Spec.Spec
+	} else if c, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok && ref.Kind == screen.Claim {
+		spec = &c.Spec
+	} else {
 		return nil, false
 	}
 	for _, asked := range inspect.AskedBy(spec) {
 		add(source{ref: ref, request: asked.Name, class: asked.Class}, *asked.Selectors)
 	}
 	return entries, true
+}
+
+func join(selectors []resourcev1.DeviceSelector) string {
+	var parts []string
+	for i := range selectors {
+		if selectors[i].CEL != nil {
+			parts = append(parts, selectors[i].CEL.Expression)
+		}
+	}
+	return strings.Join(parts, " && ")
 }

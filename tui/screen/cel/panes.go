@@ -11,41 +11,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// listFilter says which devices are listed.
-type listFilter uint8
-
-const (
-	matching listFilter = iota // and those on which the selector fails; all, when there are neither
-	failing
-	everyone
-	listFilters
-)
-
-// order returns the devices of an answer that are listed.
-func (w listFilter) order(a *answer) []int {
-	switch {
-	case w == failing:
-		return a.order[a.matched:a.rest]
-	case w == everyone || a.rest == 0:
-		return a.order
-	}
-	return a.order[:a.rest]
-}
-
-func (w listFilter) describe(a *answer) string {
-	switch {
-	case w == failing:
-		return "on which it fails"
-	case w == everyone:
-		return "all"
-	case a.rest == 0 && len(a.order) > 0:
-		return "none; the nearest"
-	case a.rest > a.matched:
-		return "that match or fail"
-	}
-	return "that match"
-}
-
 var columns = []widget.Column{
 	{Title: "  DEVICE", Min: 26, Max: 60}, {Title: "NODE", Max: 30, Rank: 2}, {Title: "DRIVER", Rank: 1},
 }
@@ -109,19 +74,25 @@ func (l *deviceList) termLines(width int) []styled.Line {
 	reads := a.lab.bench.Reads(a.trial, o)
 	for i := range a.trial.Terms {
 		mark, role := valueMark(&o.Terms[i])
-		term := fold(paint(a.trial.Terms[i]), max(10, width-3))
-		for j, line := range term {
+		for j, line := range fold(paint(a.trial.Terms[i]), max(10, width-3)) {
 			lead := styled.Span{Text: "   "}
 			if j == 0 {
 				lead = styled.Span{Text: mark + "  ", Role: role}
 			}
 			out = append(out, append(styled.Line{lead}, line...))
 		}
-		if i < len(reads) {
-			out = append(out, readLines(reads[i])...)
+		for _, r := range reads[i] {
+			value := styled.Span{Text: inspect.Sanitize(r.Value), Role: styled.Literal}
+			if r.Value == "" {
+				value = styled.Span{Text: "(the device has none)", Role: styled.Warn}
+			}
+			out = append(out, styled.Line{{Text: "     " + inspect.Sanitize(selector.ShortField(r.Expression)) + " = ", Role: styled.Dim}, value})
 		}
 		if err := o.Terms[i].Err; err != nil {
-			out = append(out, indented(fold(styled.Text(styled.Bad, inspect.Sanitize(bench.WithoutAdvice(err.Error()))), max(10, width-5)))...)
+			text := styled.Text(styled.Bad, inspect.Sanitize(bench.WithoutAdvice(err.Error())))
+			for _, line := range fold(text, max(10, width-5)) {
+				out = append(out, append(styled.Line{{Text: "     "}}, line...))
+			}
 		}
 	}
 	return out
@@ -132,32 +103,16 @@ func (l *deviceList) termLines(width int) []styled.Line {
 func fieldLines(l *lab, subject, width int) []styled.Line {
 	var out []styled.Line
 	for _, v := range bench.FieldValues(l.subjects[subject]) {
-		value := styled.Line{{Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: styled.Literal}}
-		whole := append(styled.Line{{Text: inspect.Sanitize(v.Field.Expression()), Role: styled.Dim}}, value...)
-		if whole.Width() <= width {
-			out = append(out, whole)
-			continue
+		line := func(field string) styled.Line {
+			return styled.Line{
+				{Text: inspect.Sanitize(field), Role: styled.Dim}, {Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: styled.Literal},
+			}
 		}
-		out = append(out, fold(append(styled.Line{{Text: inspect.Sanitize(selector.ShortField(v.Field.Expression())), Role: styled.Dim}}, value...), width)...)
-	}
-	return out
-}
-
-func indented(lines []styled.Line) []styled.Line {
-	for i := range lines {
-		lines[i] = append(styled.Line{{Text: "     "}}, lines[i]...)
-	}
-	return lines
-}
-
-func readLines(reads []selector.Read) []styled.Line {
-	var out []styled.Line
-	for _, r := range reads {
-		value, role := inspect.Sanitize(r.Value), styled.Literal
-		if value == "" {
-			value, role = "(the device has none)", styled.Warn
+		whole := line(v.Field.Expression())
+		if whole.Width() > width {
+			whole = line(selector.ShortField(v.Field.Expression()))
 		}
-		out = append(out, styled.Line{{Text: "     " + inspect.Sanitize(selector.ShortField(r.Expression)) + " = ", Role: styled.Dim}, {Text: value, Role: role}})
+		out = append(out, fold(whole, width)...)
 	}
 	return out
 }

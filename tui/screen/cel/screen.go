@@ -26,13 +26,12 @@ type Screen struct {
 	// wanted is an object whose selectors are to be loaded when the world is known.
 	wanted screen.Ref
 
-	impact impact
 	layout layout
 }
 
 // New makes the view.
 func New() *Screen {
-	s := &Screen{ed: textArea{width: 80}, tried: trying{pause: pause}, list: deviceList{table: widget.NewTable(columns)}}
+	s := &Screen{ed: textArea{width: 80}, list: deviceList{table: widget.NewTable(columns)}}
 	s.ed.Cells = cells
 	return s
 }
@@ -40,8 +39,9 @@ func New() *Screen {
 // State implements screen.Screen. What can be done depends on how the text has fared. A device of the list
 // has a name, a node and a driver, and no columns that a filter could compare.
 func (s *Screen) State() screen.State {
+	unsettled := s.tried.of(s.ed.Text(), s.class) == nil && (s.tried.labs.Running() || s.tried.run.Running())
 	state := screen.State{
-		Keys: s.keys(), Typing: s.editing, Unsettled: !s.tried.settled(s.ed.Text(), s.class), Header: true, CopyText: s.copyText,
+		Keys: s.keys(), Typing: s.editing, Unsettled: unsettled, Header: true, CopyText: s.copyText,
 		Filters: true, Filter: s.list.words, FilterHint: "words of device, pool, node, driver · !word",
 	}
 	if id, ok := s.list.selected(); ok {
@@ -73,7 +73,7 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		if s.list.words = msg.Text; msg.Text == "" {
 			s.list.rows = nil // from the beginning
 		}
-		s.list.fill()
+		s.list.fill(false)
 		return nil
 	case screen.Selected:
 		s.wanted = msg.Ref
@@ -104,7 +104,7 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) tea.Cmd {
 		var try tea.Cmd
 		if r.Err == nil {
 			s.tried.lab = r.Value
-			try = s.tried.try(w, s.ed.Text(), s.class)
+			try = s.tried.try(w, s.ed.Text())
 		}
 		return tea.Batch(try, s.tried.read(w, s.class))
 	}
@@ -112,26 +112,18 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) tea.Cmd {
 		if r.Err != nil {
 			return nil
 		}
-		if r.Value.trial.Check.Scheduler == nil {
+		s.tried.answer = r.Value
+		if r.Value.compiles() {
 			s.list.show(r.Value)
 		}
-		return s.tried.takeAnswer(w, r.Value)
 	}
-	if r, ok := s.tried.advice.Take(msg); ok {
-		if r.Err == nil && r.Value.text == s.ed.Text() {
-			s.tried.findings, s.tried.advised = r.Value.findings, inQuestion(s.ed.Text(), s.class)
-		}
-		return nil
-	}
-	s.impact.take(msg)
 	return nil
 }
 
-// leave stops editing and remembers the text.
+// leave stops editing.
 func (s *Screen) leave() {
 	s.editing = false
 	s.ed.popup.close()
-	s.ed.remember()
 }
 
 // pressEditor handles a key while text is typed.
@@ -166,7 +158,6 @@ func (s *Screen) pressEditor(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 
 // changed follows a change of the text.
 func (s *Screen) changed(w *screen.World, propose bool) tea.Cmd {
-	s.impact.usage = nil
 	s.ed.popup.close()
 	if propose && s.tried.lab != nil {
 		s.ed.popup.propose(s.tried.lab.completer, &s.ed.Editor, false)
@@ -174,7 +165,7 @@ func (s *Screen) changed(w *screen.World, propose bool) tea.Cmd {
 	if a := s.tried.answer; a != nil && a.text == s.ed.Text() && !s.tried.run.Running() {
 		return nil
 	}
-	return s.tried.try(w, s.ed.Text(), s.class)
+	return s.tried.try(w, s.ed.Text())
 }
 
 func (s *Screen) click(msg tea.MouseClickMsg) {

@@ -16,14 +16,6 @@ type textArea struct {
 	top   int // the first line that is shown
 	// width when last drawn, which up and down need.
 	width int
-	// history are texts that were typed before.
-	history []string
-}
-
-// replace puts another text in the place of this one, as one change that can be taken back.
-func (t *textArea) replace(text string) {
-	t.Set(text)
-	t.popup.close()
 }
 
 // complete proposes what can stand at the cursor, and takes it where it is the only thing.
@@ -48,21 +40,9 @@ func (t *textArea) click(x, y int) {
 	t.popup.close()
 }
 
-// remember adds the text to what was typed before.
-func (t *textArea) remember() {
-	const most = 50
-	if t.Text() == "" || len(t.history) > 0 && t.history[len(t.history)-1] == t.Text() {
-		return
-	}
-	t.history = append(t.history, t.Text())
-	if len(t.history) > most {
-		t.history = t.history[1:]
-	}
-}
-
-// draw draws the text with a caret under the place of a finding, if there is one. It returns where the cursor
-// is, from the first of these lines.
-func (t *textArea) draw(th *theme.Theme, width, height int, typing bool, f *bench.Finding) (lines []string, x, y int) {
+// draw draws the text with a caret under the place of the first finding, if it has one. It returns where
+// the cursor is, from the first of these lines.
+func (t *textArea) draw(th *theme.Theme, width, height int, typing bool, findings []bench.Finding) (lines []string, x, y int) {
 	t.width = max(10, width-2)
 	cursor := -1
 	if typing {
@@ -85,8 +65,8 @@ func (t *textArea) draw(th *theme.Theme, width, height int, typing bool, f *benc
 		t.top = row - most + 1
 	}
 	caretRow, caretColumn := -1, 0
-	if f != nil && f.Line > 0 {
-		caretRow, caretColumn = text.Find(selector.Offset(t.Text(), f.Place))
+	if len(findings) > 0 && findings[0].Line > 0 {
+		caretRow, caretColumn = text.Find(selector.Offset(t.Text(), findings[0].Place))
 	}
 	for i := t.top; i < min(t.top+most, text.Len()); i++ {
 		if i == row {
@@ -94,7 +74,7 @@ func (t *textArea) draw(th *theme.Theme, width, height int, typing bool, f *benc
 		}
 		lines = append(lines, " "+text.Line(th, i, cursor))
 		if i == caretRow {
-			lines = append(lines, " "+repeat(" ", caretColumn)+th.Paint(errorRole(f.Severity), "^"))
+			lines = append(lines, " "+repeat(" ", caretColumn)+th.Paint(errorRole(findings[0].Severity), "^"))
 		}
 	}
 	return lines, column + 1, y

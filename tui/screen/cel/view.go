@@ -22,29 +22,27 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	th := w.Theme
 	// What is wrong with a word that is not finished is not worth saying while something is proposed.
 	proposing := s.ed.popup.open() && s.editing
-	foremost := s.tried.foremost()
-	if proposing {
-		foremost = nil
+	a := s.tried.of(s.ed.Text(), s.class)
+	var findings []bench.Finding
+	if a != nil && !proposing {
+		findings = a.findings
 	}
-	head, cursorX, cursorY := s.ed.draw(th, width, height, s.editing, foremost)
-	title := append(s.tried.title(w, s.ed.Text()), origin(s.class, &s.source)...)
-	title = append(title, s.tried.cost(s.ed.Text())...)
-	lines := append([]string{widget.Rule(th, title, width)}, head...)
+	head, cursorX, cursorY := s.ed.draw(th, width, height, s.editing, findings)
+	lines := append([]string{widget.Rule(th, s.title(w, a), width)}, head...)
 	s.layout.editor = len(head)
-	if !proposing {
-		key := "r"
-		if s.editing {
-			key = "^R"
-		}
-		room := max(2, (height-len(lines))*2/5)
-		advice := s.impact.lines(width - 2)
-		advice = append(advice, s.tried.lines(s.ed.Text(), key, width-2, room-len(advice))...)
-		for _, line := range advice[:min(len(advice), room)] {
-			lines = append(lines, widget.Render(th, append(styled.Line{{Text: " "}}, line...), width))
-		}
+	var advice []styled.Line
+	if s.tried.lab != nil && s.tried.lab.partial != "" && !proposing {
+		advice = append(advice, styled.Text(styled.Warn, s.tried.lab.partial))
+	}
+	for i := range findings {
+		text := styled.Span{Text: inspect.Sanitize(findings[i].Message)}
+		advice = append(advice, fold(styled.Line{{Text: "! ", Role: errorRole(findings[i].Severity)}, text}, width-2)...)
+	}
+	for _, line := range advice[:min(len(advice), max(2, (height-len(lines))*2/5))] {
+		lines = append(lines, widget.Render(th, append(styled.Line{{Text: " "}}, line...), width))
 	}
 	if rest := height - len(lines); rest > 2 {
-		lines = append(lines, s.layout.panes(th, &s.list, s.tried.answer, width, rest, len(lines))...)
+		lines = append(lines, strings.Split(s.panes(th, width, rest, len(lines)), "\n")...)
 	}
 	if proposing {
 		lines = lay(lines, s.ed.popup.box(th, width, height-cursorY-2), cursorX, cursorY+2, width, height)
@@ -52,136 +50,59 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	return strings.Join(lines[:min(len(lines), height)], "\n")
 }
 
-// title says in a few words what the selector does.
-func (t *trying) title(w *screen.World, text string) styled.Line {
+// title says in a few words what the selector does, on which devices it is tried, what it was loaded from,
+// and what it costs. The answer is nil until there is one.
+func (s *Screen) title(w *screen.World, a *answer) styled.Line {
 	line := styled.Text(styled.Strong, "Selector")
-	add := func(role styled.Role, text string) { line = append(line, styled.Span{Text: "  " + text, Role: role}) }
-	a := t.answer
+	add := func(role styled.Role, text string) { line = append(line, styled.Span{Text: text, Role: role}) }
+	compiles, blank := a != nil && a.compiles(), strings.TrimSpace(s.ed.Text()) == ""
 	switch {
 	case w.Snapshot == nil:
-		add(styled.Dim, "waiting for the cluster")
-	case t.lab == nil || a == nil:
-		add(styled.Dim, "reading devices …")
-	case strings.TrimSpace(text) == "":
-		add(styled.Dim, "none yet; "+bench.DeviceCount(len(t.lab.devices)))
-	case a.text != text:
-		add(styled.Dim, "…")
-	case a.trial.Check.Scheduler != nil:
-		add(styled.Bad, "does not compile")
+		add(styled.Dim, "  waiting for the cluster")
+	case s.tried.lab == nil || s.tried.answer == nil:
+		add(styled.Dim, "  reading devices …")
+	case blank:
+		add(styled.Dim, "  none yet; "+bench.DeviceCount(len(s.tried.lab.devices)))
+	case a == nil:
+		add(styled.Dim, "  …")
+	case !compiles:
+		add(styled.Bad, "  does not compile")
 	default:
-		a.verdict(add)
-	}
-	return line
-}
-
-// origin says on which devices a selector is tried, and what it was loaded from.
-func origin(class string, from *source) styled.Line {
-	var line styled.Line
-	if class != "" {
-		line = append(line, styled.Span{Text: "  behind class ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(class), Role: styled.Name})
-	}
-	if from.ref.Kind != screen.None {
-		line = append(line, styled.Span{Text: "  of ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(from.String()), Role: styled.Name})
-	}
-	return line
-}
-
-// cost says what the selector costs, and the limit where it matters.
-func (t *trying) cost(text string) styled.Line {
-	a := t.answer
-	if a == nil || a.text != text || a.trial.Check.Scheduler != nil || strings.TrimSpace(text) == "" {
-		return nil
-	}
-	cost := fmt.Sprintf("  cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst)
-	if a.trial.Check.Worst > selector.MaxCost/10 {
-		cost += fmt.Sprintf(" of %d", selector.MaxCost)
-	}
-	return styled.Text(styled.Dim, cost)
-}
-
-// verdict says how many devices match and fail.
-func (a *answer) verdict(add func(styled.Role, string)) {
-	role := styled.Good
-	if a.trial.Matched == 0 {
-		role = styled.Warn
-	}
-	add(role, fmt.Sprintf("%d of %d match", a.trial.Matched, a.trial.Total()))
-	if a.trial.Failed > 0 {
-		add(styled.Bad, fmt.Sprintf("fails on %d", a.trial.Failed))
-	}
-	if accepted, _ := a.trial.Check.Accepted(); !accepted {
-		add(styled.Warn, "refused by the API server")
-	}
-}
-
-// lines says what is wrong with a text, and what to write instead, which a key takes. The first finding fits
-// into height lines.
-func (t *trying) lines(text, key string, width, height int) []styled.Line {
-	var out []styled.Line
-	if t.lab != nil && t.lab.partial != "" {
-		out = append(out, styled.Text(styled.Warn, t.lab.partial))
-	}
-	if f := t.foremost(); f != nil {
-		out = append(out, findingLines(f, key, t.suggestion(), width, height-len(out))...)
-		for i := range t.findings[1:] {
-			out = append(out, messageLines(&t.findings[i+1], width)...)
+		role := styled.Good
+		if a.trial.Matched == 0 {
+			role = styled.Warn
 		}
-	} else if a := t.answer; a != nil && a.text == text && a.trial.Check.Scheduler != nil {
-		// What the compiler says, until it is explained.
-		out = append(out, fold(styled.Text(styled.Bad, inspect.Sanitize(a.trial.Check.Scheduler.Error())), width)...)
+		add(role, fmt.Sprintf("  %d of %d match", a.trial.Matched, a.trial.Total()))
+		if a.trial.Failed > 0 {
+			add(styled.Bad, fmt.Sprintf("  fails on %d", a.trial.Failed))
+		}
+		if accepted, _ := a.trial.Check.Accepted(); !accepted {
+			add(styled.Warn, "  refused by the API server")
+		}
 	}
-	return out
+	if s.class != "" {
+		add(styled.Dim, "  behind class ")
+		add(styled.Name, inspect.Sanitize(s.class))
+	}
+	if s.source.ref.Kind != screen.None {
+		add(styled.Dim, "  of ")
+		add(styled.Name, inspect.Sanitize(s.source.String()))
+	}
+	if compiles && !blank {
+		add(styled.Dim, fmt.Sprintf("  cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst))
+		if a.trial.Check.Worst > selector.MaxCost/10 {
+			add(styled.Dim, fmt.Sprintf(" of %d", selector.MaxCost))
+		}
+	}
+	return line
 }
 
 // errorRole is how a finding looks.
 func errorRole(severity bench.Severity) styled.Role {
-	switch severity {
-	case bench.SeverityError:
+	if severity == bench.SeverityError {
 		return styled.Bad
-	case bench.SeverityWarning:
-		return styled.Warn
 	}
-	return styled.Dim
-}
-
-func mark(severity bench.Severity) string {
-	if severity == bench.SeverityNote {
-		return "· "
-	}
-	return "! "
-}
-
-func messageLines(f *bench.Finding, width int) []styled.Line {
-	return fold(styled.Line{{Text: mark(f.Severity), Role: errorRole(f.Severity)}, {Text: inspect.Sanitize(f.Message)}}, width)
-}
-
-// findingLines is a finding with the corrected forms, one of which a key takes. Where there is little room,
-// the first of these is worth more than the end of a long message.
-func findingLines(f *bench.Finding, key, taken string, width, height int) []styled.Line {
-	message := messageLines(f, width)
-	var instead []styled.Line
-	for i := range f.Suggestions {
-		head := styled.Line{{Text: "or ", Role: styled.Good}}
-		if f.Suggestions[i].Expression == taken {
-			head = styled.Line{{Text: key, Role: styled.Accent}, {Text: " instead: ", Role: styled.Good}}
-		}
-		lines := insteadLines(head, &f.Suggestions[i], width)
-		if i > 0 && len(message)+len(instead)+len(lines) > height {
-			break
-		}
-		instead = append(instead, lines...)
-	}
-	if room := max(1, height-len(instead)); len(message) > room {
-		message = message[:room]
-		last := &message[room-1]
-		*last = append(*last, styled.Span{Text: styled.Blanks(min(1, width-last.Width())) + styled.Ellipsis, Role: styled.Dim})
-	}
-	return append(message, instead...)
-}
-
-func insteadLines(head styled.Line, suggestion *bench.Suggestion, width int) []styled.Line {
-	effect := fmt.Sprintf("  %s: %s", inspect.Sanitize(suggestion.Effect), bench.DeviceCount(suggestion.Matched))
-	return fold(append(append(head, paint(suggestion.Expression)...), styled.Span{Text: effect, Role: styled.Dim}), width)
+	return styled.Warn
 }
 
 // fold breaks a line at blanks and between the parts of an expression, and what is longer than a line
@@ -197,78 +118,37 @@ type layout struct {
 	editor, table, tableWidth int
 }
 
-// panes draws the devices and the terms in exactly height lines; top is the line that they begin at, and
-// newest the newest answer, which may be to a selector that does not compile.
-func (o *layout) panes(th *theme.Theme, l *deviceList, newest *answer, width, height, top int) []string {
-	o.table, o.tableWidth = top+1, width
-	stale := newest != nil && newest != l.a && newest.trial.Check.Scheduler != nil
-	if width >= 70 {
-		left := min(width*2/5, 46)
-		if width >= 110 {
-			left = min(width/2, 84) // for the columns beside the names
-		}
-		o.tableWidth = left
-		return beside(th, l.devicesPane(th, stale, left, height), l.termsPane(th, width-left-1, height), left)
-	}
-	upper := height / 2
-	return append(l.devicesPane(th, stale, width, upper), l.termsPane(th, width, height-upper)...)
-}
-
-// beside puts two columns of lines next to each other.
-func beside(th *theme.Theme, left, right []string, width int) []string {
-	out := make([]string, max(len(left), len(right)))
-	for i := range out {
-		a, b := "", ""
-		if i < len(left) {
-			a = left[i]
-		}
-		if i < len(right) {
-			b = right[i]
-		}
-		out[i] = ansi.Truncate(a, width, "") + repeat(" ", width-ansi.StringWidth(a)) + th.Paint(styled.Dim, "│") + b
-	}
-	return out
-}
-
-// paneLines is a heading and lines, exactly height in all.
-func paneLines(th *theme.Theme, title styled.Line, lines []styled.Line, width, height int) []string {
-	out := []string{widget.Rule(th, title, width)}
-	for i := 0; len(out) < height; i++ {
-		switch {
-		case i >= len(lines):
-			out = append(out, "")
-		case len(out) == height-1 && i+1 < len(lines):
-			out = append(out, widget.Render(th, styled.Text(styled.Dim, fmt.Sprintf(" … %d more lines", len(lines)-i)), width))
-		default:
-			out = append(out, widget.Render(th, append(styled.Line{{Text: " "}}, lines[i]...), width))
-		}
-	}
-	return out[:height]
-}
-
-// devicesPane draws the list; stale says that it is of a selector before the one that is there now.
-func (l *deviceList) devicesPane(th *theme.Theme, stale bool, width, height int) []string {
+// panes draws the devices and the terms in height lines, from the line top on.
+func (s *Screen) panes(th *theme.Theme, width, height, top int) string {
 	title := styled.Text(styled.Title, "Devices")
-	if l.a != nil {
-		text, role := l.which.describe(l.a), styled.Dim
-		if stale {
-			text, role = "of the selector before", styled.Warn
+	if a := s.tried.answer; a != nil && s.list.a != nil && a != s.list.a && !a.compiles() {
+		title = append(title, styled.Span{Text: " of the selector before", Role: styled.Warn})
+	}
+	about := styled.Text(styled.Title, "Terms")
+	if id, ok := s.list.selected(); ok {
+		about = append(about, styled.Span{Text: " on ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(id.Pool + "/" + id.Device), Role: styled.Name})
+	}
+	s.layout.table, s.layout.tableWidth = top+1, width
+	devices := func(height int) string {
+		list := s.list.table.View(th, s.layout.tableWidth, height-1)
+		return widget.Fit(widget.Rule(th, title, s.layout.tableWidth)+"\n"+list, s.layout.tableWidth, height)
+	}
+	terms := func(width, height int) string {
+		text := widget.Rule(th, about, width)
+		for _, line := range s.list.termLines(width) {
+			text += "\n" + widget.Render(th, line, width)
 		}
-		title = append(title, styled.Span{Text: " " + text, Role: role})
+		return widget.Fit(text, width, height)
 	}
-	out := []string{widget.Rule(th, title, width)}
-	if height > 1 {
-		out = append(out, strings.Split(widget.Fit(l.table.View(th, width, height-1), width, height-1), "\n")...)
+	if width < 70 {
+		return devices(height/2) + "\n" + terms(width, height-height/2)
 	}
-	return out
-}
-
-func (l *deviceList) termsPane(th *theme.Theme, width, height int) []string {
-	title := styled.Text(styled.Title, "Terms")
-	if id, ok := l.selected(); ok {
-		title = append(title, styled.Span{Text: " on ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(id.Pool + "/" + id.Device), Role: styled.Name})
+	s.layout.tableWidth = min(width*2/5, 46)
+	if width >= 110 {
+		s.layout.tableWidth = min(width/2, 84) // for the columns beside the names
 	}
-	return paneLines(th, title, l.termLines(width-2), width, height)
+	rest := width - s.layout.tableWidth
+	return widget.Beside(th, devices(height), terms(rest-2, height), s.layout.tableWidth, rest, height)
 }
 
 // lay puts a box under the cursor, or above it where there is no room.
@@ -297,17 +177,9 @@ func (s *Screen) Plain(w *screen.World, _ int) string {
 		fmt.Sprintf("What selectors can ask for on %s. Test one with: kubectl dra cel EXPRESSION", bench.DeviceCount(len(s.tried.lab.devices))), "",
 	}
 	for _, f := range s.tried.lab.bench.Inventory().Fields() {
-		const some = 4
-		kind := f.Type()
-		if kind == "" {
-			kind = "of several types"
-		}
-		text := strings.Join(f.Common(some), ", ")
-		if len(f.Values) > some {
-			text += ", …"
-		}
-		line := styled.Line{{Text: inspect.Sanitize(f.Field.Expression()), Role: styled.Name}}
-		lines = append(lines, w.Theme.PaintLine(styled.Line{line[0], {Text: fmt.Sprintf("  %s on %s: ", kind, bench.DeviceCount(f.Total())), Role: styled.Dim}, {Text: inspect.Sanitize(text), Role: styled.Literal}}))
+		lines = append(lines, w.Theme.PaintLine(styled.Line{
+			{Text: inspect.Sanitize(f.Field.Expression()), Role: styled.Name}, {Text: "  " + inspect.Sanitize(f.Describe()), Role: styled.Dim},
+		}))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -40,7 +40,7 @@ func TestOfferedWordsArePlain(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range [][]string{{"explain", "claim", ""}, {"plan", "defragment", ""}, {"cel", "--driver", ""}, {"cel", "--pool", ""}, {"cel", "--device", ""}} {
+	for _, line := range [][]string{{"explain", "claim", ""}, {"plan", "defragment", ""}, {"cel", "--driver", ""}} {
 		args := append([]string{line[0], "--from", path}, line[1:]...)
 		if found := completed(t, args...); len(found) != 1 || found[0] != "honest" {
 			t.Errorf("%q: %q", line, found)
@@ -92,7 +92,7 @@ func TestCompletionAsksForLittle(t *testing.T) {
 	})
 	for line, want := range map[string]string{
 		"explain claim -n ml SERVER ": "a b", "explain pod -n ml SERVER ": "a b", "plan drain SERVER ": "a b", "get claims SERVER -n ": "a b",
-		"cel SERVER --driver ": "d", "cel SERVER --pool ": "p q", "explain -n ml SERVER deploy/": "deploy/a deploy/b",
+		"cel SERVER --driver ": "d", "plan lose pool SERVER ": "p q", "explain -n ml SERVER deploy/": "deploy/a deploy/b",
 		"explain prioritylevel SERVER ": "a b", "get flowschemas SERVER ": "a b", "get pools SERVER ": "d/p d/q", "plan lose device SERVER ": "d/p/ d/q/",
 	} {
 		asked = nil

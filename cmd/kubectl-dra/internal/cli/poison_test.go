@@ -124,7 +124,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 		[]string{"plan", "nodes", "pending", "-v"}, []string{"plan", "nodes", "pending", "-o", "json"},
 		[]string{"snapshot", "-o", os.DevNull}, []string{"snapshot", "--anonymize", "-o", os.DevNull},
 		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""},
-		[]string{"__complete", "cel", "device.attributes[\""}, []string{"__complete", "cel", "--device", ""}, []string{"__complete", "explain", "claim", "train-0", "-n", "ml", "--fix", ""},
+		[]string{"__complete", "cel", "device.attributes[\""}, []string{"__complete", "explain", "claim", "train-0", "-n", "ml", "--fix", ""},
 		[]string{"__complete", "explain", "request", "--as", ""}, []string{"__complete", "plan", "lose", "device", ""}, []string{"__complete", "explain", "claim", "-n", ""})
 }
 

@@ -30,12 +30,13 @@ var celKinds = []inquiry.Kind{inquiry.Claim, inquiry.Template, inquiry.Class}
 // celOptions are a request to test selectors: an expression, or the selectors of objects.
 type celOptions struct {
 	sources.Options
-	file, class string
-	expression  string
-	kind        inquiry.Kind
-	names       []string // if there are none, the expression is tested
-	filter      deviceFilter
-	namespace   string
+	file string
+	// class, driver and node say which devices are tested; empty ones do not narrow them.
+	class, driver, node string
+	expression          string
+	kind                inquiry.Kind
+	names               []string // if there are none, the expression is tested
+	namespace           string
 	// lab is set when nothing was given to test and there is a terminal to type into.
 	lab bool
 }
@@ -89,18 +90,14 @@ on a device: the scheduler then gives up with an error.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", "read the expression from this file or - (stdin)")
 	f.StringVar(&o.class, "class", "", "test on the devices of this device class only")
-	f.StringVar(&o.filter.driver, "driver", "", "test on the devices of this driver only")
-	f.StringVar(&o.filter.pool, "pool", "", "test on the devices of this pool only: POOL or DRIVER/POOL")
-	f.StringVar(&o.filter.node, "node", "", "test on the devices that this node can use only")
-	f.StringVar(&o.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
+	f.StringVar(&o.driver, "driver", "", "test on the devices of this driver only")
+	f.StringVar(&o.node, "node", "", "test on the devices that this node can use only")
 	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
 	console.CompleteArguments(cmd, "`claim`, `template`, `class`, then names", completer.Typed(celKinds))
 	console.CompleteFiles(cmd, "filename")
 	console.CompleteFlag(cmd, "node", "nodes", completer.Nodes)
 	console.CompleteFlag(cmd, "class", "device classes", completer.Each(inspect.Classes))
 	console.CompleteFlag(cmd, "driver", "drivers", completer.Drivers)
-	console.CompleteFlag(cmd, "pool", inquiry.PoolsOffered, completer.Pools)
-	console.CompleteFlag(cmd, "device", inquiry.DevicesOffered, completer.DeviceNames)
 	return cmd
 }
 
@@ -130,7 +127,7 @@ func (o *celOptions) subject(args []string) (err error) {
 			return console.Usagef("-f and --from cannot both read stdin")
 		}
 		o.expression, err = readExpression(o.In, o.file)
-	case len(args) == 0 && o.Interactive() && o.filter == (deviceFilter{}) && o.class == "" && o.Format.Name == "":
+	case len(args) == 0 && o.Interactive() && o.driver == "" && o.node == "" && o.class == "" && o.Format.Name == "":
 		o.lab = true
 	case len(args) == 0:
 		return console.Usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
@@ -198,7 +195,7 @@ func (o *celOptions) run(ctx context.Context) error {
 	if minor := snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor {
 		o.Note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
 	}
-	devices, err := o.filter.devices(snapshot)
+	devices, err := o.devices(snapshot)
 	if err != nil {
 		return err
 	}
@@ -258,7 +255,7 @@ func (t *selectorTester) test(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	test.Scope = t.options.filter.scope(t.options.class)
+	test.Scope = t.options.scope(t.options.class)
 	t.tests = append(t.tests, test)
 	return nil
 }
@@ -270,11 +267,7 @@ func (t *selectorTester) testOne(ctx context.Context, expression string, devices
 	if err != nil {
 		return nil, nil, err
 	}
-	findings, err := on.Diagnose(ctx, trial)
-	if err != nil {
-		return nil, nil, err
-	}
-	return celtest.NewSelectorTest(on, trial, findings, devices), matching(trial, devices), nil
+	return celtest.NewSelectorTest(on, trial, devices), matching(trial, devices), nil
 }
 
 func subjects(devices []inspect.DeviceStatus) []bench.Subject {

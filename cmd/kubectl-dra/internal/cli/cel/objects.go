@@ -32,12 +32,11 @@ func (t *selectorTester) testObject(ctx context.Context, name string) error {
 	subject := output.Subject{Kind: kind.Kind, Namespace: namespace, Name: name}
 	switch kind.Resource {
 	case inspect.Classes:
-		class, err := t.classNamed(name)
-		if err != nil {
-			return err
+		if class, ok := t.snapshot.Class(name); ok {
+			subject.Namespace = ""
+			return t.testChain(ctx, subject, "spec.selectors", class.Spec.Selectors, t.all, t.options.scope(""))
 		}
-		subject.Namespace = ""
-		return t.testChain(ctx, subject, "spec.selectors", class.Spec.Selectors, t.all, t.options.filter.scope(""))
+		namespace = ""
 	case inspect.Templates:
 		if template, ok := t.snapshot.Template(namespace, name); ok {
 			return t.testClaim(ctx, subject, "spec.spec", &template.Spec.Spec)
@@ -60,7 +59,7 @@ func (t *selectorTester) testClaim(ctx context.Context, subject output.Subject, 
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", path, asked.Path, err)
 		}
-		at, scope := path+"."+asked.Path+".selectors", t.options.filter.scope(asked.Class)
+		at, scope := path+"."+asked.Path+".selectors", t.options.scope(asked.Class)
 		if err := t.testChain(ctx, subject, at, *asked.Selectors, devices, scope); err != nil {
 			return err
 		}
@@ -92,22 +91,11 @@ func (t *selectorTester) testChain(ctx context.Context, subject output.Subject, 
 	return nil
 }
 
-func (t *selectorTester) classNamed(name string) (*resourcev1.DeviceClass, error) {
-	if class, ok := t.snapshot.Class(name); ok {
-		return class, nil
-	}
-	var names []string
-	for _, class := range t.snapshot.Objects().Classes {
-		names = append(names, class.Name)
-	}
-	return nil, notAmong("deviceclass", name, names)
-}
-
 // ofClass returns the devices that all selectors of a class match.
 func (t *selectorTester) ofClass(ctx context.Context, name string) ([]inspect.DeviceStatus, error) {
-	class, err := t.classNamed(name)
-	if err != nil {
-		return nil, err
+	class, ok := t.snapshot.Class(name)
+	if !ok {
+		return nil, inquiry.NotFound(t.snapshot, inquiry.Class, "", name)
 	}
 	devices := t.all
 	for i, s := range class.Spec.Selectors {

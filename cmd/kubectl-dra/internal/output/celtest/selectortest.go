@@ -103,13 +103,13 @@ func SelectorTests(tests []*SelectorTest) any {
 }
 
 // NewSelectorTest returns the wire form of a trial on devices.
-func NewSelectorTest(b *bench.Bench, t *bench.Trial, findings []bench.Finding, devices []inspect.DeviceStatus) *SelectorTest {
+func NewSelectorTest(b *bench.Bench, t *bench.Trial, devices []inspect.DeviceStatus) *SelectorTest {
 	out := &SelectorTest{
 		APIVersion: output.APIVersion, Kind: "SelectorTest", Expression: t.Expression, Valid: t.Check.Scheduler == nil,
 		Cost:    SelectorCost{Limit: selector.MaxCost},
 		Length:  SelectorLength{Bytes: t.Check.Length, Limit: selector.MaxLength},
 		Matched: t.Matched, Failed: t.Failed, Total: len(devices),
-		Findings: append([]bench.Finding{}, findings...), Devices: []*TestedDevice{},
+		Findings: append([]bench.Finding{}, b.Findings(t)...), Devices: []*TestedDevice{},
 	}
 	out.APIServer.Accepted, out.APIServer.Message = t.Check.Accepted()
 	if e := t.Check.Scheduler; e != nil {

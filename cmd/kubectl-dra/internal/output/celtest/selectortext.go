@@ -55,11 +55,7 @@ func (p *selectorPrinter) line(format string, args ...any) {
 
 func (p *selectorPrinter) header() {
 	if s := p.test.Subject; s != nil {
-		name := s.Name
-		if s.Namespace != "" {
-			name = s.Namespace + "/" + name
-		}
-		p.line("%s %s, %s", s.Kind, name, p.test.Path)
+		p.line("%s %s, %s", s.Kind, s.FullName(), p.test.Path)
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(p.test.Expression, "\n"), "\n") {
 		p.line("  %s", strings.ReplaceAll(line, "\t", "    "))
@@ -72,15 +68,9 @@ func (p *selectorPrinter) findings() {
 	for _, f := range p.test.Findings {
 		p.Paragraph(string(f.Severity)+": ", "  ", f.Message)
 		p.caret(f.Place)
-		for _, s := range f.Suggestions {
-			p.line("  Instead (%s; matches %s):", s.Effect, ofDevices(s.Matched, p.test.Total))
-			p.line("    %s", oneLineExpression(s.Expression))
-		}
 		p.line("")
 	}
 }
-
-func ofDevices(n, total int) string { return fmt.Sprintf("%d of %d", n, total) }
 
 func oneLineExpression(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -381,11 +371,7 @@ func (s *SelectorTest) Markdown(p *markdown.Document) {
 	}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		p.Numbered(i+1, markdown.Join(markdown.Strong(markdown.Text(string(f.Severity))), markdown.Text(f.Message)), func() {
-			p.Bullets(output.Each(f.Suggestions, func(a bench.Suggestion) markdown.Inline {
-				return markdown.Join(markdown.Text("instead,"), markdown.Text(a.Effect), markdown.Text(fmt.Sprintf("(matches %d):", a.Matched)), markdown.Code(oneLineExpression(a.Expression)))
-			})...)
-		})
+		p.Numbered(i+1, markdown.Join(markdown.Strong(markdown.Text(string(f.Severity))), markdown.Text(f.Message)), func() {})
 	}
 	p.Table("Devices:", []string{"Device", "Node", "Result", "Terms"}, output.Each(s.Devices, func(d *TestedDevice) []markdown.Inline {
 		var terms []markdown.Inline

@@ -14,12 +14,6 @@ import (
 // Completion of drivers, pools and devices. The table of a server has the drivers and pools of all
 // ResourceSlices; devices are only in the slices themselves, of which a few are read.
 
-// What is offered, in words for the documentation.
-const (
-	PoolsOffered   = "pools; `DRIVER/POOL`"
-	DevicesOffered = "devices, of a server a sample; `POOL/DEVICE`, `DRIVER/POOL/DEVICE`"
-)
-
 // sampled is how many slices are read of a server.
 const sampled = 24
 
@@ -99,20 +93,6 @@ func (c *Completer) devices(cmd *cobra.Command, path string) []inspect.DeviceID 
 		out = append(out, d.ID)
 	}
 	return out
-}
-
-// DeviceNames completes DEVICE, or POOL/DEVICE and DRIVER/POOL/DEVICE once there is a slash.
-func (c *Completer) DeviceNames(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, id := range c.devices(cmd, prefix) {
-		if strings.Contains(prefix, "/") {
-			names = append(names, id.String(), id.Pool+"/"+id.Device)
-		} else {
-			names = append(names, id.Device)
-		}
-	}
-	slices.Sort(names)
-	return console.WithPrefix(names, given, prefix)
 }
 
 // DevicePaths completes DRIVER/POOL/DEVICE. Before the driver and the pool are there, it offers these.
