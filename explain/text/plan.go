@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -165,7 +166,7 @@ func (p *page) placedByNode(pods []explain.PlacedPod) {
 			choice++
 		}
 	}
-	width := widest(order, unwrapped, func(node *inspect.NodeName) string { return string(*node) })
+	width := widest(order, math.MaxInt, func(node *inspect.NodeName) string { return string(*node) })
 	for i, node := range order {
 		if i == maxPlanRows {
 			rest := 0

@@ -116,8 +116,6 @@ func (f Format) PrintValue(w io.Writer, value any) error {
 		data, err = encodeJSON(value)
 	case "yaml":
 		data, err = encodeYAML(value)
-	case MarkdownFormat:
-		return printMarkdown(w, value)
 	default:
 		return f.printTemplate(w, value)
 	}

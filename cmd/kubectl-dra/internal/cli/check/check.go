@@ -349,15 +349,14 @@ func (o *checkOptions) print(r *checkup.Report) error {
 	switch o.Format.Name {
 	case sarifFormat:
 		return output.Format{Name: "json"}.PrintValue(o.Out, checks.NewSARIF(r, o.version, o.place))
-	case "":
-	default:
-		return o.Format.PrintValue(o.Out, checks.NewCheck(r))
 	}
-	lines := r.Lines(checkup.Layout{Width: o.Width(), All: o.Verbosity > 0})
-	if len(r.Findings) > 0 {
-		return text.Write(o.Out, lines, o.UseColor())
+	lines := func(opts text.Options) []styled.Line {
+		return r.Lines(checkup.Layout{Width: opts.Width, All: opts.Verbose})
 	}
-	for _, line := range lines {
+	if o.Format.Name != "" || len(r.Findings) > 0 {
+		return o.Answer(checks.NewCheck(r), console.InLines(lines), console.ExitAnswered)
+	}
+	for _, line := range lines(o.TextOptions()) {
 		o.Note("%s", line)
 	}
 	return nil

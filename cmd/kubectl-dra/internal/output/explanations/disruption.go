@@ -29,8 +29,6 @@ type Disruption struct {
 	Remarks []string     `json:"remarks,omitempty"`
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
-
-	answer *explain.Disruption
 }
 
 // GonePod is a pod, as namespace/name, that has to go.
@@ -62,7 +60,6 @@ func NewDisruption(d *explain.Disruption) *Disruption {
 			return LostClaim{Claim: c.Claim.String(), Devices: output.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
 		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis),
-		answer: d,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -53,7 +54,7 @@ type Explanation struct {
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
 
-	answer *explain.Explanation
+	headline string
 }
 
 // SearchCost is the number of steps that the scheduler's own search takes on a node, and whether that exceeds
@@ -253,9 +254,9 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Conflict:   c.conflict(e.Conflict), Fixes: output.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Preemption: preemption(e.Preemption),
 		Waits:      output.Optional(e.Waits, note), Scheduler: output.Optional(e.Scheduler, note),
-		Partial: output.OrEmpty(e.Partial),
-		Basis:   output.NewBasis(e.Basis),
-		answer:  e,
+		Partial:  output.OrEmpty(e.Partial),
+		Basis:    output.NewBasis(e.Basis),
+		headline: text.Headline(e),
 	}
 }
 
@@ -300,6 +301,9 @@ func searchCost(s *explain.SearchCost) *SearchCost {
 }
 
 func note(n explain.Note) Note { return Note{n.Kind, n.Namespace, n.Name, n.Message} }
+
+// Headline implements output.Headliner.
+func (e *Explanation) Headline() string { return e.headline }
 
 // claimName names claims in an answer: not at all when the answer is about that claim only.
 type claimName struct{ subject explain.Subject }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -26,8 +25,6 @@ type Fit struct {
 	Nodes   []FitNode    `json:"nodes"`
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
-
-	answer *explain.Fit
 }
 
 // FitNode is the number of copies that fit together on one node.
@@ -64,7 +61,6 @@ func newFit(f *explain.Fit) *Fit {
 		}),
 		Partial: output.OrEmpty(f.Partial),
 		Basis:   output.NewBasis(f.Basis),
-		answer:  f,
 	}
 }
 
@@ -203,27 +199,4 @@ func fitRemarks(f *explain.Fit) []string {
 		remarks = append(remarks, "Note: "+text+".")
 	}
 	return remarks
-}
-
-// Markdown implements Document.
-func (f *Fit) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text(fitHeadline(f.answer, f.Subject.FullName())))
-	p.Table("", []string{"Node", "Copies", "What keeps one more off"}, output.Each(f.answer.Nodes, func(n explain.NodeFit) []markdown.Inline {
-		return []markdown.Inline{markdown.Code(string(n.Node)), markdown.Text(copiesText(n)), markdown.Text(limitText(n))}
-	}))
-	var remarks []string
-	for _, remark := range fitRemarks(f.answer) {
-		if !strings.HasPrefix(remark, "! ") && !strings.HasPrefix(remark, "Note: ") { // which are part of the basis
-			remarks = append(remarks, remark)
-		}
-	}
-	p.Bullets(markdown.Texts(remarks)...)
-	f.Basis.MarkdownWith(p, f.Partial)
-}
-
-// Markdown implements Document.
-func (l *FitList) Markdown(p *markdown.Document) {
-	for _, f := range l.Items {
-		f.Markdown(p)
-	}
 }

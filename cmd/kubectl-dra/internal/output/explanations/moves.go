@@ -25,8 +25,6 @@ type MovesPlan struct {
 	Remarks  []string     `json:"remarks,omitempty"`
 	Partial  []string     `json:"partial"`
 	Basis    output.Basis `json:"basis"`
-
-	answer *explain.Moves
 }
 
 // Move is a pod, as namespace/name, that goes from one node to another.
@@ -64,7 +62,7 @@ func NewMovesPlan(m *explain.Moves) *MovesPlan {
 		Fixed: output.Optional(m.Fixed, func(f explain.FixedPods) FixedPods {
 			return FixedPods{Reason: f.Key, Pods: output.Each(f.Pods, explain.Subject.FullName)}
 		}),
-		Partial: output.OrEmpty(m.Partial), Basis: output.NewBasis(m.Basis), answer: m,
+		Partial: output.OrEmpty(m.Partial), Basis: output.NewBasis(m.Basis),
 	}
 	if m.Target != nil {
 		target := placedPod(*m.Target)

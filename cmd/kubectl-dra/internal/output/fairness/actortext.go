@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -71,28 +70,4 @@ func (a *DRAActor) asText() string {
 		return "(its pods were not found; if its service account is in a namespace of its own)"
 	}
 	return "as " + a.User
-}
-
-// Markdown implements Document.
-func (list *DRAActorList) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("Where those ask the API server on whom devices depend"))
-	for i := range list.Items {
-		a := &list.Items[i]
-		p.Title(a.name(), markdown.Text(a.asText()))
-		p.Table("", []string{"Request", "Priority level", "FlowSchema", "Waiting", "Rejected"}, output.Each(a.Asks, func(r ActorRequest) []markdown.Inline {
-			return []markdown.Inline{
-				markdown.Text(r.Verb + " " + r.Resource), markdown.Code(r.PriorityLevel), markdown.Code(r.FlowSchema), optionalCount(r.Queued), optionalCount(r.Rejected),
-			}
-		}))
-		if a.Crowded {
-			p.Paragraph(markdown.Text("Every service account asks at that level: a pod that floods the server holds it up."))
-		}
-	}
-}
-
-func optionalCount(n *int) markdown.Inline {
-	if n == nil {
-		return markdown.Text("?")
-	}
-	return markdown.Count(*n)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
@@ -247,24 +246,4 @@ func borrowingText(borrowing *int) string {
 		return "unlimited"
 	}
 	return fmt.Sprint(*borrowing)
-}
-
-// Markdown implements Document.
-func (e *PriorityLevelPlan) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text(fmt.Sprintf("Of %d seats of the server, if that were applied", e.ServerConcurrency.Limit)))
-	p.Table("", []string{"Level", "Shares", "NominalCL", "LendableCL", "BorrowingCL", "Widest list", ""}, output.Each(e.Levels, func(l LevelChange) []markdown.Inline {
-		row := l.row()
-		return append([]markdown.Inline{markdown.Code(row[0])}, markdown.Texts(row[1:])...)
-	}))
-	lines := e.movedText()
-	if len(lines) == 0 {
-		p.Paragraph(markdown.Text("No request goes elsewhere."))
-	}
-	p.List("These requests go elsewhere:", markdown.Texts(lines))
-	p.List("", output.Each(e.Dangling, func(d output.DanglingFlowSchema) markdown.Inline {
-		return markdown.Join(markdown.Text("FlowSchema"), markdown.Code(d.Name), markdown.Text("leads to no level: there is no"), markdown.Code(d.PriorityLevel))
-	}))
-	p.List("", output.Each(e.TakenBack, func(t TakenBack) markdown.Inline {
-		return markdown.Join(markdown.Text(t.Message+":"), markdown.Code(t.Command))
-	}))
 }

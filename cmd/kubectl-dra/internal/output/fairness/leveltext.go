@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -190,17 +189,4 @@ func upperText(p *PriorityLevel) string {
 		return fmt.Sprintf("%d (∞)", p.Upper)
 	}
 	return fmt.Sprint(p.Upper)
-}
-
-// Markdown implements Document.
-func (e *PriorityLevelExplanation) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("Priority level"), markdown.Code(e.Level.Name))
-	e.write(output.MarkdownPage(p))
-}
-
-// Markdown implements Document.
-func (l *PriorityLevelExplanations) Markdown(p *markdown.Document) {
-	for _, e := range l.Items {
-		e.Markdown(p)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -140,10 +139,4 @@ func (e *RequestExplanation) writeQueues(p *output.Page) {
 	if len(e.Odds) > 0 && len(e.Queues) < total {
 		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", oddsText(e.Odds))
 	}
-}
-
-// Markdown implements Document.
-func (e *RequestExplanation) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("API request →"), markdown.Code(e.PriorityLevel))
-	e.write(output.MarkdownPage(p))
 }
