@@ -24,9 +24,6 @@ func (s Subject) FullName() string {
 	return s.Namespace + "/" + s.Name
 }
 
-// FullNames names subjects with their namespaces.
-func FullNames(list []Subject) []string { return Each(list, Subject.FullName) }
-
 // Basis says as which scheduler it was decided.
 type Basis struct {
 	Version  string `json:"version"`
@@ -40,12 +37,9 @@ type Basis struct {
 
 // NewBasis is a basis on the wire.
 func NewBasis(b explain.Basis) Basis {
-	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks}
-	if !b.AsOf.IsZero() {
-		asOf := b.AsOf.UTC()
-		out.AsOf = &asOf
+	return Basis{
+		Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, AsOf: OptionalUTC(b.AsOf), Remarks: b.Remarks,
 	}
-	return out
 }
 
 // TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are

@@ -86,15 +86,17 @@ func (d *Diff) Headline() string {
 }
 
 func newFlip(f flip.Flip) Flip {
-	out := Flip{
+	return Flip{
 		Subject: output.Subject(f.Subject), From: string(f.Before), To: string(f.After), Had: output.DeviceNames(f.Had), Has: output.DeviceNames(f.Has),
-		NodeBefore: string(f.From), NodeAfter: string(f.To), By: changedObjects(f.By.Changes),
+		NodeBefore: string(f.From), NodeAfter: string(f.To), By: changedObjects(f.By.Changes), UndoneBy: undoneBy(f.By),
 	}
-	if len(out.By) > 0 {
-		undoing := f.By.Undoing
-		out.UndoneBy = &undoing
+}
+
+func undoneBy(c flip.Culprits) *bool {
+	if len(c.Changes) == 0 {
+		return nil
 	}
-	return out
+	return &c.Undoing
 }
 
 func changedObjects(changes []flip.Change) []ChangedObject {

@@ -64,17 +64,9 @@ func NewDisruption(d *explain.Disruption) *Disruption {
 }
 
 func gonePod(g explain.GonePod) GonePod {
-	out := GonePod{
+	return GonePod{
 		Pod: g.Subject.FullName(), Node: string(g.Node), Cause: g.Cause, AfterSeconds: int64(g.After.Seconds()),
 		Controller: g.Controller, Then: string(g.Then),
+		Again: output.Maybe(g.Again, placedPod), Pending: output.Maybe(g.Pending, pendingPod),
 	}
-	if g.Again != nil {
-		p := placedPod(*g.Again)
-		out.Again = &p
-	}
-	if g.Pending != nil {
-		p := pendingPod(*g.Pending)
-		out.Pending = &p
-	}
-	return out
 }
