@@ -16,6 +16,14 @@ type Page struct {
 	width int
 }
 
+// PrintPage prints what is written on a page with lines of so many columns.
+func PrintPage(w io.Writer, width int, write func(*Page)) error {
+	p := NewPage(width)
+	write(p)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
 // NewPage returns a page of text in lines of so many columns.
 func NewPage(width int) *Page { return &Page{width: width} }
 

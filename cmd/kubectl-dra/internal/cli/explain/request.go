@@ -147,5 +147,5 @@ func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *fair
 }
 
 func (o *requestOptions) print(e *fairness.RequestExplanation) error {
-	return o.Answer(e, func(w io.Writer, opts text.Options) error { return fairness.PrintRequest(w, e, opts.Width) }, console.ExitAnswered)
+	return o.Answer(e, func(w io.Writer, opts text.Options) error { return output.PrintPage(w, opts.Width, e.Write) }, console.ExitAnswered)
 }

@@ -2,7 +2,6 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -21,9 +20,8 @@ func ActorList(actors []DRAActor) *DRAActorList {
 	return &DRAActorList{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
 }
 
-// PrintActors prints where DRA's actors ask, for people.
-func PrintActors(w io.Writer, list *DRAActorList, width int) error {
-	p := output.NewPage(width)
+// Write writes for people where DRA's actors ask.
+func (list *DRAActorList) Write(p *output.Page) {
 	p.Paragraph("", "", "Where those ask the API server on whom devices depend:")
 	var crowded, starving []string
 	for i := range list.Items {
@@ -57,8 +55,6 @@ func PrintActors(w io.Writer, list *DRAActorList, width int) error {
 	if len(crowded)+len(starving) == 0 {
 		p.Paragraph("", "", "None of them is at a level where every service account asks, and none was held up.")
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
 }
 
 // asText says as whom an actor asks.

@@ -2,7 +2,6 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -143,9 +142,8 @@ func movedRequest(m flowcontrol.Moved) MovedRequest {
 	return out
 }
 
-// PrintLevelPlan prints a plan for people.
-func PrintLevelPlan(w io.Writer, e *PriorityLevelPlan, width int) error {
-	p := output.NewPage(width)
+// Write writes the plan for people.
+func (e *PriorityLevelPlan) Write(p *output.Page) {
 	rows := [][]string{{"LEVEL", "SHARES", "NominalCL", "LendableCL", "BorrowingCL", "WIDEST LIST", ""}}
 	for _, l := range e.Levels {
 		rows = append(rows, l.row())
@@ -172,8 +170,6 @@ func PrintLevelPlan(w io.Writer, e *PriorityLevelPlan, width int) error {
 		p.Paragraph("! ", "  ", t.Message+":")
 		p.WriteString("    " + t.Command + "\n")
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
 }
 
 // movedText says which requests go elsewhere, those of several at once where all else is the same.
@@ -219,26 +215,20 @@ func (l *LevelChange) row() []string {
 	case after == nil:
 		after, mark = before, "gone"
 	}
-	change := func(of func(*LevelLimits) string) string {
-		if was, is := of(before), of(after); was != is {
-			return was + " → " + is
+	cells := func(l *LevelLimits) []string {
+		widest := "-"
+		if l.Widest != nil {
+			widest = fmt.Sprint(l.Widest.List)
 		}
-		return of(after)
+		return []string{fmt.Sprint(l.Shares), fmt.Sprint(l.Nominal), fmt.Sprint(l.Lendable), borrowingText(l.Borrowing), widest}
 	}
-	return []string{
-		l.Name,
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Shares) }),
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Nominal) }),
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Lendable) }),
-		change(func(l *LevelLimits) string { return borrowingText(l.Borrowing) }),
-		change(func(l *LevelLimits) string {
-			if l.Widest == nil {
-				return "-"
-			}
-			return fmt.Sprint(l.Widest.List)
-		}),
-		mark,
+	row := append([]string{l.Name}, cells(after)...)
+	for i, was := range cells(before) {
+		if is := row[i+1]; was != is {
+			row[i+1] = was + " → " + is
+		}
 	}
+	return append(row, mark)
 }
 
 func borrowingText(borrowing *int) string {

@@ -2,7 +2,6 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -11,15 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
-func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int) error {
-	p := output.NewPage(width)
-	e.write(p)
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-func (e *PriorityLevelExplanation) write(p *output.Page) {
+// Write writes the explanation for people.
+func (e *PriorityLevelExplanation) Write(p *output.Page) {
 	l, exempt := e.Level, e.Widest == nil
 	text := fmt.Sprintf("priority level %s: ", l.Name)
 	switch {
