@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -169,7 +168,7 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
 	list := fairness.ActorList(fairness.DRAActors(in.Snapshot, in.Reading))
-	return o.Answer(list, func(w io.Writer, opts text.Options) error { return output.PrintPage(w, opts.Width, list.Write) }, console.ExitAnswered)
+	return o.Answer(list, console.OnPage(list.Write), console.ExitAnswered)
 }
 
 // plan says what the supposed changes would do.
@@ -196,7 +195,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
 	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
-	return o.Answer(plan, func(w io.Writer, opts text.Options) error { return output.PrintPage(w, opts.Width, plan.Write) }, console.ExitAnswered)
+	return o.Answer(plan, console.OnPage(plan.Write), console.ExitAnswered)
 }
 
 // set makes the changes of --set.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -70,12 +69,8 @@ const maxFitRows = 12
 // PrintFit prints the number of copies, then a table by node, in as many columns as are given, or any number
 // for 0.
 func PrintFit(w io.Writer, f *explain.Fit, opts text.Options) error {
-	name := f.Subject.Namespace + "/" + f.Subject.Name
-	lines := []string{fitHeadline(f, name), ""}
-	for i, line := range lines {
-		lines[i] = inspect.Sanitize(line)
-	}
-	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+	headline := fitHeadline(f, f.Subject.Namespace+"/"+f.Subject.Name)
+	if _, err := fmt.Fprintf(w, "%s\n\n", inspect.Sanitize(headline)); err != nil {
 		return err
 	}
 	columns := []output.Column{{Header: "NODE"}, {Header: "COPIES"}, {Header: "LIMIT", Cut: output.CutText}}

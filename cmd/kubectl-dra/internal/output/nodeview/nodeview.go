@@ -178,7 +178,8 @@ type NodeSource struct {
 
 // NewNodeView makes the wire form. partial says what could not be read of the API server.
 func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeView {
-	out := &NodeView{APIVersion: output.APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(), KubeletStarted: output.OptionalUTC(v.Started), Notes: output.OrEmpty(notes), Partial: output.OrEmpty(partial),
+	out := &NodeView{APIVersion: output.APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(),
+		KubeletStarted: output.OptionalUTC(v.Started), Notes: output.OrEmpty(notes), Partial: output.OrEmpty(partial),
 		Problems:   output.Each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
 		Containers: output.Each(r.Containers, wireContainer), Claims: output.Each(r.Claims, wireNodeClaim), Plugins: output.Each(r.Plugins, wirePlugin), Sources: []NodeSource{},
 		Missing: output.Each(r.Missing, wireMissing), Health: output.Each(r.Health, wireHealth),
