@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -95,7 +96,7 @@ func (p *page) howTo(i int) {
 			if p.opts.Screen {
 				rest = p.opts.more("shows all")
 			}
-			p.add("     ", "     ", styled.Span{Text: "then " + plural(len(f.Commands)-1, "more command") + rest, Role: styled.Dim})
+			p.add("     ", "     ", styled.Span{Text: "then " + words.Count(len(f.Commands)-1, "more command") + rest, Role: styled.Dim})
 		}
 	}
 	for _, r := range f.Remarks {

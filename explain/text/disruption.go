@@ -35,7 +35,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d)
 	lost := len(d.Losses) - openOf(d.Losses)
 	sure := d.Replay.Certain && !d.Unseen
-	text := d.What + " ends " + plural(len(d.Gone), "pod")
+	text := d.What + " ends " + words.Count(len(d.Gone), "pod")
 	switch {
 	case len(d.Gone) == 0:
 		text = d.What + " ends no pod"
@@ -114,7 +114,7 @@ func (p *page) gone(d *explain.Disruption) {
 	}
 	rest := left[explain.LeftWaiting] + left[explain.NeverComes] + left[explain.ComesBack]
 	if rest > 0 {
-		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", plural(rest, "pod"), left[explain.LeftWaiting], p.opts.more("shows all"))))
+		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(rest, "pod"), left[explain.LeftWaiting], p.opts.more("shows all"))))
 	}
 }
 
@@ -174,7 +174,7 @@ func (p *page) released(claims []explain.LostClaim) {
 		return
 	}
 	p.blank()
-	text := fmt.Sprintf("%s %s %s", plural(len(claims), "claim"), words.Plural(len(claims), "loses", "lose"), plural(devices, "device"))
+	text := fmt.Sprintf("%s %s %s", words.Count(len(claims), "claim"), words.Plural(len(claims), "loses", "lose"), words.Count(devices, "device"))
 	if deleted > 0 {
 		text += fmt.Sprintf("; %d %s", deleted, words.Plural(deleted, "is deleted", "are deleted"))
 	}

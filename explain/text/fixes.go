@@ -38,7 +38,7 @@ func (p *page) conflict() {
 		}
 	}
 	if held > maxHeld && !p.opts.Verbose {
-		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices%s", plural(held-maxHeld, "claim"), p.opts.more("shows all"))))
+		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices%s", words.Count(held-maxHeld, "claim"), p.opts.more("shows all"))))
 	}
 	if text := aloneHelps(p.e, c); text != "" {
 		p.add("    ", "    ", span(styled.Plain, text))

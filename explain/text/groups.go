@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -44,7 +45,7 @@ func (p *page) groups() {
 	}
 	if rest > 0 {
 		p.blank()
-		reasons := plural(len(groups)-limit, "other reason")
+		reasons := words.Count(len(groups)-limit, "other reason")
 		p.add("", "  ", styled.Span{Text: fmt.Sprintf("On %s: %s%s", nodes(rest), reasons, p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
@@ -54,14 +55,7 @@ func saidAlready(e *explain.Explanation, g *explain.Group) bool {
 	return len(e.Groups) == 1 && len(g.Funnels) == 0 && len(g.Reasons) == 1 && g.Reasons[0].Told
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func nodes(n int) string { return plural(n, "node") }
+func nodes(n int) string { return words.Count(n, "node") }
 
 func (p *page) group(g *explain.Group) {
 	p.add("", "    ", styled.Span{Text: "On " + nodes(len(g.Nodes)), Role: styled.Strong}, span(styled.Dim, ": "+p.nodeNames(g.Nodes)))
@@ -132,7 +126,7 @@ func lossTitle(step *explain.Step, l *explain.Loss) string {
 
 // funnel shows what became of the devices, as a subtraction.
 func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
-	need := plural(f.Needed, "device") + " needed"
+	need := words.Count(f.Needed, "device") + " needed"
 	if f.All {
 		need = "all matching devices needed"
 	}
@@ -224,11 +218,11 @@ func (p *page) row(sign string, low, high int, title, message string) {
 func (p *page) holders(holders []explain.Holder) {
 	limit := p.limit(maxHolders, len(holders))
 	for _, h := range holders[:limit] {
-		text := fmt.Sprintf(" has %s (%s)", plural(len(h.Devices), "device"), strings.Join(about(h), ", "))
+		text := fmt.Sprintf(" has %s (%s)", words.Count(len(h.Devices), "device"), strings.Join(about(h), ", "))
 		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(styled.Name, h.Claim.String()), span(styled.Plain, text))
 	}
 	if len(holders) > limit {
-		p.add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more%s", plural(len(holders)-limit, "claim"), p.opts.more("shows all")), Role: styled.Dim})
+		p.add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more%s", words.Count(len(holders)-limit, "claim"), p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 

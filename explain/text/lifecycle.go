@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func (p *page) problems() {
 		p.problem(&l.Problems[i])
 	}
 	if more := len(l.Problems) - limit; more > 0 {
-		p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s%s", plural(more, "more problem"), p.opts.more("shows all")), Role: styled.Dim})
+		p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s%s", words.Count(more, "more problem"), p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -59,15 +60,10 @@ func (p *page) problem(pr *explain.Problem) {
 
 // who is the person who can do something about a problem.
 func who(p *explain.Problem) string {
-	switch {
-	case p.Actor == explain.DriverAdmin && p.Driver != "":
-		return "the driver's admin (" + p.Driver + ")"
-	case p.Actor == explain.DriverAdmin:
-		return "the driver's admin"
-	case p.Actor == explain.ClusterAdmin:
-		return "the cluster's admin"
+	if p.Actor == explain.DriverAdmin && p.Driver != "" {
+		return actorNames[p.Actor] + " (" + p.Driver + ")"
 	}
-	return "you"
+	return cmp.Or(actorNames[p.Actor], "you")
 }
 
 // short is what others say, on one line.
@@ -139,7 +135,7 @@ func (p *page) containers() {
 			text += ", " + c.Reason
 		}
 		if c.Restarts > 0 {
-			text += ", " + plural(c.Restarts, "restart")
+			text += ", " + words.Count(c.Restarts, "restart")
 		}
 		p.add("  ", "    ", span(styled.Name, c.Name), span(styled.Plain, ": "+text))
 	}
@@ -164,7 +160,7 @@ func (p *page) events() {
 		p.event(l, &shown[i])
 	}
 	if more := len(shown) - limit + l.MoreEvents; more > 0 {
-		text := plural(more, "older kind") + " of events"
+		text := words.Count(more, "older kind") + " of events"
 		if !p.opts.Verbose {
 			text += p.opts.more("shows more")
 		}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -43,10 +44,10 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 		sign, text = styled.Span{Text: "✓ ", Role: styled.Good}, "there is nothing to place"
 	case len(r.Pending) > open, some:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
-		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), plural(all, "pod"))
+		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), words.Count(all, "pod"))
 	case open > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
-		text = fmt.Sprintf("kube-scheduler places %d of %s; for the others it is not known", len(r.Placed), plural(all, "pod"))
+		text = fmt.Sprintf("kube-scheduler places %d of %s; for the others it is not known", len(r.Placed), words.Count(all, "pod"))
 	case !r.Certain:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
@@ -56,7 +57,7 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	}
 	p.add("", "  ", sign, span(styled.Strong, text))
 	if n := len(r.Others); n > 0 {
-		p.add("  ", "  ", span(styled.Plain, fmt.Sprintf("%s that %s and %s too %s placed in turn: %s", plural(n, "other pod"),
+		p.add("  ", "  ", span(styled.Plain, fmt.Sprintf("%s that %s and %s too %s placed in turn: %s", words.Count(n, "other pod"),
 			words.Plural(n, "waits", "wait"), words.Plural(n, "fits", "fit"), words.Plural(n, "is", "are"), words.Shorten(fullNames(r.Others), maxPlanNames))))
 	}
 	p.doubts(r.Remarks)
@@ -165,20 +166,20 @@ func (p *page) placedByNode(pods []explain.PlacedPod) {
 			choice++
 		}
 	}
-	width := widest(order, unwrapped, func(node *inspect.NodeName) string { return string(*node) })
+	width := widest(order, math.MaxInt, func(node *inspect.NodeName) string { return string(*node) })
 	for i, node := range order {
 		if i == maxPlanRows {
 			rest := 0
 			for _, other := range order[i:] {
 				rest += len(on[other])
 			}
-			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more%s", plural(rest, "pod"), plural(len(order)-i, "node"), p.opts.more("shows all"))))
+			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more%s", words.Count(rest, "pod"), words.Count(len(order)-i, "node"), p.opts.more("shows all"))))
 			break
 		}
-		p.add("  "+pad(string(node), width)+"  ", "    ", span(styled.Name, plural(len(on[node]), "pod")), span(styled.Plain, "  "+words.Shorten(on[node], maxPlanNames)))
+		p.add("  "+pad(string(node), width)+"  ", "    ", span(styled.Name, words.Count(len(on[node]), "pod")), span(styled.Plain, "  "+words.Shorten(on[node], maxPlanNames)))
 	}
 	if choice > 0 {
-		p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("for %s kube-scheduler may choose another node; one possible choice is shown", plural(choice, "pod"))))
+		p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("for %s kube-scheduler may choose another node; one possible choice is shown", words.Count(choice, "pod"))))
 	}
 }
 

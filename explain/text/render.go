@@ -151,6 +151,12 @@ func (p *page) headline() {
 	p.add("", "  ", styled.Span{Text: sign + " ", Role: role}, span(styled.Strong, p.e.Message))
 }
 
+// Headline is the sign of an answer, its verdict and its message.
+func Headline(e *explain.Explanation) string {
+	sign, _ := signOf(e)
+	return sign + " " + string(e.Verdict) + ": " + e.Message
+}
+
 // signOf is the sign of an answer: yes, no, not quite or not known.
 func signOf(e *explain.Explanation) (sign string, role styled.Role) {
 	switch l := e.Lifecycle; {

@@ -76,7 +76,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 		text += "; not everything was read"
 	}
 	if n := len(t.Binding); n > 0 {
-		text += fmt.Sprintf("; %s %s a node and %s there for %s volumes to be made (%s)", plural(n, "pod"), words.Plural(n, "has", "have"),
+		text += fmt.Sprintf("; %s %s a node and %s there for %s volumes to be made (%s)", words.Count(n, "pod"), words.Plural(n, "has", "have"),
 			words.Plural(n, "waits", "wait"), words.Plural(n, "its", "their"), words.Shorten(fullNames(t.Binding), maxSubjects))
 	}
 	if len(t.Ready) > 0 {
@@ -101,7 +101,7 @@ func readyText(t *explain.Triage) string {
 	if t.Stuck()+t.Undecided() > 0 {
 		noun = "more pod"
 	}
-	text := plural(len(t.Ready), noun) + words.Plural(len(t.Ready), " waits and fits now", " wait and fit now")
+	text := words.Count(len(t.Ready), noun) + words.Plural(len(t.Ready), " waits and fits now", " wait and fit now")
 	if len(t.Ready) <= maxSubjects {
 		text += " (" + words.Shorten(fullNames(t.Ready), maxSubjects) + ")"
 	}

@@ -53,7 +53,7 @@ func (p *page) queue() {
 	if q == nil || len(q.After) == 0 {
 		return
 	}
-	text := fmt.Sprintf("%d of %s come before it in the queue; placed before it: %s.", q.Before, plural(q.Waiting, "waiting pod"), words.And(p.namesOf(q.After)))
+	text := fmt.Sprintf("%d of %s come before it in the queue; placed before it: %s.", q.Before, words.Count(q.Waiting, "waiting pod"), words.And(p.namesOf(q.After)))
 	p.add("  ", "  ", span(styled.Plain, text))
 }
 
@@ -65,7 +65,7 @@ func alone(t *explain.Turn, kind string) string {
 	}
 	switch t.Alone {
 	case explain.Allocatable:
-		return fmt.Sprintf("Asked alone, it can be %s on %d of %s.", done, t.AloneNodes.Allocatable, plural(t.AloneNodes.Total, "node"))
+		return fmt.Sprintf("Asked alone, it can be %s on %d of %s.", done, t.AloneNodes.Allocatable, words.Count(t.AloneNodes.Total, "node"))
 	case explain.Unsatisfiable:
 		return "Asked alone, it cannot be " + done + " either."
 	case explain.Invalid:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -43,7 +44,7 @@ func (p *page) volume() {
 		p.volumeRow(table, &shown[i])
 	}
 	if rest > 0 {
-		p.add("    ", "", styled.Span{Text: fmt.Sprintf("and %s%s", plural(rest, "more node"), p.opts.more("shows all")), Role: styled.Dim})
+		p.add("    ", "", styled.Span{Text: fmt.Sprintf("and %s%s", words.Count(rest, "more node"), p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 

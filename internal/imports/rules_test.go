@@ -23,7 +23,6 @@ var layers = []layer{
 	{"internal/spell", nil},
 	{"internal/inputfile", nil},
 	{"explain/styled", nil},
-	{"explain/markdown/...", []string{"explain/styled", "inspect", "explain/markdown/..."}},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
 	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/...", "internal/inputfile"}},
@@ -72,7 +71,7 @@ var layers = []layer{
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},
-	{"explain/text/...", []string{"explain/markdown", "explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words"}},
+	{"explain/text/...", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words"}},
 	{"internal/checkup", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
 	{"tui/theme", []string{"explain/styled"}},
 	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
@@ -206,8 +205,7 @@ var fences = []fence{
 	},
 	{
 		prefixes: []string{"github.com/yuin/goldmark"},
-		within:   []string{"explain/markdown/markdowntest"}, // which only tests import
-		tests:    []string{"cmd/kubectl-dra/internal/documents"},
+		tests:    []string{"cmd/kubectl-dra/internal/documents", "cmd/kubectl-dra/internal/output"},
 		why:      "tests read Markdown, the program writes it",
 	},
 	{

@@ -28,6 +28,15 @@ func Optional[A, B any](list []A, convert func(A) B) []B {
 	return Each(list, convert)
 }
 
+// Maybe converts what may not be there.
+func Maybe[A, B any](a *A, convert func(A) B) *B {
+	if a == nil {
+		return nil
+	}
+	b := convert(*a)
+	return &b
+}
+
 // OrEmpty is a list that JSON shows as [] and not as null.
 func OrEmpty[T any](in []T) []T {
 	if in == nil {
@@ -61,6 +70,15 @@ func OptionalTime(t time.Time) *metav1.Time {
 		return nil
 	}
 	return &metav1.Time{Time: t}
+}
+
+// OptionalUTC is nil for a time that is not known.
+func OptionalUTC(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
 }
 
 // OrNone is what a table shows for a text that may be empty.

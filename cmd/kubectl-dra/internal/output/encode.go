@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// encodeJSON writes a value as kubectl indents it. Characters that could steer a terminal are written
-// as \u escapes, which JSON reads back as they were.
-func encodeJSON(value any) ([]byte, error) {
+// encodeJSON writes a value, indented by so much. Characters that could steer a terminal are written as \u
+// escapes, which JSON reads back as they were.
+func encodeJSON(value any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "    ")
+	encoder.SetIndent("", indent)
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encoding JSON: %w", err)
 	}
@@ -30,13 +30,11 @@ func encodeJSON(value any) ([]byte, error) {
 
 // PrintJSONLine prints a value as JSON on a line of its own.
 func PrintJSONLine(w io.Writer, value any) error {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("encoding JSON: %w", err)
+	data, err := encodeJSON(value, "")
+	if err != nil {
+		return err
 	}
-	_, err := w.Write(escapeUnsafe(b.Bytes()))
+	_, err = w.Write(data)
 	return err
 }
 

@@ -1,41 +1,75 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// MarkdownFormat is the format for tickets and chats.
+// MarkdownFormat is the format for issues and chats: the text of an answer as a block of code.
 const MarkdownFormat = "markdown"
 
-// AnswerFormats are ObjectFormats and Markdown, for answers that have a form in it.
+// MarkdownWidth is the number of columns that the text has.
+const MarkdownWidth = 100
+
+// AnswerFormats are ObjectFormats and Markdown, for answers.
 var AnswerFormats = append(slices.Clone(ObjectFormats), MarkdownFormat)
 
-// Document is a value that has a form in Markdown.
-type Document interface {
-	// Markdown writes it.
-	Markdown(p *markdown.Document)
+// Headliner is an answer whose headline in Markdown is not the first line of its text.
+type Headliner interface {
+	Headline() string
 }
 
-// Markdown returns an answer in Markdown. Of values that have no form in it, there is an error.
-func Markdown(value any) (string, error) {
-	v, ok := value.(Document)
-	if !ok {
-		return "", fmt.Errorf("there is no Markdown of %T", value)
+// PrintMarkdown prints a headline in bold, and the text of an answer, if it has any, in a block of code.
+func PrintMarkdown(w io.Writer, headline, text string) error {
+	if text == "" {
+		return nil
 	}
-	var p markdown.Document
-	v.Markdown(&p)
-	return p.String(), nil
-}
-
-func printMarkdown(w io.Writer, value any) error {
-	page, err := Markdown(value)
-	if err != nil {
-		return err
+	if headline = safeWords(headline); headline != "" {
+		headline = "**" + headline + "**\n\n"
 	}
-	_, err = io.WriteString(w, page)
+	fence := longerThanIn("```", text)
+	_, err := fmt.Fprintf(w, "%s%stext\n%s\n%s\n", headline, fence, strings.TrimRight(text, "\n"), fence)
 	return err
+}
+
+// longerThanIn lengthens a row of backticks until the text has none that is as long.
+func longerThanIn(fence, text string) string {
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+// plainWord is what no dialect of Markdown gives a meaning, unless it may be the hash of a commit.
+var (
+	plainWord = regexp.MustCompile(`^\(?([A-Za-z]+([-'’][A-Za-z]+)*|[0-9]{1,6}|[→–…×✗✓?!])[.,;:?!)]*$`)
+	hash      = regexp.MustCompile(`[0-9a-f]{7}`)
+)
+
+// safeWords is a line of which everything but plain words and numbers is code: no name can become a link, a
+// mention, HTML or anything else that is not text.
+func safeWords(line string) string {
+	var parts, code []string
+	for _, word := range append(strings.Fields(inspect.Sanitize(line)), "") {
+		if word != "" && (!plainWord.MatchString(word) || hash.MatchString(word)) {
+			code = append(code, word)
+			continue
+		}
+		if text := strings.Join(code, " "); text != "" {
+			core := cmp.Or(strings.TrimRight(text, ".,;:"), text)
+			fence, pad := longerThanIn("`", core), ""
+			if core[0] == '`' || core[len(core)-1] == '`' {
+				pad = " " // of which parsers take one off at each end
+			}
+			parts, code = append(parts, fence+pad+core+pad+fence+text[len(core):]), nil
+		}
+		parts = append(parts, word)
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
 }

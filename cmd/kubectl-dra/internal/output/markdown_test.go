@@ -3,23 +3,27 @@ package output_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	goldmarktext "github.com/yuin/goldmark/text"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown/markdowntest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -131,76 +135,184 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 	return out
 }
 
-// wireOf is the wire form of an answer.
-func wireOf(answer any) any {
-	switch a := answer.(type) {
-	case *explain.Explanation:
-		return explanations.NewExplanation(a)
-	case *explain.Triage:
-		return explanations.NewTriage(a)
-	case *explain.Plan:
-		return explanations.NewPlan(a)
-	case *explain.Disruption:
-		return explanations.NewDisruption(a)
-	case *explain.Moves:
-		return explanations.NewMovesPlan(a)
-	case *explain.ShapePlan:
-		return explanations.NewShapePlan(a)
-	case *explain.Fit:
-		return explanations.Fits([]*explain.Fit{a})
-	case *checkup.Report:
-		return checks.NewCheck(a)
+// parser knows more than one dialect, so that what is safe in it is safe in each.
+var parser = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList)).Parser()
+
+// meaningful is text outside of code that a dialect gives a meaning: mentions, references, emoji, formulas,
+// entities, addresses.
+var meaningful = regexp.MustCompile("[@#<>\\[\\]{}*_~`|\\\\&$^=]|://|www\\.|:[a-z+0-9-]+:|[A-Z]-[0-9]|\\b[0-9a-f]{7,}\\b")
+
+// hostile are texts that mean something in Markdown, in some dialect and at some place.
+func hostile() []string {
+	return []string{
+		"`", "``", "```", "`a`", "a`b", "```\n# x\n```", "` ```", "\\`", "`\\", "\\", "a\\|b", "|", "||", "| a | b |", "a|b\\", "|---|\n|---|",
+		"[x](javascript:alert(1))", "![x](http://x/y.png)", "[x]", "[x]: http://evil", "[^1]", "[ ] task", "<b>", "<script>alert(1)</script>", "<!-- ", "-->", "<img src=x>",
+		"<https://evil.example>", "https://evil.example/x", "www.evil.example", "mail@evil.example", "xmpp:a@b", "@team", "@here", "<!here>", "<@U123>", "a@b", "owner/repo#1", "#1", "!1", "$1", "%1", "~bug", "&epic",
+		"GH-1", "ABC-123", "0123456789abcdef", "deadbeef", ":smile:", ":tada: x", "$x^2$", "$$", "*", "**", "***", "*a*", "**a**", "__a__", "_a_", "~~a~~", "a*b*c", "# h", "## h ##", "> q",
+		"- x", "+ x", "* x", "1. x", "1) x", "10. x", "---", "===", "***", ": x", "a\n===", "    code", "\tcode", "\n\n# x", "\r\n- x", "&amp;", "&lt;b&gt;", "&#64;team", "{code}", "{{x}}", "{% x %}", "[~user]", "h1. x",
+		"\u202e", "\u200b@x", "a\u00a0b", "\u2028# x", "＠team", "é`", "日本|語", "\x1b[31m", "\x00", "\xff", "", " ", "  a  ", " ` ", "`` ` ``", strings.Repeat("`", 9), "x == 'a`b' && y", "a || b", "'", "\"", "(", ")", "().", "'a", "a'", "\"a b\"",
+		"(a|b)", "don't", "5%", "3.", "(3)", "1,000", "a.", "e.g.", "…", "→",
 	}
-	panic(fmt.Sprintf("%T", answer))
 }
 
-// TestMarkdownOfHostileText makes every text in answers about all clusters hostile: nothing in them does
-// anything, and the structure is that of the same answers with harmless text.
+// checkPage reads a page, and reports what of it is not a headline and a block with the text.
+func checkPage(source, headline, text string) error {
+	data := []byte(source)
+	root := parser.Parse(goldmarktext.NewReader(data))
+	code, ok := root.LastChild().(*ast.FencedCodeBlock)
+	if !ok || string(code.Language(data)) != "text" || strings.TrimRight(string(code.Lines().Value(data)), "\n") != strings.TrimRight(text, "\n") {
+		return fmt.Errorf("the last block is a %s, not the text", root.LastChild().Kind())
+	}
+	words := strings.Join(strings.Fields(inspect.Sanitize(headline)), " ")
+	if words == "" && root.ChildCount() == 1 {
+		return nil
+	}
+	bold, ok := root.FirstChild().FirstChild().(*ast.Emphasis)
+	if root.ChildCount() != 2 || root.FirstChild().Kind() != ast.KindParagraph || !ok || bold.Level != 2 || bold.NextSibling() != nil {
+		return fmt.Errorf("%d blocks, or no headline in bold", root.ChildCount())
+	}
+	said := ""
+	for n := bold.FirstChild(); n != nil; n = n.NextSibling() {
+		inline, isText := n.(*ast.Text)
+		switch {
+		case isText && meaningful.Match(inline.Value(data)):
+			return fmt.Errorf("%q has a meaning", inline.Value(data))
+		case isText:
+			said += string(inline.Value(data))
+		case n.Kind() == ast.KindCodeSpan:
+			said += string(n.FirstChild().(*ast.Text).Value(data))
+		default:
+			return fmt.Errorf("there is a %s", n.Kind())
+		}
+	}
+	if said != words {
+		return fmt.Errorf("a reader sees %q in place of %q", said, words)
+	}
+	return nil
+}
+
+func inMarkdown(t *testing.T, headline, text string) string {
+	t.Helper()
+	var page strings.Builder
+	if err := output.PrintMarkdown(&page, headline, text); err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+// TestMarkdown: plain words stay as they are, everything else is code.
+func TestMarkdown(t *testing.T) {
+	for _, test := range [][2]string{
+		{"✗ Unsatisfiable: ml/train-0 needs 5 devices of class gpu.example.com; no node has more than 4", "**✗ Unsatisfiable: `ml/train-0` needs 5 devices of class `gpu.example.com`; no node has more than 4**"},
+		{"it fits (2 of them, in use)", "**it fits (2 of them, in use)**"},
+		{"the term device.driver == 'x' && size is false", "**the term `device.driver == 'x' &&` size is false**"},
+		{"ask @team, or #5", "**ask `@team`, or `#5`**"},
+		{"a`b ``c``", "**``` a`b ``c`` ```**"},
+		{"[x](javascript:alert(1)) <b> www.evil.example deadbeef", "**`[x](javascript:alert(1)) <b> www.evil.example deadbeef`**"},
+	} {
+		if got, _, _ := strings.Cut(inMarkdown(t, test[0], "text\n"), "\n"); got != test[1] {
+			t.Errorf("the headline of %q is %s", test[0], got)
+		}
+	}
+	if got := inMarkdown(t, "", "a\n```\n````x\n"); got != "`````text\na\n```\n````x\n`````\n" {
+		t.Errorf("the fence is not longer than what is in it:\n%s", got)
+	}
+}
+
+// TestMarkdownOfHostileText puts every hostile text into a headline, among others, and into the text.
 func TestMarkdownOfHostileText(t *testing.T) {
-	clusters.Each(t, func(t *testing.T, s *inspect.Snapshot) {
-		hostile := markdowntest.Hostile()
-		for n, answer := range answersOf(t, s) {
-			if !effort.Full() && n%4 > 0 && len(s.Nodes()) < 12 { // all of the demo cluster
-				continue
+	all := hostile()
+	for i := range all {
+		for k := range all {
+			headline, text := all[i]+" "+all[k], "x\n"+all[k]+"\n"+all[i]+"\n"
+			if i == k {
+				headline = all[i]
 			}
-			if problems := markdowntest.Read(mustMarkdown(t, wireOf(answer))).Problems; len(problems) > 0 {
-				t.Fatalf("%d: %v", n, problems)
+			text = strings.NewReplacer("\r", "", "\x00", "", "\t", " ", "\xff", "").Replace(text) // as printers do
+			if err := checkPage(inMarkdown(t, headline, text), headline, text); err != nil {
+				t.Errorf("%q: %v\n%s", headline, err, inMarkdown(t, headline, text))
 			}
-			random := rand.New(rand.NewPCG(uint64(n), 1))
-			number := map[string]int{}
-			numberOf := func(s string) int {
-				if _, known := number[s]; !known {
-					number[s] = len(number)
-				}
-				return number[s]
-			}
-			// The texts stay as different as they were, and in the same order. Empty ones stay empty.
-			page := func(word func(n int) string) (*markdowntest.Page, string) {
-				rename := func(s string) string {
-					if s == "" {
-						return ""
-					}
-					return word(numberOf(s))
-				}
-				copied := disguise(reflect.ValueOf(answer), rename).Interface()
-				source := mustMarkdown(t, wireOf(copied))
-				return markdowntest.Read(source), source
-			}
-			harmless, _ := page(func(n int) string { return fmt.Sprintf("n%06d", n) })
-			start := random.IntN(len(hostile))
-			evil, source := page(func(n int) string { return fmt.Sprintf("n%06d ", n) + hostile[(start+n)%len(hostile)] })
-			if len(evil.Problems) > 0 || evil.Outline != harmless.Outline {
-				t.Fatalf("answer %d (%T): %v\n%s", n, answer, evil.Problems, source)
-			}
+		}
+	}
+}
+
+func FuzzMarkdown(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text, "x "+text)
+	}
+	f.Fuzz(func(t *testing.T, headline, text string) {
+		text = "x" + inspect.Sanitize(text)
+		if err := checkPage(inMarkdown(t, headline, text), headline, text); err != nil {
+			t.Fatal(err)
 		}
 	})
 }
 
-func mustMarkdown(t *testing.T, value any) string {
+// linesOf lays out an answer.
+func linesOf(answer any) []styled.Line {
+	opts := text.Options{Width: output.MarkdownWidth}
+	switch a := answer.(type) {
+	case *explain.Explanation:
+		return text.Lines(a, opts)
+	case *explain.Triage:
+		return text.TriageLines(a, opts)
+	case *explain.Plan:
+		return text.PlanLines(a, opts)
+	case *explain.Disruption:
+		return text.DisruptionLines(a, opts)
+	case *explain.Moves:
+		return text.MovesLines(a, opts)
+	case *explain.ShapePlan:
+		return text.ShapeLines(a, opts)
+	case *checkup.Report:
+		return a.Lines(checkup.Layout{Width: opts.Width})
+	}
+	panic(fmt.Sprintf("%T", answer))
+}
+
+// textOf is the text of an answer, and its headline.
+func textOf(t *testing.T, answer any) (headline, whole string) {
 	t.Helper()
-	page, err := output.Markdown(value)
+	var b strings.Builder
+	var err error
+	if fit, ok := answer.(*explain.Fit); ok {
+		err = explanations.PrintFit(&b, fit, text.Options{Width: output.MarkdownWidth})
+	} else {
+		err = text.Write(&b, linesOf(answer), false)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return page
+	headline, _, _ = strings.Cut(b.String(), "\n")
+	if e, ok := answer.(*explain.Explanation); ok {
+		headline = explanations.NewExplanation(e).Headline()
+	}
+	return headline, b.String()
+}
+
+// TestMarkdownOfHostileAnswers makes every text in answers about all clusters hostile: what comes of it is a
+// headline and a block of code, in which is all of the text.
+func TestMarkdownOfHostileAnswers(t *testing.T) {
+	clusters.Each(t, func(t *testing.T, s *inspect.Snapshot) {
+		evil := hostile()
+		for n, answer := range answersOf(t, s) {
+			if !effort.Full() && n%4 > 0 && len(s.Nodes()) < 12 { // all of the demo cluster
+				continue
+			}
+			number := map[string]int{}
+			renamed := disguise(reflect.ValueOf(answer), func(s string) string {
+				if s == "" {
+					return ""
+				}
+				if _, known := number[s]; !known { // the texts stay as different as they were, and in the same order
+					number[s] = len(number)
+				}
+				return fmt.Sprintf("n%06d ", number[s]) + evil[(n+number[s])%len(evil)]
+			}).Interface()
+			headline, whole := textOf(t, renamed)
+			if err := checkPage(inMarkdown(t, headline, whole), headline, whole); err != nil {
+				t.Fatalf("answer %d (%T): %v\n%s", n, answer, err, inMarkdown(t, headline, whole))
+			}
+		}
+	})
 }

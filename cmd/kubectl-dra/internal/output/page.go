@@ -5,35 +5,33 @@ import (
 	"io"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Page takes sections of labelled text, each line safe and not too long, for people, or as a document in
-// Markdown.
+// Page takes sections of labelled text, each line safe and not too long.
 type Page struct {
 	strings.Builder
 
-	width    int
-	document *markdown.Document // is written in place of text, if it is not nil
+	width int
+}
+
+// PrintPage prints what is written on a page with lines of so many columns.
+func PrintPage(w io.Writer, width int, write func(*Page)) error {
+	p := NewPage(width)
+	write(p)
+	_, err := io.WriteString(w, p.String())
+	return err
 }
 
 // NewPage returns a page of text in lines of so many columns.
 func NewPage(width int) *Page { return &Page{width: width} }
-
-// MarkdownPage returns a page that writes a document.
-func MarkdownPage(d *markdown.Document) *Page { return &Page{document: d} }
 
 // labelWidth is the width of the labels with the gap behind them.
 const labelWidth = 12
 
 // Paragraph writes text in lines that fit, the first after first, the others after rest.
 func (p *Page) Paragraph(first, rest, text string) {
-	if p.document != nil {
-		p.document.Paragraph(markdown.Text(first + text))
-		return
-	}
 	line := styled.Text(styled.Plain, strings.Join(strings.Fields(inspect.Sanitize(text)), " "))
 	for _, wrapped := range styled.Wrap(line, styled.Wrapping{Width: p.width, First: first, Rest: rest}) {
 		p.WriteString(strings.TrimRight(wrapped.String(), " ") + "\n")
@@ -42,21 +40,11 @@ func (p *Page) Paragraph(first, rest, text string) {
 
 // Field writes text behind a label.
 func (p *Page) Field(label, format string, args ...any) {
-	if p.document != nil {
-		p.document.Paragraph(markdown.Join(markdown.Strong(markdown.Text(label)), markdown.Text(fmt.Sprintf(format, args...))))
-		return
-	}
 	p.Paragraph(styled.Pad(label, labelWidth), styled.Blanks(labelWidth), fmt.Sprintf(format, args...))
 }
 
 // Rows writes a small table below a section; all columns but the last are as wide as needed.
 func (p *Page) Rows(rows [][]string) {
-	if p.document != nil {
-		p.document.Bullets(Each(rows, func(row []string) markdown.Inline {
-			return markdown.Join(markdown.Code(row[0]), markdown.Text(strings.Join(row[1:], " ")))
-		})...)
-		return
-	}
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {

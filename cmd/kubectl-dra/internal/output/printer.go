@@ -113,11 +113,9 @@ func (f Format) PrintValue(w io.Writer, value any) error {
 	var err error
 	switch f.Name {
 	case "json":
-		data, err = encodeJSON(value)
+		data, err = encodeJSON(value, "    ") // as kubectl does
 	case "yaml":
 		data, err = encodeYAML(value)
-	case MarkdownFormat:
-		return printMarkdown(w, value)
 	default:
 		return f.printTemplate(w, value)
 	}

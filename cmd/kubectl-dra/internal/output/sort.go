@@ -25,7 +25,7 @@ func (l *List) Sort(expression string) error {
 	if err != nil {
 		return err
 	}
-	keys := make(map[Item]any, len(l.Items))
+	texts := make(map[Item]string, len(l.Items))
 	for _, item := range l.Items {
 		tree, err := toTree(item)
 		if err != nil {
@@ -36,66 +36,40 @@ func (l *List) Sort(expression string) error {
 			return fmt.Errorf("sorting by %s: %w", expression, err)
 		}
 		if len(values) > 0 {
-			keys[item] = values[0]
+			texts[item] = fmt.Sprint(values[0])
 		}
 	}
-	if len(keys) == 0 && len(l.Items) > 0 {
+	if len(texts) == 0 && len(l.Items) > 0 {
 		return fmt.Errorf("sorting by %s: no item has such a field", expression)
 	}
-	ranks := rank(keys)
-	slices.SortStableFunc(l.Items, func(a, b Item) int { return cmp.Compare(ranks[a], ranks[b]) })
+	compare := comparison(texts)
+	slices.SortStableFunc(l.Items, func(a, b Item) int {
+		first, has := texts[a]
+		second, hasToo := texts[b]
+		if !has || !hasToo {
+			return cmp.Compare(words.Btoi(has), words.Btoi(hasToo))
+		}
+		return compare(first, second)
+	})
 	return nil
 }
 
-// rank numbers the values from 1 in their order, equal ones alike. How two values compare depends on all of
-// them: else "2" < "10" as numbers, "10" < "1a" and "1a" < "2" as text would be no order.
-func rank(keys map[Item]any) map[Item]int {
-	texts := make(map[Item]string, len(keys))
-	for item, key := range keys {
-		texts[item] = fmt.Sprint(key)
-	}
-	compare := comparison(texts)
-	items := make([]Item, 0, len(keys))
-	for item := range keys {
-		items = append(items, item)
-	}
-	slices.SortFunc(items, func(a, b Item) int { return compare(texts[a], texts[b]) })
-	ranks := make(map[Item]int, len(items))
-	for i, item := range items {
-		ranks[item] = i + 1
-		if i > 0 && compare(texts[items[i-1]], texts[item]) == 0 {
-			ranks[item] = ranks[items[i-1]]
-		}
-	}
-	return ranks
-}
-
-// comparison returns how values compare that are written like all of these.
+// comparison returns how values compare that are written like all of these. It depends on all of them: else
+// "2" < "10" as numbers, "10" < "1a" and "1a" < "2" as text would be no order.
 func comparison(texts map[Item]string) func(a, b string) int {
-	quantities := make(map[string]resource.Quantity, len(texts))
-	durations := make(map[string]time.Duration, len(texts))
+	quantities, durations := map[string]resource.Quantity{}, map[string]time.Duration{}
+	allQuantities, allDurations := true, true
 	for _, text := range texts {
-		if q, err := quantity.Parse(text); err == nil {
-			quantities[text] = q
-		}
-		if d, err := time.ParseDuration(text); err == nil {
-			durations[text] = d
-		}
+		q, err := quantity.Parse(text)
+		quantities[text], allQuantities = q, allQuantities && err == nil
+		d, err := time.ParseDuration(text)
+		durations[text], allDurations = d, allDurations && err == nil
 	}
-	all := func(n int) bool { return n == distinct(texts) }
 	switch {
-	case all(len(quantities)):
+	case allQuantities:
 		return func(a, b string) int { q := quantities[a]; return q.Cmp(quantities[b]) }
-	case all(len(durations)):
+	case allDurations:
 		return func(a, b string) int { return cmp.Compare(durations[a], durations[b]) }
 	}
 	return words.CompareNames
-}
-
-func distinct(texts map[Item]string) int {
-	seen := make(map[string]bool, len(texts))
-	for _, text := range texts {
-		seen[text] = true
-	}
-	return len(seen)
 }

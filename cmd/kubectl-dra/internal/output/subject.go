@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
 // Subject is what was asked about.
@@ -26,9 +24,6 @@ func (s Subject) FullName() string {
 	return s.Namespace + "/" + s.Name
 }
 
-// FullNames names subjects with their namespaces.
-func FullNames(list []Subject) []string { return Each(list, Subject.FullName) }
-
 // Basis says as which scheduler it was decided.
 type Basis struct {
 	Version  string `json:"version"`
@@ -38,24 +33,13 @@ type Basis struct {
 	// AsOf is the moment of a log.
 	AsOf    *time.Time `json:"asOf,omitempty"`
 	Remarks []string   `json:"remarks,omitempty"`
-
-	of explain.Basis
 }
 
 // NewBasis is a basis on the wire.
 func NewBasis(b explain.Basis) Basis {
-	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, of: b}
-	if !b.AsOf.IsZero() {
-		asOf := b.AsOf.UTC()
-		out.AsOf = &asOf
+	return Basis{
+		Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, AsOf: OptionalUTC(b.AsOf), Remarks: b.Remarks,
 	}
-	return out
-}
-
-// MarkdownWith says at the end what the answer is based on: what could not be read, and which scheduler it is
-// about.
-func (b Basis) MarkdownWith(p *markdown.Document, partial []string) {
-	text.MarkdownBasis(p, b.of, partial)
 }
 
 // TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are

@@ -300,14 +300,13 @@ func (o *checkOptions) access(ctx context.Context) (*inspect.Access, error) {
 }
 
 func (o *checkOptions) print(r *checkup.Report) error {
-	if o.Format.Name != "" {
-		return o.Format.PrintValue(o.Out, checks.NewCheck(r))
+	lines := func(opts text.Options) []styled.Line {
+		return r.Lines(checkup.Layout{Width: opts.Width, All: opts.Verbose})
 	}
-	lines := r.Lines(checkup.Layout{Width: o.Width(), All: o.Verbosity > 0})
-	if len(r.Findings) > 0 {
-		return text.Write(o.Out, lines, o.UseColor())
+	if o.Format.Name != "" || len(r.Findings) > 0 {
+		return o.Answer(checks.NewCheck(r), console.InLines(lines), console.ExitAnswered)
 	}
-	for _, line := range lines {
+	for _, line := range lines(o.TextOptions()) {
 		o.Note("%s", line)
 	}
 	return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -162,14 +161,14 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 		value = all[0]
 	}
 	return o.Answer(value, console.OneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
-		return fairness.PrintLevel(w, e, o.Width())
+		return output.PrintPage(w, o.Width(), e.Write)
 	}), console.ExitAnswered)
 }
 
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
 	list := fairness.ActorList(fairness.DRAActors(in.Snapshot, in.Reading))
-	return o.Answer(list, func(w io.Writer, opts text.Options) error { return fairness.PrintActors(w, list, opts.Width) }, console.ExitAnswered)
+	return o.Answer(list, console.OnPage(list.Write), console.ExitAnswered)
 }
 
 // plan says what the supposed changes would do.
@@ -196,7 +195,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
 	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
-	return o.Answer(plan, func(w io.Writer, opts text.Options) error { return fairness.PrintLevelPlan(w, plan, opts.Width) }, console.ExitAnswered)
+	return o.Answer(plan, console.OnPage(plan.Write), console.ExitAnswered)
 }
 
 // set makes the changes of --set.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -147,5 +145,5 @@ func (o *requestOptions) check(ctx context.Context, s *inspect.Snapshot, e *fair
 }
 
 func (o *requestOptions) print(e *fairness.RequestExplanation) error {
-	return o.Answer(e, func(w io.Writer, opts text.Options) error { return fairness.PrintRequest(w, e, opts.Width) }, console.ExitAnswered)
+	return o.Answer(e, console.OnPage(e.Write), console.ExitAnswered)
 }

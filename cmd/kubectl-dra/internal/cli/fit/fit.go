@@ -88,9 +88,8 @@ func printFits(o *inquiry.Options, s *inspect.Snapshot, answers []*explain.Fit) 
 	for _, fit := range answers {
 		code = console.WorstExitCode(code, fitCode(s, fit))
 	}
-	opts := text.Options{Width: o.TableWidth(), Verbose: o.Verbosity > 0}
 	return o.Answer(explanations.Fits(answers), console.OneByOne(answers, func(w io.Writer, fit *explain.Fit) error {
-		return explanations.PrintFit(w, fit, opts)
+		return explanations.PrintFit(w, fit, text.Options{Width: o.TableWidth(), Verbose: o.Verbosity > 0})
 	}), code)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -350,46 +349,4 @@ func thousands(n int64) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// Markdown implements Document.
-func (s *SelectorTest) Markdown(p *markdown.Document) {
-	headline := fmt.Sprintf("The selector matches %s%s", ofTotal(s.Matched, s.Total), inScope(s.Scope))
-	switch {
-	case !s.Valid:
-		headline = "The selector does not compile"
-	case s.Failed > 0:
-		headline += fmt.Sprintf(", and fails on %d", s.Failed)
-	}
-	p.Headline(markdown.Text(headline))
-	if s.Subject != nil {
-		p.Paragraph(markdown.Text(s.Subject.Kind), markdown.Code(s.Subject.FullName()), markdown.Code(s.Path))
-	}
-	p.Paragraph(markdown.Code(oneLineExpression(s.Expression)))
-	if s.Error != nil {
-		p.Paragraph(markdown.Text(s.Error.Message))
-	}
-	for i := range s.Findings {
-		f := &s.Findings[i]
-		p.Numbered(i+1, markdown.Join(markdown.Strong(markdown.Text(string(f.Severity))), markdown.Text(f.Message)), func() {})
-	}
-	p.Table("Devices:", []string{"Device", "Node", "Result", "Terms"}, output.Each(s.Devices, func(d *TestedDevice) []markdown.Inline {
-		var terms []markdown.Inline
-		for _, t := range d.Terms {
-			if t.Value != "true" {
-				terms = append(terms, markdown.Code(oneLineExpression(t.Expression)), markdown.Text("is"), markdown.Text(t.Value))
-			}
-		}
-		if d.Error != "" {
-			terms = append(terms, markdown.Text(d.Error))
-		}
-		return []markdown.Inline{markdown.Code(d.Driver + "/" + d.Pool + "/" + d.Device), markdown.Code(d.Node), markdown.Text(d.Result), markdown.Join(terms...)}
-	}))
-}
-
-// Markdown implements Document.
-func (l *SelectorTestList) Markdown(p *markdown.Document) {
-	for _, s := range l.Items {
-		s.Markdown(p)
-	}
 }

@@ -1,12 +1,9 @@
 package checks
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -112,69 +109,5 @@ func newRulePreview(p *checkup.RulePreview) *RulePreview {
 		Evicted: output.Each(p.Evicted, func(e checkup.Eviction) Eviction {
 			return Eviction{Pod: e.Pod.String(), At: output.OptionalTime(e.At), Devices: output.Each(e.Devices, inspect.DeviceID.String)}
 		}),
-	}
-}
-
-// Markdown implements Document.
-func (c *Check) Markdown(p *markdown.Document) {
-	headline := "✓ nothing is wrong that is looked for"
-	switch {
-	case len(c.Findings) > 0:
-		headline = "✗ " + words.Count(len(c.Findings), "finding")
-	case len(c.Skipped) > 0, c.Asked == 0:
-		headline = "? nothing was found, but not all could be looked for"
-	}
-	p.Headline(markdown.Text(headline))
-	for i := range c.Findings[:min(len(c.Findings), markdown.MaxRows)] {
-		f := &c.Findings[i]
-		text := markdown.Join(markdown.Strong(markdown.Text(f.Severity)), markdown.Code(f.Code), markdown.Text(f.Message))
-		p.Numbered(i+1, text, func() {
-			var items []markdown.Inline
-			if len(f.Objects) > 1 || f.Path != "" {
-				items = append(items, markdown.Join(markdown.Names(f.Objects, markdown.MaxNames), markdown.Code(f.Path)))
-			}
-			items = append(items, markdown.Texts(f.Evidence[:min(len(f.Evidence), markdown.MaxNames)])...)
-			if f.Remedy != "" {
-				items = append(items, markdown.Join(markdown.Strong(markdown.Text("Remedy:")), markdown.Text(f.Remedy)))
-			}
-			p.Bullets(items...)
-		})
-	}
-	if rest := len(c.Findings) - markdown.MaxRows; rest > 0 {
-		p.Paragraph(markdown.AndMore(rest))
-	}
-	p.List("Not looked for:", output.Each(c.Skipped, func(s SkippedCheck) markdown.Inline {
-		return markdown.Join(markdown.Code(s.Code), markdown.Text(s.Message))
-	}))
-	p.Paragraph(markdown.Text(fmt.Sprintf("%s made.", words.Count(c.Asked, "check"))))
-	c.Basis.MarkdownWith(p, nil)
-}
-
-// Markdown implements Document.
-func (r *RulePreview) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("DeviceTaintRule"), markdown.Code(r.Rule), markdown.Text("selects "+words.Count(len(r.Devices), "device")))
-	p.Paragraph(markdown.Text("Taint"), markdown.Code(r.Taint))
-	if r.Ignored {
-		p.Paragraph(markdown.Text("The cluster does not look at such rules."))
-	}
-	title := "Pods that are evicted:"
-	if !r.Executes {
-		title = "Pods that would be evicted if the effect were NoExecute:"
-	}
-	p.Table(title, []string{"Pod", "When", "Devices"}, output.Each(r.Evicted, func(e Eviction) []markdown.Inline {
-		when := markdown.Inline{}
-		if e.At != nil {
-			when = markdown.Code(output.Stamp(e.At.Time))
-		}
-		return []markdown.Inline{markdown.Code(e.Pod), when, markdown.Names(e.Devices, markdown.MaxNames)}
-	}))
-	p.List("Pods that stay:", markdown.Codes(r.Staying))
-	p.List("Claims with such devices:", markdown.Codes(r.Claims))
-}
-
-// Markdown implements Document.
-func (l *RulePreviewList) Markdown(p *markdown.Document) {
-	for _, r := range l.Items {
-		r.Markdown(p)
 	}
 }

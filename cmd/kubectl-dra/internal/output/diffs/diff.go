@@ -1,13 +1,10 @@
 package diffs
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Diff is the wire form of what changed between two moments.
@@ -83,16 +80,23 @@ func NewDiff(d *flip.Diff, from, to Moment) *Diff {
 	return out
 }
 
+// Headline implements output.Headliner.
+func (d *Diff) Headline() string {
+	return diffHeadline(len(d.Flips), len(d.Changed), len(d.Partial)+len(d.Undecided) == 0)
+}
+
 func newFlip(f flip.Flip) Flip {
-	out := Flip{
+	return Flip{
 		Subject: output.Subject(f.Subject), From: string(f.Before), To: string(f.After), Had: output.DeviceNames(f.Had), Has: output.DeviceNames(f.Has),
-		NodeBefore: string(f.From), NodeAfter: string(f.To), By: changedObjects(f.By.Changes),
+		NodeBefore: string(f.From), NodeAfter: string(f.To), By: changedObjects(f.By.Changes), UndoneBy: undoneBy(f.By),
 	}
-	if len(out.By) > 0 {
-		undoing := f.By.Undoing
-		out.UndoneBy = &undoing
+}
+
+func undoneBy(c flip.Culprits) *bool {
+	if len(c.Changes) == 0 {
+		return nil
 	}
-	return out
+	return &c.Undoing
 }
 
 func changedObjects(changes []flip.Change) []ChangedObject {
@@ -121,91 +125,5 @@ func changeName(c *flip.Change) string {
 	return "Changed"
 }
 
-// Markdown implements Document.
-func (d *Diff) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text(diffHeadline(len(d.Flips), len(d.Changed), len(d.Partial)+len(d.Undecided) == 0)))
-	p.Bullets(momentText("from", d.From), momentText("to", d.To))
-	for i := range d.Flips[:min(len(d.Flips), markdown.MaxRows)] {
-		f := &d.Flips[i]
-		p.Numbered(i+1, f.text(), func() { p.Bullets(culprits(f.By, f.UndoneBy)...) })
-	}
-	if rest := len(d.Flips) - markdown.MaxRows; rest > 0 {
-		p.Paragraph(markdown.AndMore(rest))
-	}
-	p.List("New:", output.Each(d.Made, func(f Flip) markdown.Inline { return f.text() }))
-	p.List("Gone:", output.Each(d.Gone, func(f Flip) markdown.Inline { return f.text() }))
-	p.Table("Objects that changed:", []string{"Kind", "Made", "Gone", "Changed"}, output.Each(d.Changed, func(c ChangeSum) []markdown.Inline {
-		return []markdown.Inline{markdown.Text(c.Kind), markdown.Count(c.Made), markdown.Count(c.Gone), markdown.Count(c.Changed)}
-	}))
-	if len(d.Undecided) > 0 {
-		p.Title("Not decided about, because too many wait:", markdown.Names(output.FullNames(d.Undecided), markdown.MaxNames))
-	}
-	p.List("Partial view:", markdown.Texts(d.Partial))
-}
-
-func momentText(lead string, m Moment) markdown.Inline {
-	return markdown.Join(markdown.Text(lead), markdown.Code(m.Source), markdown.Text("at"), markdown.Code(output.Stamp(m.Time)))
-}
-
-// text says of a subject what held, and what holds.
-func (f *Flip) text() markdown.Inline {
-	kind := "claim"
-	if f.Subject.Kind == "Pod" {
-		kind = "pod"
-	}
-	name := markdown.Join(markdown.Text(kind), markdown.Code(f.Subject.FullName()))
-	before, after := whereaboutsText(f.Had, f.NodeBefore), whereaboutsText(f.Has, f.NodeAfter)
-	switch {
-	case f.From != "" && f.From == f.To:
-		return markdown.Join(name, markdown.Text("moved from"), before, markdown.Text("to"), after)
-	case f.From == "":
-		return markdown.Join(name, markdown.Text(f.To), after)
-	case f.To == "":
-		return markdown.Join(name, markdown.Text(f.From), before)
-	case !after.Empty():
-		return markdown.Join(name, markdown.Text(f.From+" → "+f.To), after)
-	case !before.Empty():
-		return markdown.Join(name, markdown.Text(f.From+" → "+f.To), markdown.Text("– it had"), before)
-	}
-	return markdown.Join(name, markdown.Text(f.From+" → "+f.To))
-}
-
-func whereaboutsText(devices []string, node string) markdown.Inline {
-	if len(devices) == 0 {
-		return markdown.Code(node)
-	}
-	return markdown.Names(devices, markdown.MaxNames)
-}
-
-// culprits say what flipped a verdict.
-func culprits(by []ChangedObject, undone *bool) []markdown.Inline {
-	if len(by) == 0 {
-		return markdown.Texts([]string{"by what was not found out: too much changed"})
-	}
-	out := output.Each(by, func(c ChangedObject) markdown.Inline {
-		if c.Kind == "" {
-			return markdown.Text("by another release or features of the scheduler, or other objects that could be read")
-		}
-		name := output.Subject{Namespace: c.Namespace, Name: c.Name}.FullName()
-		return markdown.Join(markdown.Text("by "+c.Kind), markdown.Code(name), markdown.Text(changeWords[c.Change]), markdown.Names(c.Fields, shownFields))
-	})
-	if undone != nil && !*undone {
-		out = append(out, markdown.Text("to undo that would not be enough: something else that changed is in the way too"))
-	}
-	return out
-}
-
 // changeWords say what became of an object.
 var changeWords = map[string]string{"Made": "which is new", "Gone": "which is gone", "Changed": "which changed"}
-
-// Markdown implements Document.
-func (s *Since) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text(s.Message))
-	if s.RecordedUntil != nil {
-		p.Paragraph(markdown.Text("Recording was broken off before that, at " + output.Stamp(*s.RecordedUntil)))
-	}
-	if s.Stopped != nil {
-		p.Bullets(culprits(s.By, s.UndoneBy)...)
-	}
-	p.Paragraph(markdown.Text(fmt.Sprintf("Decided at %d of %s of the log.", s.Looked, words.Count(s.Moments, "moment"))))
-}

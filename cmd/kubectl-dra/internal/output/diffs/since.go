@@ -74,10 +74,7 @@ func NewSince(a *SinceAnswer) *Since {
 	}
 	out.LastFit = &Held{Time: a.LastFit, Verdict: string(a.Before), Supposed: a.Supposed}
 	out.Stopped = &Held{Time: a.At, Verdict: string(a.After)}
-	if out.By = changedObjects(a.By.Changes); len(out.By) > 0 {
-		undoing := a.By.Undoing
-		out.UndoneBy = &undoing
-	}
+	out.By, out.UndoneBy = changedObjects(a.By.Changes), undoneBy(a.By)
 	if !a.Gap.IsZero() {
 		out.RecordedUntil = &a.Gap
 	}

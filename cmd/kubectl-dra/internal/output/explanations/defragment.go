@@ -18,8 +18,6 @@ type DefragmentPlan struct {
 	Doubts   []string     `json:"doubts,omitempty"`
 	Partial  []string     `json:"partial"`
 	Basis    output.Basis `json:"basis"`
-
-	answer *explain.Defragmentation
 }
 
 // DefragmentRow is the number of copies that fit after the first so many moves.
@@ -33,6 +31,6 @@ func NewDefragmentPlan(d *explain.Defragmentation) *DefragmentPlan {
 	return &DefragmentPlan{
 		APIVersion: output.APIVersion, Kind: "Plan", Like: output.Subject(d.Like), Moves: output.Each(d.Moves, move), Complete: d.Complete, Doubts: d.Doubts,
 		Defragment: output.Each(d.Rows, func(r explain.DefragmentRow) DefragmentRow { return DefragmentRow(r) }),
-		Partial:    output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis), answer: d,
+		Partial:    output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis),
 	}
 }

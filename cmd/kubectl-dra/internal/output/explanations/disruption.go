@@ -29,8 +29,6 @@ type Disruption struct {
 	Remarks []string     `json:"remarks,omitempty"`
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
-
-	answer *explain.Disruption
 }
 
 // GonePod is a pod, as namespace/name, that has to go.
@@ -62,22 +60,13 @@ func NewDisruption(d *explain.Disruption) *Disruption {
 			return LostClaim{Claim: c.Claim.String(), Devices: output.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
 		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis),
-		answer: d,
 	}
 }
 
 func gonePod(g explain.GonePod) GonePod {
-	out := GonePod{
+	return GonePod{
 		Pod: g.Subject.FullName(), Node: string(g.Node), Cause: g.Cause, AfterSeconds: int64(g.After.Seconds()),
 		Controller: g.Controller, Then: string(g.Then),
+		Again: output.Maybe(g.Again, placedPod), Pending: output.Maybe(g.Pending, pendingPod),
 	}
-	if g.Again != nil {
-		p := placedPod(*g.Again)
-		out.Again = &p
-	}
-	if g.Pending != nil {
-		p := pendingPod(*g.Pending)
-		out.Pending = &p
-	}
-	return out
 }

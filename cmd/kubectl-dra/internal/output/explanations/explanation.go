@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -53,7 +54,7 @@ type Explanation struct {
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
 
-	answer *explain.Explanation
+	headline string
 }
 
 // SearchCost is the number of steps that the scheduler's own search takes on a node, and whether that exceeds
@@ -240,66 +241,57 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 	return &Explanation{
 		APIVersion: output.APIVersion, Kind: "Explanation",
 		Subject: output.Subject(e.Subject), Workload: (*Workload)(e.Workload), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
-		Turn:       turn(e.Turn),
-		Queue:      queue(e.Queue),
-		Joint:      jointOf(e.Joint),
-		Allocation: c.allocation(e.Allocation),
-		Lifecycle:  c.lifecycle(e.Lifecycle),
-		Volume:     volume(e.Volume),
+		Turn:       output.Maybe(e.Turn, turn),
+		Queue:      output.Maybe(e.Queue, queue),
+		Joint:      output.Maybe(e.Joint, jointOf),
+		Allocation: output.Maybe(e.Allocation, c.allocation),
+		Lifecycle:  output.Maybe(e.Lifecycle, c.lifecycle),
+		Volume:     output.Maybe(e.Volume, volume),
 		Groups:     output.Each(e.Groups, c.group),
-		Failure:    c.failure(e.Failure),
-		Search:     searchCost(e.Search),
+		Failure:    output.Maybe(e.Failure, c.failure),
+		Search:     output.Maybe(e.Search, searchCost),
 		Advice:     output.Optional(e.Advice, advice),
-		Conflict:   c.conflict(e.Conflict), Fixes: output.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
-		Preemption: preemption(e.Preemption),
+		Conflict:   output.Maybe(e.Conflict, c.conflict), Fixes: output.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
+		Preemption: output.Maybe(e.Preemption, preemption),
 		Waits:      output.Optional(e.Waits, note), Scheduler: output.Optional(e.Scheduler, note),
-		Partial: output.OrEmpty(e.Partial),
-		Basis:   output.NewBasis(e.Basis),
-		answer:  e,
+		Partial:  output.OrEmpty(e.Partial),
+		Basis:    output.NewBasis(e.Basis),
+		headline: text.Headline(e),
 	}
 }
 
-func jointOf(j *explain.Joint) *Joint {
-	if j == nil {
-		return nil
-	}
-	return &Joint{Impossible: j.Impossible, Placement: output.Optional(j.Placement, func(p explain.Placement) Placement {
+func jointOf(j explain.Joint) Joint {
+	return Joint{Impossible: j.Impossible, Placement: output.Optional(j.Placement, func(p explain.Placement) Placement {
 		return Placement{Subject: output.Subject(p.Subject), Node: string(p.Node)}
 	})}
 }
 
-func queue(q *explain.Queue) *Queue {
-	if q == nil {
-		return nil
-	}
-	return &Queue{
+func queue(q explain.Queue) Queue {
+	return Queue{
 		Before: q.Before, Waiting: q.Waiting, Verdict: string(q.Verdict), Node: string(q.Node),
 		After: output.Optional(q.After, output.NewSubject),
 	}
 }
 
-func turn(t *explain.Turn) *Turn {
-	if t == nil {
-		return nil
-	}
-	out := &Turn{After: output.Each(t.After, output.NewSubject), Alone: string(t.Alone)}
+func turn(t explain.Turn) Turn {
+	out := Turn{After: output.Each(t.After, output.NewSubject), Alone: string(t.Alone)}
 	if t.Alone != "" {
 		out.AloneNodes = &NodeCount{Total: t.AloneNodes.Total, Allocatable: t.AloneNodes.Allocatable}
 	}
 	return out
 }
 
-func searchCost(s *explain.SearchCost) *SearchCost {
-	if s == nil {
-		return nil
-	}
-	return &SearchCost{
+func searchCost(s explain.SearchCost) SearchCost {
+	return SearchCost{
 		Node: string(s.Node), Nodes: s.Nodes, Steps: s.Steps.Steps, AtLeast: s.Steps.AtLeast,
 		Timeout: string(s.Risk), Message: s.Message,
 	}
 }
 
 func note(n explain.Note) Note { return Note{n.Kind, n.Namespace, n.Name, n.Message} }
+
+// Headline implements output.Headliner.
+func (e *Explanation) Headline() string { return e.headline }
 
 // claimName names claims in an answer: not at all when the answer is about that claim only.
 type claimName struct{ subject explain.Subject }
@@ -311,11 +303,8 @@ func (c claimName) of(ref inspect.ClaimRef) string {
 	return ref.String()
 }
 
-func (c claimName) allocation(a *explain.Allocation) *Allocation {
-	if a == nil {
-		return nil
-	}
-	return &Allocation{Node: string(a.Node), Devices: output.Each(a.Devices, func(d explain.Device) AllocatedDevice {
+func (c claimName) allocation(a explain.Allocation) Allocation {
+	return Allocation{Node: string(a.Node), Devices: output.Each(a.Devices, func(d explain.Device) AllocatedDevice {
 		return AllocatedDevice{
 			Claim: c.of(d.Claim), Request: d.Request, Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device,
 			AdminAccess: d.Admin, ConsumedCapacity: amounts(d.Consumed),

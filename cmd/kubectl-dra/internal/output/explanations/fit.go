@@ -5,12 +5,10 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -26,8 +24,6 @@ type Fit struct {
 	Nodes   []FitNode    `json:"nodes"`
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
-
-	answer *explain.Fit
 }
 
 // FitNode is the number of copies that fit together on one node.
@@ -64,7 +60,6 @@ func newFit(f *explain.Fit) *Fit {
 		}),
 		Partial: output.OrEmpty(f.Partial),
 		Basis:   output.NewBasis(f.Basis),
-		answer:  f,
 	}
 }
 
@@ -74,12 +69,8 @@ const maxFitRows = 12
 // PrintFit prints the number of copies, then a table by node, in as many columns as are given, or any number
 // for 0.
 func PrintFit(w io.Writer, f *explain.Fit, opts text.Options) error {
-	name := f.Subject.Namespace + "/" + f.Subject.Name
-	lines := []string{fitHeadline(f, name), ""}
-	for i, line := range lines {
-		lines[i] = inspect.Sanitize(line)
-	}
-	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+	headline := fitHeadline(f, f.Subject.Namespace+"/"+f.Subject.Name)
+	if _, err := fmt.Fprintf(w, "%s\n\n", inspect.Sanitize(headline)); err != nil {
 		return err
 	}
 	columns := []output.Column{{Header: "NODE"}, {Header: "COPIES"}, {Header: "LIMIT", Cut: output.CutText}}
@@ -203,27 +194,4 @@ func fitRemarks(f *explain.Fit) []string {
 		remarks = append(remarks, "Note: "+text+".")
 	}
 	return remarks
-}
-
-// Markdown implements Document.
-func (f *Fit) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text(fitHeadline(f.answer, f.Subject.FullName())))
-	p.Table("", []string{"Node", "Copies", "What keeps one more off"}, output.Each(f.answer.Nodes, func(n explain.NodeFit) []markdown.Inline {
-		return []markdown.Inline{markdown.Code(string(n.Node)), markdown.Text(copiesText(n)), markdown.Text(limitText(n))}
-	}))
-	var remarks []string
-	for _, remark := range fitRemarks(f.answer) {
-		if !strings.HasPrefix(remark, "! ") && !strings.HasPrefix(remark, "Note: ") { // which are part of the basis
-			remarks = append(remarks, remark)
-		}
-	}
-	p.Bullets(markdown.Texts(remarks)...)
-	f.Basis.MarkdownWith(p, f.Partial)
-}
-
-// Markdown implements Document.
-func (l *FitList) Markdown(p *markdown.Document) {
-	for _, f := range l.Items {
-		f.Markdown(p)
-	}
 }

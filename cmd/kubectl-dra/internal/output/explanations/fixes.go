@@ -130,34 +130,24 @@ type PatchOperation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
-	if conflict == nil {
-		return nil
-	}
-	return &Conflict{
+func (c claimName) conflict(conflict explain.Conflict) Conflict {
+	return Conflict{
 		Node: string(conflict.Node), Sole: conflict.Sole, Unproven: conflict.Unproven,
 		Requirements: output.Each(conflict.Requirements, c.requirement), Given: output.Optional(conflict.Background, c.requirement),
 	}
 }
 
-func (c claimName) failure(f *explain.Failure) *Failure {
-	if f == nil {
-		return nil
-	}
-	return &Failure{Requirement: c.requirement(f.Requirement), Device: f.Device.String(), Hangs: f.Hangs, Lacks: f.Lacks, Has: f.Has, Near: f.Near}
+func (c claimName) failure(f explain.Failure) Failure {
+	return Failure{Requirement: c.requirement(f.Requirement), Device: f.Device.String(), Hangs: f.Hangs, Lacks: f.Lacks, Has: f.Has, Near: f.Near}
 }
 
 func (c claimName) requirement(r explain.Requirement) Requirement {
-	out := Requirement{
+	return Requirement{
 		Kind: string(r.Kind), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path,
 		Actor: string(r.Actor(c.subject)), Message: r.Sentence(),
 		Term: r.Term, Taint: r.Taint, TaintRules: output.NewTaintRules(r.TaintRules), Alone: r.Alone, Fails: r.Fails,
+		Holder: output.Maybe(r.Holder, holder),
 	}
-	if r.Holder != nil {
-		h := holder(*r.Holder)
-		out.Holder = &h
-	}
-	return out
 }
 
 func (c claimName) fix(f explain.Fix) Fix {

@@ -109,11 +109,8 @@ type Event struct {
 	Last      *metav1.Time   `json:"last,omitempty"`
 }
 
-func (c claimName) lifecycle(l *explain.Lifecycle) *Lifecycle {
-	if l == nil {
-		return nil
-	}
-	return &Lifecycle{
+func (c claimName) lifecycle(l explain.Lifecycle) Lifecycle {
+	return Lifecycle{
 		Outcome: string(l.Outcome), Pods: output.Each(l.Pods, podProgress), Problems: output.Each(l.Problems, problem),
 		Containers: output.Optional(l.Containers, container), Devices: output.Optional(l.Devices, c.deviceState),
 		Events: output.Optional(l.Events, event), MoreEvents: l.MoreEvents,
@@ -133,13 +130,12 @@ func problem(p explain.Problem) Problem {
 }
 
 func container(c explain.Container) Container {
-	out := Container{
+	return Container{
 		Pod: c.Pod.String(), Name: c.Name, Init: c.Init, State: string(c.Stage), Reason: c.Reason, Said: c.Said, Restarts: c.Restarts, Since: output.OptionalTime(c.Since),
+		Exit: output.Maybe(c.Exit, func(e explain.ContainerExit) ContainerExit {
+			return ContainerExit{Code: e.Code, Signal: e.Signal, Reason: e.Reason, At: output.OptionalTime(e.At)}
+		}),
 	}
-	if e := c.Exit; e != nil {
-		out.Exit = &ContainerExit{Code: e.Code, Signal: e.Signal, Reason: e.Reason, At: output.OptionalTime(e.At)}
-	}
-	return out
 }
 
 func (c claimName) deviceState(d explain.DeviceState) DeviceState {

@@ -25,8 +25,6 @@ type MovesPlan struct {
 	Remarks  []string     `json:"remarks,omitempty"`
 	Partial  []string     `json:"partial"`
 	Basis    output.Basis `json:"basis"`
-
-	answer *explain.Moves
 }
 
 // Move is a pod, as namespace/name, that goes from one node to another.
@@ -58,19 +56,15 @@ type FixedPods struct {
 
 // NewMovesPlan returns the wire form of moves.
 func NewMovesPlan(m *explain.Moves) *MovesPlan {
-	out := &MovesPlan{
+	return &MovesPlan{
 		APIVersion: output.APIVersion, Kind: "Plan", Subject: output.Subject(m.Subject), Verdict: string(m.Verdict), Message: m.Message,
 		Moves: output.Each(m.Moves, move), Minimum: Minimum{m.Proven, m.AtLeast}, Doubts: m.Doubts, Commands: m.Commands, Remarks: m.Remarks,
 		Fixed: output.Optional(m.Fixed, func(f explain.FixedPods) FixedPods {
 			return FixedPods{Reason: f.Key, Pods: output.Each(f.Pods, explain.Subject.FullName)}
 		}),
-		Partial: output.OrEmpty(m.Partial), Basis: output.NewBasis(m.Basis), answer: m,
+		Partial: output.OrEmpty(m.Partial), Basis: output.NewBasis(m.Basis),
+		Target: output.Maybe(m.Target, placedPod),
 	}
-	if m.Target != nil {
-		target := placedPod(*m.Target)
-		out.Target = &target
-	}
-	return out
 }
 
 func move(m explain.Move) Move {

@@ -15,8 +15,6 @@ type Plan struct {
 	Changes []Fix        `json:"changes,omitempty"`
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
-
-	answer *explain.Plan
 }
 
 // Replay is what kube-scheduler makes of pods.
@@ -65,7 +63,7 @@ type JointPlan struct {
 func NewPlan(p *explain.Plan) *Plan {
 	out := &Plan{
 		APIVersion: output.APIVersion, Kind: "Plan", Replay: replay(&p.Replay),
-		Changes: output.Optional(p.Changes, claimName{}.fix), Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis), answer: p,
+		Changes: output.Optional(p.Changes, claimName{}.fix), Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
 	}
 	if j := p.Joint; j != nil {
 		out.Joint = &JointPlan{

@@ -34,11 +34,8 @@ type PreemptionObstacle struct {
 	Nodes int    `json:"nodes"`
 }
 
-func preemption(p *explain.Preemption) *Preemption {
-	if p == nil {
-		return nil
-	}
-	return &Preemption{
+func preemption(p explain.Preemption) Preemption {
+	return Preemption{
 		Possible: p.Outcome == explain.PreemptionPossible || p.Outcome == explain.PreemptionUnderway, Outcome: string(p.Outcome),
 		Node: string(p.Node), Victims: output.Optional(p.Victims, inspect.PodRef.String), Determined: p.Determined, Budgets: p.Budgets, Nodes: len(p.Nodes),
 		Obstacles: output.Optional(p.Obstacles, func(o explain.PreemptionObstacle) PreemptionObstacle {

@@ -23,8 +23,6 @@ type ShapePlan struct {
 	Untried []string     `json:"untried,omitempty"`
 	Partial []string     `json:"partial"`
 	Basis   output.Basis `json:"basis"`
-
-	answer *explain.ShapePlan
 }
 
 // Shape is what becomes of pods if nodes of one kind are added.
@@ -61,7 +59,6 @@ func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
 		APIVersion: output.APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: output.Each(p.Waiting, explain.Subject.FullName), Stuck: output.Each(p.Stuck, pendingPod),
 		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
-		answer: p,
 	}
 }
 

@@ -34,8 +34,6 @@ type Triage struct {
 	OtherSchedulers map[string][]output.Subject `json:"otherSchedulers,omitempty"`
 	Partial         []string                    `json:"partial"`
 	Basis           output.Basis                `json:"basis"`
-
-	answer *explain.Triage
 }
 
 // Cause is what keeps some subjects from running.
@@ -88,7 +86,7 @@ func NewTriage(t *explain.Triage) *Triage {
 		APIVersion: output.APIVersion, Kind: "Triage", Causes: output.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: output.Each(t.Ready, output.NewSubject), Binding: output.Optional(t.Binding, output.NewSubject), NotLookedInto: output.Optional(t.NotLookedInto, output.NewSubject), Depends: output.Optional(t.Depends, output.NewSubject), Unsure: t.Unsure,
 		Partial: output.OrEmpty(t.Partial),
-		Basis:   output.NewBasis(t.Basis), answer: t,
+		Basis:   output.NewBasis(t.Basis),
 	}
 	for name, waiting := range t.OtherSchedulers {
 		if out.OtherSchedulers == nil {

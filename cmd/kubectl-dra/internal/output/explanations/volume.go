@@ -60,11 +60,8 @@ type Object struct {
 	Name      string `json:"name"`
 }
 
-func volume(v *explain.Volume) *Volume {
-	if v == nil {
-		return nil
-	}
-	return &Volume{
+func volume(v explain.Volume) Volume {
+	return Volume{
 		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: size(v.Wanted), Nodes: output.Each(v.Nodes, volumeNode),
 	}
 }

@@ -2,11 +2,9 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -22,9 +20,8 @@ func ActorList(actors []DRAActor) *DRAActorList {
 	return &DRAActorList{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
 }
 
-// PrintActors prints where DRA's actors ask, for people.
-func PrintActors(w io.Writer, list *DRAActorList, width int) error {
-	p := output.NewPage(width)
+// Write writes for people where DRA's actors ask.
+func (list *DRAActorList) Write(p *output.Page) {
 	p.Paragraph("", "", "Where those ask the API server on whom devices depend:")
 	var crowded, starving []string
 	for i := range list.Items {
@@ -58,8 +55,6 @@ func PrintActors(w io.Writer, list *DRAActorList, width int) error {
 	if len(crowded)+len(starving) == 0 {
 		p.Paragraph("", "", "None of them is at a level where every service account asks, and none was held up.")
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
 }
 
 // asText says as whom an actor asks.
@@ -71,28 +66,4 @@ func (a *DRAActor) asText() string {
 		return "(its pods were not found; if its service account is in a namespace of its own)"
 	}
 	return "as " + a.User
-}
-
-// Markdown implements Document.
-func (list *DRAActorList) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("Where those ask the API server on whom devices depend"))
-	for i := range list.Items {
-		a := &list.Items[i]
-		p.Title(a.name(), markdown.Text(a.asText()))
-		p.Table("", []string{"Request", "Priority level", "FlowSchema", "Waiting", "Rejected"}, output.Each(a.Asks, func(r ActorRequest) []markdown.Inline {
-			return []markdown.Inline{
-				markdown.Text(r.Verb + " " + r.Resource), markdown.Code(r.PriorityLevel), markdown.Code(r.FlowSchema), optionalCount(r.Queued), optionalCount(r.Rejected),
-			}
-		}))
-		if a.Crowded {
-			p.Paragraph(markdown.Text("Every service account asks at that level: a pod that floods the server holds it up."))
-		}
-	}
-}
-
-func optionalCount(n *int) markdown.Inline {
-	if n == nil {
-		return markdown.Text("?")
-	}
-	return markdown.Count(*n)
 }

@@ -2,13 +2,11 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
@@ -144,9 +142,8 @@ func movedRequest(m flowcontrol.Moved) MovedRequest {
 	return out
 }
 
-// PrintLevelPlan prints a plan for people.
-func PrintLevelPlan(w io.Writer, e *PriorityLevelPlan, width int) error {
-	p := output.NewPage(width)
+// Write writes the plan for people.
+func (e *PriorityLevelPlan) Write(p *output.Page) {
 	rows := [][]string{{"LEVEL", "SHARES", "NominalCL", "LendableCL", "BorrowingCL", "WIDEST LIST", ""}}
 	for _, l := range e.Levels {
 		rows = append(rows, l.row())
@@ -173,8 +170,6 @@ func PrintLevelPlan(w io.Writer, e *PriorityLevelPlan, width int) error {
 		p.Paragraph("! ", "  ", t.Message+":")
 		p.WriteString("    " + t.Command + "\n")
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
 }
 
 // movedText says which requests go elsewhere, those of several at once where all else is the same.
@@ -220,26 +215,20 @@ func (l *LevelChange) row() []string {
 	case after == nil:
 		after, mark = before, "gone"
 	}
-	change := func(of func(*LevelLimits) string) string {
-		if was, is := of(before), of(after); was != is {
-			return was + " → " + is
+	cells := func(l *LevelLimits) []string {
+		widest := "-"
+		if l.Widest != nil {
+			widest = fmt.Sprint(l.Widest.List)
 		}
-		return of(after)
+		return []string{fmt.Sprint(l.Shares), fmt.Sprint(l.Nominal), fmt.Sprint(l.Lendable), borrowingText(l.Borrowing), widest}
 	}
-	return []string{
-		l.Name,
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Shares) }),
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Nominal) }),
-		change(func(l *LevelLimits) string { return fmt.Sprint(l.Lendable) }),
-		change(func(l *LevelLimits) string { return borrowingText(l.Borrowing) }),
-		change(func(l *LevelLimits) string {
-			if l.Widest == nil {
-				return "-"
-			}
-			return fmt.Sprint(l.Widest.List)
-		}),
-		mark,
+	row := append([]string{l.Name}, cells(after)...)
+	for i, was := range cells(before) {
+		if is := row[i+1]; was != is {
+			row[i+1] = was + " → " + is
+		}
 	}
+	return append(row, mark)
 }
 
 func borrowingText(borrowing *int) string {
@@ -247,24 +236,4 @@ func borrowingText(borrowing *int) string {
 		return "unlimited"
 	}
 	return fmt.Sprint(*borrowing)
-}
-
-// Markdown implements Document.
-func (e *PriorityLevelPlan) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text(fmt.Sprintf("Of %d seats of the server, if that were applied", e.ServerConcurrency.Limit)))
-	p.Table("", []string{"Level", "Shares", "NominalCL", "LendableCL", "BorrowingCL", "Widest list", ""}, output.Each(e.Levels, func(l LevelChange) []markdown.Inline {
-		row := l.row()
-		return append([]markdown.Inline{markdown.Code(row[0])}, markdown.Texts(row[1:])...)
-	}))
-	lines := e.movedText()
-	if len(lines) == 0 {
-		p.Paragraph(markdown.Text("No request goes elsewhere."))
-	}
-	p.List("These requests go elsewhere:", markdown.Texts(lines))
-	p.List("", output.Each(e.Dangling, func(d output.DanglingFlowSchema) markdown.Inline {
-		return markdown.Join(markdown.Text("FlowSchema"), markdown.Code(d.Name), markdown.Text("leads to no level: there is no"), markdown.Code(d.PriorityLevel))
-	}))
-	p.List("", output.Each(e.TakenBack, func(t TakenBack) markdown.Inline {
-		return markdown.Join(markdown.Text(t.Message+":"), markdown.Code(t.Command))
-	}))
 }

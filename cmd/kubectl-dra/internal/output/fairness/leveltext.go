@@ -2,25 +2,16 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
-func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int) error {
-	p := output.NewPage(width)
-	e.write(p)
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-func (e *PriorityLevelExplanation) write(p *output.Page) {
+// Write writes the explanation for people.
+func (e *PriorityLevelExplanation) Write(p *output.Page) {
 	l, exempt := e.Level, e.Widest == nil
 	text := fmt.Sprintf("priority level %s: ", l.Name)
 	switch {
@@ -190,17 +181,4 @@ func upperText(p *PriorityLevel) string {
 		return fmt.Sprintf("%d (∞)", p.Upper)
 	}
 	return fmt.Sprint(p.Upper)
-}
-
-// Markdown implements Document.
-func (e *PriorityLevelExplanation) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("Priority level"), markdown.Code(e.Level.Name))
-	e.write(output.MarkdownPage(p))
-}
-
-// Markdown implements Document.
-func (l *PriorityLevelExplanations) Markdown(p *markdown.Document) {
-	for _, e := range l.Items {
-		e.Markdown(p)
-	}
 }

@@ -2,23 +2,14 @@ package fairness
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
-	"github.com/kubectl-dra/kubectl-dra/explain/markdown"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// PrintRequest prints an explanation for people, in lines of so many columns.
-func PrintRequest(w io.Writer, e *RequestExplanation, width int) error {
-	p := output.NewPage(width)
-	e.write(p)
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-func (e *RequestExplanation) write(p *output.Page) {
+// Write writes the explanation for people.
+func (e *RequestExplanation) Write(p *output.Page) {
 	e.writeHeadline(p)
 	p.Field("User", "%s, in %s", e.Request.User, strings.Join(e.Request.Groups, ", "))
 	if len(e.Rejected) == 0 {
@@ -140,10 +131,4 @@ func (e *RequestExplanation) writeQueues(p *output.Page) {
 	if len(e.Odds) > 0 && len(e.Queues) < total {
 		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", oddsText(e.Odds))
 	}
-}
-
-// Markdown implements Document.
-func (e *RequestExplanation) Markdown(p *markdown.Document) {
-	p.Headline(markdown.Text("API request →"), markdown.Code(e.PriorityLevel))
-	e.write(output.MarkdownPage(p))
 }

@@ -178,7 +178,8 @@ type NodeSource struct {
 
 // NewNodeView makes the wire form. partial says what could not be read of the API server.
 func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeView {
-	out := &NodeView{APIVersion: output.APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(), Notes: output.OrEmpty(notes), Partial: output.OrEmpty(partial),
+	out := &NodeView{APIVersion: output.APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(),
+		KubeletStarted: output.OptionalUTC(v.Started), Notes: output.OrEmpty(notes), Partial: output.OrEmpty(partial),
 		Problems:   output.Each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
 		Containers: output.Each(r.Containers, wireContainer), Claims: output.Each(r.Claims, wireNodeClaim), Plugins: output.Each(r.Plugins, wirePlugin), Sources: []NodeSource{},
 		Missing: output.Each(r.Missing, wireMissing), Health: output.Each(r.Health, wireHealth),
@@ -190,10 +191,6 @@ func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeVie
 	}
 	if r.Only != (inspect.PodRef{}) {
 		out.Pod = r.Only.String()
-	}
-	if !v.Started.IsZero() {
-		started := v.Started.UTC()
-		out.KubeletStarted = &started
 	}
 	for _, s := range node.Sources() {
 		if h, ok := v.Health[s]; ok {
@@ -225,13 +222,8 @@ func wireNodeClaim(c node.ClaimReport) NodeClaim {
 }
 
 func wirePlugin(p node.Plugin) NodePlugin {
-	out := NodePlugin{Type: p.Type, Name: p.Name, Socket: p.Socket, Endpoint: p.Endpoint, Versions: output.OrEmpty(p.Versions), Options: p.Options,
-		Answers: p.Health.State == inspect.Synced, Error: p.Health.Message}
-	if !p.Since.IsZero() {
-		since := p.Since.UTC()
-		out.Since = &since
-	}
-	return out
+	return NodePlugin{Type: p.Type, Name: p.Name, Socket: p.Socket, Endpoint: p.Endpoint, Versions: output.OrEmpty(p.Versions), Options: p.Options,
+		Answers: p.Health.State == inspect.Synced, Error: p.Health.Message, Since: output.OptionalUTC(p.Since)}
 }
 
 func wireMissing(m node.MissingPlugin) MissingPlugin {

@@ -40,6 +40,11 @@ func InLines(lines func(text.Options) []styled.Line) func(io.Writer, text.Option
 	return func(w io.Writer, opts text.Options) error { return text.Write(w, lines(opts), opts.Color) }
 }
 
+// OnPage renders what is written on a page.
+func OnPage(write func(*output.Page)) func(io.Writer, text.Options) error {
+	return func(w io.Writer, opts text.Options) error { return output.PrintPage(w, opts.Width, write) }
+}
+
 // OneByOne renders several answers, with an empty line between two of them.
 func OneByOne[T any](answers []T, render func(io.Writer, T) error) func(io.Writer, text.Options) error {
 	return func(w io.Writer, _ text.Options) error {

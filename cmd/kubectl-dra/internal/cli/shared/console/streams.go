@@ -17,6 +17,7 @@ type Streams struct {
 	genericiooptions.IOStreams
 	Color     string   // --color: auto, always or never
 	Verbosity int      // how often -v is given
+	Columns   int      // of answers; 0 is what the terminal has
 	Remarks   *Remarks // what was said already; if it is nil, everything is said
 }
 
@@ -46,6 +47,9 @@ func (s *Streams) UseColor() bool {
 
 // Width is the number of columns for answers: that of the terminal, within reason, else 80.
 func (s *Streams) Width() int {
+	if s.Columns > 0 {
+		return s.Columns
+	}
 	width, ok := TerminalWidth(s.Out)
 	if !ok {
 		return 80
@@ -56,6 +60,9 @@ func (s *Streams) Width() int {
 // TableWidth is the number of columns for tables: that of the terminal, but not less than 80, and 0,
 // which is any, when stdout is no terminal: scripts copy what is in tables.
 func (s *Streams) TableWidth() int {
+	if s.Columns > 0 {
+		return s.Columns
+	}
 	width, ok := TerminalWidth(s.Out)
 	if !ok {
 		return 0

@@ -2,6 +2,8 @@ package sources
 
 import (
 	"io"
+	"math"
+	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -18,13 +20,41 @@ type Options struct {
 // Answer prints a value in the format that was asked for, or as text, and ends with an exit code.
 func (o *Options) Answer(value any, render func(io.Writer, text.Options) error, code int) error {
 	var err error
-	if o.Format.Name != "" {
-		err = o.Format.PrintValue(o.Out, value)
-	} else {
+	switch o.Format.Name {
+	case "":
 		err = render(o.Out, o.TextOptions())
+	case output.MarkdownFormat:
+		err = o.answerInMarkdown(value, render)
+	default:
+		err = o.Format.PrintValue(o.Out, value)
 	}
 	if err == nil && code != console.ExitAnswered {
 		err = console.ExitWith(code)
 	}
 	return err
+}
+
+// answerInMarkdown prints the text of an answer below its headline, which is the first line of the text if
+// the value has no other.
+func (o *Options) answerInMarkdown(value any, render func(io.Writer, text.Options) error) error {
+	defer func() { o.Columns = 0 }()
+	asText := func(width int) (string, error) {
+		var out strings.Builder
+		o.Columns = width
+		err := render(&out, text.Options{Width: width, Verbose: o.Verbosity > 0})
+		return out.String(), err
+	}
+	headline, err := asText(math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	headline, _, _ = strings.Cut(headline, "\n")
+	if h, ok := value.(output.Headliner); ok {
+		headline = h.Headline()
+	}
+	whole, err := asText(output.MarkdownWidth)
+	if err != nil {
+		return err
+	}
+	return output.PrintMarkdown(o.Out, headline, whole)
 }
