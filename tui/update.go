@@ -72,8 +72,10 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 	if result, ok := m.suppose.Take(msg); ok {
 		return m.take(result)
 	}
-	if cmd, ok := m.tally.Take(msg); ok {
+	if cmd, news := m.tally.Take(m.world, msg); news {
 		m.set(func(w *screen.World) { w.History = m.tally.History })
+		return cmd
+	} else if cmd != nil {
 		return cmd
 	}
 	if result, ok := m.timeline.job.Take(msg); ok {

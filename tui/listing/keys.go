@@ -75,14 +75,10 @@ func treeKeys[T any](l *List[T]) screen.Keys {
 			open.Short, open.Off = "", "a filter shows all that it lets pass"
 		}
 	}
-	off := ""
-	if l.order.grouping >= 0 {
-		off = "the rows are grouped by something else"
-	}
 	return screen.Keys{
 		open,
-		{Name: "next branch", Press: []string{"J"}, Short: "next " + l.config.Top, Help: "to the next " + l.config.Top, Off: off, Do: screen.Then(func() { stepTop(l, 1) })},
-		{Name: "previous branch", Press: []string{"K"}, Help: "to the " + l.config.Top + " before", Off: off, Do: screen.Then(func() { stepTop(l, -1) })},
+		{Name: "next branch", Press: []string{"J"}, Short: "next " + l.config.Top, Help: "to the next " + l.config.Top, Do: screen.Then(func() { stepTop(l, 1) })},
+		{Name: "previous branch", Press: []string{"K"}, Help: "to the " + l.config.Top + " before", Do: screen.Then(func() { stepTop(l, -1) })},
 	}
 }
 

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -111,7 +112,7 @@ func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
 	a.passed = index
 	a.shown = len(index)
 	a.hint = a.misread()
-	if a.tree != nil && o.grouping < 0 {
+	if a.tree != nil {
 		index = a.unfold(index)
 	} else {
 		a.sort(index)
@@ -149,18 +150,18 @@ func (a *arranged[T]) group(index []int) {
 		return
 	}
 	g := a.config.Groupings[a.order.grouping]
-	members := map[string][]int{}
-	var names []string
-	for _, i := range index {
-		name := g.Of(&a.rows[i])
-		if members[name] == nil {
-			names = append(names, name)
-		}
-		members[name] = append(members[name], i)
+	names, whole := make([]string, len(a.rows)), map[string][]*T{} // a filter hides rows, but not what there is
+	for i := range a.rows {
+		names[i] = g.Of(&a.rows[i])
+		whole[names[i]] = append(whole[names[i]], &a.rows[i])
 	}
-	slices.SortFunc(names, words.CompareNames)
-	whole := a.wholeGroups(&g, members, len(index))
-	for _, name := range names {
+	members := map[string][]int{}
+	for _, i := range index {
+		members[names[i]] = append(members[names[i]], i)
+	}
+	groups := slices.Sorted(maps.Keys(members))
+	slices.SortStableFunc(groups, words.CompareNames)
+	for _, name := range groups {
 		a.items = append(a.items, item{row: -1, head: len(a.heads)})
 		heading := g.heading(name, whole[name])
 		if shown := len(members[name]); shown < len(whole[name]) {
@@ -171,28 +172,6 @@ func (a *arranged[T]) group(index []int) {
 			a.items = append(a.items, item{row: i, head: len(a.heads) - 1})
 		}
 	}
-}
-
-// wholeGroups returns the rows of each group, given those of them that are shown. A filter hides rows, but
-// does not change what there is.
-func (a *arranged[T]) wholeGroups(g *Grouping[T], shown map[string][]int, count int) map[string][]*T {
-	whole := make(map[string][]*T, len(shown))
-	if count == len(a.rows) || a.tree != nil && a.order.filter == "" {
-		for name, index := range shown {
-			for _, i := range index {
-				whole[name] = append(whole[name], &a.rows[i])
-			}
-		}
-		return whole
-	}
-	for i := range a.rows {
-		if !a.tree.leaf(i) {
-			continue
-		}
-		name := g.Of(&a.rows[i])
-		whole[name] = append(whole[name], &a.rows[i])
-	}
-	return whole
 }
 
 func (g *Grouping[T]) heading(name string, rows []*T) styled.Line {

@@ -12,7 +12,7 @@ import (
 )
 
 // A list can be a tree: see Config.Level. What lies below a row is shown when the user opens it, when a
-// filter lets some of it pass, and in plain text. While rows are grouped only the leaves are shown.
+// filter lets some of it pass, and in plain text. A tree has no groupings.
 
 // tree are the levels of rows that are a tree. It is nil for others.
 type tree struct {
@@ -96,7 +96,7 @@ func (a *arranged[T]) open(row int) bool {
 
 // hang draws before a cell how deep its row is, and whether it is open.
 func (a *arranged[T]) hang(row int, cell styled.Line) styled.Line {
-	if a.tree == nil || a.order.grouping >= 0 || !a.tree.branches() {
+	if a.tree == nil || !a.tree.branches() {
 		return cell
 	}
 	sign := "  "

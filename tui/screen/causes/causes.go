@@ -39,7 +39,7 @@ func New() *Screen {
 	s := &Screen{}
 	s.answer.Patience = patience
 	s.List = listing.New(listing.Config[row]{
-		Noun: "pods and claims", Build: builder(nil), Columns: columns, Groupings: groupings,
+		Noun: "pods and claims", Build: builder(nil), Columns: columns,
 		Level: func(r *row) int { return r.level }, Top: "cause",
 		Key:   (*row).key,
 		Ref:   func(r *row) screen.Ref { return r.ref },

@@ -290,8 +290,3 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "WHO ACTS", Rank: 1}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.actor) }},
 	{Column: widget.Column{Title: "WHAT HELPS", Min: 40, Max: 120, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.helps) }},
 }
-
-var groupings = []listing.Grouping[row]{
-	{Name: "namespace", Of: func(r *row) string { return inspect.Sanitize(r.ref.Namespace) }},
-	{Name: "who acts", Of: func(r *row) string { return r.actor }},
-}

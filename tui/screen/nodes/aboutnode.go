@@ -86,11 +86,9 @@ func (r *row) lanes() []styled.Line {
 // pools are those of the devices, in the order of the devices.
 func (p *panel) pools() []inspect.PoolID {
 	var out []inspect.PoolID
-	for k := range p.groups {
-		for _, d := range p.groups[k].devices {
-			if id := d.ID.PoolID(); !slices.Contains(out, id) {
-				out = append(out, id)
-			}
+	for _, d := range p.devices {
+		if id := d.ID.PoolID(); !slices.Contains(out, id) {
+			out = append(out, id)
 		}
 	}
 	return out
@@ -145,18 +143,16 @@ func (r *row) tenants() styled.Line {
 	count := map[string]int{}
 	var names []string
 	for i := range r.drivers {
-		for k := range r.drivers[i].groups {
-			for _, d := range r.drivers[i].groups[k].devices {
-				seen := ""
-				for _, h := range d.Holders {
-					if h.Admin() || h.Claim.Namespace == seen {
-						continue
-					}
-					if seen = h.Claim.Namespace; count[seen] == 0 {
-						names = append(names, seen)
-					}
-					count[seen]++
+		for _, d := range r.drivers[i].devices {
+			seen := ""
+			for _, h := range d.Holders {
+				if h.Admin() || h.Claim.Namespace == seen {
+					continue
 				}
+				if seen = h.Claim.Namespace; count[seen] == 0 {
+					names = append(names, seen)
+				}
+				count[seen]++
 			}
 		}
 	}
@@ -186,7 +182,7 @@ func (r *row) whereItIs() styled.Line {
 		}
 		line = append(line, styled.Span{Text: inspect.Sanitize(text), Role: role})
 	}
-	for _, g := range groupings[1:4] {
+	for _, g := range groupings {
 		if value := g.Of(r); value != "" {
 			add(g.Name+" "+value, styled.Dim)
 		}

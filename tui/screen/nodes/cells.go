@@ -9,7 +9,6 @@ import (
 
 // cell is how a device is drawn.
 type cell struct {
-	key   byte
 	mark  string
 	name  string
 	role  styled.Role
@@ -17,12 +16,12 @@ type cell struct {
 }
 
 var cells = []cell{
-	{'a', "■", "used", styled.Used, inspect.DeviceAllocated},
-	{'p', "◧", "shared", styled.Shared, inspect.DevicePartial},
-	{'f', "□", "free", styled.Good, inspect.DeviceFree},
-	{'b', "·", "blocked", styled.Dim, inspect.DeviceBlocked},
-	{'t', "▨", "tainted", styled.Warn, inspect.DeviceTainted},
-	{'u', "✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
+	{"■", "used", styled.Used, inspect.DeviceAllocated},
+	{"◧", "shared", styled.Shared, inspect.DevicePartial},
+	{"□", "free", styled.Good, inspect.DeviceFree},
+	{"·", "blocked", styled.Dim, inspect.DeviceBlocked},
+	{"▨", "tainted", styled.Warn, inspect.DeviceTainted},
+	{"✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
 }
 
 func cellOf(state inspect.DeviceState) cell {
@@ -44,26 +43,32 @@ func (p *panel) tiles(chosen int) []tile {
 	}
 	var out []tile
 	at := 0
-	for i := range p.groups {
+	for i, g := range p.groups {
 		if i > 0 {
 			out = append(out, tile{" ", styled.Plain, -1})
 		}
-		g := &p.groups[i]
-		for k := range g.cells {
-			c := cells[slices.IndexFunc(cells, func(c cell) bool { return c.key == g.cells[k] })]
+		for end := at + g.size; at < end; at++ {
+			c := cellOf(p.devices[at].State)
 			one := tile{c.mark, c.role, at}
-			if len(g.tags) > 0 && g.tags[k] != nil {
-				one.text, one.role = g.tags[k].letter, g.tags[k].role
+			if t := p.tagOf(at); t != nil {
+				one.text, one.role = t.letter, t.role
 			}
 			if at == chosen {
 				out = append(out, tile{"[", styled.Accent, -1}, one, tile{"]", styled.Accent, -1})
 			} else {
 				out = append(out, one)
 			}
-			at++
 		}
 	}
 	return out
+}
+
+// tagOf is the tag of a device, or nil.
+func (p *panel) tagOf(at int) *tag {
+	if p.tags == nil {
+		return nil
+	}
+	return p.tags[at]
 }
 
 // holderName is the claim that holds a device, with a plus if there are more. Who has admin access takes
@@ -103,40 +108,10 @@ func (p *panel) cellAt(column, chosen int) int {
 	return -1
 }
 
-// size is the number of devices.
-func (p *panel) size() int {
-	n := 0
-	for i := range p.groups {
-		n += len(p.groups[i].cells)
-	}
-	return n
-}
-
 // device returns the device with a number, or nil.
 func (p *panel) device(at int) *inspect.DeviceStatus {
-	for i := range p.groups {
-		g := &p.groups[i]
-		if at < 0 {
-			return nil
-		}
-		if at < len(g.devices) {
-			return g.devices[at]
-		}
-		at -= len(g.devices)
+	if at < 0 || at >= len(p.devices) {
+		return nil
 	}
-	return nil
-}
-
-// numberOf returns the number of a device, or -1.
-func (p *panel) numberOf(id inspect.DeviceID) int {
-	n := 0
-	for i := range p.groups {
-		for _, d := range p.groups[i].devices {
-			if d.ID == id {
-				return n
-			}
-			n++
-		}
-	}
-	return -1
+	return p.devices[at]
 }

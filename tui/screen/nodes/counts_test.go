@@ -54,17 +54,14 @@ func agree(t *testing.T, w *screen.World) {
 			t.Errorf("%s shows %+v, get nodes %+v", r.name, r.devices, status[r.name].Devices)
 		}
 		for _, p := range r.drivers {
-			drawn := ""
-			for _, g := range p.groups {
-				drawn += g.cells
-			}
-			of := func(keys string) (n int) {
-				for _, key := range keys {
-					n += strings.Count(drawn, string(key))
+			drawn := p.picture(-1).String()
+			of := func(marks string) (n int) {
+				for _, mark := range marks {
+					n += strings.Count(drawn, string(mark))
 				}
 				return n
 			}
-			if p.count.Total != len(drawn) || p.count.Free != of("f") || p.count.Used < of("ap") || p.count.Used > of("aptu") || p.count.Blocked != of("b") || p.count.Tainted > of("t") || p.count.Unreachable > of("u") || p.count.Used+p.count.Unusable()+p.count.Free != len(drawn) {
+			if p.count.Total != len(p.devices) || p.count.Free != of("□") || p.count.Used < of("■◧") || p.count.Used > of("■◧▨✗") || p.count.Blocked != of("·") || p.count.Tainted > of("▨") || p.count.Unreachable > of("✗") || p.count.Used+p.count.Unusable()+p.count.Free != len(p.devices) {
 				t.Errorf("%s draws %q for %+v of %s", r.name, drawn, p.count, p.driver)
 			}
 			if whole := status[r.name].Drivers[p.driver]; p.count.Total > whole.Total || p.count.Free > whole.Free {

@@ -27,10 +27,10 @@ func (c *cursor) find(r *row) int {
 	if p == nil {
 		return -1
 	}
-	if at := p.numberOf(c.device); at >= 0 {
+	if at := slices.IndexFunc(p.devices, func(d *inspect.DeviceStatus) bool { return d.ID == c.device }); at >= 0 {
 		return at
 	}
-	return min(c.at, p.size()-1)
+	return min(c.at, len(p.devices)-1)
 }
 
 // on returns the device that is pointed at on a row, or nil.
@@ -62,8 +62,8 @@ func (c *cursor) step(r *row, by int) {
 	case at < 0 && k == 0:
 		*c = cursor{}
 	case at < 0:
-		c.point(r, drivers[k-1], r.panelOf(drivers[k-1]).size()-1)
-	case at < r.panelOf(c.driver).size():
+		c.point(r, drivers[k-1], len(r.panelOf(drivers[k-1]).devices)-1)
+	case at < len(r.panelOf(c.driver).devices):
 		c.point(r, c.driver, at)
 	case k+1 < len(drivers):
 		c.point(r, drivers[k+1], 0)

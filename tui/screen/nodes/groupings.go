@@ -15,38 +15,17 @@ import (
 
 // groupings are those that are always there.
 var groupings = []listing.Grouping[row]{
-	{Name: "free devices", Of: freeness, Heading: heading("")},
 	{Name: "rack", Of: func(r *row) string {
 		return r.label(func(key string) bool { return strings.Contains(strings.ToLower(key), rackWord) })
 	}, Heading: heading(rackWord)},
 	{Name: "zone", Of: func(r *row) string { return r.label(func(key string) bool { return key == zoneLabel }) }, Heading: heading("zone")},
 	{Name: "model", Of: models, Heading: heading("")},
-	{Name: "drivers", Of: func(r *row) string {
-		var names []string
-		for _, p := range r.drivers {
-			names = append(names, screen.ShortDriver(p.driver))
-		}
-		return strings.Join(names, " ")
-	}, Heading: heading("")},
 }
 
 // byLabel groups by a label of nodes.
 func byLabel(key string) listing.Grouping[row] {
 	of := func(r *row) string { return r.label(func(k string) bool { return k == key }) }
 	return listing.Grouping[row]{Name: "label " + inspect.Sanitize(key), Of: of, Heading: heading(inspect.Sanitize(key[strings.LastIndexByte(key, '/')+1:]))}
-}
-
-func freeness(r *row) string {
-	switch r.devices.Free {
-	case 0:
-		if slices.ContainsFunc(r.drivers, func(p panel) bool { return p.kept() != "" }) {
-			return "none free, some tainted or unreachable"
-		}
-		return "none free"
-	case r.devices.Total:
-		return "all free"
-	}
-	return "some free"
 }
 
 // models are what kinds of devices a node has.
@@ -58,10 +37,8 @@ func models(r *row) string {
 			seen[screen.ShortDriver(p.driver)] = true
 			continue
 		}
-		for k := range p.groups {
-			for _, d := range p.groups[k].devices {
-				seen[inspect.Sanitize(inspect.ModelOf(d.Device))] = true
-			}
+		for _, d := range p.devices {
+			seen[inspect.Sanitize(inspect.ModelOf(d.Device))] = true
 		}
 	}
 	delete(seen, "")
@@ -78,12 +55,12 @@ func heading(what string) func(string, []*row) styled.Line {
 			group = "none"
 		}
 		name := strings.TrimSpace(what + " " + group)
-		counts, nodes := map[byte]int{}, 0
+		counts, nodes := map[inspect.DeviceState]int{}, 0
 		for _, r := range rows {
 			nodes += r.count
 			for i := range r.drivers {
 				for _, c := range cells {
-					counts[c.key] += r.count * r.drivers[i].drawn(c.key)
+					counts[c.state] += r.count * r.drivers[i].drawn(c.state)
 				}
 			}
 		}
@@ -91,7 +68,7 @@ func heading(what string) func(string, []*row) styled.Line {
 		line = append(line, stacked(counts, headingBar)...)
 		line = append(line, styled.Span{Text: "  " + words.Count(nodes, "node"), Role: styled.Dim})
 		for _, c := range cells {
-			if n := counts[c.key]; n > 0 {
+			if n := counts[c.state]; n > 0 {
 				line = append(line, styled.Span{Text: fmt.Sprintf("  %s %d", c.mark, n), Role: c.role}, styled.Span{Text: " " + c.name, Role: styled.Dim})
 			}
 		}
@@ -101,7 +78,7 @@ func heading(what string) func(string, []*row) styled.Line {
 
 // stacked draws how many devices are in which state as a bar. What is there at all has a column of its own,
 // if there is room: tainted devices are neither used nor free.
-func stacked(counts map[byte]int, width int) styled.Line {
+func stacked(counts map[inspect.DeviceState]int, width int) styled.Line {
 	total := 0
 	for _, n := range counts {
 		total += n
@@ -109,46 +86,13 @@ func stacked(counts map[byte]int, width int) styled.Line {
 	var line styled.Line
 	done, drawn := 0, 0
 	for _, c := range cells {
-		if counts[c.key] == 0 {
+		if counts[c.state] == 0 {
 			continue
 		}
-		done += counts[c.key]
+		done += counts[c.state]
 		to := max(drawn+1, done*width/total)
 		line = append(line, styled.Span{Text: strings.Repeat(c.mark, max(0, min(to, width)-drawn)), Role: c.role})
 		drawn = min(to, width)
 	}
 	return append(line, styled.Span{Text: styled.Blanks(width - drawn)})
-}
-
-// labelKey is a label that nodes have.
-type labelKey struct {
-	key    string
-	nodes  int
-	values int
-}
-
-// labelKeys are the labels of nodes, sorted. Those that tell nodes apart and also take some together come
-// first.
-func labelKeys(s *inspect.Snapshot) []labelKey {
-	values := map[string]map[string]bool{}
-	count := map[string]int{}
-	for _, n := range s.Nodes() {
-		for key, value := range n.Labels {
-			if values[key] == nil {
-				values[key] = map[string]bool{}
-			}
-			values[key][value] = true
-			count[key]++
-		}
-	}
-	var useful, useless []labelKey
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		l := labelKey{key, count[key], len(values[key])}
-		if l.values > 1 && l.values < l.nodes || l.nodes < len(s.Nodes()) {
-			useful = append(useful, l)
-		} else {
-			useless = append(useless, l)
-		}
-	}
-	return append(useful, useless...)
 }

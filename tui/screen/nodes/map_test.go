@@ -317,7 +317,7 @@ func TestGroups(t *testing.T) {
 			key = k.Press[0]
 		}
 	}
-	u.press(key, key)
+	u.press(key)
 	u.shows("rack a ■■■■□□□□□▨▨▨ 4 nodes ■ 16 used □ 16 free ▨ 8 tainted")
 	u.press("home")
 	u.selects("Node gpu-a-01")
@@ -376,7 +376,7 @@ func TestAKeptNodeIsNotFull(t *testing.T) {
 
 // TestPartitionsAreNotFragmented: they overlap, so free ones on two devices are no sign of anything.
 func TestPartitionsAreNotFragmented(t *testing.T) {
-	groups := []group{{cells: "aaaaaffff", free: 4}, {cells: "aaaaaafff", free: 3}}
+	groups := []group{{size: 9, free: 4}, {size: 9, free: 3}}
 	for place, want := range map[string]string{"numa": "4+3 by numa", counterPlace: ""} {
 		p := panel{place: place, groups: groups, count: inspect.DeviceCount{Total: 18, Free: 7, Used: 11}}
 		if got := p.fragmented(); got != want {
@@ -391,7 +391,7 @@ func TestFragmentsAsTheyAreDrawn(t *testing.T) {
 	for want, free := range map[string][]int{"1+0+3 by numa": {1, 0, 3}, "1+2+1 by numa": {0, 1, 0, 0, 2, 1}, "1+1+2+1+… by numa": {1, 1, 2, 1, 1}} {
 		p := panel{place: "numa"}
 		for _, n := range free {
-			p.groups = append(p.groups, group{cells: "ffff", free: n})
+			p.groups = append(p.groups, group{size: 4, free: n})
 			p.count.Free += n
 		}
 		if got := p.fragmented(); got != want {
@@ -439,7 +439,7 @@ func TestNoTextReachesTheMap(t *testing.T) {
 }
 
 // TestMergedRowsAreInOneGroup: nodes of another rack or model are not taken together, however alike they
-// look, and a row that stands for several does not name who has the devices of the first.
+// look.
 func TestMergedRowsAreInOneGroup(t *testing.T) {
 	rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), byState)
 	if err != nil {
@@ -447,7 +447,7 @@ func TestMergedRowsAreInOneGroup(t *testing.T) {
 	}
 	one, two := rows[2], rows[2] // gpu-a-01
 	two.name, two.node = "other", two.node.DeepCopy()
-	if merged := merge([]row{one, two}, ""); len(merged) != 1 || !merged[0].drivers[0].several || one.drivers[0].several {
+	if merged := merge([]row{one, two}, ""); len(merged) != 1 || merged[0].count != 2 {
 		t.Errorf("%d rows of two that are alike", len(merged))
 	}
 	rack := ""

@@ -61,27 +61,22 @@ func mark(rows []row, by meaning, s *inspect.Snapshot) []*tag {
 	t := &tagger{by: by, s: s, owners: map[inspect.ClaimRef]string{}, tags: map[string]*tag{}}
 	for i := range rows {
 		for j := range rows[i].drivers {
-			for k := range rows[i].drivers[j].groups {
-				t.mark(&rows[i].drivers[j].groups[k])
+			p := &rows[i].drivers[j]
+			p.tags = make([]*tag, len(p.devices))
+			for k, d := range p.devices {
+				name := t.of(d)
+				if name == "" {
+					continue
+				}
+				if t.tags[name] == nil {
+					t.tags[name] = &tag{name: name}
+				}
+				t.tags[name].count++
+				p.tags[k] = t.tags[name]
 			}
 		}
 	}
 	return t.letters()
-}
-
-func (t *tagger) mark(g *group) {
-	g.tags = make([]*tag, len(g.devices))
-	for i, d := range g.devices {
-		name := t.of(d)
-		if name == "" {
-			continue
-		}
-		if t.tags[name] == nil {
-			t.tags[name] = &tag{name: name}
-		}
-		t.tags[name].count++
-		g.tags[i] = t.tags[name]
-	}
 }
 
 // of names whom a device is taken by, several of them as severalMark; it is empty if nobody has taken it.
@@ -201,7 +196,7 @@ func (c *chart) legend(r *row, width int) styled.Line {
 		add(t.letter, text, t.role)
 	}
 	for _, k := range cells {
-		if len(c.tags) > 0 && (k.key == 'a' || k.key == 'p') {
+		if len(c.tags) > 0 && (k.state == inspect.DeviceAllocated || k.state == inspect.DevicePartial) {
 			continue
 		}
 		add(k.mark, k.name, k.role)
@@ -216,10 +211,8 @@ func (c *chart) tagsFor(r *row) []*tag {
 	}
 	here := map[*tag]bool{}
 	for i := range r.drivers {
-		for k := range r.drivers[i].groups {
-			for _, t := range r.drivers[i].groups[k].tags {
-				here[t] = true
-			}
+		for _, t := range r.drivers[i].tags {
+			here[t] = true
 		}
 	}
 	first, others := []*tag(nil), []*tag(nil)

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -179,16 +180,19 @@ func (s *Screen) pickLabel(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil {
 		return nil
 	}
+	labels := map[string]bool{}
+	for _, n := range w.Snapshot.Nodes() {
+		for key := range n.Labels {
+			labels[key] = true
+		}
+	}
 	var offers []screen.Offer
-	for _, label := range labelKeys(w.Snapshot) {
-		offers = append(offers, screen.Offer{
-			Text: label.key, Note: fmt.Sprintf("%s on %s", words.Count(label.values, "value"), words.Count(label.nodes, "node")),
-			Take: func(w *screen.World) tea.Cmd {
-				all := append(slices.Clone(groupings), byLabel(label.key))
-				s.label = label.key
-				return tea.Batch(s.GroupBy(w, all, len(all)-1), s.Rebuild(w, s.builder()))
-			},
-		})
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		offers = append(offers, screen.Offer{Text: key, Take: func(w *screen.World) tea.Cmd {
+			all := append(slices.Clone(groupings), byLabel(key))
+			s.label = key
+			return tea.Batch(s.GroupBy(w, all, len(all)-1), s.Rebuild(w, s.builder()))
+		}})
 	}
 	return screen.Send(screen.Choose{Label: "group by label: ", Offers: offers})
 }

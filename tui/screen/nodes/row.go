@@ -61,19 +61,15 @@ type panel struct {
 	driver string
 	place  string // the attribute that makes the groups, or "" if there is none
 	groups []group
-	count  inspect.DeviceCount
-	// several says that the row stands for several nodes: who has the devices differs.
-	several bool
+	// devices are those of the first group, then those of the next; tags are theirs, each of which may be
+	// nil. There are none if marks show the state.
+	devices []*inspect.DeviceStatus
+	tags    []*tag
+	count   inspect.DeviceCount
 }
 
 // group is devices with the same value of an attribute of place, such as the NUMA node.
-type group struct {
-	value   string
-	cells   string // one character a device, as in cells
-	devices []*inspect.DeviceStatus
-	tags    []*tag // of each device, or nil; there are none if marks tell the state
-	free    int
-}
+type group struct{ size, free int }
 
 // places are attributes that say where in a node a device is, the one that divides most first.
 var places = []string{"numa", "numanode", "pcieroot"}
@@ -128,10 +124,7 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 		if !slices.IsSortedFunc(tied[i], compareDevices) {
 			slices.SortStableFunc(tied[i], compareDevices)
 		}
-		for _, d := range tied[i] {
-			rows[i].add(d)
-		}
-		rows[i].settle(w.Inventory(), tied[i], statuses[i].Drivers)
+		rows[i].fill(w.Inventory(), tied[i], statuses[i].Drivers)
 	}
 	addPlugins(w, rows, index)
 	slices.SortStableFunc(rows, func(a, b row) int { return words.CompareNames(a.name, b.name) })
@@ -161,7 +154,7 @@ func bands(rows []row) []band {
 				k = len(out)
 				at[p.driver], out, count = k, append(out, band{driver: p.driver}), append(count, 0)
 			}
-			n := p.size()
+			n := len(p.devices)
 			count[k] += n
 			out[k].cells, out[k].groups = max(out[k].cells, n), max(out[k].groups, len(p.groups))
 		}
@@ -172,43 +165,48 @@ func bands(rows []row) []band {
 	return out
 }
 
-func (r *row) add(d *inspect.DeviceStatus) {
-	if n := len(r.drivers); n == 0 || r.drivers[n-1].driver != d.ID.Driver {
-		r.drivers = append(r.drivers, panel{driver: d.ID.Driver})
-	}
-	p := &r.drivers[len(r.drivers)-1]
-	place, value := placeOf(d)
-	p.place = cmp.Or(p.place, place)
-	at := slices.IndexFunc(p.groups, func(g group) bool { return g.value == value })
-	if at < 0 {
-		at = len(p.groups)
-		p.groups = append(p.groups, group{value: value})
-	}
-	g := &p.groups[at]
-	g.cells += string(cellOf(d.State).key)
-	g.devices = append(g.devices, d)
-	if d.State == inspect.DeviceFree {
-		g.free++
-	}
-}
-
-// settle puts groups in order and counts the devices that are tied to the node, which are sorted by driver.
-func (r *row) settle(all *inspect.Inventory, tied []*inspect.DeviceStatus, drivers map[string]inspect.DeviceCount) {
-	for i := range r.drivers {
-		n := 0
-		for n < len(tied) && tied[n].ID.Driver == r.drivers[i].driver {
+// fill adds the devices that are tied to the node, which are sorted by driver.
+func (r *row) fill(all *inspect.Inventory, tied []*inspect.DeviceStatus, drivers map[string]inspect.DeviceCount) {
+	for len(tied) > 0 {
+		n := 1
+		for n < len(tied) && tied[n].ID.Driver == tied[0].ID.Driver {
 			n++
 		}
-		r.drivers[i].count = all.Count(slices.Values(tied[:n]))
-		r.drivers[i].count.Gone = drivers[r.drivers[i].driver].Gone
+		r.drivers = append(r.drivers, panelWith(all, tied[:n], drivers[tied[0].ID.Driver].Gone))
 		tied = tied[n:]
-		slices.SortFunc(r.drivers[i].groups, func(a, b group) int { return cmp.Compare(a.value, b.value) })
 	}
 	for _, driver := range slices.Sorted(maps.Keys(drivers)) {
 		if c := drivers[driver]; c.Gone > 0 && r.panelOf(driver) == nil {
 			r.lost = append(r.lost, fmt.Sprintf("%s: %s", screen.ShortDriver(driver), words.Unusable(c)))
 		}
 	}
+}
+
+// panelWith puts devices of a driver into groups.
+func panelWith(all *inspect.Inventory, devices []*inspect.DeviceStatus, gone int) panel {
+	p := panel{driver: devices[0].ID.Driver, count: all.Count(slices.Values(devices))}
+	p.count.Gone = gone
+	type placed struct {
+		value  string
+		device *inspect.DeviceStatus
+	}
+	sorted := make([]placed, len(devices))
+	for i, d := range devices {
+		place, value := placeOf(d)
+		p.place, sorted[i] = cmp.Or(p.place, place), placed{value, d}
+	}
+	slices.SortStableFunc(sorted, func(a, b placed) int { return cmp.Compare(a.value, b.value) })
+	for i, d := range sorted {
+		if i == 0 || d.value != sorted[i-1].value {
+			p.groups = append(p.groups, group{})
+		}
+		g := &p.groups[len(p.groups)-1]
+		if g.size++; d.device.State == inspect.DeviceFree {
+			g.free++
+		}
+		p.devices = append(p.devices, d.device)
+	}
+	return p
 }
 
 // merge takes rows together that look alike, those of which there are most first.
@@ -224,14 +222,6 @@ func merge(rows []row, label string) []row {
 		at[look] = len(kinds)
 		kinds = append(kinds, r)
 	}
-	for i := range kinds {
-		if kinds[i].count > 1 {
-			kinds[i].drivers = slices.Clone(kinds[i].drivers)
-			for k := range kinds[i].drivers {
-				kinds[i].drivers[k].several = true
-			}
-		}
-	}
 	slices.SortStableFunc(kinds, func(a, b row) int { return cmp.Compare(b.count, a.count) })
 	return kinds
 }
@@ -241,12 +231,22 @@ func merge(rows []row, label string) []row {
 func (r *row) look() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d %t %v", r.devices.Free, r.devices.Total, r.supposed, r.lost)
-	for _, p := range r.drivers {
-		b.WriteString("|" + p.driver)
-		fmt.Fprintf(&b, " %d", p.count.Gone)
+	for i := range r.drivers {
+		p := &r.drivers[i]
+		fmt.Fprintf(&b, "|%s %d", p.driver, p.count.Gone)
 		var groups []string
+		at := 0
 		for _, g := range p.groups {
-			groups = append(groups, g.look())
+			var names []string
+			for end := at + g.size; at < end; at++ {
+				if t := p.tagOf(at); t != nil {
+					names = append(names, t.name)
+				} else {
+					names = append(names, string(p.devices[at].State))
+				}
+			}
+			slices.Sort(names)
+			groups = append(groups, strings.Join(names, ","))
 		}
 		slices.Sort(groups)
 		b.WriteString(" " + strings.Join(groups, " "))
@@ -256,24 +256,6 @@ func (r *row) look() string {
 		b.WriteString("|" + g.Of(r))
 	}
 	return b.String()
-}
-
-// look is the same for groups that are drawn in the same way, but for the order of devices.
-func (g *group) look() string {
-	if len(g.tags) == 0 {
-		states := []byte(g.cells)
-		slices.Sort(states)
-		return string(states)
-	}
-	names := make([]string, len(g.cells))
-	for i := range g.cells {
-		names[i] = g.cells[i : i+1]
-		if g.tags[i] != nil {
-			names[i] = g.tags[i].name
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
 }
 
 // panelOf returns the devices of a driver.
@@ -303,7 +285,7 @@ func (p *panel) stranded() int {
 	}
 	size := 0
 	for _, g := range p.groups {
-		size = max(size, len(g.cells))
+		size = max(size, g.size)
 	}
 	return max(0, min(p.count.Free, size)-p.together())
 }
@@ -345,18 +327,20 @@ func (p *panel) kept() string {
 }
 
 // drawn counts the devices that are drawn as a state.
-func (p *panel) drawn(key byte) int {
-	switch key { // of those that claims hold, some are drawn so too, but they count as used
-	case 't':
+func (p *panel) drawn(state inspect.DeviceState) int {
+	switch state { // of those that claims hold, some are drawn so too, but they count as used
+	case inspect.DeviceTainted:
 		return p.count.Tainted
-	case 'u':
+	case inspect.DeviceUnreachable:
 		return p.count.Unreachable
-	case 'p':
-		return p.count.Used - p.drawn('a')
+	case inspect.DevicePartial:
+		return p.count.Used - p.drawn(inspect.DeviceAllocated)
 	}
 	n := 0
-	for i := range p.groups {
-		n += strings.Count(p.groups[i].cells, string(key))
+	for _, d := range p.devices {
+		if d.State == state {
+			n++
+		}
 	}
 	return n
 }

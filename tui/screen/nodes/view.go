@@ -71,8 +71,8 @@ func (s *Screen) more(w *screen.World, r *row) []styled.Line {
 	for _, driver := range r.inOrder() {
 		p := r.panelOf(driver)
 		lines = append(lines, styled.Text(styled.Title, strings.ToUpper(screen.ShortDriver(driver))))
-		for at := range min(p.size(), mostListed) {
-			lines = append(lines, listed(w, p.device(at)))
+		for _, d := range p.devices[:min(len(p.devices), mostListed)] {
+			lines = append(lines, listed(w, d))
 		}
 	}
 	return lines
