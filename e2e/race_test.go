@@ -32,8 +32,9 @@ const (
 	// fightKill is the time within which half of the runs are killed: a run that meets nobody takes a
 	// little longer.
 	fightKill = fightSettle + 1500*time.Millisecond
-	// fightForged is how many rounds one has in which announcements are forged and some views are partial, the
-	// last of them; KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a while.
+	// fightForged is how many rounds one has in which announcements are forged and some views are partial,
+	// the last of them; KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a
+	// while.
 	fightForged  = 5
 	fightPatient = 3 * fightSettle
 	// fightStall is what the machine may stand still in a round, or the API server take for a write: allocate

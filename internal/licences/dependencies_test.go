@@ -36,6 +36,10 @@ func TestDependenciesAreTold(t *testing.T) {
 	if !found {
 		t.Fatal("the page does not say what is for tests only")
 	}
+	tests, _, found = strings.Cut(tests, "## Looked at, and not taken")
+	if !found {
+		t.Fatal("the page does not say what was not taken")
+	}
 	forTests := told(tests)
 	all := append(told(program), forTests...)
 	slices.Sort(all)

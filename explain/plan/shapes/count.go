@@ -74,7 +74,8 @@ func (c *counter) fails(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // fewest finds the fewest nodes with which all pods are placed for certain. A few counts are tried one after
-// the other, and for pods that are tied to their nodes, to which more nodes do no harm, larger ones by halves.
+// the other, and for pods that are tied to their nodes, to which more nodes do no harm, larger ones by
+// halves.
 func (c *counter) fewest(ctx context.Context) error {
 	a, steps := c.answer, maxReaching
 	if c.local {
