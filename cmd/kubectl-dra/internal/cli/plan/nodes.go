@@ -34,9 +34,11 @@ Every kind of node that the cluster has is tried, and those of --shape: files wi
     NodePools and NodeOverlays of Karpenter that choose among them.
 
 The number is the smallest with which kube-scheduler places all pods, whichever
-of the possible nodes it chooses. Each kind is tried by itself, not together with
-others. Pods that no new node helps are named. If capacity is given without allocatable, all of it is
-assumed to be allocatable; the pods of the cluster's daemon sets are counted.
+of the possible nodes it chooses. If there are too many choices to try, it is the
+smallest with which it may place all. Each kind is tried by itself, not together
+with others. Pods that no new node helps are named. If capacity is given without
+allocatable, all of it is assumed to be allocatable; the pods of the cluster's
+daemon sets are counted.
 
 The kind of node of which the fewest are needed comes first, and then the one with
 the fewest devices.
