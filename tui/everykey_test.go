@@ -68,15 +68,9 @@ func (p *presser) try(k screen.Key, press string) {
 	p.Errorf("%s on %s %s %s: %s does nothing and does not say why", p.view, p.page, p.ref.Kind, p.ref, press)
 }
 
-// kind is the same for places of which one is enough: in the usual run those that show the same page, or rows
-// of the same kind; in that of a change, the same page about the same kind, or rows of the same view.
+// kind is the same for places of which one is enough: those that show the same page, or rows of the same kind.
 func (p *presser) kind() string {
 	switch {
-	case !testwork.Usual():
-		if p.page == "" {
-			return fmt.Sprint(p.view, p.ref.Kind)
-		}
-		return fmt.Sprint(p.page, p.ref.Kind)
 	case p.page != "":
 		return string(p.page)
 	case p.ref.Kind != screen.None:
@@ -85,16 +79,12 @@ func (p *presser) kind() string {
 	return "view " + p.view
 }
 
-// once reports whether a key has still to be pressed here. In the full run each is pressed at each place; in
-// that of a change, once for each kind of object on each kind of page; and in the usual run once, wherever it
-// works and wherever it does not.
+// once reports whether a key has still to be pressed here: in the full run each is pressed at each place,
+// otherwise once where it works and once where it does not.
 func (p *presser) once(k screen.Key, press string, root bool) bool {
 	kind := fmt.Sprint(root, k.Name, press, k.Off == "")
-	switch {
-	case testwork.Full():
+	if testwork.Full() {
 		return true
-	case !testwork.Usual():
-		kind = fmt.Sprint(kind, p.page, p.ref.Kind)
 	}
 	before := p.pressed[kind]
 	p.pressed[kind] = true
@@ -208,7 +198,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	for len(queue) > 0 && len(seen) < 400 {
 		ref := queue[0]
 		queue = queue[1:]
-		if seen[ref] || followed[ref.Kind] >= testwork.Of(400, 12) {
+		if seen[ref] || followed[ref.Kind] >= testwork.InFull(400, 12) {
 			continue
 		}
 		seen[ref] = true

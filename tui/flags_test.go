@@ -21,7 +21,7 @@ func TestScreensNameKeys(t *testing.T) {
 		d := drive(t, size[0], size[1], "claims")
 		named := 0
 		for i, claim := range demoSnapshot(t).Objects().Claims {
-			if claim.Status.Allocation != nil && i%testwork.Of(1, 6) != 0 {
+			if claim.Status.Allocation != nil && i%testwork.InFull(1, 6) != 0 {
 				continue
 			}
 			d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name}})

@@ -22,7 +22,7 @@ func TestNoTextReachesTheScreen(t *testing.T) {
 		return objects
 	}, poison.Text)
 	for i, world := range worlds {
-		if i%testwork.Of(1, 12) != 0 {
+		if i%testwork.InFull(1, 12) != 0 {
 			continue
 		}
 		config := inspect.Config{Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()}

@@ -31,7 +31,7 @@ import (
 func TestStuckMeansOneThing(t *testing.T) {
 	n := 0
 	clusters.Each(t, func(t *testing.T, s *inspect.Snapshot) {
-		if n++; n%testwork.Of(1, 4) != 0 {
+		if n++; n%testwork.InFull(1, 4) != 0 {
 			return
 		}
 		w := screen.NewWorld(t.Context(), 1, s)

@@ -98,7 +98,7 @@ func TestGoldenTimeline(t *testing.T) {
 func TestTimelineShowsTheMoment(t *testing.T) {
 	pairs := [][2]string{{"left", "right"}, {"[", "]"}, {"shift+left", "shift+right"}, {"{", "}"}, {"ctrl+left", "ctrl+right"}, {"<", ">"}}
 	for i, view := range Views() {
-		if (i+2)%testwork.Of(1, 6) != 0 {
+		if (i+2)%testwork.InFull(1, 6) != 0 {
 			continue
 		}
 		t.Run(view, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestTimelineShowsTheMoment(t *testing.T) {
 // to, and stay so while nobody presses one.
 func TestTimelineShowsRows(t *testing.T) {
 	for i, view := range []string{"claims", "devices", "nodes", "usage", "causes"} {
-		if i%testwork.Of(1, 3) != 0 {
+		if i%testwork.InFull(1, 3) != 0 {
 			continue
 		}
 		t.Run(view, func(t *testing.T) {
