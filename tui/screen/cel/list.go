@@ -43,7 +43,7 @@ func (l *deviceList) fill(unlessRefused bool) {
 		if len(words) > 0 && !passes(words, strings.ToLower(d.ID.Pool+"/"+d.ID.Device+" "+string(d.Node)+" "+d.ID.Driver)) {
 			continue
 		}
-		if had && d.ID == id && !(unlessRefused && l.a.trial.OutcomeOf(subject).Result == bench.NoMatch) {
+		if had && d.ID == id && (!unlessRefused || l.a.trial.OutcomeOf(subject).Result != bench.NoMatch) {
 			cursor = len(l.rows.order)
 		}
 		l.rows.order = append(l.rows.order, subject)

@@ -71,8 +71,6 @@ func (p *selectorPrinter) findings() {
 	}
 }
 
-func oneLineExpression(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // caret writes a line of the expression with a mark below the column. Of a line that is too long only the
 // part around the mark is shown.
 func (p *selectorPrinter) caret(at selector.Place) {

@@ -124,6 +124,3 @@ func changeName(c *flip.Change) string {
 	}
 	return "Changed"
 }
-
-// changeWords say what became of an object.
-var changeWords = map[string]string{"Made": "which is new", "Gone": "which is gone", "Changed": "which changed"}
