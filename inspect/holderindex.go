@@ -63,11 +63,19 @@ func (x *holderIndex) in(id PoolID) *PoolHolders {
 	return nil
 }
 
-// newHolderIndex counts first, so that it needs few allocations however many claims there are.
-func newHolderIndex(claims []*resourcev1.ResourceClaim) *holderIndex {
+// newHolderIndex counts first, so that it needs few allocations however many claims there are. Pools of which
+// nothing is held have numbers too, so that an index that follows need not copy the map of them.
+func newHolderIndex(claims []*resourcev1.ResourceClaim, published []*resourcev1.ResourceSlice) *holderIndex {
 	x := &holderIndex{numbers: map[PoolID]int32{}}
 	numbers := make([]int32, 0, len(claims)) // of the pool of each result
 	var counts []int
+	for _, slice := range published {
+		id := PoolOf(slice)
+		if _, known := x.numbers[id]; !known {
+			x.numbers[id] = int32(len(counts))
+			counts = append(counts, 0)
+		}
+	}
 	var last PoolID
 	number := int32(-1)
 	eachResult(claims, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
@@ -108,7 +116,9 @@ func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, 
 	for n, count := range counts {
 		end := start + count
 		pools[n] = PoolHolders{devices: devices[start:start:end], holders: holders[start:start:end]}
-		x.pools[n] = &pools[n]
+		if count > 0 {
+			x.pools[n] = &pools[n]
+		}
 		start = end
 	}
 	i := 0
@@ -126,17 +136,17 @@ func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, 
 }
 
 // next returns the index of other claims, sharing the pools in which nothing changes. Both lists are
-// sorted by namespace and name.
-func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim) *holderIndex {
+// sorted by namespace and name. published are the slices of pools that may be held one day.
+func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim, published []*resourcev1.ResourceSlice) *holderIndex {
 	if x == nil {
-		return newHolderIndex(after)
+		return newHolderIndex(after, published)
 	}
 	removed, added := difference(before, after)
 	if len(removed) == 0 && len(added) == 0 {
 		return x
 	}
 	if len(removed)+len(added) > len(after)/4 || twins(added, after) {
-		return newHolderIndex(after) // the order of claims of one name is that of the list
+		return newHolderIndex(after, published) // the order of claims of one name is that of the list
 	}
 	return x.with(removed, added)
 }

@@ -87,7 +87,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
 	s.extendedClasses = sync.OnceValue(s.findExtendedClasses)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
-		func() { s.holders = before.holders.next(known.Claims, objects.Claims) },
+		func() { s.holders = before.holders.next(known.Claims, objects.Claims, objects.Slices) },
 		func() {
 			s.indexSlices(before)
 			s.indexNodes(before)
