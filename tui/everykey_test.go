@@ -68,7 +68,8 @@ func (p *presser) try(k screen.Key, press string) {
 	p.Errorf("%s on %s %s %s: %s does nothing and does not say why", p.view, p.page, p.ref.Kind, p.ref, press)
 }
 
-// kind is the same for places of which one is enough: those that show the same page, or rows of the same kind.
+// kind is the same for places of which one is enough: those that show the same page, or rows of the same
+// kind.
 func (p *presser) kind() string {
 	switch {
 	case p.page != "":
