@@ -26,7 +26,7 @@ func TestHeaderWhileReading(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		w := screen.NewWorld(t.Context(), 1, m.base)
-		if _, ok := m.tally.Take(w, m.tally.Look(w)()); !ok || len(m.tally.Now.Usage) > 0 || len(m.tally.Now.Namespaces) == 0 {
+		if _, ok := m.tally.Take(m.tally.Look(w)()); !ok || len(m.tally.Now.Usage) > 0 || len(m.tally.Now.Namespaces) == 0 {
 			t.Errorf("while %v are being read: %v free, namespaces %v", reading, m.tally.Now.Usage, m.tally.Now.Namespaces)
 		}
 	}
@@ -38,8 +38,7 @@ func TestHeaderWithoutClaims(t *testing.T) {
 	for state, want := range map[inspect.HealthState]string{inspect.Synced: "  free  gpu", inspect.Forbidden: "  free at most  gpu"} {
 		m := newModel(t.Context(), Options{})
 		m.base = demoSnapshot(t).WithHealth(map[inspect.Resource]inspect.Health{inspect.Claims: {State: state}})
-		w := screen.NewWorld(t.Context(), 1, m.base)
-		m.tally.Take(w, m.tally.Look(w)())
+		m.tally.Take(m.tally.Look(screen.NewWorld(t.Context(), 1, m.base))())
 		if got := (frame{m}).usageLine(200).String(); !strings.HasPrefix(got, want) {
 			t.Errorf("claims are %q: %q, want %q", state, got, want)
 		}

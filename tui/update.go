@@ -72,10 +72,8 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 	if result, ok := m.suppose.Take(msg); ok {
 		return m.take(result)
 	}
-	if cmd, news := m.tally.Take(m.world, msg); news {
+	if cmd, ok := m.tally.Take(msg); ok {
 		m.set(func(w *screen.World) { w.History = m.tally.History })
-		return cmd
-	} else if cmd != nil {
 		return cmd
 	}
 	if result, ok := m.timeline.job.Take(msg); ok {

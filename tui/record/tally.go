@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,18 +23,29 @@ const (
 	eventsKept  = 20
 	objectsKept = 5000
 	kindKept    = 500
+
+	// tallyBreath is how long it is from one tally to the next, as a multiple of what one takes, tallyLate
+	// how old the newest may become, and quickTally what one may take that needs no rest.
+	tallyBreath = 8
+	tallyLate   = 500 * time.Millisecond
+	quickTally  = 5 * time.Millisecond
 )
 
 // Tally is what the root itself knows of the cluster beside the newest snapshot: how much of each driver's
 // devices is taken, now and before, which namespaces there are, and what has happened. It is worked out in
-// the background. Nobody waits for it.
+// the background. Nobody waits for it, and in a large cluster that is busy it takes more than the rows that
+// are shown, so it rests for several times as long as it took.
 type Tally struct {
-	answer screen.Answer[Tallied]
-	asked  bool
+	job     screen.Job[Tallied]
+	before  *screen.World // what the newest world is compared with, or nil before the first
+	missed  *screen.World // the newest world that came in the meantime
+	begun   time.Time
+	resting bool
 
 	Now     Tallied
 	Graphs  map[string][]float64
 	History *screen.History
+	noted   []screen.Event // told while the job was running
 }
 
 // Tallied is the result of a tally.
@@ -42,7 +54,8 @@ type Tallied struct {
 	AtMost bool // more may be taken: not all claims could be read
 	// Namespaces are those that have something to show.
 	Namespaces []string
-	news       []screen.Event
+	history    *screen.History
+	took       time.Duration
 }
 
 // DriverUse is how much of the devices of a driver is used.
@@ -58,50 +71,57 @@ func (u DriverUse) share() float64 {
 	return max(scarcest.Used(), float64(u.Whole.Used)/float64(max(1, u.Whole.Total)))
 }
 
+// rested ends the rest of a tally.
+type rested struct{}
+
 // Look tallies a world, at once or in a while: then the newest.
 func (t *Tally) Look(w *screen.World) tea.Cmd {
 	if w == nil || w.Snapshot == nil {
 		return nil
 	}
-	if !t.asked {
-		t.asked, t.answer.InTurns = true, true
-		return t.answer.Ask(w, tallies())
+	t.missed = w
+	if t.job.Running() || t.resting {
+		return nil
 	}
-	cmd, _ := t.answer.Update(w, screen.Changed{})
-	return cmd
+	if rest := restAfter(t.Now.took) - time.Since(t.begun); rest > 0 {
+		t.resting = true
+		return tea.Tick(rest, func(time.Time) tea.Msg { return rested{} })
+	}
+	t.missed, t.begun = nil, time.Now()
+	before, known := t.before, t.History
+	if len(w.Supposed) == 0 {
+		t.before = w
+	} else {
+		before = nil // nothing of it has happened
+	}
+	tally := func(context.Context) (Tallied, error) {
+		begun := time.Now()
+		s := w.Snapshot
+		out := Tallied{Namespaces: Namespaces(s.Objects()), AtMost: s.Health(inspect.Claims).Partial(), history: known}
+		if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
+			out.Usage = usageOf(w.Inventory().Drivers)
+		}
+		if before != nil {
+			out.history = added(known, Compare(before, w))
+		}
+		out.took = time.Since(begun)
+		return out, nil
+	}
+	return t.job.Await(w, func(ctx context.Context) (Tallied, error) { return screen.InTurn(ctx, tally) })
 }
 
-// tallies returns what tallies one world after the other, none beside another, and compares each with the one
-// before it.
-func tallies() func(ctx context.Context, w *screen.World) (Tallied, error) {
-	var before *screen.World
-	return func(ctx context.Context, w *screen.World) (Tallied, error) {
-		return screen.InTurn(ctx, func(context.Context) (Tallied, error) {
-			s := w.Snapshot
-			out := Tallied{Namespaces: Namespaces(s.Objects()), AtMost: s.Health(inspect.Claims).Partial()}
-			if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
-				out.Usage = usageOf(w.Inventory().Drivers)
-			}
-			if len(w.Supposed) > 0 {
-				return out, nil // nothing of it has happened
-			}
-			if before != nil {
-				out.news = Compare(before, w)
-			}
-			before = w
-			return out, nil
-		})
+// Take takes the result of a message.
+func (t *Tally) Take(msg tea.Msg) (tea.Cmd, bool) {
+	if _, ok := msg.(rested); ok {
+		t.resting = false
+		return t.Look(t.missed), true
 	}
-}
-
-// Take takes the result of a message, and reports whether there is one.
-func (t *Tally) Take(w *screen.World, msg tea.Msg) (tea.Cmd, bool) {
-	cmd, news := t.answer.Update(w, msg)
-	if !news || t.answer.Err != nil {
-		return cmd, false
+	result, ok := t.job.Take(msg)
+	if !ok {
+		return nil, false
 	}
-	t.Now = t.answer.Value
-	t.Note(t.Now.news)
+	t.Now = result.Value
+	t.History, t.noted = added(t.Now.history, t.noted), nil
 	if t.Graphs == nil {
 		t.Graphs = map[string][]float64{}
 	}
@@ -109,11 +129,25 @@ func (t *Tally) Take(w *screen.World, msg tea.Msg) (tea.Cmd, bool) {
 		past := append(t.Graphs[u.Driver], u.share())
 		t.Graphs[u.Driver] = past[max(0, len(past)-historyLength):]
 	}
-	return cmd, true
+	return t.Look(t.missed), true
 }
 
-// Note adds what has happened. The next world has it.
-func (t *Tally) Note(events []screen.Event) { t.History = added(t.History, events) }
+// restAfter is how long it is from the beginning of a tally that took so long to the next one.
+func restAfter(took time.Duration) time.Duration {
+	if took <= quickTally {
+		return 0
+	}
+	return min(tallyBreath*took, tallyLate)
+}
+
+// Note adds what a screen tells. The next world has it.
+func (t *Tally) Note(events []screen.Event) {
+	if t.job.Running() {
+		t.noted = append(t.noted, events...)
+		return
+	}
+	t.History = added(t.History, events)
+}
 
 // Begin returns what is known when a world comes. With the first one it begins.
 func (t *Tally) Begin(w *screen.World) *screen.History {
@@ -125,8 +159,8 @@ func (t *Tally) Begin(w *screen.World) *screen.History {
 
 // Forget drops what has happened.
 func (t *Tally) Forget() {
-	t.answer.Forget()
-	t.asked, t.History, t.Graphs = false, nil, nil
+	t.job.Stop()
+	t.before, t.History, t.Graphs = nil, nil, nil
 }
 
 // beingRead reports whether one of several resources is being read for the first time.

@@ -114,3 +114,41 @@ func TestHistoryGrows(t *testing.T) {
 		}
 	}
 }
+
+// TestRests: in a cluster in which it has much to do, a tally looks at the newest of the worlds that come
+// while it rests, and in a small one at each.
+func TestRests(t *testing.T) {
+	var tally Tally
+	w := screentest.Demo(t)
+	next := func() {
+		w = w.Next(w.Version+1, w.Snapshot.Next(*w.Snapshot.Objects(), inspect.Config{Revision: w.Snapshot.Revision() + 1, Features: w.Snapshot.Features()}))
+		tally.Look(w)
+	}
+	quick := func() { // as if nothing took time, and the machine were never busy
+		tally.job.Stop()
+		tally.Now.took = 0
+	}
+	for range 3 {
+		if next(); tally.before != w {
+			t.Errorf("version %d is looked at, want %d", tally.before.Version, w.Version)
+		}
+		quick()
+	}
+	tally.Now.took, tally.begun = time.Hour, time.Now().Add(time.Hour) // so that this test is never too slow
+	before := tally.before
+	for range 3 {
+		next()
+	}
+	if tally.before != before || !tally.resting {
+		t.Errorf("version %d is looked at during the rest", tally.before.Version)
+	}
+	tally.Now.took, tally.begun = 0, time.Time{}
+	if tally.Take(rested{}); tally.before != w || tally.resting {
+		t.Errorf("then version %d is looked at, want %d", tally.before.Version, w.Version)
+	}
+	for took, want := range map[time.Duration]time.Duration{0: 0, quickTally: 0, 20 * time.Millisecond: 160 * time.Millisecond, time.Minute: tallyLate} {
+		if got := restAfter(took); got != want {
+			t.Errorf("after %v of work the next comes after %v, want %v", took, got, want)
+		}
+	}
+}
