@@ -52,7 +52,7 @@ func testWorldsDoNotWait(t *testing.T) {
 	work := func(context.Context) (int, error) { time.Sleep(2 * pace); return 0, nil }
 	var later, atOnce screen.Job[int]
 	m.rebuilt, m.worked = time.Now(), screen.WorkedAtOnce()
-	later.Await(m.world, work)()
+	later.StartLater(m.world, work)()
 	if m.takeSnapshot(m.base); m.throttled {
 		t.Error("a world waits twice as long as work took that nobody waits for")
 	}

@@ -94,7 +94,7 @@ func (t *Tally) Look(w *screen.World) tea.Cmd {
 	} else {
 		before = nil // nothing of it has happened
 	}
-	tally := func(context.Context) (Tallied, error) {
+	return t.job.StartLater(w, func(context.Context) (Tallied, error) {
 		begun := time.Now()
 		s := w.Snapshot
 		out := Tallied{Namespaces: Namespaces(s.Objects()), AtMost: s.Health(inspect.Claims).Partial(), history: known}
@@ -106,8 +106,7 @@ func (t *Tally) Look(w *screen.World) tea.Cmd {
 		}
 		out.took = time.Since(begun)
 		return out, nil
-	}
-	return t.job.Await(w, func(ctx context.Context) (Tallied, error) { return screen.InTurn(ctx, tally) })
+	})
 }
 
 // Take takes the result of a message.

@@ -20,9 +20,6 @@ type Answer[T any] struct {
 	// to three times as long, for one that takes more than a hundredth of that. If it is 0, that makes no
 	// difference.
 	Patience time.Duration
-	// InTurns says that what is asked takes its turns itself, with InTurn, a little at a time. It then rests
-	// for longer.
-	InTurns bool
 
 	job     Job[T]
 	ask     func(ctx context.Context, w *World) (T, error)
@@ -44,9 +41,6 @@ func (a *Answer[T]) patience() time.Duration {
 // idleShare is what part of a processor, one in so many, an Answer may take while nobody presses keys.
 const idleShare = 100
 
-// longRest is how long an Answer rests that is worked out in turns, as a multiple of what it took.
-const longRest = 4
-
 // Ask begins to work on another question; what is known is kept until the answer comes. Nothing is asked
 // before there is a snapshot: then the next Changed does it.
 func (a *Answer[T]) Ask(w *World, ask func(ctx context.Context, w *World) (T, error)) tea.Cmd {
@@ -57,7 +51,7 @@ func (a *Answer[T]) Ask(w *World, ask func(ctx context.Context, w *World) (T, er
 // Forget drops question and answer.
 func (a *Answer[T]) Forget() {
 	a.job.Stop()
-	*a = Answer[T]{job: a.job, rest: a.rest, waiting: a.waiting, Patience: a.Patience, InTurns: a.InTurns}
+	*a = Answer[T]{job: a.job, rest: a.rest, waiting: a.waiting, Patience: a.Patience}
 }
 
 func (a *Answer[T]) start(w *World) tea.Cmd {
@@ -66,11 +60,7 @@ func (a *Answer[T]) start(w *World) tea.Cmd {
 	}
 	ask := a.ask
 	a.started, a.asked = time.Now(), w.Version
-	work := func(ctx context.Context) (T, error) { return ask(ctx, w) }
-	if a.InTurns {
-		return a.job.Await(w, work)
-	}
-	return a.job.Start(w, work)
+	return a.job.Start(w, func(ctx context.Context) (T, error) { return ask(ctx, w) })
 }
 
 // Update asks again when the world has changed, and takes results. It reports whether there is a new
@@ -100,9 +90,6 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	a.Value, a.Err, a.Version, a.Known, a.took = result.Value, result.Err, result.Version, true, time.Since(a.started)
 	if a.asked != w.Version { // the next is asked for already
 		a.rest = time.Now().Add(a.took)
-		if a.InTurns {
-			a.rest = time.Now().Add(longRest * a.took)
-		}
 	}
 	return a.again(w), true
 }

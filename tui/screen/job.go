@@ -30,7 +30,17 @@ type Result[T any] struct {
 // taken. The work must not touch the screen; whatever it needs it gets through captured values that nobody
 // writes to. It waits for its turn: the program works on as many things at once as leave a processor to keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
-	return j.Await(w, func(ctx context.Context) (T, error) { return InTurn(ctx, timed(work)) })
+	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(work)) })
+}
+
+// StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work
+// in the program one thing at a time is done, so that it never keeps what somebody waits for from its turn
+// for long. It should come back after a moment, and be started again if there is more to do. Who starts it
+// sees to it that it rests: worlds come as often as they would without it.
+func (j *Job[T]) StartLater(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
+	return j.Await(w, func(ctx context.Context) (T, error) {
+		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
+	})
 }
 
 // Await is Start for work that hardly needs a processor, since it waits for something outside of the program.
@@ -60,12 +70,14 @@ func timed[T any](work func(ctx context.Context) (T, error)) func(ctx context.Co
 	}
 }
 
-// turns is held by the work that goes on.
-var turns = make(chan struct{}, max(1, runtime.NumCPU()-1))
+// turns is held by the work that goes on, later by that of StartLater.
+var (
+	turns = make(chan struct{}, max(1, runtime.NumCPU()-1))
+	later = make(chan struct{}, 1)
+)
 
-// InTurn does work when it is its turn, for work that was started by Await and takes a turn now and then: so
-// it keeps what somebody waits for from its turn for a moment only.
-func InTurn[T any](ctx context.Context, work func(ctx context.Context) (T, error)) (T, error) {
+// inTurn does work when it is its turn.
+func inTurn[T any](ctx context.Context, turns chan struct{}, work func(ctx context.Context) (T, error)) (T, error) {
 	select {
 	case turns <- struct{}{}:
 	case <-ctx.Done():

@@ -1,10 +1,10 @@
 package claims
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,12 +20,22 @@ import (
 type Screen struct {
 	*listing.List[row]
 
-	// actual are the reasons of pending claims, supposed those under what is supposed. They are worked out in
-	// the background.
-	actual, supposed screen.Answer[map[inspect.ClaimRef]*reason]
-	asked            bool
-	about            []screen.Change // what is supposed
-	helped           int             // how many claims a what-if helps
+	// reasons of pending claims, as far as they are known; the survey goes on in the background.
+	reasons  map[inspect.ClaimRef]*reason
+	survey   screen.Job[survey]
+	surveyed int       // version that the survey is about
+	begun    time.Time // the survey
+	rest     time.Time // until then there is no other, for the one before took long
+	ticking  bool      // for the end of the rest
+	shown    bool
+	told     time.Time // when rows were last made of what a survey has found out
+	// supposed is what the reasons suppose.
+	supposed []screen.Change
+	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once,
+	// and helped is how many claims a what-if helps.
+	actual map[inspect.ClaimRef]*reason
+	known  bool
+	helped int
 
 	// answer is about the claim that is pointed at.
 	answer screen.Companion[*explain.Explanation]
@@ -34,7 +44,6 @@ type Screen struct {
 // New makes the view.
 func New() *Screen {
 	s := &Screen{}
-	s.actual.InTurns, s.supposed.InTurns = true, true
 	s.List = listing.New(listing.Config[row]{
 		Noun: "claims", Build: builder(nil, nil), Columns: columns, Groupings: groupings,
 		Resources: []inspect.Resource{inspect.Claims}, Namespaced: "claims", None: "no claims: nothing in the cluster asks for devices",
@@ -47,54 +56,103 @@ func New() *Screen {
 
 // Update implements screen.Screen.
 func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
-	cmds := []tea.Cmd{s.List.Update(w, msg), s.findReasons(w, msg)}
+	cmds := []tea.Cmd{s.List.Update(w, msg)}
+	switch msg.(type) {
+	case screen.Shown, screen.Changed:
+		s.shown = true
+		cmds = append(cmds, s.startSurvey(w))
+	case screen.Hidden:
+		if s.shown = false; s.survey.Running() { // it is begun again when the view is shown
+			s.survey.Stop()
+			s.surveyed = never
+		}
+	case rested:
+		if s.ticking = false; s.shown {
+			cmds = append(cmds, s.startSurvey(w))
+		}
+	}
+	if result, ok := s.survey.Take(msg); ok {
+		cmds = append(cmds, s.takeSurvey(w, result))
+	}
 	cmd, _ := s.answer.Update(w, msg)
 	return tea.Batch(append(cmds, cmd, s.answer.Follow(w, s.List.State().Selection, explained))...)
 }
 
-// findReasons works out why claims are pending, and shows what is known. Whom a what-if helps can only be
-// said when it is known who is stuck without it.
-func (s *Screen) findReasons(w *screen.World, msg tea.Msg) tea.Cmd {
-	var cmds []tea.Cmd
-	if !s.asked {
-		s.asked = true
-		cmds = append(cmds, s.actual.Ask(w, func(ctx context.Context, w *screen.World) (map[inspect.ClaimRef]*reason, error) {
-			if w.Actual != nil {
-				w = w.Actual
-			}
-			return reasonsOf(ctx, w)
-		}))
+// never is the version of no world.
+const never = -1
+
+// startSurvey begins to work out reasons for the world as it is, unless a survey is under way. Whom a what-if
+// helps can only be said when it is known who is stuck without it, so that is worked out first.
+func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
+	same := slices.Equal(w.Supposed, s.supposed)
+	if w.Snapshot == nil || s.survey.Running() || s.surveyed == w.Version {
+		return nil
 	}
-	cmd, news := s.actual.Update(w, msg)
-	cmds = append(cmds, cmd)
-	reasons := s.actual.Value
-	switch supposed := len(w.Supposed) > 0; {
-	case !slices.Equal(s.about, w.Supposed) && supposed:
-		s.about = w.Supposed
-		cmds = append(cmds, s.supposed.Ask(w, reasonsOf))
-	case supposed:
-		cmd, told := s.supposed.Update(w, msg)
-		cmds, news = append(cmds, cmd), news || told
-	case s.about != nil:
-		s.supposed.Forget()
-		s.about, news = nil, true
+	if rest := time.Until(s.rest); rest > 0 && same {
+		if s.ticking {
+			return nil
+		}
+		s.ticking = true
+		return tea.Tick(rest, func(time.Time) tea.Msg { return rested{} })
 	}
-	if s.supposed.Known {
-		reasons = s.supposed.Value
+	about, before := w, s.actual
+	switch {
+	case len(w.Supposed) > 0 && !s.known:
+		about = w.Actual
+	case len(w.Supposed) > 0 && same:
+		before = s.reasons
 	}
-	if !news {
-		return tea.Batch(cmds...)
+	if about == w {
+		s.surveyed = w.Version
 	}
-	err := cmp.Or(s.actual.Err, s.supposed.Err)
-	if s.Trouble(err); err != nil {
-		return tea.Batch(cmds...)
-	}
-	s.helped = 0
-	if s.supposed.Known {
-		s.helped = helped(s.actual.Value, reasons)
-	}
-	return tea.Batch(append(cmds, s.Rebuild(w, builder(reasons, s.actual.Value)))...)
+	s.begun = time.Now()
+	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(about, before).proceed(ctx) })
 }
+
+// takeSurvey shows the reasons of a batch and goes on with the next one.
+func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.Cmd {
+	if s.Trouble(result.Err); result.Err != nil {
+		return nil
+	}
+	rest, done := result.Value, len(result.Value.pending) == 0
+	supposed := rest.about.Supposed
+	if len(supposed) == 0 {
+		s.actual, s.known = rest.reasons, s.known || done
+	}
+	s.reasons, s.supposed, s.helped = rest.reasons, supposed, 0
+	if len(supposed) > 0 {
+		s.helped = helped(s.actual, s.reasons)
+	}
+	// What is supposed has changed: begin again, with what is known.
+	stale := rest.about.Version != w.Version && !slices.Equal(supposed, w.Supposed)
+	if len(supposed) == 0 && len(w.Supposed) > 0 {
+		stale = s.known
+	}
+	if !done && !stale && time.Since(s.told) < tellAgain {
+		return s.survey.StartLater(w, rest.proceed)
+	}
+	s.told = time.Now()
+	show := s.Rebuild(w, builder(s.reasons, s.actual))
+	if !done && !stale {
+		return tea.Batch(show, s.survey.StartLater(w, rest.proceed))
+	}
+	if took := time.Since(s.begun); took > batch {
+		s.rest = time.Now().Add(surveyBreath * took)
+	}
+	return tea.Batch(show, s.startSurvey(w))
+}
+
+const (
+	// tellAgain is how often rows are made of what a survey has found out so far.
+	tellAgain = 250 * time.Millisecond
+	// surveyBreath is how long a survey that took more than one batch rests after it, as a multiple of what
+	// it took: otherwise the reasons of thousands of claims would be worked out again with each of thousands
+	// of changes.
+	surveyBreath = 4
+)
+
+// rested comes at the end of the rest.
+type rested struct{}
 
 // explained explains a claim.
 func explained(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Explanation, error) {
@@ -114,7 +172,7 @@ func (s *Screen) State() screen.State {
 			stuck++
 		}
 	}
-	if stuck > 0 && s.actual.Known { // as long as not all are worked out, it would be too few
+	if stuck > 0 && s.known { // as long as not all are worked out, it would be too few
 		state.Status += fmt.Sprintf(", %d stuck", stuck)
 	}
 	return state

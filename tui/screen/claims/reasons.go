@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -15,11 +17,19 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
+// Why claims are pending is worked out in the background, a bit at a time, so that the first reasons show
+// at once however many claims there are. Claims that want the same are asked about once.
+
+// batch is how long the background works before it lets others have their turn.
+const batch = 20 * time.Millisecond
+
 // reason is why a claim has no devices or what it waits for. It is not written after it was made: rows share
 // it.
 type reason struct {
 	text    string // safe to show
 	verdict explain.Verdict
+	// tooLong says that it was not worked out.
+	tooLong bool
 	// possible says where it can be allocated, if it can be, whatever else it waits for.
 	possible string
 	// refused says that devices are free as is supposed, and why the pod that waits for them can go nowhere
@@ -46,55 +56,74 @@ func (r *reason) refusing() *reason {
 	return other
 }
 
-// survey is the work on the reasons of the claims of one world. Claims that want the same are asked about
-// once.
+// survey is the work on the reasons of the claims of one snapshot.
 type survey struct {
-	about *screen.World
-	asked map[string]*explain.Explanation // by what is wanted
+	reasons map[inspect.ClaimRef]*reason // never written after it was handed out
+	// pending are the claims that are still to be looked at.
+	pending []*resourcev1.ResourceClaim
+	asked   map[string]*explain.Explanation // by what is wanted
 	// budget is how long they may take.
-	budget timebudget.Budget
+	budget *timebudget.Budget
+	// about is the world whose claims they are.
+	about *screen.World
 }
 
-// reasonsOf returns the reasons of the claims of a world that need one. After each claim it lets others have
-// their turn.
-func reasonsOf(ctx context.Context, w *screen.World) (map[inspect.ClaimRef]*reason, error) {
-	s := &survey{about: w, asked: map[string]*explain.Explanation{}}
-	reasons := map[inspect.ClaimRef]*reason{}
+// newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
+// until they are replaced. Claims that took too long before come last.
+func newSurvey(w *screen.World, before map[inspect.ClaimRef]*reason) survey {
+	var last []*resourcev1.ResourceClaim
+	s := survey{reasons: map[inspect.ClaimRef]*reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
 	for _, claim := range w.Snapshot.Objects().Claims {
+		ref := inspect.RefOf(claim)
 		switch inspect.StateOf(claim) {
 		case inspect.ClaimPending:
-			r, err := screen.InTurn(ctx, func(ctx context.Context) (*reason, error) { return s.reason(ctx, claim) })
-			if err != nil {
-				return nil, err
+			r, known := before[ref]
+			if known {
+				s.reasons[ref] = r
 			}
-			reasons[inspect.RefOf(claim)] = r
+			if known && r.tooLong {
+				last = append(last, claim)
+			} else {
+				s.pending = append(s.pending, claim)
+			}
 		case inspect.ClaimDeleting:
-			reasons[inspect.RefOf(claim)] = &reason{text: inspect.Sanitize(question.Brief(w.Snapshot, claim, nil))}
+			s.reasons[ref] = &reason{text: inspect.Sanitize(question.Brief(w.Snapshot, claim, nil))}
 		}
 	}
-	return reasons, nil
+	s.pending = append(s.pending, last...)
+	return s
 }
 
-// reason is why a claim is pending.
-func (s *survey) reason(ctx context.Context, claim *resourcev1.ResourceClaim) (*reason, error) {
-	e, err := s.ask(ctx, claim)
-	switch {
-	case err != nil:
-		return nil, err
-	case e == nil:
-		return &reason{text: notWorkedOut, verdict: explain.Unknown}, nil
+// proceed looks at as many claims as a batch has time for, at least one, and returns what is known then.
+func (s survey) proceed(ctx context.Context) (survey, error) {
+	s.reasons = maps.Clone(s.reasons)
+	for end := time.Now().Add(batch); len(s.pending) > 0 && time.Now().Before(end); {
+		claim := s.pending[0]
+		e, err := s.ask(ctx, claim)
+		if err != nil {
+			return s, err
+		}
+		s.pending = s.pending[1:]
+		ref := inspect.RefOf(claim)
+		if e == nil {
+			s.reasons[ref] = &reason{text: notWorkedOut, verdict: explain.Unknown, tooLong: true}
+			continue
+		}
+		r := &reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
+		if e.Verdict == explain.Allocatable {
+			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+			if err := s.heedPod(ctx, ref, r); err != nil {
+				return s, err
+			}
+		}
+		s.reasons[ref] = r
 	}
-	r := &reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
-	if e.Verdict == explain.Allocatable {
-		r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
-		err = s.heedPod(ctx, inspect.RefOf(claim), r)
-	}
-	return r, err
+	return s, nil
 }
 
 // heedPod takes back that what is supposed helps a claim, if the pod that waits for it can go nowhere all the
 // same: devices are free on a node that is drained, too.
-func (s *survey) heedPod(ctx context.Context, ref inspect.ClaimRef, r *reason) error {
+func (s survey) heedPod(ctx context.Context, ref inspect.ClaimRef, r *reason) error {
 	if len(s.about.Supposed) == 0 {
 		return nil
 	}
@@ -137,7 +166,7 @@ func helped(actual, supposed map[inspect.ClaimRef]*reason) int {
 const notWorkedOut = "not worked out: it takes too long; e asks about it alone"
 
 // ask asks about a claim, or about one that wants the same. nil: it takes too long.
-func (s *survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
+func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
 	key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
 	if err != nil {
 		return nil, fmt.Errorf("reading the spec of claim %s/%s: %w", claim.Namespace, claim.Name, err)

@@ -17,8 +17,8 @@ import (
 const dearSelector = `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, ` +
 	`[1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, device.attributes["gpu.example.com"].uuid != "x"))))) && device.attributes["gpu.example.com"].uuid == "x"`
 
-// A claim whose selector is dear gets no reason, and keeps no other from getting one.
-func TestDearClaim(t *testing.T) {
+// A claim whose selector is dear gets no reason, and comes last when reasons are worked out again.
+func TestSlowClaimsComeLast(t *testing.T) {
 	claim := func(name, selector string) *resourcev1.ResourceClaim {
 		c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "d", Name: name}}
 		c.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{
@@ -40,14 +40,20 @@ func TestDearClaim(t *testing.T) {
 		Slices:  []*resourcev1.ResourceSlice{slice},
 		Nodes:   []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
 	})
-	reasons, err := reasonsOf(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
+	done := newSurvey(w, nil)
+	for len(done.pending) > 0 {
+		var err error
+		if done, err = done.proceed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := reasons[inspect.ClaimRef{Namespace: "d", Name: "a-dear"}]; got.text != notWorkedOut || got.stuck() {
+	if got := done.reasons[inspect.ClaimRef{Namespace: "d", Name: "a-dear"}]; got.text != notWorkedOut || got.stuck() {
 		t.Errorf("the dear claim: %+v", got)
 	}
-	if got := reasons[inspect.ClaimRef{Namespace: "d", Name: "b-plain"}]; !got.stuck() {
+	if got := done.reasons[inspect.ClaimRef{Namespace: "d", Name: "b-plain"}]; !got.stuck() {
 		t.Errorf("the plain claim: %+v", got)
+	}
+	if again := newSurvey(w, done.reasons); again.pending[0].Name != "b-plain" {
+		t.Errorf("%s comes first again", again.pending[0].Name)
 	}
 }
