@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestPlan has kubectl dra plan say what kube-scheduler will do with the pods that wait, and then starts the
@@ -29,10 +29,7 @@ import (
 // to that one. Where it says that all cannot be placed together, they are not.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	scenes := 12
-	if os.Getenv("KUBECTL_DRA_E2E_ALL") != "" {
-		scenes = 60
-	}
+	scenes := effort.InFull(60, 12)
 	c := cluster.Start(t, cluster.Options{FeatureGates: "GenericWorkload=true", Controllers: []string{"resourceclaim-controller"}})
 	for value := range int32(planPriorities) {
 		name := fmt.Sprintf("p%d", value)

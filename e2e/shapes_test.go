@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // nodeToAdd is a node as a file describes it, and as it is made.
@@ -129,10 +130,7 @@ type shapeAnswers struct {
 // what is said to fail, and the pod that is named has to wait for the reason that is given.
 func TestShapes(t *testing.T) {
 	t.Parallel()
-	problems := 10
-	if os.Getenv("KUBECTL_DRA_E2E_ALL") != "" {
-		problems = 40
-	}
+	problems := effort.InFull(40, 10)
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})
 	for seed := range problems {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -1,18 +1,13 @@
 package cluster
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -153,42 +148,16 @@ func (c *Cluster) backdate(ctx context.Context, client dynamic.ResourceInterface
 	if err != nil {
 		return err
 	}
-	key := "/registry/" + resource + "/"
+	key := storedAs(resource)
 	if o.GetNamespace() != "" {
 		key += o.GetNamespace() + "/"
 	}
-	body, err := json.Marshal(map[string][]byte{"key": []byte(key + name), "value": value})
+	version, err := c.putKey(ctx, key+name, value)
 	if err != nil {
 		return err
 	}
-	if err := c.put(ctx, body); err != nil {
-		return fmt.Errorf("writing %s to etcd: %w", key+name, err)
-	}
-	for { // until the cache of the server has it
-		seen, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
-		if err != nil {
-			return err
-		}
-		if at := seen.GetCreationTimestamp(); created.IsZero() || at.Equal(&created) {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-func (c *Cluster) put(ctx context.Context, body []byte) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.etcd+"/v3/kv/put", bytes.NewReader(body))
-	if err != nil {
+	return untilSeen(ctx, func() error {
+		_, err := client.Get(ctx, name, metav1.GetOptions{ResourceVersion: version})
 		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it has been read
-	text, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", response.Status, text)
-	}
-	return err
+	})
 }
