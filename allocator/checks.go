@@ -220,10 +220,7 @@ func (w *walk) checkTaints(a *alternative, candidate int, _ *undo) (bool, error)
 	if !w.view.cluster.features.DeviceTaints {
 		return true, nil
 	}
-	taint := Untolerated(w.view.candidates[candidate].device.Taints, a.tolerations)
-	if w.view.cluster.rules.unknownTaints {
-		taint = untoleratedOfAny(w.view.candidates[candidate].device.Taints, a.tolerations)
-	}
+	taint := untolerated(w.view.candidates[candidate].device.Taints, a.tolerations, w.view.cluster.rules.unknownTaints)
 	if taint == nil {
 		return true, nil
 	}

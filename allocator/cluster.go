@@ -205,6 +205,15 @@ type Result struct {
 //
 // The error is an *AbortError when the scheduler would abort the pod, and otherwise that of the context.
 func (c *Cluster) Allocate(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim, observer Observer) (*Result, error) {
+	w, err := c.newSearch(ctx, node, claims, observer)
+	if err != nil {
+		return nil, err
+	}
+	return w.run()
+}
+
+// newSearch prepares a walk. The error is an *AbortError or that of the context.
+func (c *Cluster) newSearch(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim, observer Observer) (*walk, error) {
 	view, err := c.viewOf(node, claims)
 	if err != nil {
 		return nil, err
@@ -213,8 +222,7 @@ func (c *Cluster) Allocate(ctx context.Context, node *corev1.Node, claims []*res
 	if err != nil {
 		return nil, err
 	}
-	w := newWalk(ctx, view, problem, observer)
-	return w.run()
+	return newWalk(ctx, view, problem, observer), nil
 }
 
 // Candidates returns the devices that a node may take, in search order. Nodes of one Kind have like

@@ -31,54 +31,36 @@ func (c *claimProblem) configs(perRequest bool) []resourcev1.DeviceAllocationCon
 		}
 		ofClass[a.class.Name] = [2]int{first, len(out)}
 	}
-	if perRequest {
-		return append(out, c.configsPerRequest()...)
-	}
 	for i := range c.claim.Spec.Devices.Config {
 		config := &c.claim.Spec.Devices.Config[i]
-		if len(config.Requests) == 0 || c.anyNamedBy(config.Requests) {
+		times := 1
+		if len(config.Requests) > 0 {
+			times = c.namedBy(config.Requests)
+		}
+		if !perRequest {
+			times = min(times, 1)
+		}
+		for range times {
 			out = append(out, resourcev1.DeviceAllocationConfiguration{
 				Source: resourcev1.AllocationConfigSourceClaim, Requests: config.Requests, DeviceConfiguration: config.DeviceConfiguration,
 			})
 		}
 	}
 	for i := range out {
-		if len(out[i].Requests) > 0 && c.allNamedBy(out[i].Requests) {
+		if !perRequest && len(out[i].Requests) > 0 && c.namedBy(out[i].Requests) == len(c.requests) {
 			out[i].Requests = nil
 		}
 	}
 	return out
 }
 
-// configsPerRequest collects the configuration of the claim where rules.configPerRequest.
-func (c *claimProblem) configsPerRequest() []resourcev1.DeviceAllocationConfiguration {
-	var out []resourcev1.DeviceAllocationConfiguration
-	for i := range c.claim.Spec.Devices.Config {
-		config := &c.claim.Spec.Devices.Config[i]
-		entry := resourcev1.DeviceAllocationConfiguration{
-			Source: resourcev1.AllocationConfigSourceClaim, Requests: config.Requests, DeviceConfiguration: config.DeviceConfiguration,
-		}
-		if len(config.Requests) == 0 {
-			out = append(out, entry)
-			continue
-		}
-		for _, request := range c.requests {
-			if request.namedBy(config.Requests) {
-				out = append(out, entry)
-			}
+// namedBy counts the requests that some names are those of, or of the subrequests that were chosen.
+func (c *claimProblem) namedBy(names []string) int {
+	n := 0
+	for _, r := range c.requests {
+		if slices.Contains(names, r.name) || r.prioritized && slices.Contains(names, r.chosen().name) {
+			n++
 		}
 	}
-	return out
-}
-
-func (r *requestProblem) namedBy(names []string) bool {
-	return slices.Contains(names, r.name) || r.prioritized && slices.Contains(names, r.chosen().name)
-}
-
-func (c *claimProblem) anyNamedBy(names []string) bool {
-	return slices.ContainsFunc(c.requests, func(r *requestProblem) bool { return r.namedBy(names) })
-}
-
-func (c *claimProblem) allNamedBy(names []string) bool {
-	return !slices.ContainsFunc(c.requests, func(r *requestProblem) bool { return !r.namedBy(names) })
+	return n
 }

@@ -65,21 +65,17 @@ func (r *rejections) Reject(rejection Rejection) { *r = append(*r, rejection) }
 // Allocate where the scheduler aborts before it looks at single devices. A selector that fails is a
 // failure of the device here, not an error.
 func (c *Cluster) Examine(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (*Examination, error) {
-	view, err := c.viewOf(node, claims)
-	if err != nil {
-		return nil, err
-	}
-	problem, err := view.prepare(ctx, claims, nil)
+	w, err := c.newSearch(ctx, node, claims, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := &Examination{Node: inspect.NodeName(node.Name)}
-	for _, p := range view.pools {
+	for _, p := range w.view.pools {
 		out.Pools = append(out.Pools, p.NodePool)
 	}
 	var seen rejections
-	w := newWalk(ctx, view, problem, &seen)
-	for _, claim := range problem.claims {
+	w.observer = &seen
+	for _, claim := range w.problem.claims {
 		for _, request := range claim.requests {
 			for _, a := range request.alternatives {
 				examined, err := w.examine(a, &seen)

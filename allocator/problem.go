@@ -77,12 +77,17 @@ type spec struct {
 	derived     []resourcev1.DeviceDerivedAttribute
 }
 
-func exactSpec(r *resourcev1.ExactDeviceRequest) spec {
-	return spec{r.DeviceClassName, r.AllocationMode, r.Count, r.AdminAccess, r.Selectors, r.Tolerations, r.Capacity, r.DerivedAttributes}
-}
-
-func subSpec(r *resourcev1.DeviceSubRequest) spec {
-	return spec{r.DeviceClassName, r.AllocationMode, r.Count, nil, r.Selectors, r.Tolerations, r.Capacity, r.DerivedAttributes}
+// specsOf are those of a request: its own, or one for each of its subrequests.
+func specsOf(request *resourcev1.DeviceRequest) []spec {
+	if r := request.Exactly; r != nil && len(request.FirstAvailable) == 0 {
+		return []spec{{r.DeviceClassName, r.AllocationMode, r.Count, r.AdminAccess, r.Selectors, r.Tolerations, r.Capacity, r.DerivedAttributes}}
+	}
+	out := make([]spec, len(request.FirstAvailable))
+	for i := range request.FirstAvailable {
+		r := &request.FirstAvailable[i]
+		out[i] = spec{r.DeviceClassName, r.AllocationMode, r.Count, nil, r.Selectors, r.Tolerations, r.Capacity, r.DerivedAttributes}
+	}
+	return out
 }
 
 // prepare checks the claims the way the scheduler does before it searches, in the same order, because
@@ -147,21 +152,16 @@ func (r *requestProblem) leastDevices() int {
 func (v *view) prepareRequest(ctx context.Context, cp *claimProblem, index int, observer Observer) (*requestProblem, error) {
 	request := &cp.claim.Spec.Devices.Requests[index]
 	rp := &requestProblem{index: index, name: request.Name, prioritized: len(request.FirstAvailable) > 0}
-	var specs []spec
-	var names []string
-	for i := range request.FirstAvailable {
-		specs = append(specs, subSpec(&request.FirstAvailable[i]))
-		names = append(names, request.Name+"/"+request.FirstAvailable[i].Name)
-	}
-	if !rp.prioritized {
-		if request.Exactly == nil {
-			a := &alternative{claim: cp, request: rp, name: request.Name}
-			return nil, a.abort(Malformed, "neither exactly nor firstAvailable is set")
-		}
-		specs, names = []spec{exactSpec(request.Exactly)}, []string{request.Name}
+	specs := specsOf(request)
+	if len(specs) == 0 {
+		a := &alternative{claim: cp, request: rp, name: request.Name}
+		return nil, a.abort(Malformed, "neither exactly nor firstAvailable is set")
 	}
 	for i := range specs {
-		a := &alternative{claim: cp, request: rp, sub: i, name: names[i]}
+		a := &alternative{claim: cp, request: rp, sub: i, name: request.Name}
+		if rp.prioritized {
+			a.name += "/" + request.FirstAvailable[i].Name
+		}
 		if cp.twin != nil {
 			a.like = cp.twin.requests[index].alternatives[i]
 		}

@@ -243,12 +243,6 @@ type visit struct {
 	kept []int // kinds of the devices picked on this visit, sorted
 }
 
-// kinds is a small set of kinds.
-type kinds []int
-
-func (k *kinds) add(kind int)     { *k = append(*k, kind) }
-func (k kinds) has(kind int) bool { return slices.Contains(k, kind) }
-
 // kindOf numbers what a candidate is at this point of the search: those of one kind are interchangeable. One
 // that nothing was taken of is like all of its class, others are only like those that were touched in the
 // same way. During a visit it is asked of candidates that the visit has not picked.

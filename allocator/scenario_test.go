@@ -48,7 +48,7 @@ func TestScenarios(t *testing.T) {
 }
 
 func askBoth(t *testing.T, s *scenario.Scenario, q *scenario.Question) {
-	ours, err := s.Ask(t.Context(), q)
+	ours, err := ask(t.Context(), s, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +59,11 @@ func askBoth(t *testing.T, s *scenario.Scenario, q *scenario.Question) {
 			t.Errorf("%s: %s", who, d)
 		}
 	}
-	complain("ours", q.Check(ours))
-	complain("scheduler", q.Check(theirs))
+	complain("ours", check(q, ours))
+	complain("scheduler", check(q, theirs))
 	if q.Want.Outcome == scenario.Abort {
-		complain("ours", scenario.CheckSays(ours.Err, q.Want.Says))
-		complain("scheduler", scenario.CheckSays(theirs.Err, q.Want.SchedulerSays))
+		complain("ours", checkSays(ours.Err, q.Want.Says))
+		complain("scheduler", checkSays(theirs.Err, q.Want.SchedulerSays))
 		if ours.Code() != q.Want.Code {
 			t.Errorf("ours: code %q, want %q (error: %v)", ours.Code(), q.Want.Code, ours.Err)
 		}
@@ -71,7 +71,7 @@ func askBoth(t *testing.T, s *scenario.Scenario, q *scenario.Question) {
 			t.Errorf("want has no line scheduler says: it might abort for another reason (error: %v)", theirs.Err)
 		}
 	}
-	complain("ours", q.CheckRejections(ours))
+	complain("ours", checkRejections(q, ours))
 	if ours.Outcome == scenario.Allocated && theirs.Outcome == scenario.Allocated {
 		equal := cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 		if diff := cmp.Diff(withoutShareIDs(theirs.Allocations), ours.Allocations, equal); diff != "" {
@@ -96,7 +96,7 @@ func withoutShareIDs(in []resourcev1.AllocationResult) []resourcev1.AllocationRe
 }
 
 // askScheduler puts a question to the scheduler's allocator, a fresh instance as for a new pod.
-func askScheduler(ctx context.Context, t *testing.T, s *scenario.Scenario, q *scenario.Question) *scenario.Answer {
+func askScheduler(ctx context.Context, t *testing.T, s *scenario.Scenario, q *scenario.Question) *answer {
 	t.Helper()
 	structured.EnableAllocators() // all of them, whatever a test before wanted: the features choose the variant
 	features := schedulerFeatures(s.Snapshot.Features())
@@ -114,13 +114,13 @@ func askScheduler(ctx context.Context, t *testing.T, s *scenario.Scenario, q *sc
 		if !strings.Contains(err.Error(), "invalid resource pools were encountered") {
 			t.Fatalf("scheduler: unexpected reason for one node: %v", err)
 		}
-		return &scenario.Answer{Outcome: scenario.InvalidPools, Err: err}
+		return &answer{Outcome: scenario.InvalidPools, Err: err}
 	case err != nil:
-		return &scenario.Answer{Outcome: scenario.Abort, Err: err}
+		return &answer{Outcome: scenario.Abort, Err: err}
 	case results == nil:
-		return &scenario.Answer{Outcome: scenario.Unsatisfiable}
+		return &answer{Outcome: scenario.Unsatisfiable}
 	}
-	return &scenario.Answer{Outcome: scenario.Allocated, Allocations: results}
+	return &answer{Outcome: scenario.Allocated, Allocations: results}
 }
 
 // schedulerFeatures maps gates as the scheduler's plugin does. It is written down apart from

@@ -36,12 +36,8 @@ func newNodeSigner(c *Cluster, claims []*resourcev1.ResourceClaim) *nodeSigner {
 	signer := &nodeSigner{cluster: c}
 	for _, claim := range claims {
 		for i := range claim.Spec.Devices.Requests {
-			request := &claim.Spec.Devices.Requests[i]
-			if request.Exactly != nil {
-				signer.addSpec(exactSpec(request.Exactly))
-			}
-			for j := range request.FirstAvailable {
-				signer.addSpec(subSpec(&request.FirstAvailable[j]))
+			for _, s := range specsOf(&claim.Spec.Devices.Requests[i]) {
+				signer.addSpec(s)
 			}
 		}
 		for i := range claim.Spec.Devices.Constraints {

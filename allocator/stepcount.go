@@ -45,7 +45,7 @@ const tallyLimit = 200_000
 // solution, has proved that there is none, or aborts. Faults found before the search take no steps. The error
 // is that of the context.
 func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (StepCount, error) {
-	w, err := c.newSearch(ctx, node, claims)
+	w, err := c.newSearch(ctx, node, claims, nil)
 	if err != nil {
 		return StepCount{}, IgnoreAbort(err)
 	}
@@ -90,7 +90,7 @@ func ignoreLimit(err error) error {
 // tally counts the steps of a search whose end is known.
 func (c *Cluster) tally(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim, ended *walk, end ending) (StepCount, error) {
 	unknown := StepCount{Steps: min(c.plainSteps, c.stepLimit), AtLeast: true}
-	w, err := c.newSearch(ctx, node, claims) // the other may hold the devices of a solution
+	w, err := c.newSearch(ctx, node, claims, nil) // the other may hold the devices of a solution
 	if err != nil {
 		return unknown, IgnoreAbort(err)
 	}
@@ -107,19 +107,6 @@ func (c *Cluster) tally(ctx context.Context, node *corev1.Node, claims []*resour
 		t.total = t.boundary(position{})
 	}
 	return StepCount{Steps: t.total, AtLeast: t.partial || t.total == math.MaxInt64}, ctx.Err()
-}
-
-// newSearch prepares a walk. The error is an *AbortError or that of the context.
-func (c *Cluster) newSearch(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (*walk, error) {
-	view, err := c.viewOf(node, claims)
-	if err != nil {
-		return nil, err
-	}
-	problem, err := view.prepare(ctx, claims, nil)
-	if err != nil {
-		return nil, err
-	}
-	return newWalk(ctx, view, problem, nil), nil
 }
 
 // halt is where a search met an error: with the devices picked until then, it looked at a candidate for an

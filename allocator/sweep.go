@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -129,44 +131,26 @@ func (c *Cluster) indicesOf(nodes []*corev1.Node) []int {
 // Parallel calls f for 0 to n-1 on all cores and returns the error of the lowest index. It returns when
 // all calls have ended; after an error no new ones begin.
 func Parallel(n int, f func(int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		for i := range n {
-			if err := f(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	errs := make([]error, n)
-	var mu sync.Mutex
-	next, failed := 0, false
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed || next >= n {
-			return -1
-		}
-		next++
-		return next - 1
-	}
+	var next atomic.Int64
+	var failed atomic.Bool
 	var wg sync.WaitGroup
-	for range workers {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
-			for i := take(); i >= 0; i = take() {
+			for !failed.Load() { // whoever takes a number calls f with it, so the lowest that fails is known
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
 				if errs[i] = f(i); errs[i] != nil {
-					mu.Lock()
-					failed = true
-					mu.Unlock()
+					failed.Store(true)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if at := slices.IndexFunc(errs, func(err error) bool { return err != nil }); at >= 0 {
+		return errs[at]
 	}
 	return nil
 }

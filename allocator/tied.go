@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -20,14 +21,8 @@ func (c *Cluster) Tied(ctx context.Context, claims []*resourcev1.ResourceClaim) 
 	}
 	for _, claim := range claims {
 		for i := range claim.Spec.Devices.Requests {
-			request := &claim.Spec.Devices.Requests[i]
-			if request.Exactly != nil && c.mayTake(ctx, exactSpec(request.Exactly), shared) {
+			if slices.ContainsFunc(specsOf(&claim.Spec.Devices.Requests[i]), func(s spec) bool { return c.mayTake(ctx, s, shared) }) {
 				return false
-			}
-			for j := range request.FirstAvailable {
-				if c.mayTake(ctx, subSpec(&request.FirstAvailable[j]), shared) {
-					return false
-				}
 			}
 		}
 	}

@@ -5,23 +5,16 @@ import resourcev1 "k8s.io/api/resource/v1"
 // Untolerated returns the first taint that keeps the device from being allocated, or nil. Only the
 // effects NoSchedule and NoExecute do; any other has no consequence for allocation.
 func Untolerated(taints []resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) *resourcev1.DeviceTaint {
-	for i := range taints {
-		taint := &taints[i]
-		if taint.Effect != resourcev1.DeviceTaintEffectNoSchedule && taint.Effect != resourcev1.DeviceTaintEffectNoExecute {
-			continue
-		}
-		if !Tolerated(taint, tolerations) {
-			return taint
-		}
-	}
-	return nil
+	return untolerated(taints, tolerations, false)
 }
 
-// untoleratedOfAny is Untolerated where rules.unknownTaints.
-func untoleratedOfAny(taints []resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) *resourcev1.DeviceTaint {
+// untolerated is Untolerated, or, where rules.unknownTaints, the same for taints of any effect.
+func untolerated(taints []resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration, every bool) *resourcev1.DeviceTaint {
 	for i := range taints {
-		if !Tolerated(&taints[i], tolerations) {
-			return &taints[i]
+		taint := &taints[i]
+		keepsOff := every || taint.Effect == resourcev1.DeviceTaintEffectNoSchedule || taint.Effect == resourcev1.DeviceTaintEffectNoExecute
+		if keepsOff && !Tolerated(taint, tolerations) {
+			return taint
 		}
 	}
 	return nil

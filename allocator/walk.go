@@ -237,9 +237,9 @@ func (w *walk) placeExact(p position, a *alternative, start int) (ending, error)
 	if w.pruner == nil && w.view.cluster.rules.everyOrder {
 		start = 0
 	}
-	var failed kinds
+	var failed []int // kinds
 	for candidate := start; candidate < len(w.view.candidates); candidate++ {
-		if p.visit != nil && len(failed) > 0 && failed.has(w.kindOf(candidate)) {
+		if p.visit != nil && len(failed) > 0 && slices.Contains(failed, w.kindOf(candidate)) {
 			continue
 		}
 		end, tried, err := w.try(next, a, candidate)
@@ -247,7 +247,7 @@ func (w *walk) placeExact(p position, a *alternative, start int) (ending, error)
 			return end, err
 		}
 		if tried && p.visit != nil {
-			failed.add(w.kindOf(candidate))
+			failed = append(failed, w.kindOf(candidate))
 		}
 	}
 	if w.view.cluster.rules.invalidPoolsAbort && w.view.invalidPools() {

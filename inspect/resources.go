@@ -77,8 +77,7 @@ func (k Kind) New() metav1.Object { return k.list.empty() }
 // group or version, kinds.go where there are older ones) and from files (kind.go in inspect/manifest, and its
 // defaults where the API server has some); for anonymized archives its own name (ownNames in anonymize.go of
 // inspect/archive, and rename.go) and a rule in fields.go for every field that names another object, since
-// all other text is replaced anyway; a line in docs/rbac/read.yaml. internal/poison has a list of kinds too.
-// Tests find most of what was forgotten.
+// all other text is replaced anyway; a line in docs/rbac/read.yaml. Tests find most of what was forgotten.
 var kinds = []Kind{
 	{Claims, "ResourceClaim", resourcev1.GroupName, "v1", true, in(func(o *Objects) *[]*resourcev1.ResourceClaim { return &o.Claims })},
 	{Templates, "ResourceClaimTemplate", resourcev1.GroupName, "v1", true, in(func(o *Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates })},

@@ -111,13 +111,18 @@ func (n *navigation) goTo(msg screen.Go) tea.Cmd {
 		n.current = at
 		n.openView()
 	})
-	if msg.Ref.Kind == screen.None {
-		return cmd
-	}
-	if n.state().Filter != "" { // it might hide the object
+	if msg.Ref.Kind != screen.None && n.state().Filter != "" { // it might hide the object
 		cmd = tea.Batch(cmd, n.update(n.top(), screen.Filter{}))
 	}
-	return tea.Batch(cmd, n.update(n.top(), screen.Selected{Ref: msg.Ref}))
+	return tea.Batch(cmd, n.pointAt(msg.Ref))
+}
+
+// pointAt points at an object, if it is one, on the screen that is visible.
+func (n *navigation) pointAt(ref screen.Ref) tea.Cmd {
+	if ref.Kind == screen.None {
+		return nil
+	}
+	return n.update(n.top(), screen.Selected{Ref: ref})
 }
 
 // goBack returns to the place that was left last.
@@ -132,10 +137,7 @@ func (n *navigation) goBack() tea.Cmd {
 		n.current, n.pages = last.view, last.pages
 		n.openView()
 	})
-	if last.ref.Kind == screen.None {
-		return cmd
-	}
-	return tea.Batch(cmd, n.update(n.top(), screen.Selected{Ref: last.ref}))
+	return tea.Batch(cmd, n.pointAt(last.ref))
 }
 
 // switchTo shows a view as its number, or a click on its title, does: a new beginning, from which nothing

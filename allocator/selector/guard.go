@@ -188,18 +188,13 @@ func harmlessCall(c ast.CallExpr) bool {
 	}
 	switch c.FunctionName() {
 	case "quantity", "isQuantity":
-		text, ok := literalString(c.Args())
+		if len(c.Args()) != 1 {
+			return false
+		}
+		text, ok := ConstantString(c.Args()[0])
 		return ok && quantity.Bounded(text)
 	}
 	return linear[c.FunctionName()]
-}
-
-func literalString(args []ast.Expr) (string, bool) {
-	if len(args) != 1 || args[0].Kind() != ast.LiteralKind {
-		return "", false
-	}
-	text, ok := args[0].AsLiteral().Value().(string)
-	return text, ok
 }
 
 // linear are functions that take no longer, and give nothing larger, than their arguments. A function that is

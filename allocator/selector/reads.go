@@ -8,7 +8,6 @@ import (
 
 	"github.com/blang/semver/v4"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -76,14 +75,9 @@ func (r *Reads) collect(e ast.Expr) {
 	if r.Everything {
 		return
 	}
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.In {
-		args := e.AsCall().Args()
-		if key, ok := ConstantString(args[0]); ok {
-			if path := Path(args[1]); len(path) == 2 {
-				r.add(append(slices.Clip(path), key))
-				return
-			}
-		}
+	if f, ok := KeyTest(e); ok {
+		r.add([]string{f.Kind, f.Domain, f.Name})
+		return
 	}
 	if path := Path(e); path != nil {
 		r.add(path)

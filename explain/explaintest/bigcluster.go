@@ -89,21 +89,3 @@ func BigQuestions() map[string]*resourcev1.ResourceClaim {
 		"constraint": claim(3, "", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(Driver + "/numa"))}),
 	}
 }
-
-// SimilarQuestion is a claim that asks for something else than the one of BigQuestions with the same name,
-// but reads the same fields of devices. A cluster that was asked about one can use for the other what it
-// knows of the devices.
-func SimilarQuestion(name string) *resourcev1.ResourceClaim {
-	c := BigQuestions()[name]
-	c.Name = "another"
-	request := c.Spec.Devices.Requests[0].Exactly
-	switch name {
-	case "selector":
-		request.Selectors = CELSelectors(`device.attributes["gpu.example.com"].model == "L40S" && device.capacity["gpu.example.com"].memory.compareTo(quantity("64Gi")) >= 0`)
-	case "occupancy":
-		request.Count = 6
-	case "constraint":
-		request.Count = 4
-	}
-	return c
-}

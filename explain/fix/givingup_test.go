@@ -96,7 +96,7 @@ func TestFixesWhereTheSchedulerGivesUp(t *testing.T) {
 					continue
 				}
 				changed := patched(t, claim, f.Patch)
-				if a := explaintest.AskUpstream(t, o, features, []*resourcev1.ResourceClaim{changed}, f.Node); a != explaintest.UpstreamFits {
+				if a := askUpstream(t, o, features, []*resourcev1.ResourceClaim{changed}, f.Node); a != upstreamFits {
 					t.Errorf("%s: the scheduler's allocator %s", f.Message, a)
 				}
 			}
@@ -125,7 +125,7 @@ func TestFixThatMakesAnotherNodeFail(t *testing.T) {
 		}
 		changed := []*resourcev1.ResourceClaim{patched(t, claim, f.Patch)}
 		for _, node := range o.Nodes {
-			if explaintest.AskUpstream(t, o, features, changed, inspect.NodeName(node.Name)) == explaintest.UpstreamAborts {
+			if askUpstream(t, o, features, changed, inspect.NodeName(node.Name)) == upstreamAborts {
 				t.Errorf("%s: the scheduler gives up because of node %s", f.Message, node.Name)
 			}
 		}

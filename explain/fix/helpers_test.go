@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -67,11 +66,11 @@ func podWith(claims ...string) *corev1.Pod {
 // fitsOn reports whether the scheduler's own allocator finds devices for a claim on a node.
 func fitsOn(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, node string) bool {
 	t.Helper()
-	a := explaintest.AskUpstream(t, o, inspect.DefaultFeatures(inspect.NewestMinor), []*resourcev1.ResourceClaim{claim}, inspect.NodeName(node))
-	if a == explaintest.UpstreamUnknown {
+	a := askUpstream(t, o, inspect.DefaultFeatures(inspect.NewestMinor), []*resourcev1.ResourceClaim{claim}, inspect.NodeName(node))
+	if a == upstreamUnknown {
 		t.Fatal("undecided")
 	}
-	return a == explaintest.UpstreamFits
+	return a == upstreamFits
 }
 
 // patched applies RFC 6902 operations to an object with an implementation that is not of this module.

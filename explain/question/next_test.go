@@ -63,7 +63,7 @@ func TestNextCluster(t *testing.T) {
 	config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
 	questions := explaintest.BigQuestions()
 	for name := range explaintest.BigQuestions() {
-		questions[name+", other values"] = explaintest.SimilarQuestion(name)
+		questions[name+", other values"] = similarQuestion(name)
 	}
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 2))

@@ -29,17 +29,17 @@ func BenchmarkExplainPod(b *testing.B) {
 
 func benchmarkExplainPod(b *testing.B, name string, kept bool) {
 	b.Helper()
-	o := explaintest.BusyCluster(5000)
+	o := busyCluster(5000)
 	pods := func(similar bool) func(*scheduler.Cluster) {
-		pod := explaintest.BusyPods(similar)[name]
+		pod := busyPods(similar)[name]
 		return func(c *scheduler.Cluster) {
 			refused(b)(question.PodObject(context.Background(), c, pod, question.Options{}))
 		}
 	}
 	claims := func(similar bool) func(*scheduler.Cluster) {
-		ref := explaintest.BusyClaim(name, similar)
+		ref := busyClaim(name, similar)
 		if explaintest.BigQuestions()[name] == nil {
-			ref = explaintest.BusyClaim("occupancy", similar)
+			ref = busyClaim("occupancy", similar)
 		}
 		return func(c *scheduler.Cluster) {
 			refused(b)(question.Claim(context.Background(), c, ref, question.Options{}))

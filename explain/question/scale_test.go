@@ -132,7 +132,7 @@ func benchmarkExplain(b *testing.B, name string, nodes int, kept bool) {
 		if kept {
 			cluster := build()
 			explained(cluster, claim)
-			claim := explaintest.SimilarQuestion(name)
+			claim := similarQuestion(name)
 			ask = func() { explained(cluster, claim) }
 		}
 		t, bytes := measure(ask)

@@ -11,10 +11,10 @@ const betaVersion = "v1beta1"
 
 // beta returns an object as it is served at v1beta1: what a request asks exactly stands in the request
 // itself, and what a device has in "basic".
-func beta(k kind, content map[string]any) map[string]any {
+func beta(resource inspect.Resource, content map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(content)
 	spec, _ := out["spec"].(map[string]any)
-	switch k.Resource {
+	switch resource {
 	case inspect.Claims:
 		flattenRequests(spec)
 	case inspect.Templates:

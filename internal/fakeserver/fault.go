@@ -89,7 +89,7 @@ func (e *Exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 // Kind returns the kind and the apiVersion of the objects that a request is about.
 func (e *Exchange) Kind() (name, apiVersion string) {
 	t, _ := e.Server.target(strings.Split(strings.Trim(e.Request.URL.Path, "/"), "/"))
-	return t.Name, t.apiVersion(t.version)
+	return t.Name, t.apiVersion()
 }
 
 // Honest answers as an honest server does.

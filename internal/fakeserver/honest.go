@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -33,7 +34,7 @@ kubernetes_feature_enabled{name="DynamicResourceAllocation",stage=""} 1
 
 // target is what the path of a request names.
 type target struct {
-	kind
+	inspect.Kind
 	version     string
 	key         Key
 	subresource string
@@ -41,6 +42,11 @@ type target struct {
 
 // collection: all objects are meant, or those of a namespace.
 func (t target) collection() bool { return t.key.Name == "" }
+
+// apiVersion is that of the objects as they are served.
+func (t target) apiVersion() string {
+	return schema.GroupVersion{Group: t.Group, Version: t.version}.String()
+}
 
 // serve answers as an honest server does.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -99,11 +105,11 @@ func (s *Server) target(parts []string) (target, bool) {
 	if len(parts) > 2 && parts[0] == "namespaces" {
 		t.key.Namespace, parts = parts[1], parts[2:]
 	}
-	k, ok := kindOf(group, inspect.Resource(parts[0]))
+	k, ok := kindThat(func(k inspect.Kind) bool { return k.Group == group && string(k.Resource) == parts[0] })
 	s.mu.Lock()
 	served := slices.Contains(s.versions[group], t.version)
 	s.mu.Unlock()
-	t.kind = k
+	t.Kind = k
 	if len(parts) > 1 {
 		t.key.Name = parts[1]
 	}

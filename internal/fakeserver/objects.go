@@ -50,7 +50,7 @@ func (s *Server) Apply(document string) {
 	content := map[string]any{}
 	must(yaml.Unmarshal([]byte(document), &content))
 	o := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(integers(content).(map[string]any))}
-	k, ok := kindNamed(o.GetKind())
+	k, ok := kindThat(func(k inspect.Kind) bool { return k.Name == o.GetKind() })
 	if !ok {
 		panic(fmt.Sprintf("the fake API server has no kind %q", o.GetKind()))
 	}

@@ -74,7 +74,7 @@ func selected(o object, selector string) bool {
 
 // listOf is a list of the kind of the target.
 func (t target) listOf(about map[string]any, items any) map[string]any {
-	return map[string]any{"kind": t.Name + "List", "apiVersion": t.apiVersion(t.version), "metadata": about, "items": items}
+	return map[string]any{"kind": t.Name + "List", "apiVersion": t.apiVersion(), "metadata": about, "items": items}
 }
 
 // at returns an object as it is served at the version of the target. The top level is a copy.
@@ -84,9 +84,9 @@ func (t target) at(o object) map[string]any {
 		out[key] = value
 	}
 	if t.Group == DRA && t.version == betaVersion {
-		out = beta(t.kind, out)
+		out = beta(t.Resource, out)
 	}
-	out["kind"], out["apiVersion"] = t.Name, t.apiVersion(t.version)
+	out["kind"], out["apiVersion"] = t.Name, t.apiVersion()
 	return out
 }
 
@@ -122,7 +122,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, t target) {
 		s.mu.Unlock()
 		for _, e := range news {
 			since = e.version
-			if !stream.send(e.kind, t.at(e.object)) {
+			if !stream.Send(e.kind, t.at(e.object)) {
 				return
 			}
 		}
@@ -152,9 +152,9 @@ func (s *Server) sendInitial(stream *stream, t target) int64 {
 	objects, version := s.sorted(t.Resource, t.key.Namespace), s.version
 	s.mu.Unlock()
 	for _, o := range objects {
-		stream.send("ADDED", t.at(o))
+		stream.Send("ADDED", t.at(o))
 	}
-	stream.send("BOOKMARK", t.bookmark(version, true))
+	stream.Send("BOOKMARK", t.bookmark(version, true))
 	return version
 }
 
@@ -164,7 +164,7 @@ func (t target) bookmark(version int64, initialEnd bool) map[string]any {
 	if initialEnd {
 		about["annotations"] = map[string]any{metav1.InitialEventsAnnotationKey: "true"}
 	}
-	return map[string]any{"kind": t.Name, "apiVersion": t.apiVersion(t.version), "metadata": about}
+	return map[string]any{"kind": t.Name, "apiVersion": t.apiVersion(), "metadata": about}
 }
 
 // stream is the body of a watch.
@@ -181,14 +181,15 @@ func newStream(w http.ResponseWriter) *stream {
 	return s
 }
 
-// send sends an event and reports whether that worked.
-func (s *stream) send(kind string, object any) bool {
+// Send sends an event and reports whether that worked.
+func (s *stream) Send(kind string, object any) bool {
 	data, err := json.Marshal(map[string]any{"type": kind, "object": object})
 	must(err)
-	return s.raw(append(data, '\n'))
+	return s.Raw(string(data) + "\n")
 }
 
-func (s *stream) raw(data []byte) bool {
-	_, err := s.w.Write(data)
+// Raw sends bytes.
+func (s *stream) Raw(text string) bool {
+	_, err := s.w.Write([]byte(text))
 	return err == nil && s.flusher.Flush() == nil
 }

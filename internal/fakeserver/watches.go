@@ -3,9 +3,6 @@ package fakeserver
 import (
 	"strconv"
 	"strings"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Watching begins a watch honestly, with all objects where they are asked for, and then goes on as told. When
@@ -17,7 +14,7 @@ func Watching(goOn func(*Watch)) Answer {
 			e.Honest()
 			return
 		}
-		w := &Watch{exchange: e, target: t, stream: newStream(e)}
+		w := &Watch{Exchange: e, target: t, stream: newStream(e)}
 		if e.Request.URL.Query().Get("sendInitialEvents") == "true" {
 			e.Server.sendInitial(w.stream, t)
 		}
@@ -27,23 +24,14 @@ func Watching(goOn func(*Watch)) Answer {
 
 // Watch is one under way.
 type Watch struct {
-	exchange *Exchange
-	target   target
-	stream   *stream
+	*Exchange
+	*stream
+	target target
 }
-
-// Send sends an event and reports whether the client is still there.
-func (w *Watch) Send(kind string, object any) bool { return w.stream.send(kind, object) }
-
-// Raw sends bytes.
-func (w *Watch) Raw(text string) bool { return w.stream.raw([]byte(text)) }
-
-// Wait waits and reports whether the client is still there.
-func (w *Watch) Wait(d time.Duration) bool { return w.exchange.Wait(d) }
 
 // First returns the first object of the resource with another resource version, or nil when there is none.
 func (w *Watch) First(version int64) map[string]any {
-	s := w.exchange.Server
+	s := w.Server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	objects := s.sorted(w.target.Resource, "")
@@ -57,11 +45,3 @@ func (w *Watch) First(version int64) map[string]any {
 
 // Bookmark is an object that tells only a version.
 func (w *Watch) Bookmark(version int64) map[string]any { return w.target.bookmark(version, false) }
-
-// Expired is the event of a watch whose version the server has forgotten.
-func Expired(message string) (kind string, object any) {
-	return "ERROR", metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
-		Reason: metav1.StatusReasonExpired, Code: 410, Message: message,
-	}
-}

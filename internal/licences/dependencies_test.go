@@ -1,4 +1,4 @@
-package main
+package licences
 
 import (
 	"os"
@@ -47,7 +47,7 @@ func TestDependenciesAreTold(t *testing.T) {
 	if !slices.Equal(all, want) {
 		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(all, "\n"), strings.Join(want, "\n"))
 	}
-	licences, err := os.ReadFile(filepath.Join(root, FileName))
+	licences, err := os.ReadFile(filepath.Join(root, fileName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,6 @@ import (
 // direction of writing, hides characters, and begins a line of its own.
 const Text = "p\x1b[2J\x1b]0;pwn\x07\x1b]52;c;cHdu\x07\u009b2J\u202e\u200b\u2066\x7f\r\nFAKE: x"
 
-// Numbers are quantities that take hours to parse.
-func Numbers() []string {
-	return []string{"1e-2000000000", "1e999999999", strings.Repeat("9", 1<<20)}
-}
-
 // Leaf is a text within an object.
 type Leaf struct {
 	// Path is that of the field, as spec.requests[].name; keys of maps end in {key}.
@@ -123,60 +118,6 @@ func join(path string, f reflect.StructField) string {
 		return name
 	}
 	return path + "." + name
-}
-
-// Marker is the quantity that Fill puts everywhere.
-const Marker = "424242"
-
-// Fill sets every field of an object that a pointer points to: texts to a letter, numbers to one, quantities
-// to Marker, lists and maps to a single element.
-func Fill(object any) { fill(reflect.ValueOf(object).Elem()) }
-
-func fill(v reflect.Value) {
-	switch v.Type() {
-	case typeMeta:
-		return
-	case quantityType:
-		v.Set(reflect.ValueOf(resource.MustParse(Marker)))
-		return
-	case timeType:
-		v.Set(reflect.ValueOf(metav1.Unix(1_700_000_000, 0)))
-		return
-	case microType:
-		v.Set(reflect.ValueOf(metav1.NewMicroTime(metav1.Unix(1_700_000_000, 0).Time)))
-		return
-	case intOrString:
-		v.Set(reflect.ValueOf(intstr.FromInt32(1)))
-		return
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem())
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				fill(v.Field(i))
-			}
-		}
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0))
-	case reflect.Map:
-		key, element := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key)
-		fill(element)
-		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(key, element)
-	case reflect.String:
-		v.SetString("x")
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		v.SetInt(1)
-	case reflect.Uint8:
-		v.SetUint('1') // of raw JSON
-	}
 }
 
 // Check returns what is wrong with the output of a command: a character that a terminal obeys or hides, or a

@@ -3,7 +3,7 @@
 // asserts from the same files, so a scenario says what is true of the cluster and nothing of how any
 // layer shows it.
 //
-// [Load] reads a file into a [Scenario]. [Scenario.Ask] puts one of its questions to our allocator and
-// [Question.Check] compares any [Answer], ours or the scheduler's, with what the file wants.
+// [Load] reads a file into a [Scenario], and [LoadPods] those of pods into a [PodScenario]. How answers are
+// compared with what the file wants is the matter of the tests that ask.
 // The format is described in testdata/scenarios/README.md.
 package scenario

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,21 +34,12 @@ func Load(path string) (*Scenario, error) {
 // Parse reads a scenario from the text of its file. The files that it includes are looked up in
 // testdata. Errors name the scenario and the line at fault.
 func Parse(name string, data []byte, testdata fs.FS) (*Scenario, error) {
-	archive := txtar.Parse(data)
-	s := &Scenario{Name: name, Comment: strings.TrimSpace(string(archive.Comment))}
-	sections := map[string][]byte{}
-	for _, f := range archive.Files {
-		if _, twice := sections[f.Name]; twice {
-			return nil, fmt.Errorf("scenario %s: section %s is there twice", name, f.Name)
-		}
-		if !slices.Contains([]string{"cluster.yaml", "features", "files", "question", "want"}, f.Name) {
-			return nil, fmt.Errorf("scenario %s: unknown section %s", name, f.Name)
-		}
-		sections[f.Name] = f.Data
+	s := &Scenario{Name: name}
+	comment, sections, err := sectionsOf(data, "cluster.yaml", "features", "files", "question", "want")
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s: %w", name, err)
 	}
-	if s.Comment == "" {
-		return nil, fmt.Errorf("scenario %s: no comment says what it is about", name)
-	}
+	s.Comment = comment
 	if err := s.readCluster(sections, testdata); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", name, err)
 	}
@@ -58,6 +50,25 @@ func Parse(name string, data []byte, testdata fs.FS) (*Scenario, error) {
 		return nil, fmt.Errorf("scenario %s: want: %w", name, err)
 	}
 	return s, nil
+}
+
+// sectionsOf returns the comment and the sections of a file, which has no others than the allowed ones.
+func sectionsOf(data []byte, allowed ...string) (comment string, sections map[string][]byte, err error) {
+	archive := txtar.Parse(data)
+	if comment = strings.TrimSpace(string(archive.Comment)); comment == "" {
+		return "", nil, errors.New("no comment says what it is about")
+	}
+	sections = map[string][]byte{}
+	for _, f := range archive.Files {
+		if _, twice := sections[f.Name]; twice {
+			return "", nil, fmt.Errorf("section %s is there twice", f.Name)
+		}
+		if !slices.Contains(allowed, f.Name) {
+			return "", nil, fmt.Errorf("unknown section %s", f.Name)
+		}
+		sections[f.Name] = f.Data
+	}
+	return comment, sections, nil
 }
 
 func (s *Scenario) readCluster(sections map[string][]byte, testdata fs.FS) error {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -67,18 +65,11 @@ func LoadPods(path string) (*PodScenario, error) {
 }
 
 func (s *PodScenario) parse(data []byte) error {
-	archive := txtar.Parse(data)
-	if s.Comment = strings.TrimSpace(string(archive.Comment)); s.Comment == "" {
-		return fmt.Errorf("no comment says what it is about")
+	comment, sections, err := sectionsOf(data, "cluster.yaml", "features", "want")
+	if err != nil {
+		return err
 	}
-	sections := map[string][]byte{}
-	for _, f := range archive.Files {
-		if !slices.Contains([]string{"cluster.yaml", "features", "want"}, f.Name) {
-			return fmt.Errorf("unknown section %s", f.Name)
-		}
-		sections[f.Name] = f.Data
-	}
-	s.Cluster = sections["cluster.yaml"]
+	s.Comment, s.Cluster = comment, sections["cluster.yaml"]
 	own, err := readOwn(s.Cluster)
 	if err != nil {
 		return err

@@ -1,8 +1,7 @@
 package scenario
 
 import (
-	"fmt"
-
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -56,23 +55,10 @@ type Want struct {
 	Code allocator.Code
 	// Says are parts of our error text, SchedulerSays of the scheduler's (Abort).
 	Says, SchedulerSays []string
-	// Rejections are checks that an Observer must have seen fail, as [Rejection] spells them. Others may have
+	// Rejections are checks that an Observer must have seen fail, spelt "request device code" or "claim:request device code". Others may have
 	// failed as well.
 	Rejections []string
 }
-
-// Rejection is a check that failed.
-type Rejection struct {
-	// Claim is the name of the claim.
-	Claim string
-	// Request is "request" or "request/subrequest".
-	Request string
-	Device  inspect.DeviceID
-	Code    allocator.Code
-}
-
-// String spells a rejection without the claim, of which the request mostly is the only one of its name.
-func (r Rejection) String() string { return fmt.Sprintf("%s %s %s", r.Request, r.Device, r.Code) }
 
 // Claim is what one claim must get, as the scenario spells it.
 type Claim struct {
@@ -86,13 +72,12 @@ type Claim struct {
 	Config []string
 }
 
-// Answer is what an allocator said to a question.
-type Answer struct {
-	Outcome Outcome
-	// Allocations has an entry for each claim of the question (Allocated).
-	Allocations []resourcev1.AllocationResult
-	// Err is the error behind Abort and, from the scheduler, InvalidPools.
-	Err error
-	// Rejections are the checks that failed, in the order of the search; only from our allocator.
-	Rejections []Rejection
+// Objects returns the node and the claims of a question, which Parse made sure exist.
+func (s *Scenario) Objects(q *Question) (*corev1.Node, []*resourcev1.ResourceClaim) {
+	node, _ := s.Snapshot.Node(q.Node)
+	claims := make([]*resourcev1.ResourceClaim, len(q.Claims))
+	for i, ref := range q.Claims {
+		claims[i], _ = s.Snapshot.Claim(ref)
+	}
+	return node, claims
 }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -124,19 +125,9 @@ func (o *Offer) count(read read) {
 	}
 }
 
-func (o *Offer) plugin() Plugin {
-	if o.Plugin == nil {
-		return Plugin{}
-	}
-	return *o.Plugin
-}
+func (o *Offer) plugin() Plugin { return ptr.Deref(o.Plugin, Plugin{}) }
 
-func (o *Offer) devices() Devices {
-	if o.Devices == nil {
-		return Devices{}
-	}
-	return *o.Devices
-}
+func (o *Offer) devices() Devices { return ptr.Deref(o.Devices, Devices{}) }
 
 // healthy reports whether claims that tolerate nothing can have a device, if nobody else has it.
 func healthy(d *inspect.DeviceStatus, taints bool) bool {

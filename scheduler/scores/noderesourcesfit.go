@@ -65,7 +65,7 @@ func (s *Scorer) unknownLoad(of filters.Plugin) []filters.Doubt {
 	if s.snapshot().ServerVersion() != "" {
 		return out
 	}
-	if s.silent.or(s.anySilent) {
+	if s.silent {
 		out = append(out, filters.Doubt{Plugin: of, Resource: inspect.Nodes, Key: "allocatable", Message: "a node does not say how much CPU and memory it has"})
 	}
 	return out
@@ -75,27 +75,8 @@ func (s *Scorer) unknownLoad(of filters.Plugin) []filters.Doubt {
 // are compared.
 func (s *Scorer) anySilent() bool {
 	silent := func(n filters.Node) bool { return !n.Lists(corev1.ResourceCPU) || !n.Lists(corev1.ResourceMemory) }
-	if s.like != nil && s.like.silent == no {
+	if s.like != nil && !s.like.silent {
 		return slices.ContainsFunc(s.changed, func(i int) bool { return silent(s.nodes[i]) })
 	}
 	return slices.ContainsFunc(s.nodes, silent)
-}
-
-// answer is a yes or no that may not have been asked for.
-type answer uint8
-
-const (
-	notAsked answer = iota
-	no
-	yes
-)
-
-// or finds out and remembers the answer if it is not known.
-func (a *answer) or(find func() bool) bool {
-	if *a == notAsked {
-		if *a = no; find() {
-			*a = yes
-		}
-	}
-	return *a == yes
 }

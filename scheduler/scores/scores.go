@@ -43,7 +43,7 @@ type Scorer struct {
 	failure string            // why the scheduler fails to compare nodes, or ""
 	other   *filters.Doubt    // why nothing is known of how nodes are compared, or nil
 	nodes   []filters.Node    // of the index
-	silent  answer            // whether a node does not say how much it has; found while the scorer is prepared
+	silent  bool              // a node does not say how much it has
 	like    *Scorer           // while the scorer is prepared
 	changed []int             // numbers of nodes that are not as they were for like
 	now     int               // the plugin that is being prepared
@@ -65,6 +65,7 @@ func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer
 		s.nodes[i] = x.At(i)
 	}
 	s.compare(like)
+	s.silent = s.anySilent()
 	for i := range plugins {
 		s.now = i
 		s.parts[i], s.doubts[i] = plugins[i].prepare(s)

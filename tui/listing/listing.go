@@ -173,12 +173,7 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		return l.refresh(w)
 	case tea.MouseWheelMsg:
 		l.moved = true
-		switch msg.Button {
-		case tea.MouseWheelUp:
-			l.table.Wheel(-3)
-		case tea.MouseWheelDown:
-			l.table.Wheel(3)
-		}
+		l.table.Wheel(widget.WheelRows(msg))
 	case tea.MouseClickMsg:
 		l.moved = true
 		before := l.table.Cursor()

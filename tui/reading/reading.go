@@ -169,12 +169,7 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 			return tea.Batch(cmd, r.follow())
 		}
 	case tea.MouseWheelMsg:
-		switch msg.Button {
-		case tea.MouseWheelUp:
-			r.page.Scroll(-3)
-		case tea.MouseWheelDown:
-			r.page.Scroll(3)
-		}
+		r.page.Scroll(widget.WheelRows(msg))
 	}
 	return cmd
 }

@@ -39,9 +39,7 @@ func (c *comparison) rule(a, b *resourcev1.DeviceTaintRule) {
 }
 
 func ruleEvent(rule *resourcev1.DeviceTaintRule, kind screen.EventKind, text string) screen.Event {
-	e := screen.Event{Kind: kind, Ref: screen.Ref{Kind: screen.TaintRule, Name: rule.Name}, Text: text + ": " + words.FormatTaint(&resourcev1.DeviceTaint{
-		Key: rule.Spec.Taint.Key, Value: rule.Spec.Taint.Value, Effect: rule.Spec.Taint.Effect,
-	}), By: "rule " + rule.Name}
+	e := screen.Event{Kind: kind, Ref: screen.Ref{Kind: screen.TaintRule, Name: rule.Name}, Text: text + ": " + words.FormatTaint(&rule.Spec.Taint), By: "rule " + rule.Name}
 	if s := rule.Spec.DeviceSelector; s != nil {
 		e.Driver = ptr.Deref(s.Driver, "")
 	}

@@ -67,18 +67,9 @@ func RuleSelects(snapshot *inspect.Snapshot, r *resourcev1.DeviceTaintRule) stri
 // ClassesOf are the device classes that a claim names, each once, in the order of its requests.
 func ClassesOf(spec *resourcev1.ResourceClaimSpec) []string {
 	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for i := range spec.Devices.Requests {
-		r := &spec.Devices.Requests[i]
-		if r.Exactly != nil {
-			add(r.Exactly.DeviceClassName)
-		}
-		for j := range r.FirstAvailable {
-			add(r.FirstAvailable[j].DeviceClassName)
+	for _, asked := range inspect.AskedBy(spec) {
+		if !slices.Contains(names, asked.Class) {
+			names = append(names, asked.Class)
 		}
 	}
 	return names

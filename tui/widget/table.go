@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
@@ -134,6 +136,17 @@ func (t *Table) Visible(column int) bool {
 
 // Page returns how many rows make a page.
 func (t *Table) Page() int { return max(1, t.height-1) }
+
+// WheelRows is how many lines the mouse wheel scrolls down, or up if it is negative.
+func WheelRows(m tea.MouseWheelMsg) int {
+	switch m.Button {
+	case tea.MouseWheelUp:
+		return -3
+	case tea.MouseWheelDown:
+		return 3
+	}
+	return 0
+}
 
 // Wheel scrolls without moving the cursor out of sight.
 func (t *Table) Wheel(rows int) {

@@ -87,12 +87,7 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		s.click(msg)
 		return nil
 	case tea.MouseWheelMsg:
-		switch msg.Button {
-		case tea.MouseWheelUp:
-			s.list.table.Wheel(-3)
-		case tea.MouseWheelDown:
-			s.list.table.Wheel(3)
-		}
+		s.list.table.Wheel(widget.WheelRows(msg))
 		return nil
 	}
 	return s.take(w, msg)

@@ -161,10 +161,9 @@ func (l *latest) rule(rule *resourcev1.DeviceTaintRule) {
 	if t := rule.Spec.Taint.TimeAdded; t != nil {
 		at = t.Time
 	}
-	taint := resourcev1.DeviceTaint{Key: rule.Spec.Taint.Key, Value: rule.Spec.Taint.Value, Effect: rule.Spec.Taint.Effect}
 	l.offer(at, screen.Event{
 		Kind: screen.DeviceTainted, Ref: screen.Ref{Kind: screen.TaintRule, Name: rule.Name},
-		Text: "taints devices: " + words.FormatTaint(&taint), By: inspect.TaintSetBy(rule),
+		Text: "taints devices: " + words.FormatTaint(&rule.Spec.Taint), By: inspect.TaintSetBy(rule),
 	})
 }
 

@@ -131,15 +131,8 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
 	{Column: widget.Column{Title: "DEVICES", Min: 9, Max: 20, Rank: 2}, Cell: devicesCell, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
 	{Column: widget.Column{Title: "WHERE OR WHY NOT", Min: 22, Max: 160, Rank: 1}, Names: []string{"where", "reason", "why", "node"}, Cell: placeCell},
-	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5, Spare: true}, Names: []string{"pod"}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5, Spare: true}, Names: []string{"pod"}, Cell: func(r *row) styled.Line { return listing.OrDash(r.pods) }},
 	listing.AgeColumn("AGE", 4, func(r *row) screen.Age { return r.age }),
-}
-
-func orDash(s string) styled.Line {
-	if s == "" {
-		return styled.Text(styled.Dim, "–")
-	}
-	return styled.Text(styled.Plain, s)
 }
 
 // devicesCell is what a claim has or, in brackets, what it asks for.

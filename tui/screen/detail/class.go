@@ -96,11 +96,8 @@ func addUsers(s *sheet, w *screen.World, class string) {
 
 // addClaims adds claims under a title.
 func addClaims(s *sheet, title string, claims []*resourcev1.ResourceClaim) {
-	var names, states column
-	for _, claim := range claims[:min(len(claims), mostListed)] {
-		names.measure(claimLink(inspect.RefOf(claim)))
-		states.measure(claimState(claim))
-	}
+	names := widest(claims, func(claim *resourcev1.ResourceClaim) styled.Span { return claimLink(inspect.RefOf(claim)) })
+	states := widest(claims, claimState)
 	addList(s, title, "claims", claims, func(claim *resourcev1.ResourceClaim) {
 		name, state := claimLink(inspect.RefOf(claim)), claimState(claim)
 		spans := []styled.Span{name, names.fill(name), state, states.fill(state), dim("  " + screen.Asks(&claim.Spec))}

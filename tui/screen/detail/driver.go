@@ -37,13 +37,10 @@ func addDriver(s *sheet, w *screen.World, name string) error {
 		}
 	}
 	slices.SortStableFunc(pools, func(a, b *inspect.PoolStatus) int { return strings.Compare(b.Error, a.Error) }) // broken ones first
-	listed := pools[:min(len(pools), mostListed)]
-	var names column
-	for _, p := range listed {
-		names.measure(screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool))
-	}
-	for _, p := range listed {
-		name := screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool)
+	link := func(p *inspect.PoolStatus) styled.Span { return screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool) }
+	names := widest(pools, link)
+	for _, p := range pools[:min(len(pools), mostListed)] {
+		name := link(p)
 		spans := []styled.Span{name, names.fill(name), dim("  " + words.FreeOf(p.Devices))}
 		if p.Node != "" && string(p.Node) != p.ID.Pool {
 			spans = append(spans, dim("  on "), nodeLink(string(p.Node)))
@@ -114,8 +111,8 @@ func addDeviceLine(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 // addRule adds a DeviceTaintRule, the devices that it taints, and who has them.
 func addRule(s *sheet, w *screen.World, r *resourcev1.DeviceTaintRule) {
 	s.title(w, r, "device taint rule")
-	t := resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}
-	s.spans("taint", styled.Span{Text: words.FormatTaint(&t), Role: styled.Warn})
+	t := &r.Spec.Taint
+	s.spans("taint", styled.Span{Text: words.FormatTaint(t), Role: styled.Warn})
 	s.field("for", screen.RuleSelects(w.Snapshot, r))
 	for i := range r.Status.Conditions {
 		c := &r.Status.Conditions[i]
@@ -131,17 +128,14 @@ func addRule(s *sheet, w *screen.World, r *resourcev1.DeviceTaintRule) {
 		}
 	}
 	s.section("Taints %d devices", len(hit))
-	var devices column
-	for _, d := range hit[:min(len(hit), mostListed)] {
-		devices.measure(deviceLink(d.ID))
-	}
+	devices := widest(hit, func(d *inspect.DeviceStatus) styled.Span { return deviceLink(d.ID) })
 	for _, d := range hit[:min(len(hit), mostListed)] {
 		spans := []styled.Span{deviceLink(d.ID)}
 		if len(d.Holders) > 0 {
 			spans = append(spans, devices.fill(spans[0]))
 		}
 		for _, h := range d.Holders {
-			spans = append(spans, dim("  "), claimLink(h.Claim), dim(tolerance(w.Snapshot, h.Claim, d.ID, &t)))
+			spans = append(spans, dim("  "), claimLink(h.Claim), dim(tolerance(w.Snapshot, h.Claim, d.ID, t)))
 			for _, p := range w.Snapshot.PodsOf(h.Claim) {
 				spans = append(spans, dim("  pod "), podLink(p))
 			}

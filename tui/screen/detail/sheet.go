@@ -125,8 +125,12 @@ type column int
 // widestColumn is how wide a column may become: beyond that, what stands after it is not worth lining up.
 const widestColumn = 44
 
-func (c *column) measure(span styled.Span) {
-	*c = max(*c, column(min(styled.Width(span.Text), widestColumn)))
+// widest is the column of something of each of those objects that are listed.
+func widest[T any](all []T, of func(T) styled.Span) (c column) {
+	for _, one := range all[:min(len(all), mostListed)] {
+		c = max(c, column(min(styled.Width(of(one).Text), widestColumn)))
+	}
+	return c
 }
 
 // fill is the blanks between a text and the end of the column.

@@ -20,17 +20,14 @@ var Kinds = []screen.Kind{
 }
 
 // New makes the page for an object.
-func New(ref screen.Ref) screen.Screen {
-	return reading.New(reading.Config[[]styled.Line]{
-		Ref:   ref,
-		Ask:   func(_ context.Context, w *screen.World) ([]styled.Line, error) { return lines(w, ref) },
-		Lines: func(lines []styled.Line, _ reading.Layout) []styled.Line { return lines },
-	})
-}
+func New(ref screen.Ref) screen.Screen { return page(ref, []screen.Ref{ref}) }
 
 // NewSeveral makes the page for several objects, one after the other.
-func NewSeveral(refs []screen.Ref) screen.Screen {
+func NewSeveral(refs []screen.Ref) screen.Screen { return page(screen.Ref{}, refs) }
+
+func page(about screen.Ref, refs []screen.Ref) screen.Screen {
 	return reading.New(reading.Config[[]styled.Line]{
+		Ref: about,
 		Ask: func(_ context.Context, w *screen.World) ([]styled.Line, error) {
 			var all []styled.Line
 			for i, ref := range refs {

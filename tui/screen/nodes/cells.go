@@ -50,7 +50,7 @@ func (p *panel) tiles(chosen int) []tile {
 		for end := at + g.size; at < end; at++ {
 			c := cellOf(p.devices[at].State)
 			one := tile{c.mark, c.role, at}
-			if t := p.tagOf(at); t != nil {
+			if t := p.tags[at]; t != nil {
 				one.text, one.role = t.letter, t.role
 			}
 			if at == chosen {
@@ -61,14 +61,6 @@ func (p *panel) tiles(chosen int) []tile {
 		}
 	}
 	return out
-}
-
-// tagOf is the tag of a device, or nil.
-func (p *panel) tagOf(at int) *tag {
-	if p.tags == nil {
-		return nil
-	}
-	return p.tags[at]
 }
 
 // holderName is the claim that holds a device, with a plus if there are more. Who has admin access takes

@@ -62,7 +62,6 @@ func mark(rows []row, by meaning, s *inspect.Snapshot) []*tag {
 	for i := range rows {
 		for j := range rows[i].drivers {
 			p := &rows[i].drivers[j]
-			p.tags = make([]*tag, len(p.devices))
 			for k, d := range p.devices {
 				name := t.of(d)
 				if name == "" {

@@ -62,7 +62,7 @@ type panel struct {
 	place  string // the attribute that makes the groups, or "" if there is none
 	groups []group
 	// devices are those of the first group, then those of the next; tags are theirs, each of which may be
-	// nil. There are none if marks show the state.
+	// nil. All are if marks show the state.
 	devices []*inspect.DeviceStatus
 	tags    []*tag
 	count   inspect.DeviceCount
@@ -184,7 +184,7 @@ func (r *row) fill(all *inspect.Inventory, tied []*inspect.DeviceStatus, drivers
 
 // panelWith puts devices of a driver into groups.
 func panelWith(all *inspect.Inventory, devices []*inspect.DeviceStatus, gone int) panel {
-	p := panel{driver: devices[0].ID.Driver, count: all.Count(slices.Values(devices))}
+	p := panel{driver: devices[0].ID.Driver, count: all.Count(slices.Values(devices)), tags: make([]*tag, len(devices))}
 	p.count.Gone = gone
 	type placed struct {
 		value  string
@@ -239,7 +239,7 @@ func (r *row) look() string {
 		for _, g := range p.groups {
 			var names []string
 			for end := at + g.size; at < end; at++ {
-				if t := p.tagOf(at); t != nil {
+				if t := p.tags[at]; t != nil {
 					names = append(names, t.name)
 				} else {
 					names = append(names, string(p.devices[at].State))

@@ -23,10 +23,10 @@ type class struct {
 
 // NewClasses makes the list of device classes.
 func NewClasses(about About) screen.Screen {
-	return newList(about, kind[class]{
-		noun: "classes", resource: inspect.Classes, build: buildClasses,
-		ref: func(c *class) screen.Ref { return c.ref },
-		columns: []listing.Column[class]{
+	return newList(about, listing.Config[class]{
+		Noun: "classes", Resources: []inspect.Resource{inspect.Classes}, Build: buildClasses,
+		Ref: func(c *class) screen.Ref { return c.ref },
+		Columns: []listing.Column[class]{
 			name("NAME", func(c *class) string { return c.ref.Name }),
 			plainNumber("CLAIMS", func(c *class) int { return c.claims }),
 			ranked(1, plainNumber("TEMPLATES", func(c *class) int { return c.templates })),
@@ -88,17 +88,17 @@ type template struct {
 
 // NewTemplates makes the list of claim templates.
 func NewTemplates(about About) screen.Screen {
-	return newList(about, kind[template]{
-		noun: "templates", resource: inspect.Templates, build: buildTemplates,
-		ref: func(t *template) screen.Ref { return t.ref },
-		columns: []listing.Column[template]{
+	return newList(about, listing.Config[template]{
+		Noun: "templates", Resources: []inspect.Resource{inspect.Templates}, Build: buildTemplates,
+		Ref: func(t *template) screen.Ref { return t.ref },
+		Columns: []listing.Column[template]{
 			ranked(2, text("NAMESPACE", func(t *template) string { return t.ref.Namespace })),
 			name("NAME", func(t *template) string { return t.ref.Name }),
 			text("ASKS FOR", func(t *template) string { return t.asks }),
 			plainNumber("PODS", func(t *template) int { return t.pods }),
 			ranked(1, age(func(t *template) screen.Age { return t.age })),
 		},
-		groupings: []listing.Grouping[template]{{Name: "namespace", Of: func(t *template) string { return inspect.Sanitize(t.ref.Namespace) }}},
+		Groupings: []listing.Grouping[template]{{Name: "namespace", Of: func(t *template) string { return inspect.Sanitize(t.ref.Namespace) }}},
 	})
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	resourcev1 "k8s.io/api/resource/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -52,10 +50,10 @@ type rule struct {
 
 // NewRules makes the list of DeviceTaintRules.
 func NewRules(about About) screen.Screen {
-	return newList(about, kind[rule]{
-		noun: "rules", resource: inspect.TaintRules, build: buildRules,
-		ref: func(r *rule) screen.Ref { return r.ref },
-		columns: []listing.Column[rule]{
+	return newList(about, listing.Config[rule]{
+		Noun: "rules", Resources: []inspect.Resource{inspect.TaintRules}, Build: buildRules,
+		Ref: func(r *rule) screen.Ref { return r.ref },
+		Columns: []listing.Column[rule]{
 			name("NAME", func(r *rule) string { return r.ref.Name }),
 			text("TAINT", func(r *rule) string { return r.taint }),
 			ranked(2, text("SELECTS", func(r *rule) string { return r.selects })),
@@ -75,7 +73,7 @@ func buildRules(ctx context.Context, w *screen.World) ([]rule, error) {
 		}
 		row := rule{
 			ref:   screen.Ref{Kind: screen.TaintRule, Name: r.Name},
-			taint: words.FormatTaint(&resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}), selects: screen.RuleSelects(w.Snapshot, r), age: w.Age(r.CreationTimestamp.Time),
+			taint: words.FormatTaint(&r.Spec.Taint), selects: screen.RuleSelects(w.Snapshot, r), age: w.Age(r.CreationTimestamp.Time),
 		}
 		for i := range w.Devices() {
 			if d := &w.Devices()[i]; w.Snapshot.RuleTaints(r, d.ID) {
@@ -105,9 +103,9 @@ func NewDrivers(about About) screen.Screen {
 		ranked(3, plainNumber("POOLS", func(d *driver) int { return d.pools })),
 		ranked(2, number("BROKEN", styled.Bad, func(d *driver) int { return d.broken })),
 		ranked(5, plainNumber("NODES", func(d *driver) int { return d.nodes })))
-	return newList(about, kind[driver]{
-		noun: "drivers", resource: inspect.Slices, build: buildDrivers,
-		ref: func(d *driver) screen.Ref { return d.ref }, columns: columns,
+	return newList(about, listing.Config[driver]{
+		Noun: "drivers", Resources: []inspect.Resource{inspect.Slices}, Build: buildDrivers,
+		Ref: func(d *driver) screen.Ref { return d.ref }, Columns: columns,
 	})
 }
 
@@ -167,10 +165,10 @@ func NewPools(about About) screen.Screen {
 	trouble := ranked(3, text("TROUBLE", func(p *pool) string { return p.status.Error }))
 	trouble.Min, trouble.Max = 20, 100
 	trouble.Cell = func(p *pool) styled.Line { return styled.Text(styled.Bad, inspect.Sanitize(p.status.Error)) }
-	return newList(about, kind[pool]{
-		noun: "pools", resource: inspect.Slices, build: buildPools, columns: append(columns, trouble),
-		ref: func(p *pool) screen.Ref { return p.ref },
-		groupings: []listing.Grouping[pool]{
+	return newList(about, listing.Config[pool]{
+		Noun: "pools", Resources: []inspect.Resource{inspect.Slices}, Build: buildPools, Columns: append(columns, trouble),
+		Ref: func(p *pool) screen.Ref { return p.ref },
+		Groupings: []listing.Grouping[pool]{
 			{Name: "driver", Of: func(p *pool) string { return inspect.Sanitize(p.status.ID.Driver) }},
 			{Name: "node", Of: func(p *pool) string { return inspect.Sanitize(string(p.status.Node)) }},
 		},

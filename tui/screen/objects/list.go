@@ -3,7 +3,6 @@ package objects
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,16 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
-
-// kind says how the objects of a kind are listed.
-type kind[T any] struct {
-	noun      string
-	resource  inspect.Resource
-	build     func(ctx context.Context, w *screen.World) ([]T, error)
-	ref       func(row *T) screen.Ref
-	columns   []listing.Column[T]
-	groupings []listing.Grouping[T]
-}
 
 // About makes what the page about an object says, laid out for a width. It runs in the background, and fails
 // if the object is gone or the context ends. The first line names the object; all are safe to show.
@@ -36,15 +25,12 @@ type list[T any] struct {
 	page  screen.Companion[func(width int) []styled.Line]
 }
 
-// newList makes the list of a kind.
-func newList[T any](about About, k kind[T]) screen.Screen {
+// newList makes the list of a kind, of which config has all but what is the same for all of them.
+func newList[T any](about About, config listing.Config[T]) screen.Screen {
 	l := &list[T]{about: about}
-	l.List = listing.New(listing.Config[T]{
-		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref, Panel: l.panel,
-		Key:       func(row *T) string { return k.ref(row).String() },
-		Resources: []inspect.Resource{k.resource},
-		Aside:     func(_ *T, width int) []styled.Line { return l.lines(width) },
-	})
+	config.Panel, config.Aside = l.panel, func(_ *T, width int) []styled.Line { return l.lines(width) }
+	config.Key = func(row *T) string { return config.Ref(row).String() }
+	l.List = listing.New(config)
 	return l
 }
 
@@ -96,29 +82,12 @@ func narrow[T any](c listing.Column[T]) listing.Column[T] {
 }
 
 func text[T any](title string, of func(row *T) string) listing.Column[T] {
-	return listing.Column[T]{Column: widget.Column{Title: title, Min: min(len(title)+4, 12), Max: 60}, Cell: func(row *T) styled.Line {
-		s := of(row)
-		if s == "" {
-			return styled.Text(styled.Dim, "–")
-		}
-		return styled.Text(styled.Plain, inspect.Sanitize(s))
-	}}
+	return listing.Column[T]{Column: widget.Column{Title: title, Min: min(len(title)+4, 12), Max: 60}, Cell: func(row *T) styled.Line { return listing.OrDash(inspect.Sanitize(of(row))) }}
 }
 
 // number is a column of numbers; a role says how those above nought look.
 func number[T any](title string, role styled.Role, of func(row *T) int) listing.Column[T] {
-	return listing.Column[T]{
-		Column: widget.Column{Title: title, Right: true},
-		Cell: func(row *T) styled.Line {
-			n := of(row)
-			if n == 0 {
-				return styled.Text(styled.Dim, "0")
-			}
-			return styled.Text(role, strconv.Itoa(n))
-		},
-		Compare: func(a, b *T) int { return of(a) - of(b) },
-		Amount:  func(row *T) (float64, bool) { return float64(of(row)), true },
-	}
+	return listing.NumberColumn(title, 0, of, func(row *T) styled.Line { return listing.Number(of(row), role) })
 }
 
 // age is a column of ages.

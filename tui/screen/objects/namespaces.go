@@ -22,10 +22,10 @@ type namespace struct {
 // NewNamespaces makes the list of namespaces in which there is something to show, counted as the view of
 // usage does.
 func NewNamespaces(about About) screen.Screen {
-	return newList(about, kind[namespace]{
-		noun: "namespaces", resource: inspect.Claims, build: buildNamespaces,
-		ref: func(n *namespace) screen.Ref { return n.ref },
-		columns: []listing.Column[namespace]{
+	return newList(about, listing.Config[namespace]{
+		Noun: "namespaces", Resources: []inspect.Resource{inspect.Claims}, Build: buildNamespaces,
+		Ref: func(n *namespace) screen.Ref { return n.ref },
+		Columns: []listing.Column[namespace]{
 			name("NAME", func(n *namespace) string { return n.ref.Name }),
 			number("DEVICES", styled.Used, func(n *namespace) int { return n.used.Devices }),
 			plainNumber("CLAIMS", func(n *namespace) int { return len(n.used.Claims) }),

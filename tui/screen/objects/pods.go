@@ -29,10 +29,10 @@ type pod struct {
 // NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those
 // that the scheduler has refused come first.
 func NewPods(about About) screen.Screen {
-	return newList(about, kind[pod]{
-		noun: "pods", resource: inspect.Pods, build: buildPods,
-		ref: func(p *pod) screen.Ref { return p.ref },
-		columns: []listing.Column[pod]{
+	return newList(about, listing.Config[pod]{
+		Noun: "pods", Resources: []inspect.Resource{inspect.Pods}, Build: buildPods,
+		Ref: func(p *pod) screen.Ref { return p.ref },
+		Columns: []listing.Column[pod]{
 			ranked(3, text("NAMESPACE", func(p *pod) string { return p.ref.Namespace })),
 			name("NAME", func(p *pod) string { return p.ref.Name }),
 			podState,
@@ -41,7 +41,7 @@ func NewPods(about About) screen.Screen {
 			reasonColumn,
 			ranked(2, age(func(p *pod) screen.Age { return p.age })),
 		},
-		groupings: []listing.Grouping[pod]{
+		Groupings: []listing.Grouping[pod]{
 			{Name: "namespace", Of: func(p *pod) string { return inspect.Sanitize(p.ref.Namespace) }},
 			{Name: "node", Of: func(p *pod) string { return inspect.Sanitize(p.node) }},
 			{Name: "state", Of: func(p *pod) string { return inspect.Sanitize(p.state) }},

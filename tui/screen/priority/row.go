@@ -136,16 +136,6 @@ func (r *row) now() int {
 	return *r.load.Current
 }
 
-func number(n int, role styled.Role) styled.Line {
-	switch {
-	case n < 0:
-		return styled.Text(styled.Dim, "–")
-	case n == 0:
-		return styled.Text(styled.Dim, "0")
-	}
-	return styled.Text(role, strconv.Itoa(n))
-}
-
 // barWidth is the width of the bar of seats in use, historyWidth that of its past.
 const (
 	barWidth     = 10
@@ -165,12 +155,12 @@ var columns = []listing.Column[row]{
 		Column: widget.Column{Title: "NOW", Right: true, Rank: 3}, Cell: nowCell,
 		Compare: func(a, b *row) int { return cmp.Compare(a.now(), b.now()) },
 	},
-	liveColumn("IN USE", inUse, func(r *row) styled.Line { return number(r.live(inUse), styled.Used) }),
+	liveColumn("IN USE", inUse, func(r *row) styled.Line { return listing.Number(r.live(inUse), styled.Used) }),
 	{
 		Column: widget.Column{Title: "", Rank: 4}, Cell: barCell, Text: func(*row) string { return "" },
 		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) },
 	},
-	liveColumn("QUEUED", queued, func(r *row) styled.Line { return number(r.live(queued), styled.Warn) }),
+	liveColumn("QUEUED", queued, func(r *row) styled.Line { return listing.Number(r.live(queued), styled.Warn) }),
 	liveColumn("REJECTED", rejected, rejectedCell),
 	{
 		Column: widget.Column{Title: "HISTORY", Rank: 5}, Cell: historyCell, Text: func(*row) string { return "" },
@@ -188,23 +178,11 @@ func nameCell(r *row) styled.Line {
 }
 
 func intColumn(title string, rank int, of func(*row) int) listing.Column[row] {
-	return listing.Column[row]{
-		Column:  widget.Column{Title: title, Right: true, Rank: rank},
-		Cell:    func(r *row) styled.Line { return styled.Text(styled.Plain, strconv.Itoa(of(r))) },
-		Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) },
-		Amount:  func(r *row) (float64, bool) { return float64(of(r)), true },
-	}
+	return listing.NumberColumn(title, rank, of, func(r *row) styled.Line { return styled.Text(styled.Plain, strconv.Itoa(of(r))) })
 }
 
 func liveColumn(title string, of func(*flowcontrol.Counts) int, cell func(*row) styled.Line) listing.Column[row] {
-	return listing.Column[row]{
-		Column: widget.Column{Title: title, Right: true}, Cell: cell,
-		Compare: func(a, b *row) int { return cmp.Compare(a.live(of), b.live(of)) },
-		Amount: func(r *row) (float64, bool) {
-			n := r.live(of)
-			return float64(max(n, 0)), n >= 0
-		},
-	}
+	return listing.NumberColumn(title, 0, func(r *row) int { return r.live(of) }, cell)
 }
 
 // typeText says in a word what becomes of a request for which there is no seat.
@@ -266,7 +244,7 @@ func barCell(r *row) styled.Line {
 }
 
 func rejectedCell(r *row) styled.Line {
-	line := number(r.live(rejected), styled.Warn)
+	line := listing.Number(r.live(rejected), styled.Warn)
 	if r.rates.rejected > 0 {
 		return append(line, styled.Span{Text: fmt.Sprintf(" +%s/s", perSecond(r.rates.rejected)), Role: styled.Bad})
 	}

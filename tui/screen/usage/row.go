@@ -150,38 +150,29 @@ func columnsFor(by usage.By) []listing.Column[row] {
 
 var columns = []listing.Column[row]{
 	{Column: widget.Column{Min: 16, Max: 56}, Cell: func(r *row) styled.Line { return r.title() }},
-	{
-		Column: widget.Column{Title: "HELD", Right: true}, Cell: func(r *row) styled.Line { return count(r.Devices, styled.Plain) },
-		Compare: func(a, b *row) int { return cmp.Compare(a.Devices, b.Devices) }, Amount: func(r *row) (float64, bool) { return float64(r.Devices), true },
-	},
+	listing.NumberColumn("HELD", 0, func(r *row) int { return r.Devices }, func(r *row) styled.Line { return count(r.Devices, styled.Plain) }),
 	{
 		Column: widget.Column{Title: "OF ALL HELD", Short: "", Rank: 3}, Cell: shareCell,
 		Text: func(*row) string { return "" }, Compare: func(a, b *row) int { return cmp.Compare(a.Devices, b.Devices) },
 	},
 	{Column: widget.Column{Title: "DRIVERS", Min: 12, Max: 48, Rank: 1}, Cell: driversCell},
 	{
-		Column: widget.Column{Title: "IDLE"}, Cell: func(r *row) styled.Line { return troubled(r.Idle, r.Idle, r.idle, r.atLeast, styled.Warn) },
+		Column: widget.Column{Title: "IDLE"}, Cell: func(r *row) styled.Line { return troubled(r.Idle, r.idle, r.atLeast, styled.Warn) },
 		Compare: func(a, b *row) int {
 			return cmp.Or(cmp.Compare(a.Idle, b.Idle), cmp.Compare(a.idle.Length(), b.idle.Length()))
 		},
 		Amount: func(r *row) (float64, bool) { return float64(r.Idle), true },
 	},
 	{
-		Column: widget.Column{Title: "REFUSED"}, Cell: func(r *row) styled.Line { return troubled(r.Refused, r.Refused, r.refused, false, styled.Bad) },
+		Column: widget.Column{Title: "REFUSED"}, Cell: func(r *row) styled.Line { return troubled(r.Refused, r.refused, false, styled.Bad) },
 		Compare: func(a, b *row) int {
 			return cmp.Or(cmp.Compare(a.Refused, b.Refused), cmp.Compare(a.refused.Length(), b.refused.Length()))
 		},
 		Amount: func(r *row) (float64, bool) { return float64(r.Refused), true },
 	},
-	{
-		Column: widget.Column{Title: "WANTED", Right: true, Rank: 2}, Cell: func(r *row) styled.Line { return count(r.Wanted, styled.Plain) },
-		Compare: func(a, b *row) int { return cmp.Compare(a.Wanted, b.Wanted) }, Amount: func(r *row) (float64, bool) { return float64(r.Wanted), true },
-	},
+	listing.NumberColumn("WANTED", 2, func(r *row) int { return r.Wanted }, func(r *row) styled.Line { return count(r.Wanted, styled.Plain) }),
 	{Column: widget.Column{Title: "AS", Max: 48, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.kinds()) }},
-	{
-		Column: widget.Column{Title: "CLAIMS", Right: true, Rank: 4}, Cell: func(r *row) styled.Line { return count(len(r.Claims), styled.Dim) },
-		Compare: func(a, b *row) int { return cmp.Compare(len(a.Claims), len(b.Claims)) }, Amount: func(r *row) (float64, bool) { return float64(len(r.Claims)), true },
-	},
+	listing.NumberColumn("CLAIMS", 4, func(r *row) int { return len(r.Claims) }, func(r *row) styled.Line { return count(len(r.Claims), styled.Dim) }),
 }
 
 // count is a number, and nothing to see where there is none.
@@ -193,8 +184,8 @@ func count(n int, role styled.Role) styled.Line {
 }
 
 // troubled is a number of things and for how long some claims have been so, as "2 for 14h".
-func troubled(n, claims int, age screen.Age, atLeast bool, role styled.Role) styled.Line {
-	if claims == 0 {
+func troubled(n int, age screen.Age, atLeast bool, role styled.Role) styled.Line {
+	if n == 0 {
 		return styled.Text(styled.Dim, "–")
 	}
 	return styled.Line{{Text: strconv.Itoa(n), Role: role}, {Text: forText(age, atLeast), Role: styled.Plain}}

@@ -165,16 +165,12 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := filepath.Join(t.TempDir(), "plain.json")
-	if data, err := poison.Encode(&objects); err != nil || os.WriteFile(plain, data, 0o600) != nil {
+	if err := os.WriteFile(plain, encode(t, &objects), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for i := range worlds {
-		data, err := poison.Encode(&worlds[i].Objects)
-		if err != nil {
-			t.Fatal(err)
-		}
 		path := filepath.Join(t.TempDir(), "world.json")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
+		if err := os.WriteFile(path, encode(t, &worlds[i].Objects), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"}, []string{"diff", plain, "-o", "markdown"})
@@ -194,9 +190,9 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 // TestFullObjects plants hostile text in every field that the API has, of all kinds, all at once and one by
 // one.
 func TestFullObjects(t *testing.T) {
-	for _, k := range poison.Kinds() {
+	for _, k := range inspect.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
-			full := func() any { o := k.New(); poison.Fill(o); return o }
+			full := func() any { o := k.New(); fillAll(o); return o }
 			one := len(poison.Strings(full()))
 			for i := range one + 1 {
 				if i < one && i%effort.InFull(1, 80) != 0 {
@@ -217,21 +213,18 @@ func TestFullObjects(t *testing.T) {
 // TestNoNumberHangs puts numbers that take hours to parse into every quantity that the API has.
 func TestNoNumberHangs(t *testing.T) {
 	tried := 0
-	for _, k := range poison.Kinds() {
+	for _, k := range inspect.Kinds() {
 		object := k.New()
-		poison.Fill(object)
-		raw, err := k.JSON(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := bytes.Count(raw, []byte(`"`+poison.Marker+`"`))
+		fillAll(object)
+		raw := withKind(t, k, object)
+		n := bytes.Count(raw, []byte(`"`+marker+`"`))
 		tried += n
 		for i := range n {
-			for j, number := range poison.Numbers() {
+			for j, number := range numbers() {
 				if j > 0 && (i+j)%effort.InFull(1, 64) != 0 {
 					continue
 				}
-				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+poison.Marker+`"`, i, `"`+number+`"`) })
+				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+marker+`"`, i, `"`+number+`"`) })
 			}
 		}
 	}
@@ -242,12 +235,9 @@ func TestNoNumberHangs(t *testing.T) {
 }
 
 // tryObject asks about a single object.
-func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []byte) {
+func tryObject(t *testing.T, k inspect.Kind, object any, change func([]byte) []byte) {
 	t.Helper()
-	raw, err := k.JSON(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := withKind(t, k, object)
 	if change != nil {
 		raw = change(raw)
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
@@ -25,7 +27,7 @@ func watches() []fault {
 		{name: "watch-reset", about: "watches are reset", inject: strike(watching, resetConnection), want: following(".", 150)},
 		{name: "watch-410", about: "watches expire after 100 ms", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			stop(w)
-			w.Send(fakeserver.Expired("too old \x1b[31mEVIL"))
+			w.Send(expired("too old \x1b[31mEVIL"))
 		})), want: following(".", 150)},
 		{name: "watch-garbage", about: "watches send broken JSON", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			stop(w)
@@ -62,5 +64,13 @@ func watches() []fault {
 			raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")(e)
 		}), want: following(".", 150)},
 		{name: "watch-429", about: "watches: too many requests, Retry-After: 1", inject: strike(watching, fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "later", "Retry-After", "1")), want: following(".", 150)},
+	}
+}
+
+// expired is the event of a watch whose version the server has forgotten.
+func expired(message string) (kind string, object any) {
+	return "ERROR", metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+		Reason: metav1.StatusReasonExpired, Code: 410, Message: message,
 	}
 }

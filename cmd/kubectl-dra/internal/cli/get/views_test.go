@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
-	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
@@ -27,7 +26,7 @@ import (
 // TestViewsAgree holds what all views say of how many devices there are, used, free, blocked, tainted,
 // unreachable and gone against what get devices lists and what claims hold, on every cluster there is, also
 // when drivers and pools are gone. Each view is counted by its own output, so none can count by itself.
-func TestViewsAgree(t *testing.T) { clusters.All(t, viewsAgree) }
+func TestViewsAgree(t *testing.T) { all(t, viewsAgree) }
 
 // sums are counts of devices by what they are in or of.
 type sums map[string]inspect.DeviceCount

@@ -1,9 +1,11 @@
-package scenario
+package allocator_test
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,12 +13,98 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 )
 
-// Check compares an answer with the wanted one and returns the differences, one line each. It does not
-// look at the error texts (see CheckSays) nor at the rejections (see CheckRejections), which belong to
+// answer is what an allocator said to a question.
+type answer struct {
+	Outcome scenario.Outcome
+	// Allocations has an entry for each claim of the question (Allocated).
+	Allocations []resourcev1.AllocationResult
+	// Err is the error behind Abort and, from the scheduler, InvalidPools.
+	Err error
+	// Rejections are the checks that failed, in the order of the search; only from our allocator.
+	Rejections []rejection
+}
+
+// rejection is a check that failed.
+type rejection struct {
+	// Claim is the name of the claim.
+	Claim string
+	// Request is "request" or "request/subrequest".
+	Request string
+	Device  inspect.DeviceID
+	Code    allocator.Code
+}
+
+// String spells a rejection without the claim, of which the request mostly is the only one of its name.
+func (r rejection) String() string { return fmt.Sprintf("%s %s %s", r.Request, r.Device, r.Code) }
+
+// ask puts a question to our allocator. An error means that there is no answer: the context ended, or
+// the search was given up.
+func ask(ctx context.Context, s *scenario.Scenario, q *scenario.Question) (*answer, error) {
+	node, claims := s.Objects(q)
+	seen := &recorder{claims: claims, known: map[rejection]bool{}}
+	result, err := allocator.NewCluster(s.Snapshot, allocator.Options{}).Allocate(ctx, node, claims, seen)
+	said := &answer{Rejections: seen.list}
+	var abort *allocator.AbortError
+	switch {
+	case errors.As(err, &abort):
+		said.Outcome, said.Err = scenario.Abort, err
+	case err != nil:
+		return nil, err
+	case result.Outcome == allocator.Allocated:
+		said.Outcome, said.Allocations = scenario.Allocated, result.Allocations
+	case result.Outcome != allocator.Unsatisfiable:
+		return nil, errors.New("the search ended " + string(result.Outcome))
+	case result.InvalidPools:
+		said.Outcome = scenario.InvalidPools
+	default:
+		said.Outcome = scenario.Unsatisfiable
+	}
+	return said, nil
+}
+
+// recorder keeps each different rejection once.
+type recorder struct {
+	claims []*resourcev1.ResourceClaim
+	known  map[rejection]bool
+	list   []rejection
+}
+
+// Reject implements allocator.Observer.
+func (r *recorder) Reject(refused allocator.Rejection) {
+	claim := r.claims[refused.Claim]
+	request := &claim.Spec.Devices.Requests[refused.Request]
+	name := request.Name
+	if len(request.FirstAvailable) > 0 {
+		name += "/" + request.FirstAvailable[refused.Sub].Name
+	}
+	one := rejection{Claim: claim.Name, Request: name, Device: refused.Device, Code: refused.Code}
+	if !r.known[one] {
+		r.known[one] = true
+		r.list = append(r.list, one)
+	}
+}
+
+var _ allocator.Observer = (*recorder)(nil)
+
+// Code returns the code of the AbortError behind an answer, or "".
+func (a *answer) Code() allocator.Code {
+	var abort *allocator.AbortError
+	if errors.As(a.Err, &abort) {
+		return abort.Code
+	}
+	return ""
+}
+
+// check compares an answer with the wanted one and returns the differences, one line each. It does not
+// look at the error texts (see checkSays) nor at the rejections (see checkRejections), which belong to
 // one allocator only.
-func (q *Question) Check(a *Answer) []string {
+func check(q *scenario.Question, a *answer) []string {
 	if a.Outcome != q.Want.Outcome {
 		text := fmt.Sprintf("outcome: got %s, want %s", a.Outcome, q.Want.Outcome)
 		if a.Err != nil {
@@ -27,7 +115,7 @@ func (q *Question) Check(a *Answer) []string {
 		}
 		return []string{text}
 	}
-	if a.Outcome != Allocated {
+	if a.Outcome != scenario.Allocated {
 		return nil
 	}
 	if len(a.Allocations) != len(q.Want.Claims) {
@@ -36,15 +124,15 @@ func (q *Question) Check(a *Answer) []string {
 	var out []string
 	for i := range q.Want.Claims {
 		want := &q.Want.Claims[i]
-		for _, d := range want.check(&a.Allocations[i]) {
+		for _, d := range checkClaim(want, &a.Allocations[i]) {
 			out = append(out, "claim "+want.Name+": "+d)
 		}
 	}
 	return out
 }
 
-// CheckSays returns the wanted parts that the text of an error lacks.
-func CheckSays(err error, parts []string) []string {
+// checkSays returns the wanted parts that the text of an error lacks.
+func checkSays(err error, parts []string) []string {
 	var out []string
 	for _, part := range parts {
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -54,11 +142,11 @@ func CheckSays(err error, parts []string) []string {
 	return out
 }
 
-// CheckRejections returns the wanted rejections that an answer lacks.
-func (q *Question) CheckRejections(a *Answer) []string {
+// checkRejections returns the wanted rejections that an answer lacks.
+func checkRejections(q *scenario.Question, a *answer) []string {
 	var out []string
 	for _, want := range q.Want.Rejections {
-		seen := slices.ContainsFunc(a.Rejections, func(r Rejection) bool { return r.String() == want || r.Claim+":"+r.String() == want })
+		seen := slices.ContainsFunc(a.Rejections, func(r rejection) bool { return r.String() == want || r.Claim+":"+r.String() == want })
 		if !seen {
 			out = append(out, fmt.Sprintf("rejection %s was not seen", want))
 		}
@@ -75,7 +163,7 @@ func deviceTexts(a *resourcev1.AllocationResult) []string {
 	return out
 }
 
-func (c *Claim) check(a *resourcev1.AllocationResult) []string {
+func checkClaim(c *scenario.Claim, a *resourcev1.AllocationResult) []string {
 	wanted := []string{}
 	for _, line := range c.Devices {
 		device, _, _ := strings.Cut(line, ";")

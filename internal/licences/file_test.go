@@ -1,6 +1,7 @@
-package main
+package licences
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,18 +14,25 @@ import (
 
 const root = "../.."
 
+var update = flag.Bool("update", false, "write "+fileName+" anew")
+
 // TestLicencesAreUpToDate: the file is what the modules of the program say now.
 func TestLicencesAreUpToDate(t *testing.T) {
 	want, err := collect(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(root, FileName))
+	if *update {
+		if err := os.WriteFile(filepath.Join(root, fileName), want, 0o644); err != nil { //nolint:gosec // a document is for all to read
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(root, fileName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Errorf("%s is out of date: run make generate", FileName)
+		t.Errorf("%s is out of date: run make generate", fileName)
 	}
 	again, err := collect(root)
 	if err != nil || string(again) != string(want) {
@@ -39,7 +47,7 @@ func TestEveryModuleHasItsLicence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(root, FileName))
+	data, err := os.ReadFile(filepath.Join(root, fileName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +55,7 @@ func TestEveryModuleHasItsLicence(t *testing.T) {
 	for _, p := range packages {
 		modules[p.Module.Path] = true
 		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(p.Module.Path+" "+p.Module.Version) + `(,|$)`).Match(data) {
-			t.Errorf("%s %s is not in %s", p.Module.Path, p.Module.Version, FileName)
+			t.Errorf("%s %s is not in %s", p.Module.Path, p.Module.Version, fileName)
 		}
 	}
 	for _, module := range []string{"k8s.io/client-go", "charm.land/bubbletea/v2", "github.com/inconshreveable/mousetrap"} { // the last on Windows only
@@ -75,8 +83,8 @@ func TestReleasesHaveTheLicences(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, archive := range config.Archives {
-		if !slices.ContainsFunc(archive.Files, func(f file) bool { return f.Src == FileName }) {
-			t.Errorf("an archive has no %s", FileName)
+		if !slices.ContainsFunc(archive.Files, func(f file) bool { return f.Src == fileName }) {
+			t.Errorf("an archive has no %s", fileName)
 		}
 	}
 	for _, build := range config.Builds {

@@ -1,4 +1,4 @@
-package explaintest
+package question_test
 
 import (
 	"fmt"
@@ -10,21 +10,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The namespace of the questions about BusyCluster, and the labels of their pod: those of one of its
+// The namespace of the questions about busyCluster, and the labels of their pod: those of one of its
 // workloads.
 const busyNamespace = "team-00"
 
 var busyLabels = map[string]string{"app": "app-0000", "tier": "tier-0"}
 
-// BusyCluster is BigCluster with three zones, taints, and all that the scheduler's filters look at in its
+// busyCluster is explaintest.BigCluster with three zones, taints, and all that the scheduler's filters look at in its
 // pods, four on a node: requests, and by workload (of 40 pods) a port of the host, spread over zones,
 // anti-affinity to its own pods, or a volume. A tenth of the nodes have little CPU left. Beside them is the
-// claim of each of BigQuestions and SimilarQuestion, called by its name, and what the pods of BusyPods use.
-func BusyCluster(nodes int) inspect.Objects {
-	o := BigCluster(nodes)
+// claim of each of BigQuestions and similarQuestion, called by its name, and what the pods of busyPods use.
+func busyCluster(nodes int) inspect.Objects {
+	o := explaintest.BigCluster(nodes)
 	for i, node := range o.Nodes {
 		node.Labels[corev1.LabelTopologyZone] = fmt.Sprint("zone-", i%3)
 		if i%4 == 0 {
@@ -38,7 +39,7 @@ func BusyCluster(nodes int) inspect.Objects {
 		busyPod(&o, i, pod)
 	}
 	for _, name := range []string{"selector", "occupancy", "constraint"} {
-		for suffix, claim := range map[string]*resourcev1.ResourceClaim{"": BigQuestions()[name], "-similar": SimilarQuestion(name)} {
+		for suffix, claim := range map[string]*resourcev1.ResourceClaim{"": explaintest.BigQuestions()[name], "-similar": similarQuestion(name)} {
 			claim.Namespace, claim.Name = busyNamespace, name+suffix
 			o.Claims = append(o.Claims, claim)
 		}
@@ -74,18 +75,18 @@ func busyPod(o *inspect.Objects, i int, pod *corev1.Pod) {
 	pod.Spec.Containers = []corev1.Container{main}
 }
 
-// BusyPods are pods that fit on no node of BusyCluster. That of a name of BigQuestions uses the claim of that
+// busyPods are pods that fit on no node of busyCluster. That of a name of BigQuestions uses the claim of that
 // name, or of the similar question, and also asks for CPU, memory, a volume, spread and anti-affinity, which
 // most nodes can give. The others use no claims, and are refused by one filter: "cpu", "spread",
 // "anti-affinity" or "volume".
-func BusyPods(similar bool) map[string]*corev1.Pod {
+func busyPods(similar bool) map[string]*corev1.Pod {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": busyLabels["app"]}}
 	suffix, more := "", 0
 	if similar {
 		suffix, more = "-similar", 1
 	}
 	pod := func(change func(*corev1.PodSpec)) *corev1.Pod {
-		p := NewPod(func(s *corev1.PodSpec) {
+		p := explaintest.NewPod(func(s *corev1.PodSpec) {
 			s.Containers[0].Resources = requests(fmt.Sprint(8+more), "32Gi")
 			s.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: corev1.TolerationOpExists}}
 			change(s)
@@ -117,8 +118,8 @@ func BusyPods(similar bool) map[string]*corev1.Pod {
 	return out
 }
 
-// BusyClaim names the claim of a question to BusyCluster.
-func BusyClaim(name string, similar bool) inspect.ClaimRef {
+// busyClaim names the claim of a question to busyCluster.
+func busyClaim(name string, similar bool) inspect.ClaimRef {
 	if similar {
 		name += "-similar"
 	}
@@ -186,4 +187,22 @@ func localVolume(node string) *corev1.PersistentVolume {
 		},
 		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeAvailable},
 	}
+}
+
+// similarQuestion is a claim that asks for something else than the one of BigQuestions with the same name,
+// but reads the same fields of devices. A cluster that was asked about one can use for the other what it
+// knows of the devices.
+func similarQuestion(name string) *resourcev1.ResourceClaim {
+	c := explaintest.BigQuestions()[name]
+	c.Name = "another"
+	request := c.Spec.Devices.Requests[0].Exactly
+	switch name {
+	case "selector":
+		request.Selectors = explaintest.CELSelectors(`device.attributes["gpu.example.com"].model == "L40S" && device.capacity["gpu.example.com"].memory.compareTo(quantity("64Gi")) >= 0`)
+	case "occupancy":
+		request.Count = 6
+	case "constraint":
+		request.Count = 4
+	}
+	return c
 }

@@ -1,4 +1,4 @@
-package explaintest
+package fix_test
 
 import (
 	"context"
@@ -18,23 +18,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Upstream is what the scheduler's own allocator says of claims on a node.
-type Upstream string
+// upstream is what the scheduler's own allocator says of claims on a node.
+type upstream string
 
 // The answers of the scheduler's allocator.
 const (
-	UpstreamFits    Upstream = "fits"
-	UpstreamRefuses Upstream = "refuses"
-	UpstreamAborts  Upstream = "aborts"
-	UpstreamUnknown Upstream = "unknown" // it was stopped
+	upstreamFits    upstream = "fits"
+	upstreamRefuses upstream = "refuses"
+	upstreamAborts  upstream = "aborts"
+	upstreamUnknown upstream = "unknown" // it was stopped
 )
 
 // upstreamSteps bounds the search of the scheduler's allocator.
 const upstreamSteps = 2_000_000
 
-// AskUpstream lets the scheduler's own allocator decide about claims on a node. So what explanations say is
+// askUpstream lets the scheduler's own allocator decide about claims on a node. So what explanations say is
 // tested with something else than what they were made with.
-func AskUpstream(t testing.TB, o inspect.Objects, f inspect.Features, claims []*resourcev1.ResourceClaim, name inspect.NodeName) Upstream {
+func askUpstream(t testing.TB, o inspect.Objects, f inspect.Features, claims []*resourcev1.ResourceClaim, name inspect.NodeName) upstream {
 	t.Helper()
 	published := upstreamSlices(o, f.Enabled(inspect.GateDeviceTaintRules))
 	features := upstreamFeatures(f.Enabled)
@@ -52,18 +52,18 @@ func AskUpstream(t testing.TB, o inspect.Objects, f inspect.Features, claims []*
 		results, err := scheduler.Allocate(ctx, node, claims)
 		switch {
 		case left <= 0:
-			return UpstreamUnknown
+			return upstreamUnknown
 		case errors.Is(err, structured.ErrFailedAllocationOnNode):
-			return UpstreamRefuses
+			return upstreamRefuses
 		case err != nil:
-			return UpstreamAborts
+			return upstreamAborts
 		case len(results) != len(claims):
-			return UpstreamRefuses
+			return upstreamRefuses
 		}
-		return UpstreamFits
+		return upstreamFits
 	}
 	t.Fatalf("there is no node %s", name)
-	return UpstreamUnknown
+	return upstreamUnknown
 }
 
 // compiled has the expressions that the scheduler's allocator compiled, by the features of expressions.

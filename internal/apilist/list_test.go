@@ -1,4 +1,4 @@
-package main
+package apilist
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 )
+
+// library are the packages that others may import.
+var library = []string{"inspect", "inspect/manifest", "allocator", "scheduler", "explain", "explain/question", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/text", "explain/styled"}
 
 const module = "github.com/kubectl-dra/kubectl-dra/"
 

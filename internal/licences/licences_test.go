@@ -1,7 +1,4 @@
-// Command licences writes THIRD_PARTY_LICENSES: the licences and notices of everything that is compiled into
-// kubectl-dra, for the release archives. It asks the go command what that is, on all systems for which there
-// are releases, and takes the files from the module cache, so it needs no network once the modules are there.
-package main
+package licences
 
 import (
 	"bytes"
@@ -18,30 +15,13 @@ import (
 	"strings"
 )
 
-//go:generate go run . ../..
-
 // systems are those of the releases; .goreleaser.yaml has them too, which a test compares.
 var systems = []string{"linux", "darwin", "windows"}
 
 const program = "./cmd/kubectl-dra"
 
-// FileName is the file that is written.
-const FileName = "THIRD_PARTY_LICENSES"
-
-func main() {
-	root := "."
-	if len(os.Args) > 1 {
-		root = os.Args[1]
-	}
-	text, err := collect(root)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(root, FileName), text, 0o644) //nolint:gosec // a document is for all to read
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "licences:", err)
-		os.Exit(1)
-	}
-}
+// fileName is the file that is written.
+const fileName = "THIRD_PARTY_LICENSES"
 
 // pkg is what the go command says of a package.
 type pkg struct {
