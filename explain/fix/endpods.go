@@ -28,7 +28,7 @@ func (s *search) endPods(ctx context.Context) {
 	}
 	var best *crowd
 	tried := 0
-	for _, b := range s.NearSandboxes() {
+	for _, b := range s.Q.NearSandboxes() {
 		c := crowdOf(s.Q, b)
 		if c == nil || tried == maxCrowded {
 			continue
@@ -120,7 +120,7 @@ func (c *crowd) addElsewhere(ctx context.Context) {
 	s := c.q.Cluster.Snapshot()
 	for range maxElsewhere {
 		var found []filters.Occupant
-		for _, r := range c.b.World(ctx, []whatif.Edit{endingOf(c.pods)}).RefusalsOn(inspect.NodeName(c.b.Node.Name)) {
+		for _, r := range c.b.Draft(ctx, []whatif.Edit{endingOf(c.pods)}).RefusalsOn(inspect.NodeName(c.b.Node.Name)) {
 			if !anywhere(&r) {
 				continue
 			}

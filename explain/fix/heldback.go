@@ -31,7 +31,7 @@ func FindForHeldBack(ctx context.Context, q *whatif.Question, e *explain.Explana
 	}
 	s := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	for _, node := range q.Nodes[:min(len(q.Nodes), maxHeldBack)] {
-		s.Near = append(s.Near, whatif.RankedNode{Name: inspect.NodeName(node.Name)})
+		s.Q.Near = append(s.Q.Near, whatif.RankedNode{Name: inspect.NodeName(node.Name)})
 	}
 	claims := objectsOf(refusals)
 	s.waitForVolumes(claims)

@@ -110,7 +110,7 @@ func (s *search) creating(missing []missingClass) requirement.Change {
 		Kind: explain.CreateClass, Edits: []whatif.Edit{e}, Cost: requirement.CostCreate, Key: e.Key(),
 		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", missing[0].name),
 		Fitting: func(ctx context.Context) whatif.NodeSet { // no node was asked before, so all are
-			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
+			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Q.Usable())
 		},
 	}
 }
@@ -122,7 +122,7 @@ func (s *search) granting(namespace string) requirement.Change {
 		Kind: explain.LabelNamespace, Edits: []whatif.Edit{e}, Cost: requirement.CostRules, Key: e.Key(),
 		Message: fmt.Sprintf("label namespace %s for admin access, if everybody who may create claims there may have it", namespace),
 		Fitting: func(ctx context.Context) whatif.NodeSet { // no node was asked before, so all are
-			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
+			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Q.Usable())
 		},
 	}
 }

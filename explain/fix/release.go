@@ -34,7 +34,7 @@ func (s *search) release(ctx context.Context) {
 		if b == nil || len(b.Releasable()) == 0 {
 			continue
 		}
-		o, _, err := whatif.OutcomeOf(ctx, b.Cluster(s.Q.Draft(nil)), b.Node, s.Q.Claims)
+		o, _, err := whatif.OutcomeOf(ctx, b.Draft(ctx, nil).Cluster, b.Node, s.Q.Claims)
 		if s.Q.Fail(err); o == whatif.Fits {
 			continue // it has the devices; what is missing there is something else that pods take
 		}
@@ -63,7 +63,7 @@ func (s *search) release(ctx context.Context) {
 func (s *search) fewestReleases(ctx context.Context, c requirement.Change) requirement.Change {
 	for i := 0; i < len(c.Claims) && len(c.Claims) > 1; {
 		less := slices.Delete(slices.Clone(c.Claims), i, i+1)
-		if node := s.FittingWith(ctx, whatif.ReleaseEdits(less), "").First(); node != "" {
+		if node := s.Q.FittingWith(ctx, whatif.ReleaseEdits(less), "").First(); node != "" {
 			c = s.releaseChange(less, node)
 		} else {
 			i++
@@ -76,7 +76,7 @@ func (s *search) fewestReleases(ctx context.Context, c requirement.Change) requi
 // differ for the question may differ in that.
 func (s *search) releaseNodes() []inspect.NodeName {
 	var out []inspect.NodeName
-	for _, n := range s.Near {
+	for _, n := range s.Q.Near {
 		out = append(out, n.Name)
 	}
 	limit := len(out) + maxIdleNodes
@@ -88,7 +88,7 @@ func (s *search) releaseNodes() []inspect.NodeName {
 		if name == "" || slices.Contains(out, name) {
 			continue
 		}
-		if slices.ContainsFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == string(name) }) {
+		if slices.ContainsFunc(s.Q.Usable(), func(n *corev1.Node) bool { return n.Name == string(name) }) {
 			out = append(out, name)
 		}
 	}

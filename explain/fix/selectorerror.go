@@ -77,7 +77,7 @@ func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) *
 			return nil // another reason, which no change of a term removes
 		}
 		change := r.change()
-		fitting, next := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Nodes)
+		fitting, next := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Q.Usable())
 		if next != nil {
 			abort = next
 			continue

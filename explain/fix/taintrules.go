@@ -47,7 +47,7 @@ func (s *search) deleteRules(ctx context.Context) {
 				continue
 			}
 			done[change.Key] = true
-			if s.FittingWith(ctx, change.Edits, change.Node).Len() > 0 {
+			if s.Q.FittingWith(ctx, change.Edits, change.Node).Len() > 0 {
 				helped = true
 				s.changes = append(s.changes, change)
 			}

@@ -47,7 +47,7 @@ type refusedVolume struct {
 // refusedVolumes are in the order in which near nodes name them.
 func (s *search) refusedVolumes() []*refusedVolume {
 	var out []*refusedVolume
-	for _, b := range s.NearSandboxes() {
+	for _, b := range s.Q.NearSandboxes() {
 		for _, r := range s.Q.Filtered().On(inspect.NodeName(b.Node.Name)).Refusals {
 			if r.Object.Kind != "PersistentVolumeClaim" || r.Plugin != filters.VolumeBinding {
 				continue
@@ -157,7 +157,7 @@ const provisionedBy = "pv.kubernetes.io/provisioned-by"
 
 // helpsVolume tells on how many nodes the pod fits with a change, and notes one of them.
 func (s *search) helpsVolume(ctx context.Context, c *requirement.Change) int {
-	fitting := s.FittingWith(ctx, c.Edits, "")
+	fitting := s.Q.FittingWith(ctx, c.Edits, "")
 	c.Key, c.Node = c.Edits[0].Key(), fitting.First()
 	return fitting.Len()
 }

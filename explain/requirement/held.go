@@ -69,7 +69,7 @@ func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) Par
 // fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have
 // to end.
 func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) []inspect.PodRef {
-	all := whatif.EndedBy(c.Q.Cluster.Snapshot(), r.edit.Claim)
+	all := whatif.EndedBy(c.Cluster.Snapshot(), r.edit.Claim)
 	if len(all) > whatif.MaxSpared {
 		return nil
 	}

@@ -20,9 +20,17 @@ import (
 // what-if questions, where the terms of a class that are kept become selectors of the request.
 const anyClass = "any.kubectl-dra.dev"
 
-// Draft collects edits before they are made, so that a selector of which several terms change is written
-// once, and what is removed from a list does not move what other edits are about.
+// Draft is a question with edits made: what is asked for then, and of which cluster. It collects the edits
+// before it makes them, so that a selector of which several terms change is written once, and what is removed
+// from a list does not move what other edits are about.
 type Draft struct {
+	// Cluster is the one that is asked, and Claims are what is asked for.
+	Cluster *scheduler.Cluster
+	Claims  []*resourcev1.ResourceClaim
+	// prepared returns the pod that asks, as the scheduler's other filters see it. It is nil when the
+	// question is about a claim.
+	prepared func() *filters.Prepared
+
 	q      *Question
 	claims []*resourcev1.ResourceClaim // those of the question, but for copies that edits changed
 
@@ -56,8 +64,8 @@ func newDraft(q *Question) *Draft {
 	}
 }
 
-// Draft makes the edits of the first of the claims from a template to the others too.
-func (q *Question) Draft(edits []Edit) *Draft {
+// draft makes the edits of the first of the claims from a template to the others too.
+func (q *Question) draft(edits []Edit) *Draft {
 	d := newDraft(q)
 	for _, ref := range q.Renewed {
 		d.freeDevices(ref)
@@ -89,17 +97,14 @@ func (d *Draft) Pod() *corev1.Pod {
 	return d.pod
 }
 
-// world puts together what the edits make of the question, in a cluster in which they are made. With whole
-// that is made of the whole snapshot.
-func (d *Draft) world(ctx context.Context, c *scheduler.Cluster, whole bool) *World {
-	w := &World{q: d.q, Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
-	for _, n := range d.q.inVain() {
-		w.inVain = append(w.inVain, d.q.Nodes[n])
-	}
+// in completes a draft with the cluster in which its edits are made. With whole that is made of the whole
+// snapshot.
+func (d *Draft) in(ctx context.Context, c *scheduler.Cluster, whole bool) *Draft {
+	d.Cluster, d.Claims = c, d.q.inPodOrder(d.result(ctx))
 	if d.pod != nil {
-		w.pod = sync.OnceValue(func() *filters.Prepared { return d.filtered(c, whole) })
+		d.prepared = sync.OnceValue(func() *filters.Prepared { return d.filtered(whole) })
 	}
-	return w
+	return d
 }
 
 // Fields returns the fields of a request, which may be written to.
@@ -207,9 +212,9 @@ func (d *Draft) EndPods(refs ...inspect.PodRef) {
 // aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.
 func (d *Draft) aroundKeys() []string { return slices.Sorted(maps.Keys(d.around)) }
 
-// Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of
+// result returns the claims of the question with the edits made; claims that no edit is about are shared. Of
 // a class whose terms change, the request gets those that are kept as its own.
-func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
+func (d *Draft) result(ctx context.Context) []*resourcev1.ResourceClaim {
 	for _, key := range slices.SortedFunc(maps.Keys(d.terms), reversedSelectors) { // from the back, so that indices stay true
 		selectors := d.Fields(key.At).Selectors
 		(*selectors)[key.Index].CEL = rewrite(ctx, d.q, (*selectors)[key.Index].CEL, d.terms[key])
@@ -299,9 +304,9 @@ func (d *Draft) worldKey() string {
 	return b.String()
 }
 
-// Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known
-// already of expressions and devices is shared with a like cluster.
-func (d *Draft) Cluster(s *inspect.Snapshot, like *scheduler.Cluster) *scheduler.Cluster {
+// build makes the cluster of a snapshot with the edits made that are not about claims. What is known already
+// of expressions and devices is shared with a like cluster.
+func (d *Draft) build(s *inspect.Snapshot, like *scheduler.Cluster) *scheduler.Cluster {
 	return scheduler.NewCluster(d.snapshot(s), scheduler.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
 }
 
