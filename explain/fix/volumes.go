@@ -54,8 +54,8 @@ func (s *search) refusedVolumes() []*refusedVolume {
 			}
 			at := slices.IndexFunc(out, func(v *refusedVolume) bool { return v.Namespace == r.Object.Namespace && v.Name == r.Object.Name })
 			if at < 0 {
-				claim := s.volumeClaim(r.Object)
-				if claim == nil || claim.Spec.VolumeName != "" {
+				claim, ok := s.Q.Cluster.Snapshot().VolumeClaim(r.Object.Namespace, r.Object.Name)
+				if !ok || claim.Spec.VolumeName != "" {
 					continue
 				}
 				at, out = len(out), append(out, &refusedVolume{claim, s.sizesOf(claim)})
@@ -73,15 +73,6 @@ func (s *search) refusedVolumes() []*refusedVolume {
 		v.sizes = v.sizes[:min(len(v.sizes), maxSizes)]
 	}
 	return out
-}
-
-func (s *search) volumeClaim(o filters.Object) *corev1.PersistentVolumeClaim {
-	for _, claim := range s.Q.Cluster.Snapshot().Objects().VolumeClaims {
-		if claim.Namespace == o.Namespace && claim.Name == o.Name {
-			return claim
-		}
-	}
-	return nil
 }
 
 // sizesOf are those of the volumes of the class of a claim that there are.

@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -59,21 +60,27 @@ func fitting(r *allocator.ExaminedRequest) string {
 // Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the
 // devices of a solution without one of them are a solution for one less.
 func (r countRequirement) Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change {
-	most := mostDevices(ctx, q, r.edit.At)
-	best := r.edit // a count of 1 fits
-	for best.Count < most {
-		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
+	best := r.raised(ctx, q, func(next whatif.CountEdit) bool {
 		at := q.FirstFit(ctx, []whatif.Edit{next})
-		if at == "" {
-			break
-		}
-		best, node = next, at
-	}
+		node = cmp.Or(at, node)
+		return at != ""
+	})
 	out := []Change{r.change(q, best, node)}
 	if quick, at := quickCount(ctx, q, best, node); quick.Count > 0 {
 		out = append(out, r.change(q, quick, at))
 	}
 	return out
+}
+
+// raised raises the count from the one that fits, as long as the next fits too.
+func (r countRequirement) raised(ctx context.Context, q *whatif.Question, fits func(whatif.CountEdit) bool) whatif.CountEdit {
+	best := r.edit
+	for most := mostDevices(ctx, q, r.edit.At); best.Count < most; best.Count++ {
+		if !fits(whatif.CountEdit{At: best.At, Count: best.Count + 1}) {
+			break
+		}
+	}
+	return best
 }
 
 // change proposes another count.
@@ -147,15 +154,7 @@ func mostDevices(ctx context.Context, q *whatif.Question, at whatif.RequestRef) 
 
 // Combine raises the count as long as the edits together help.
 func (r countRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
-	most := mostDevices(ctx, c.Question, r.edit.At)
-	best := r.edit
-	for best.Count < most {
-		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
-		if !c.helpsWith(ctx, i, next) {
-			break
-		}
-		best = next
-	}
+	best := r.raised(ctx, c.Question, func(next whatif.CountEdit) bool { return c.helpsWith(ctx, i, next) })
 	return Part{
 		explain.ReduceCount, fmt.Sprint(best), fmt.Sprintf("ask for %s%s", words.Count(int(best.Count), "device"), ForRequest(c.Question, &r.Requirement)),
 	}

@@ -37,13 +37,15 @@ type Draft struct {
 	terms       map[SelectorRef]map[int]string
 	classTerms  map[SelectorRef]map[int]string // of the classes of requests
 	constraints map[constraintRef][]string     // what they are about; nil drops them
-	requests    map[RequestRef]bool            // to be dropped
+	requests    map[RequestRef]bool            // to be dropped, with all their subrequests
 
 	pod      *corev1.Pod // that of the question, or a changed copy
 	podTerms []PodAffinityEdit
-	released map[inspect.ClaimRef]bool
-	gates    map[inspect.Gate]bool
-	changes  map[string]func(*inspect.Objects) // by what they change
+	released map[inspect.ClaimRef]bool // of which the devices are free
+	gates    map[inspect.Gate]bool     // that are turned on
+	// changes change copies of objects of the snapshot, since those that there are belong to others. The keys
+	// say what is changed, and tell changes apart.
+	changes map[string]func(*inspect.Objects)
 	// around are changes of nodes and of other pods, which matter to filters and not to the allocation of
 	// devices.
 	around map[string]func(*inspect.Objects)
@@ -68,7 +70,7 @@ func newDraft(q *Question) *Draft {
 func (q *Question) draft(edits []Edit) *Draft {
 	d := newDraft(q)
 	for _, ref := range q.Renewed {
-		d.freeDevices(ref)
+		d.released[ref] = true
 	}
 	for _, e := range q.forSameTemplate(edits) {
 		e.Apply(d)
@@ -121,32 +123,17 @@ func replaceTerm(m map[SelectorRef]map[int]string, at SelectorRef, term int, exp
 	m[at][term] = expression
 }
 
-// changeConstraint says which requests a constraint is about; nil drops it.
-func (d *Draft) changeConstraint(claim, constraint int, requests []string) {
-	d.constraints[constraintRef{claim, constraint}] = requests
-}
-
-// dropRequest drops a request, with all its subrequests.
-func (d *Draft) dropRequest(at RequestRef) {
-	d.requests[RequestRef{at.Claim, at.Request, -1}] = true
-}
-
-// freeDevices takes its devices from a claim.
-func (d *Draft) freeDevices(ref inspect.ClaimRef) {
-	d.released[ref] = true
-}
-
 // release takes its devices from a claim. Whoever uses it ends for that, but for a claim that is reserved for
 // nobody: that one is deallocated as it is.
 func (d *Draft) release(ref inspect.ClaimRef) {
-	d.freeDevices(ref)
+	d.released[ref] = true
 	s := d.q.Cluster.Snapshot()
 	if claim, ok := s.Claim(ref); ok && len(claim.Status.ReservedFor) == 0 {
 		return
 	}
 	for _, user := range s.PodsOf(ref) {
 		if d.q.Pod == nil || user != (inspect.PodRef{Namespace: d.q.Pod.Namespace, Name: d.q.Pod.Name}) {
-			d.EndPods(user)
+			d.ended[user] = true
 		}
 	}
 }
@@ -164,7 +151,7 @@ func (d *Draft) freeOfEnded() {
 			own := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
 			claim, ok := s.Claim(own)
 			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[ownerOf(claim)] || reservedOnlyFor(claim, d.ended)) {
-				d.freeDevices(own)
+				d.released[own] = true
 			}
 		}
 	}
@@ -182,31 +169,6 @@ func claimNames(pod *corev1.Pod) []string {
 		out = append(out, ext.ResourceClaimName)
 	}
 	return out
-}
-
-// enable turns feature gates on.
-func (d *Draft) enable(gates ...inspect.Gate) {
-	for _, g := range gates {
-		d.gates[g] = true
-	}
-}
-
-// Change changes objects of the snapshot: copies of them, since those that there are belong to others. The
-// key says what is changed, and tells changes apart.
-func (d *Draft) Change(key string, change func(*inspect.Objects)) {
-	d.changes[key] = change
-}
-
-// ChangeAround changes nodes or other pods, as Change does. For pods that end there is EndPods.
-func (d *Draft) ChangeAround(key string, change func(*inspect.Objects)) {
-	d.around[key] = change
-}
-
-// EndPods takes away other pods, as if they had ended.
-func (d *Draft) EndPods(refs ...inspect.PodRef) {
-	for _, ref := range refs {
-		d.ended[ref] = true
-	}
 }
 
 // aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.

@@ -65,7 +65,7 @@ func (e classesEdit) Key() string { return fmt.Sprint("classes ", e.classes) }
 
 func (e classesEdit) Apply(d *Draft) {
 	for name, terms := range e.classes {
-		d.Change("class "+name, func(o *inspect.Objects) { rewriteClass(e.ctx, d.q, o, name, terms) })
+		d.changes["class "+name] = func(o *inspect.Objects) { rewriteClass(e.ctx, d.q, o, name, terms) }
 	}
 }
 

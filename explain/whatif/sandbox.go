@@ -150,7 +150,7 @@ func (b *Sandbox) Draft(ctx context.Context, edits []Edit) *Draft {
 // With returns the cluster of the surroundings of the node with objects changed: copies of them.
 func (b *Sandbox) With(change func(*inspect.Objects)) *scheduler.Cluster {
 	d := b.Q.draft(nil)
-	d.Change("objects", change)
+	d.changes["objects"] = change
 	return d.build(b.Snapshot, b.Q.Cluster)
 }
 
