@@ -75,10 +75,7 @@ func (s *search) fewestReleases(ctx context.Context, c requirement.Change) requi
 // releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not
 // differ for the question may differ in that.
 func (s *search) releaseNodes() []inspect.NodeName {
-	var out []inspect.NodeName
-	for _, n := range s.Q.Near {
-		out = append(out, n.Name)
-	}
+	out := words.Each(s.Q.Near, func(n whatif.RankedNode) inspect.NodeName { return n.Name })
 	limit := len(out) + maxIdleNodes
 	for _, claim := range s.Q.Cluster.Snapshot().IdleHolders() {
 		if len(out) == limit {
@@ -97,11 +94,7 @@ func (s *search) releaseNodes() []inspect.NodeName {
 
 // releaseChange is the change that releases claims.
 func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) requirement.Change {
-	var parts []string
-	for _, ref := range refs {
-		parts = append(parts, ref.String())
-	}
-	text := "release " + words.Shorten(parts, 3)
+	text := "release " + words.Shorten(words.Each(refs, inspect.ClaimRef.String), 3)
 	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.Q.Cluster.Snapshot().Idle(ref) }); {
 	case idle && len(refs) == 1:
 		text += ", which no running pod uses"

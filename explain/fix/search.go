@@ -286,11 +286,7 @@ func (s *search) taintRules(edits []whatif.Edit, node inspect.NodeName) []explai
 }
 
 func ruleNames(rules []explain.TaintRule) string {
-	names := make([]string, len(rules))
-	for i, r := range rules {
-		names[i] = r.Name
-	}
-	return words.Shorten(names, 3)
+	return words.Shorten(words.Each(rules, func(r explain.TaintRule) string { return r.Name }), 3)
 }
 
 // changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is ""

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // The scheduler gives up with an error if a selector cannot be evaluated for a device, most often since it
@@ -151,10 +152,7 @@ func (r *selectorRepair) replacement(f failingTerm) string {
 	case respell:
 		return r.respelled[f].term
 	}
-	var parts []string
-	for _, field := range r.lacks[f] {
-		parts = append(parts, "has("+field+")")
-	}
+	parts := words.Each(r.lacks[f], func(field string) string { return "has(" + field + ")" })
 	return strings.Join(append(parts, whatif.Parenthesized(f.text)), " && ")
 }
 

@@ -64,15 +64,11 @@ func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspe
 	if len(found) == 0 {
 		return ""
 	}
-	var texts []string
-	for i := range found {
-		texts = append(texts, found[i].String())
-	}
 	of := ""
 	if s.Q.Cut {
 		of = ", as the nearest nodes have"
 	}
-	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(texts, maxLess), of)
+	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(words.Each(found, less.String), maxLess), of)
 }
 
 // admits reports whether an edit lets a request have devices that it did not accept.

@@ -91,12 +91,10 @@ func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.Qualifi
 	case len(left) == 1:
 		return fmt.Sprintf("at most %s left here", &left[0])
 	}
-	var texts []string
-	for i := range left {
-		texts = append(texts, left[i].String())
-	}
-	return "devices here have " + words.Shorten(texts, maxValues) + " left"
+	return "devices here have " + words.Shorten(words.Each(left, amountText), maxValues) + " left"
 }
+
+func amountText(q resource.Quantity) string { return q.String() }
 
 // allowed says which amounts a policy allows.
 func allowed(p *resourcev1.CapacityRequestPolicy) string {
@@ -104,11 +102,7 @@ func allowed(p *resourcev1.CapacityRequestPolicy) string {
 	case p == nil:
 		return ""
 	case len(p.ValidValues) > 0:
-		var texts []string
-		for i := range p.ValidValues {
-			texts = append(texts, p.ValidValues[i].String())
-		}
-		return "only " + words.Shorten(texts, maxValues)
+		return "only " + words.Shorten(words.Each(p.ValidValues, amountText), maxValues)
 	case p.ValidRange == nil:
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -418,11 +419,7 @@ func (e FreeDevicesEdit) feasible(q *Question) bool { return ReleaseEdit(e).feas
 
 // ReleaseEdits release claims.
 func ReleaseEdits(refs []inspect.ClaimRef) []Edit {
-	var out []Edit
-	for _, ref := range refs {
-		out = append(out, ReleaseEdit{ref})
-	}
-	return out
+	return words.Each(refs, func(ref inspect.ClaimRef) Edit { return ReleaseEdit{ref} })
 }
 
 // GatesEdit turns feature gates on.

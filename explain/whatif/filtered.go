@@ -143,11 +143,7 @@ func ReasonsOf(outcomes []filters.Outcome) []explain.Reason {
 	}
 	var out []explain.Reason
 	for i := range outcomes[0].Refusals {
-		all := make([]filters.Refusal, 0, len(outcomes))
-		for n := range outcomes {
-			all = append(all, outcomes[n].Refusals[i])
-		}
-		out = append(out, ReasonOf(all))
+		out = append(out, ReasonOf(words.Each(outcomes, func(o filters.Outcome) filters.Refusal { return o.Refusals[i] })))
 	}
 	return out
 }

@@ -226,10 +226,7 @@ func (p *problem) hopeless(ctx context.Context) (bool, error) {
 	if p.target.member.NonLocal {
 		return false, nil
 	}
-	var gone []*corev1.Pod
-	for _, m := range slices.Concat(p.movable, p.other) {
-		gone = append(gone, m.pod)
-	}
+	gone := words.Each(slices.Concat(p.movable, p.other), func(m *candidate) *corev1.Pod { return m.pod })
 	t, err := p.target.member.Ask(ctx, without(p.base, gone...), nil)
 	return err == nil && len(t.Options) == 0 && certain(t), err
 }
