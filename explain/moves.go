@@ -61,24 +61,3 @@ type FixedPods struct {
 
 // RoomTaint is the key of the taint that keeps a node for the pod for which room is made.
 const RoomTaint = "kubectl-dra.dev/making-room"
-
-// Defragmentation is how many claims of one shape fit after a few moves.
-type Defragmentation struct {
-	// Like is the claim of which copies are counted.
-	Like Subject
-	// Rows are in the order of their moves; the first has none. Between two rows, more moves make no more
-	// room.
-	Rows []DefragmentRow
-	// Moves are all that were made, in order.
-	Moves []Move
-	// Complete says that the last row was not the limit of the moves, but that it is proved that none makes
-	// room for one more, in the cluster as the others have left it.
-	Complete bool
-	Doubts   []string
-	Partial  []string
-	Basis    Basis
-}
-
-// DefragmentRow is the number of copies that fit once the first so many moves were made. It is the number
-// that was found; there may be room for more after other moves.
-type DefragmentRow struct{ Moves, Copies int }

@@ -57,9 +57,6 @@ func SetBy(rules []TaintRule) string {
 	if len(rules) == 0 {
 		return ""
 	}
-	names := make([]string, len(rules))
-	for i, r := range rules {
-		names[i] = r.String()
-	}
+	names := words.Each(rules, TaintRule.String)
 	return ", set by " + words.Shorten(names, 3)
 }

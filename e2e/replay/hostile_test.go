@@ -53,7 +53,7 @@ func TestHostileNames(t *testing.T) {
 	objects, config := hostileFiles(t)
 	lines := []string{
 		"explain claim --from objects.yaml ", "explain --from objects.yaml claim/", "explain claim --from objects.yaml -n ", "explain claim --from objects.yaml x --node ", "plan drain --from objects.yaml ",
-		"plan defragment --from objects.yaml ", "plan lose device --from objects.yaml ", "cel --from objects.yaml --driver ", "plan lose pool --from objects.yaml ", "get devices --from objects.yaml ",
+		"cel --from objects.yaml --class ", "plan lose device --from objects.yaml ", "cel --from objects.yaml --driver ", "plan lose pool --from objects.yaml ", "get devices --from objects.yaml ",
 		"get claims --context ",
 	}
 	begun := []string{"", `\$`, `'$`, `'`, `"`, `\;`, `\(`, "a", "-"}

@@ -22,8 +22,8 @@ func (s *search) combineChanges(ctx context.Context) {
 	}
 	var best *requirement.Change
 	tried := 0
-	for _, n := range s.Near {
-		if n.Score < s.Near[0].Score || tried == conflict.MaxCandidates {
+	for _, n := range s.Q.Near {
+		if n.Score < s.Q.Near[0].Score || tried == conflict.MaxCandidates {
 			continue // the first is the node of the conflict
 		}
 		tried++
@@ -63,7 +63,7 @@ func (s *search) endingFewest(ctx context.Context, c *requirement.Change) *requi
 // "" if there is none.
 func (s *search) fitsWithFewer(ctx context.Context, edits []whatif.Edit) inspect.NodeName {
 	for _, fewer := range endingFewer(s.Q.Cluster.Snapshot(), edits) {
-		if node := s.FittingWith(ctx, fewer, "").First(); node != "" {
+		if node := s.Q.FittingWith(ctx, fewer, "").First(); node != "" {
 			return node
 		}
 	}
@@ -195,7 +195,7 @@ func inseparable(a, b requirement.Listed) bool {
 func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) *requirement.Change {
 	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price() - b.Price() })
 	c := &requirement.Change{Node: inspect.NodeName(b.Node.Name), Cost: requirement.CostSeveral}
-	together := &requirement.Combination{ClusterSandbox: s.ClusterSandbox, On: b, Edits: relaxingEdits(all)}
+	together := &requirement.Combination{Question: s.Q, On: b, Edits: relaxingEdits(all)}
 	var parts, keys []string
 	for i := range all {
 		if i > 0 && inseparable(all[i-1], all[i]) {

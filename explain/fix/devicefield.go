@@ -1,7 +1,6 @@
 package fix
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,34 +24,12 @@ const (
 	maxFieldDifference = 1.0 / 3
 )
 
-// deviceField is an attribute or a capacity: device.kind["domain"].name.
-type deviceField struct{ kind, domain, name string }
-
-// parseField parses the expression of a field. The result is false if it is none.
-func parseField(expression string) (deviceField, bool) {
-	f, ok := selector.ParseField(expression)
-	return deviceField{f.Kind, f.Domain, f.Name}, ok
-}
-
-// expression is the field as a term spells it.
-func (f deviceField) expression() string {
-	return fmt.Sprintf("device.%s[%q].%s", f.kind, f.domain, f.name)
-}
-
-// kinds is the plural of what the field is.
-func (f deviceField) kinds() string {
-	if f.kind == "capacity" {
-		return "capacities"
-	}
-	return f.kind
-}
-
-// briefValue is the value of the attribute on a device. It is "" for a list, a long value, and a capacity.
-func (f deviceField) briefValue(device *resourcev1.Device, driver string) string {
-	if f.kind != "attributes" {
+// briefValue is the value of an attribute on a device. It is "" for a list, a long value, and a capacity.
+func briefValue(f selector.Field, device *resourcev1.Device, driver string) string {
+	if f.Kind != "attributes" {
 		return ""
 	}
-	text, _ := requirement.ScalarText(allocator.LookupAttribute(device, driver, resourcev1.FullyQualifiedName(f.domain+"/"+f.name)))
+	text, _ := requirement.ScalarText(allocator.LookupAttribute(device, driver, resourcev1.FullyQualifiedName(f.Domain+"/"+f.Name)))
 	if utf8.RuneCountInString(text) > maxBriefValue {
 		return ""
 	}
@@ -60,22 +37,15 @@ func (f deviceField) briefValue(device *resourcev1.Device, driver string) string
 }
 
 // fieldsOfDevice lists all fields of a device, attributes first, sorted.
-func fieldsOfDevice(device *resourcev1.Device, driver string) []deviceField {
-	var out []deviceField
-	add := func(kind string, name resourcev1.QualifiedName) {
-		domain, bare, qualified := strings.Cut(string(name), "/")
-		if !qualified {
-			domain, bare = driver, domain
-		}
-		out = append(out, deviceField{kind, domain, bare})
-	}
+func fieldsOfDevice(device *resourcev1.Device, driver string) []selector.Field {
+	var out []selector.Field
 	for name := range device.Attributes {
-		add("attributes", name)
+		out = append(out, selector.FieldOf("attributes", driver, name))
 	}
 	for name := range device.Capacity {
-		add("capacity", name)
+		out = append(out, selector.FieldOf("capacity", driver, name))
 	}
-	slices.SortFunc(out, func(a, b deviceField) int { return strings.Compare(a.expression(), b.expression()) })
+	slices.SortFunc(out, func(a, b selector.Field) int { return strings.Compare(a.Expression(), b.Expression()) })
 	return out
 }
 
@@ -89,34 +59,34 @@ func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.De
 	out := respelling{term: term}
 	var parts []string
 	for _, text := range lacks {
-		wanted, ok := parseField(text)
+		wanted, ok := selector.ParseField(text)
 		if !ok || anyDeviceHas(q, wanted) {
 			return out, false
 		}
-		similar, ok := wanted.mostSimilar(fieldsOfDevice(device, id.Driver))
+		similar, ok := mostSimilar(wanted, fieldsOfDevice(device, id.Driver))
 		if !ok {
 			return out, false
 		}
-		parts = append(parts, similar.nameNextTo(wanted)+" instead of "+wanted.nameNextTo(similar))
-		out.term = strings.ReplaceAll(out.term, text, similar.expression())
+		parts = append(parts, nameNextTo(similar, wanted)+" instead of "+nameNextTo(wanted, similar))
+		out.term = strings.ReplaceAll(out.term, text, similar.Expression())
 	}
 	out.message = "read " + strings.Join(parts, " and ")
 	return out, out.term != term
 }
 
-// nameNextTo names the field next to another one: by its name alone if they differ in nothing else.
-func (f deviceField) nameNextTo(other deviceField) string {
-	if f.kind == other.kind && f.domain == other.domain {
-		return f.name
+// nameNextTo names a field next to another one: by its name alone if they differ in nothing else.
+func nameNextTo(f, other selector.Field) string {
+	if f.Kind == other.Kind && f.Domain == other.Domain {
+		return f.Name
 	}
-	return f.expression()
+	return f.Expression()
 }
 
 // anyDeviceHas reports whether some device has the field.
-func anyDeviceHas(q *whatif.Question, f deviceField) bool {
+func anyDeviceHas(q *whatif.Question, f selector.Field) bool {
 	for _, slice := range q.Cluster.Snapshot().Slices() {
 		for i := range slice.Spec.Devices {
-			if slices.Contains(fieldsOfDevice(&slice.Spec.Devices[i], slice.Spec.Driver), f) {
+			if _, has := f.Value(slice.Spec.Driver, &slice.Spec.Devices[i]); has {
 				return true
 			}
 		}
@@ -124,16 +94,16 @@ func anyDeviceHas(q *whatif.Question, f deviceField) bool {
 	return false
 }
 
-// mostSimilar returns the field that was probably meant: one of the same name in another domain or of another
-// kind, or else one with a similar name. The result is false if there is none.
-func (f deviceField) mostSimilar(fields []deviceField) (deviceField, bool) {
-	best, distance := deviceField{}, 1.0
+// mostSimilar returns the field that was probably meant by another: one of the same name in another domain or
+// of another kind, or else one with a similar name. The result is false if there is none.
+func mostSimilar(f selector.Field, fields []selector.Field) (selector.Field, bool) {
+	best, distance := selector.Field{}, 1.0
 	for _, have := range fields {
-		d := nameDifference(have.name, f.name)
-		if elsewhere := have.kind != f.kind || have.domain != f.domain; elsewhere && d > 0 {
+		d := nameDifference(have.Name, f.Name)
+		if elsewhere := have.Kind != f.Kind || have.Domain != f.Domain; elsewhere && d > 0 {
 			continue
 		}
-		if d < distance && d <= maxFieldDifference && !otherWord(have.name, f.name) {
+		if d < distance && d <= maxFieldDifference && !otherWord(have.Name, f.Name) {
 			best, distance = have, d
 		}
 	}

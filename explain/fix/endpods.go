@@ -28,7 +28,7 @@ func (s *search) endPods(ctx context.Context) {
 	}
 	var best *crowd
 	tried := 0
-	for _, b := range s.NearSandboxes() {
+	for _, b := range s.Q.NearSandboxes() {
 		c := crowdOf(s.Q, b)
 		if c == nil || tried == maxCrowded {
 			continue
@@ -120,7 +120,7 @@ func (c *crowd) addElsewhere(ctx context.Context) {
 	s := c.q.Cluster.Snapshot()
 	for range maxElsewhere {
 		var found []filters.Occupant
-		for _, r := range c.b.World(ctx, []whatif.Edit{endingOf(c.pods)}).RefusalsOn(inspect.NodeName(c.b.Node.Name)) {
+		for _, r := range c.b.Draft(ctx, []whatif.Edit{endingOf(c.pods)}).RefusalsOn(inspect.NodeName(c.b.Node.Name)) {
 			if !anywhere(&r) {
 				continue
 			}
@@ -195,11 +195,9 @@ func (c *crowd) spareCompany(enough func([]filters.Occupant) bool) bool {
 }
 
 func endingOf(pods []filters.Occupant) whatif.EndPodsEdit {
-	var e whatif.EndPodsEdit
-	for _, o := range pods {
-		e.Pods = append(e.Pods, inspect.PodRef{Namespace: o.Namespace, Name: o.Name})
-	}
-	return e
+	return whatif.EndPodsEdit{Pods: words.Each(pods, func(o filters.Occupant) inspect.PodRef {
+		return inspect.PodRef{Namespace: o.Namespace, Name: o.Name}
+	})}
 }
 
 // compare orders choices: that which ends the least important pods, and the fewest, comes first.
@@ -232,10 +230,7 @@ func (s *search) preempts(node inspect.NodeName, pods []inspect.PodRef) (itself,
 // ending proposes to end the pods that were chosen.
 func (s *search) ending(c *crowd) requirement.Change {
 	e := endingOf(c.chosen)
-	var names []string
-	for _, ref := range e.Pods {
-		names = append(names, ref.String())
-	}
+	names := words.Each(e.Pods, inspect.PodRef.String)
 	node := inspect.NodeName(c.b.Node.Name)
 	change := requirement.Change{
 		Kind: explain.MovePod, Edits: []whatif.Edit{e}, Node: node, Cost: requirement.CostPods + 10*len(e.Pods),

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -93,29 +94,30 @@ func failedTerm(q *whatif.Question, abort *allocator.AbortError, at whatif.Reque
 
 // describeFailure says what the device has instead of the first field that it lacks.
 func describeFailure(f *explain.Failure, device *resourcev1.Device) {
-	wanted, ok := parseField(f.Lacks[0])
+	wanted, ok := selector.ParseField(f.Lacks[0])
 	if !ok {
 		return
 	}
 	fields := fieldsOfDevice(device, f.Device.Driver)
 	var has []string
 	for _, have := range fields {
-		if have.kind == wanted.kind && have.domain == wanted.domain {
-			f.Has = append(f.Has, have.name)
-			has = append(has, strings.TrimSpace(have.name+" "+have.briefValue(device, f.Device.Driver)))
+		if have.Kind == wanted.Kind && have.Domain == wanted.Domain {
+			f.Has = append(f.Has, have.Name)
+			has = append(has, strings.TrimSpace(have.Name+" "+briefValue(have, device, f.Device.Driver)))
 		}
 	}
-	similar, ok := wanted.mostSimilar(fields)
+	similar, ok := mostSimilar(wanted, fields)
 	if ok {
-		f.Near = similar.expression()
+		f.Near = similar.Expression()
 	}
-	f.Actual = fmt.Sprintf("%s has no %s", f.Device.Device, wanted.name)
+	f.Actual = fmt.Sprintf("%s has no %s", f.Device.Device, wanted.Name)
 	if len(f.Has) > 0 {
 		f.Actual += ", but " + words.Shorten(has, maxHas)
 	} else {
-		f.Actual += ", nor other " + wanted.kinds() + " of " + wanted.domain
+		kinds := map[string]string{"attributes": "attributes", "capacity": "capacities"}
+		f.Actual += ", nor other " + kinds[wanted.Kind] + " of " + wanted.Domain
 	}
 	if ok {
-		f.Actual += fmt.Sprintf("; did you mean %s?", similar.nameNextTo(wanted))
+		f.Actual += fmt.Sprintf("; did you mean %s?", nameNextTo(similar, wanted))
 	}
 }

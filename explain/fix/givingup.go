@@ -93,7 +93,7 @@ func (s *search) tryEdit(ctx context.Context, e whatif.Edit, kind explain.FixKin
 	if !s.Q.Feasible(e) {
 		return
 	}
-	if node := s.FirstFit(ctx, []whatif.Edit{e}); node != "" {
+	if node := s.Q.FirstFit(ctx, []whatif.Edit{e}); node != "" {
 		s.changes = append(s.changes, requirement.Change{
 			Kind: kind, Edits: []whatif.Edit{e}, Node: node, Cost: cost, Key: fmt.Sprint(e), Message: message,
 		})
@@ -178,7 +178,7 @@ func (s *search) repairs(abort *allocator.AbortError) {
 	if abort.Pool == (inspect.PoolID{}) {
 		return
 	}
-	for _, node := range s.Nodes {
+	for _, node := range s.Q.Usable() {
 		pools, err := snapshot.PoolsOn(node)
 		if err != nil {
 			continue

@@ -31,12 +31,13 @@ func FindForHeldBack(ctx context.Context, q *whatif.Question, e *explain.Explana
 	}
 	s := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	for _, node := range q.Nodes[:min(len(q.Nodes), maxHeldBack)] {
-		s.Near = append(s.Near, whatif.RankedNode{Name: inspect.NodeName(node.Name)})
+		s.Q.Near = append(s.Q.Near, whatif.RankedNode{Name: inspect.NodeName(node.Name)})
 	}
 	claims := objectsOf(refusals)
 	s.waitForVolumes(claims)
 	if len(claims) == 1 {
-		if claim := s.volumeClaim(claims[0]); claim != nil && claim.Spec.VolumeName == "" {
+		claim, ok := q.Cluster.Snapshot().VolumeClaim(claims[0].Namespace, claims[0].Name)
+		if ok && claim.Spec.VolumeName == "" {
 			s.otherStorageClass(ctx, &refusedVolume{PersistentVolumeClaim: claim})
 		}
 	}
@@ -76,13 +77,13 @@ func (s *search) waitForVolumes(claims []filters.Object) {
 
 // waiting is what will be once somebody has made or bound a claim. The edit is nil if nobody is about to.
 func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
-	claim := s.volumeClaim(o)
+	claim, ok := s.Q.Cluster.Snapshot().VolumeClaim(o.Namespace, o.Name)
 	without := whatif.DropVolumesEdit{Volumes: whatif.VolumesOf(s.Q.Pod, o.Kind, o.Name)}
 	const open = "; without it the pod fits"
 	switch {
-	case claim == nil && (whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
+	case !ok && (whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
 		return without, "the controller has made the volume claim " + o.Name + " for the pod" + open
-	case claim == nil || claim.DeletionTimestamp != nil || claim.Status.Phase == "Lost":
+	case !ok || claim.DeletionTimestamp != nil || claim.Status.Phase == "Lost":
 		return nil, ""
 	case claim.Spec.VolumeName != "":
 		return whatif.BindClaimEdit{Namespace: o.Namespace, Name: o.Name}, fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)

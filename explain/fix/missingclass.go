@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -90,10 +92,7 @@ func similarClasses(q *whatif.Question, name string) []string {
 
 // ClassesLike returns the names of all device classes, those first that are most similar to a name.
 func ClassesLike(s *inspect.Snapshot, name string) []string {
-	var names []string
-	for _, class := range s.Objects().Classes {
-		names = append(names, class.Name)
-	}
+	names := words.Each(s.Objects().Classes, func(c *resourcev1.DeviceClass) string { return c.Name })
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(nameDifference(a, name), nameDifference(b, name)), cmp.Compare(a, b))
 	})
@@ -102,15 +101,12 @@ func ClassesLike(s *inspect.Snapshot, name string) []string {
 
 // creating is the change that creates missing classes. Its message names the first.
 func (s *search) creating(missing []missingClass) requirement.Change {
-	e := whatif.CreateClassesEdit{}
-	for _, m := range missing {
-		e.Names = append(e.Names, m.name)
-	}
+	e := whatif.CreateClassesEdit{Names: words.Each(missing, func(m missingClass) string { return m.name })}
 	return requirement.Change{
 		Kind: explain.CreateClass, Edits: []whatif.Edit{e}, Cost: requirement.CostCreate, Key: e.Key(),
 		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", missing[0].name),
 		Fitting: func(ctx context.Context) whatif.NodeSet { // no node was asked before, so all are
-			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
+			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Q.Usable())
 		},
 	}
 }
@@ -122,7 +118,7 @@ func (s *search) granting(namespace string) requirement.Change {
 		Kind: explain.LabelNamespace, Edits: []whatif.Edit{e}, Cost: requirement.CostRules, Key: e.Key(),
 		Message: fmt.Sprintf("label namespace %s for admin access, if everybody who may create claims there may have it", namespace),
 		Fitting: func(ctx context.Context) whatif.NodeSet { // no node was asked before, so all are
-			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
+			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Q.Usable())
 		},
 	}
 }

@@ -106,7 +106,7 @@ func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b 
 	if out := s.modelsOf(r, b, most); len(out) > 0 {
 		return out
 	}
-	for _, other := range s.NearSandboxes() {
+	for _, other := range s.Q.NearSandboxes() {
 		requests := other.RequestsExamined(ctx)
 		for i := range requests {
 			if o := &requests[i]; o.Claim == r.Claim && o.Request == r.Request && o.Sub == r.Sub {
@@ -222,10 +222,10 @@ func (s *search) adding(b *whatif.Sandbox, added []addition) requirement.Change 
 		Kind: explain.AddDevices, Edits: []whatif.Edit{e}, Node: inspect.NodeName(b.Node.Name), NamesNode: true, Cost: requirement.CostDevices + sum, Key: e.Key(),
 		Message: fmt.Sprintf("add %s to %s", strings.Join(parts, " and "), b.Node.Name),
 	}
-	if len(s.Nodes) > whatif.MaxSwept {
+	if len(s.Q.Usable()) > whatif.MaxSwept {
 		// All that reaches the node is in its sandbox, and the new devices reach no other node.
 		c.Fitting = func(ctx context.Context) whatif.NodeSet {
-			return b.World(ctx, c.Edits).Fitting(ctx, []*corev1.Node{b.Node})
+			return b.Draft(ctx, c.Edits).Fitting(ctx, []*corev1.Node{b.Node})
 		}
 	}
 	return c

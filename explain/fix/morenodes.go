@@ -54,7 +54,7 @@ func (s *search) moreNodes(ctx context.Context) {
 func (s *search) copyHelps(ctx context.Context, like *corev1.Node) bool {
 	b := s.Q.SandboxOf(inspect.NodeName(like.Name))
 	e := whatif.AddNodeEdit{Like: like.Name}
-	return b != nil && !s.Q.Exhausted() && fittingOn(ctx, b.World(ctx, []whatif.Edit{e}), e).Len() > 0
+	return b != nil && !s.Q.Exhausted() && fittingOn(ctx, b.Draft(ctx, []whatif.Edit{e}), e).Len() > 0
 }
 
 // addingNode is the change that adds a node.
@@ -64,8 +64,8 @@ func (s *search) addingNode(like *corev1.Node) requirement.Change {
 		Kind: explain.AddNode, Edits: []whatif.Edit{e}, Cost: requirement.CostMoreNodes, Key: e.Key(),
 		Message: fmt.Sprintf("add a node like %s", like.Name), Like: inspect.NodeName(like.Name),
 		Fitting: func(ctx context.Context) whatif.NodeSet {
-			if s.Q.Pod == nil && len(s.Nodes) > whatif.MaxSwept { // of claims, all that reaches the node is in the sandbox
-				return fittingOn(ctx, s.Q.SandboxOf(inspect.NodeName(like.Name)).World(ctx, []whatif.Edit{e}), e)
+			if s.Q.Pod == nil && len(s.Q.Usable()) > whatif.MaxSwept { // of claims, all that reaches the node is in the sandbox
+				return fittingOn(ctx, s.Q.SandboxOf(inspect.NodeName(like.Name)).Draft(ctx, []whatif.Edit{e}), e)
 			}
 			return fittingOn(ctx, s.Q.Real(ctx, []whatif.Edit{e}), e)
 		},
@@ -73,7 +73,7 @@ func (s *search) addingNode(like *corev1.Node) requirement.Change {
 }
 
 // fittingOn asks the node that an edit adds to a world.
-func fittingOn(ctx context.Context, w *whatif.World, e whatif.AddNodeEdit) whatif.NodeSet {
+func fittingOn(ctx context.Context, w *whatif.Draft, e whatif.AddNodeEdit) whatif.NodeSet {
 	added, ok := w.Cluster.Snapshot().Node(e.Added())
 	if !ok || w.DevicesRefuse(ctx, added) { // whatever the filters say, to ask which takes longer
 		return whatif.NodeSet{}
@@ -89,7 +89,7 @@ func (s *search) nodeKinds() []nodeKind {
 		return nil
 	}
 	rank := map[string]int{}
-	for i, n := range s.Near {
+	for i, n := range s.Q.Near {
 		rank[string(n.Name)] = i
 	}
 	index := map[string]int{}

@@ -13,7 +13,7 @@ import (
 func (s *search) noHelp(ctx context.Context) []string {
 	claims := false // some node has claims to release
 	nodes := s.addsNode
-	for _, n := range s.Near {
+	for _, n := range s.Q.Near {
 		b := s.Q.SandboxOf(n.Name)
 		if b == nil {
 			return nil
@@ -27,7 +27,7 @@ func (s *search) noHelp(ctx context.Context) []string {
 			nodes = b.Try(ctx, whatif.ReleaseEdits(b.Holders)) != whatif.Refused
 		}
 	}
-	if len(s.Near) == 0 || nodes && !claims {
+	if len(s.Q.Near) == 0 || nodes && !claims {
 		return nil
 	}
 	kinds := "more nodes like the existing ones"
@@ -35,8 +35,8 @@ func (s *search) noHelp(ctx context.Context) []string {
 	for i := range s.Q.Answers {
 		different += words.Btoi(len(s.Q.Answers[i].Unsuitable) == 0)
 	}
-	if len(s.Near) < different {
-		kinds = fmt.Sprintf("more nodes like the %d closest ones", len(s.Near))
+	if len(s.Q.Near) < different {
+		kinds = fmt.Sprintf("more nodes like the %d closest ones", len(s.Q.Near))
 	}
 	if !claims {
 		return []string{"Adding " + kinds + " does not help"}

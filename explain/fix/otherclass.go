@@ -34,7 +34,7 @@ func (s *search) otherClasses(ctx context.Context) {
 			if !s.Q.Feasible(edits[0]) {
 				break
 			}
-			if node := s.FirstFit(ctx, edits); node != "" {
+			if node := s.Q.FirstFit(ctx, edits); node != "" {
 				s.changes = append(s.changes, requirement.Change{
 					Kind: explain.UseClass, Edits: edits, Node: node, Cost: requirement.CostClassOf + n, Key: fmt.Sprint(at, other),
 					Message: fmt.Sprintf("ask for the device class %s%s instead of %s%s", other, wantsInstead(ctx, s.Q, class, other), name, requirement.ForRequest(s.Q, r)),

@@ -72,7 +72,7 @@ func (s *search) capacityNames(ctx context.Context, at whatif.RequestRef, have [
 // nearDevices are the devices that requests see on the nodes that come nearest.
 func (s *search) nearDevices(ctx context.Context) []*allocator.ExaminedDevice {
 	var out []*allocator.ExaminedDevice
-	for _, b := range s.NearSandboxes() {
+	for _, b := range s.Q.NearSandboxes() {
 		for _, r := range b.RequestsExamined(ctx) {
 			out = append(out, requirement.DevicesWithout(&r, allocator.ClassSelectorRejected)...)
 		}
@@ -82,5 +82,5 @@ func (s *search) nearDevices(ctx context.Context) []*allocator.ExaminedDevice {
 
 // lessOfImplied proposes to ask for amounts of capacities for which requests ask for none.
 func (s *search) lessOfImplied(ctx context.Context) {
-	s.changes = append(s.changes, requirement.LessOfImplied(ctx, s.ClusterSandbox)...)
+	s.changes = append(s.changes, requirement.LessOfImplied(ctx, s.Q)...)
 }

@@ -28,11 +28,11 @@ func (s *search) otherNodes(ctx context.Context) {
 	if q.Partial {
 		return // the other nodes were asked for something else, and refused
 	}
-	if len(s.Nodes) == len(q.Cluster.Snapshot().Nodes()) {
+	if len(s.Q.Usable()) == len(q.Cluster.Snapshot().Nodes()) {
 		return
 	}
 	asked := map[string]bool{}
-	for _, node := range s.Nodes {
+	for _, node := range s.Q.Usable() {
 		asked[node.Name] = true
 	}
 	var other []*corev1.Node

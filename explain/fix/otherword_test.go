@@ -1,6 +1,10 @@
 package fix
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+)
 
 // TestOtherWord: names that differ in a whole word are not taken for misspellings of each other.
 func TestOtherWord(t *testing.T) {
@@ -15,8 +19,8 @@ func TestOtherWord(t *testing.T) {
 			t.Errorf("otherWord(%q, %q) = %t", test.a, test.b, got)
 		}
 	}
-	fields := []deviceField{{kind: "attributes", domain: "d", name: "pciDevice"}}
-	if near, ok := (deviceField{kind: "attributes", domain: "d", name: "rdmaDevice"}).mostSimilar(fields); ok {
-		t.Errorf("%q was proposed", near.name)
+	fields := []selector.Field{{Kind: "attributes", Domain: "d", Name: "pciDevice"}}
+	if near, ok := mostSimilar(selector.Field{Kind: "attributes", Domain: "d", Name: "rdmaDevice"}, fields); ok {
+		t.Errorf("%q was proposed", near.Name)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // What helps in a trial is no fix unless it can be carried out as a whole, and does then what the trial did.
@@ -63,10 +65,7 @@ func deeds(f *explain.Fix) string {
 			return ""
 		}
 	}
-	pods := make([]string, len(ended))
-	for i, ref := range ended {
-		pods[i] = ref.String()
-	}
+	pods := words.Each(ended, inspect.PodRef.String)
 	slices.Sort(pods)
 	slices.Sort(released)
 	text, err := json.Marshal([]any{fmt.Sprint(f.Changes), slices.Compact(pods), released})

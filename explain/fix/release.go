@@ -34,7 +34,7 @@ func (s *search) release(ctx context.Context) {
 		if b == nil || len(b.Releasable()) == 0 {
 			continue
 		}
-		o, _, err := whatif.OutcomeOf(ctx, b.Cluster(s.Q.Draft(nil)), b.Node, s.Q.Claims)
+		o, _, err := whatif.OutcomeOf(ctx, b.Draft(ctx, nil).Cluster, b.Node, s.Q.Claims)
 		if s.Q.Fail(err); o == whatif.Fits {
 			continue // it has the devices; what is missing there is something else that pods take
 		}
@@ -63,7 +63,7 @@ func (s *search) release(ctx context.Context) {
 func (s *search) fewestReleases(ctx context.Context, c requirement.Change) requirement.Change {
 	for i := 0; i < len(c.Claims) && len(c.Claims) > 1; {
 		less := slices.Delete(slices.Clone(c.Claims), i, i+1)
-		if node := s.FittingWith(ctx, whatif.ReleaseEdits(less), "").First(); node != "" {
+		if node := s.Q.FittingWith(ctx, whatif.ReleaseEdits(less), "").First(); node != "" {
 			c = s.releaseChange(less, node)
 		} else {
 			i++
@@ -75,10 +75,7 @@ func (s *search) fewestReleases(ctx context.Context, c requirement.Change) requi
 // releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not
 // differ for the question may differ in that.
 func (s *search) releaseNodes() []inspect.NodeName {
-	var out []inspect.NodeName
-	for _, n := range s.Near {
-		out = append(out, n.Name)
-	}
+	out := words.Each(s.Q.Near, func(n whatif.RankedNode) inspect.NodeName { return n.Name })
 	limit := len(out) + maxIdleNodes
 	for _, claim := range s.Q.Cluster.Snapshot().IdleHolders() {
 		if len(out) == limit {
@@ -88,7 +85,7 @@ func (s *search) releaseNodes() []inspect.NodeName {
 		if name == "" || slices.Contains(out, name) {
 			continue
 		}
-		if slices.ContainsFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == string(name) }) {
+		if slices.ContainsFunc(s.Q.Usable(), func(n *corev1.Node) bool { return n.Name == string(name) }) {
 			out = append(out, name)
 		}
 	}
@@ -97,11 +94,7 @@ func (s *search) releaseNodes() []inspect.NodeName {
 
 // releaseChange is the change that releases claims.
 func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) requirement.Change {
-	var parts []string
-	for _, ref := range refs {
-		parts = append(parts, ref.String())
-	}
-	text := "release " + words.Shorten(parts, 3)
+	text := "release " + words.Shorten(words.Each(refs, inspect.ClaimRef.String), 3)
 	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.Q.Cluster.Snapshot().Idle(ref) }); {
 	case idle && len(refs) == 1:
 		text += ", which no running pod uses"

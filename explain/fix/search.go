@@ -40,7 +40,7 @@ var proposers = []func(*search, context.Context){
 
 // search looks for changes that help.
 type search struct {
-	*whatif.ClusterSandbox
+	Q *whatif.Question
 	// conflict is nil if none was found.
 	conflict *conflict.Conflict
 	lists    *requirement.Lists
@@ -64,9 +64,10 @@ func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists
 		at := slices.IndexFunc(ranked, func(n whatif.RankedNode) bool { return n.Name == c.Node })
 		ranked = append([]whatif.RankedNode{ranked[at]}, slices.Delete(slices.Clone(ranked), at, at+1)...)
 	}
-	s := &search{ClusterSandbox: whatif.NewClusterSandbox(q, ranked), conflict: c, lists: lists}
+	q.LookNear(ranked)
+	s := &search{Q: q, conflict: c, lists: lists}
 	seen := map[string]bool{}
-	for _, b := range s.NearSandboxes() {
+	for _, b := range s.Q.NearSandboxes() {
 		for _, r := range lists.On(ctx, b) {
 			if key := r.Key(); !seen[key] {
 				seen[key] = true
@@ -151,12 +152,12 @@ func (s *search) relaxEach(ctx context.Context) {
 		if r.OfOthers {
 			continue
 		}
-		node := s.FirstFit(ctx, []whatif.Edit{r.Relaxing()})
+		node := s.Q.FirstFit(ctx, []whatif.Edit{r.Relaxing()})
 		var found []requirement.Change
 		if prober, ok := r.Relaxable.(requirement.Prober); ok && node == "" {
-			found = prober.Probe(ctx, s.ClusterSandbox)
+			found = prober.Probe(ctx, s.Q)
 		} else if node != "" {
-			found = r.Propose(ctx, s.ClusterSandbox, node)
+			found = r.Propose(ctx, s.Q, node)
 		}
 		s.changes = append(s.changes, found...)
 	}
@@ -190,7 +191,7 @@ func sortByActor(fixes []explain.Fix, of explain.Subject) {
 	})
 }
 
-// confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes).
+// confirm asks the nodes again with the change made (see [whatif.Question.FittingWith] for which nodes).
 // It returns nil when the change does not help.
 func (s *search) confirm(ctx context.Context, c *requirement.Change) *explain.Fix {
 	if !s.writable(ctx, c) || s.endsOwnClaim(c) {
@@ -198,7 +199,7 @@ func (s *search) confirm(ctx context.Context, c *requirement.Change) *explain.Fi
 	}
 	find := c.Fitting
 	if find == nil {
-		find = func(ctx context.Context) whatif.NodeSet { return s.FittingWith(ctx, c.Edits, c.Node) }
+		find = func(ctx context.Context) whatif.NodeSet { return s.Q.FittingWith(ctx, c.Edits, c.Node) }
 	}
 	fitting := find(ctx)
 	n := fitting.Len()
@@ -285,11 +286,7 @@ func (s *search) taintRules(edits []whatif.Edit, node inspect.NodeName) []explai
 }
 
 func ruleNames(rules []explain.TaintRule) string {
-	names := make([]string, len(rules))
-	for i, r := range rules {
-		names[i] = r.Name
-	}
-	return words.Shorten(names, 3)
+	return words.Shorten(words.Each(rules, func(r explain.TaintRule) string { return r.Name }), 3)
 }
 
 // changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is ""

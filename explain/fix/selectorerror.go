@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // The scheduler gives up with an error if a selector cannot be evaluated for a device, most often since it
@@ -77,7 +78,7 @@ func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) *
 			return nil // another reason, which no change of a term removes
 		}
 		change := r.change()
-		fitting, next := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Nodes)
+		fitting, next := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Q.Usable())
 		if next != nil {
 			abort = next
 			continue
@@ -151,10 +152,7 @@ func (r *selectorRepair) replacement(f failingTerm) string {
 	case respell:
 		return r.respelled[f].term
 	}
-	var parts []string
-	for _, field := range r.lacks[f] {
-		parts = append(parts, "has("+field+")")
-	}
+	parts := words.Each(r.lacks[f], func(field string) string { return "has(" + field + ")" })
 	return strings.Join(append(parts, whatif.Parenthesized(f.text)), " && ")
 }
 

@@ -47,7 +47,7 @@ func (s *search) deleteRules(ctx context.Context) {
 				continue
 			}
 			done[change.Key] = true
-			if s.FittingWith(ctx, change.Edits, change.Node).Len() > 0 {
+			if s.Q.FittingWith(ctx, change.Edits, change.Node).Len() > 0 {
 				helped = true
 				s.changes = append(s.changes, change)
 			}
@@ -57,13 +57,9 @@ func (s *search) deleteRules(ctx context.Context) {
 
 // deletingRules is the change that deletes rules, of which a node has the taint.
 func deletingRules(rules []explain.TaintRule, node inspect.NodeName) requirement.Change {
-	e := whatif.DeleteRulesEdit{}
-	var names []string
-	for _, r := range rules {
-		e.Names, names = append(e.Names, r.Name), append(names, r.String())
-	}
+	e := whatif.DeleteRulesEdit{Names: words.Each(rules, func(r explain.TaintRule) string { return r.Name })}
 	return requirement.Change{
 		Kind: explain.RemoveTaint, Edits: []whatif.Edit{e}, Node: node, Cost: requirement.CostRules + len(rules), Key: e.Key(), TaintRules: rules,
-		Message: "delete " + words.Shorten(names, 3),
+		Message: "delete " + words.Shorten(words.Each(rules, explain.TaintRule.String), 3),
 	}
 }

@@ -38,8 +38,8 @@ func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspe
 	if b == nil || s.Q.Exhausted() || !slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { return admits(e) || noAmount(e) }) {
 		return ""
 	}
-	d := s.Q.Draft(c.Edits)
-	result, err := b.Cluster(d).Allocate(ctx, b.Node, d.Result(ctx), nil)
+	d := b.Draft(ctx, c.Edits)
+	result, err := d.Cluster.Allocate(ctx, b.Node, d.Claims, nil)
 	if s.Q.Fail(ctx.Err()); err != nil || result.Outcome != allocator.Allocated {
 		return "" // what it gives is not known
 	}
@@ -58,21 +58,17 @@ func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspe
 			continue
 		}
 		compared = append(compared, at)
-		found = append(found, compare(picked(b, result, at), accepted(ctx, s.ClusterSandbox, at), capacityNamed(s.Q, e))...)
+		found = append(found, compare(picked(b, result, at), accepted(ctx, s.Q, at), capacityNamed(s.Q, e))...)
 	}
 	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
 	if len(found) == 0 {
 		return ""
 	}
-	var texts []string
-	for i := range found {
-		texts = append(texts, found[i].String())
-	}
 	of := ""
-	if s.Cut {
+	if s.Q.Cut {
 		of = ", as the nearest nodes have"
 	}
-	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(texts, maxLess), of)
+	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(words.Each(found, less.String), maxLess), of)
 }
 
 // admits reports whether an edit lets a request have devices that it did not accept.
@@ -143,9 +139,9 @@ func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) [
 
 // accepted returns the devices, on the nodes that come nearest, that the selectors of a request accept,
 // whatever else is in the way.
-func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) []*resourcev1.Device {
+func accepted(ctx context.Context, q *whatif.Question, at whatif.RequestRef) []*resourcev1.Device {
 	var out []*resourcev1.Device
-	for _, r := range c.Examined(ctx) {
+	for _, r := range q.Examined(ctx) {
 		if whatif.RefOf(r) != at {
 			continue
 		}

@@ -47,15 +47,15 @@ type refusedVolume struct {
 // refusedVolumes are in the order in which near nodes name them.
 func (s *search) refusedVolumes() []*refusedVolume {
 	var out []*refusedVolume
-	for _, b := range s.NearSandboxes() {
+	for _, b := range s.Q.NearSandboxes() {
 		for _, r := range s.Q.Filtered().On(inspect.NodeName(b.Node.Name)).Refusals {
 			if r.Object.Kind != "PersistentVolumeClaim" || r.Plugin != filters.VolumeBinding {
 				continue
 			}
 			at := slices.IndexFunc(out, func(v *refusedVolume) bool { return v.Namespace == r.Object.Namespace && v.Name == r.Object.Name })
 			if at < 0 {
-				claim := s.volumeClaim(r.Object)
-				if claim == nil || claim.Spec.VolumeName != "" {
+				claim, ok := s.Q.Cluster.Snapshot().VolumeClaim(r.Object.Namespace, r.Object.Name)
+				if !ok || claim.Spec.VolumeName != "" {
 					continue
 				}
 				at, out = len(out), append(out, &refusedVolume{claim, s.sizesOf(claim)})
@@ -73,15 +73,6 @@ func (s *search) refusedVolumes() []*refusedVolume {
 		v.sizes = v.sizes[:min(len(v.sizes), maxSizes)]
 	}
 	return out
-}
-
-func (s *search) volumeClaim(o filters.Object) *corev1.PersistentVolumeClaim {
-	for _, claim := range s.Q.Cluster.Snapshot().Objects().VolumeClaims {
-		if claim.Namespace == o.Namespace && claim.Name == o.Name {
-			return claim
-		}
-	}
-	return nil
 }
 
 // sizesOf are those of the volumes of the class of a claim that there are.
@@ -157,7 +148,7 @@ const provisionedBy = "pv.kubernetes.io/provisioned-by"
 
 // helpsVolume tells on how many nodes the pod fits with a change, and notes one of them.
 func (s *search) helpsVolume(ctx context.Context, c *requirement.Change) int {
-	fitting := s.FittingWith(ctx, c.Edits, "")
+	fitting := s.Q.FittingWith(ctx, c.Edits, "")
 	c.Key, c.Node = c.Edits[0].Key(), fitting.First()
 	return fitting.Len()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -98,17 +99,17 @@ func (b *builder) move(m *explain.Move) {
 		return
 	}
 	list := []string{"get", "pods", "-n", pod.Namespace, "--field-selector", "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed", "-o", "name"}
-	labels := b.lastingLabels(pod)
-	if len(labels) > 0 {
-		list = append(list, "-l", selectorOf(labels))
+	lasting := b.lastingLabels(pod)
+	if len(lasting) > 0 {
+		list = append(list, "-l", lasting.String())
 	}
-	b.add(fmt.Sprintf("for i in $(seq 600); do [ $(%s | wc -l) -ge %d ] && break; sleep 1; done", b.kubectl(list...), b.placedLike(pod, labels)))
+	b.add(fmt.Sprintf("for i in $(seq 600); do [ $(%s | wc -l) -ge %d ] && break; sleep 1; done", b.kubectl(list...), b.placedLike(pod, lasting)))
 }
 
 // lastingLabels are the labels of a pod that the one in its place will have too, wherever it goes: those that
 // admission copies from the node when a pod is bound are not among them.
-func (b *builder) lastingLabels(pod *corev1.Pod) map[string]string {
-	out := map[string]string{}
+func (b *builder) lastingLabels(pod *corev1.Pod) labels.Set {
+	out := labels.Set{}
 	node, known := b.s.Node(inspect.NodeName(pod.Spec.NodeName))
 	for key, value := range pod.Labels {
 		domain, _, _ := strings.Cut(key, "/")
@@ -124,30 +125,11 @@ func (b *builder) lastingLabels(pod *corev1.Pod) map[string]string {
 	return out
 }
 
-// selectorOf selects the pods that have all of some labels.
-func selectorOf(labels map[string]string) string {
-	var parts []string
-	for key, value := range labels {
-		parts = append(parts, key+"="+value)
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ",")
-}
-
 // placedLike is the number of pods on nodes, in the namespace of a pod, that have all of some labels.
-func (b *builder) placedLike(pod *corev1.Pod, labels map[string]string) int {
-	n := 0
+func (b *builder) placedLike(pod *corev1.Pod, lasting labels.Set) int {
+	n, like := 0, lasting.AsSelectorPreValidated()
 	for _, other := range b.s.Objects().Pods {
-		if other.Namespace != pod.Namespace || other.Spec.NodeName == "" || inspect.Ended(other) {
-			continue
-		}
-		alike := true
-		for key, value := range labels {
-			if own, ok := other.Labels[key]; !ok || own != value {
-				alike = false
-			}
-		}
-		if alike {
+		if other.Namespace == pod.Namespace && other.Spec.NodeName != "" && !inspect.Ended(other) && like.Matches(labels.Set(other.Labels)) {
 			n++
 		}
 	}

@@ -73,11 +73,7 @@ func Find(s *inspect.Snapshot, c explain.ObjectChange) (Object, error) {
 	case "ResourceClaimTemplate":
 		object, found = s.Template(c.Namespace, c.Name)
 	case "PersistentVolumeClaim":
-		for _, claim := range s.Objects().VolumeClaims {
-			if claim.Namespace == c.Namespace && claim.Name == c.Name {
-				object, found = claim, true
-			}
-		}
+		object, found = s.VolumeClaim(c.Namespace, c.Name)
 	case "DeviceClass":
 		object, found = s.Class(c.Name)
 	case "PodGroup":

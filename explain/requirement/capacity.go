@@ -91,12 +91,10 @@ func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.Qualifi
 	case len(left) == 1:
 		return fmt.Sprintf("at most %s left here", &left[0])
 	}
-	var texts []string
-	for i := range left {
-		texts = append(texts, left[i].String())
-	}
-	return "devices here have " + words.Shorten(texts, maxValues) + " left"
+	return "devices here have " + words.Shorten(words.Each(left, amountText), maxValues) + " left"
 }
+
+func amountText(q resource.Quantity) string { return q.String() }
 
 // allowed says which amounts a policy allows.
 func allowed(p *resourcev1.CapacityRequestPolicy) string {
@@ -104,11 +102,7 @@ func allowed(p *resourcev1.CapacityRequestPolicy) string {
 	case p == nil:
 		return ""
 	case len(p.ValidValues) > 0:
-		var texts []string
-		for i := range p.ValidValues {
-			texts = append(texts, p.ValidValues[i].String())
-		}
-		return "only " + words.Shorten(texts, maxValues)
+		return "only " + words.Shorten(words.Each(p.ValidValues, amountText), maxValues)
 	case p.ValidRange == nil:
 		return ""
 	}
@@ -139,20 +133,20 @@ func amountLeft(b *whatif.Sandbox, id inspect.DeviceID, name resourcev1.Qualifie
 
 // Propose finds the largest amount that is to be had: first among those that devices have left, then any. To
 // ask for less never fits worse.
-func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+func (r capacityRequirement) Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change {
 	if r.edit.Amount == nil {
 		return []Change{{
 			Kind: explain.ReduceCapacity, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: r.edit.Key(),
-			Message: r.drop(c.Q),
+			Message: r.drop(q),
 		}}
 	}
-	best, at := r.largestLeft(ctx, c, r.wanted)
+	best, at := r.largestLeft(ctx, q, r.wanted)
 	if at == "" {
-		best, at = r.largestAmount(ctx, c, r.wanted, node)
+		best, at = r.largestAmount(ctx, q, r.wanted, node)
 	}
-	message := fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, r.wanted.String(), ForRequest(c.Q, &r.Requirement))
+	message := fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, r.wanted.String(), ForRequest(q, &r.Requirement))
 	if r.implied {
-		message = fmt.Sprintf("ask for at most %s of %s%s", best.Amount.String(), best.Capacity, ForRequest(c.Q, &r.Requirement))
+		message = fmt.Sprintf("ask for at most %s of %s%s", best.Amount.String(), best.Capacity, ForRequest(q, &r.Requirement))
 	}
 	return []Change{{
 		Kind: explain.ReduceCapacity, Edits: []whatif.Edit{best}, Node: at, Cost: CostValue, Key: fmt.Sprint(best.Key(), best.Amount),
@@ -165,12 +159,12 @@ func (r capacityRequirement) drop(q *whatif.Question) string {
 }
 
 // largestLeft tries the amounts that devices have left, the largest first. The node is "" when none helps.
-func (r capacityRequirement) largestLeft(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity) (whatif.CapacityEdit, inspect.NodeName) {
-	amounts := amountsBelow(c, r.edit.Capacity, wanted)
+func (r capacityRequirement) largestLeft(ctx context.Context, q *whatif.Question, wanted resource.Quantity) (whatif.CapacityEdit, inspect.NodeName) {
+	amounts := amountsBelow(q, r.edit.Capacity, wanted)
 	for i := range amounts[:min(len(amounts), maxCapacitiesTried)] {
 		e := r.edit
 		e.Amount = &amounts[i]
-		if at := c.FirstFit(ctx, []whatif.Edit{e}); at != "" {
+		if at := q.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 			return e, at
 		}
 	}
@@ -178,13 +172,13 @@ func (r capacityRequirement) largestLeft(ctx context.Context, c *whatif.ClusterS
 }
 
 // largestAmount searches by halves between an amount that fits and the wanted one, which does not.
-func (r capacityRequirement) largestAmount(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity, node inspect.NodeName) (whatif.CapacityEdit, inspect.NodeName) {
+func (r capacityRequirement) largestAmount(ctx context.Context, q *whatif.Question, wanted resource.Quantity, node inspect.NodeName) (whatif.CapacityEdit, inspect.NodeName) {
 	best := r.edit
 	low, high := best.Amount.Value(), wanted.Value()
 	for high-low > 1 {
 		e := best
 		e.Amount = resource.NewQuantity(low+(high-low)/2, wanted.Format)
-		at := c.FirstFit(ctx, []whatif.Edit{e})
+		at := q.FirstFit(ctx, []whatif.Edit{e})
 		if at == "" {
 			high = e.Amount.Value()
 			continue
@@ -198,22 +192,22 @@ func (r capacityRequirement) Combine(_ context.Context, c *Combination, _ int) P
 	if r.edit.Amount != nil {
 		return Part{
 			explain.ReduceCapacity, fmt.Sprint(r.edit.Key(), r.edit.Amount),
-			fmt.Sprintf("ask for the least of %s%s", r.edit.Capacity, ForRequest(c.Q, &r.Requirement)),
+			fmt.Sprintf("ask for the least of %s%s", r.edit.Capacity, ForRequest(c.Question, &r.Requirement)),
 		}
 	}
-	return Part{explain.ReduceCapacity, r.edit.Key(), r.drop(c.Q)}
+	return Part{explain.ReduceCapacity, r.edit.Key(), r.drop(c.Question)}
 }
 
 // amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared
 // by a few, and what its policy allows; the largest first.
-func amountsBelow(c *whatif.ClusterSandbox, name resourcev1.QualifiedName, wanted resource.Quantity) []resource.Quantity {
+func amountsBelow(q *whatif.Question, name resourcev1.QualifiedName, wanted resource.Quantity) []resource.Quantity {
 	var out []resource.Quantity
 	add := func(q resource.Quantity) {
 		if q.Sign() > 0 && q.Cmp(wanted) < 0 && !slices.ContainsFunc(out, func(have resource.Quantity) bool { return have.Cmp(q) == 0 }) {
 			out = append(out, q)
 		}
 	}
-	for _, b := range c.NearSandboxes() {
+	for _, b := range q.NearSandboxes() {
 		for _, slice := range b.Snapshot.Slices() {
 			for i := range slice.Spec.Devices {
 				capacity, ok := slice.Spec.Devices[i].Capacity[name]

@@ -11,7 +11,7 @@ import (
 
 // Combination is edits that help only together, on a node.
 type Combination struct {
-	*whatif.ClusterSandbox
+	*whatif.Question
 	On    *whatif.Sandbox
 	Edits []whatif.Edit
 	// Released are the claims that the edits release.

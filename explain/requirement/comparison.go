@@ -112,11 +112,8 @@ func nearestValues(q *whatif.Question, c *Comparison) []fieldValue {
 // valueOf reads the field of a device, if it has it in the form of the literal.
 func (c *Comparison) valueOf(driver string, d *resourcev1.Device) (string, bool) {
 	if c.Field.Kind == "capacity" {
-		v, ok := d.Capacity[resourcev1.QualifiedName(c.Field.Domain+"/"+c.Field.Name)]
-		if !ok && c.Field.Domain == driver {
-			v, ok = d.Capacity[resourcev1.QualifiedName(c.Field.Name)]
-		}
-		return v.Value.String(), ok && c.Form == selector.QuantityLiteral
+		v, ok := c.Field.Value(driver, d)
+		return v, ok && c.Form == selector.QuantityLiteral
 	}
 	a := allocator.LookupAttribute(d, driver, resourcev1.FullyQualifiedName(c.Field.Domain+"/"+c.Field.Name))
 	switch {
@@ -135,12 +132,8 @@ func (c *Comparison) valueOf(driver string, d *resourcev1.Device) (string, bool)
 
 // has reports whether the device has the field, in whatever form.
 func (c *Comparison) has(d *allocator.ExaminedDevice) bool {
-	if c.Field.Kind == "capacity" {
-		_, qualified := d.Device.Capacity[resourcev1.QualifiedName(c.Field.Domain+"/"+c.Field.Name)]
-		_, bare := d.Device.Capacity[resourcev1.QualifiedName(c.Field.Name)]
-		return qualified || bare && c.Field.Domain == d.ID.Driver
-	}
-	return allocator.LookupAttribute(d.Device, d.ID.Driver, resourcev1.FullyQualifiedName(c.Field.Domain+"/"+c.Field.Name)) != nil
+	_, ok := c.Field.Value(d.ID.Driver, d.Device)
+	return ok
 }
 
 // accepts reports whether a value of the form stands in the relation.

@@ -200,8 +200,8 @@ func derives(claim *resourcev1.ResourceClaim, name resourcev1.FullyQualifiedName
 
 // Propose tries to take single requests out of the constraint, then a wider attribute, and proposes to drop
 // it.
-func (r constraintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
-	claim := c.Q.Claims[r.edit.Claim]
+func (r constraintRequirement) Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change {
+	claim := q.Claims[r.edit.Claim]
 	names := claim.Spec.Devices.Constraints[r.edit.Constraint].Requests
 	if len(names) == 0 {
 		for i := range claim.Spec.Devices.Requests {
@@ -215,14 +215,14 @@ func (r constraintRequirement) Propose(ctx context.Context, c *whatif.ClusterSan
 		}
 		e := r.edit
 		e.Requests = slices.Delete(slices.Clone(names), i, i+1)
-		if at := c.FirstFit(ctx, []whatif.Edit{e}); at != "" {
+		if at := q.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 			out = append(out, Change{
 				Kind: explain.DropConstraint, Edits: []whatif.Edit{e}, Node: at, Cost: costNarrow, Key: fmt.Sprintf("%s %q", e.Key(), e.Requests),
 				Message: fmt.Sprintf("leave %s out of the constraint: %s", names[i], r.Message),
 			})
 		}
 	}
-	return append(append(out, r.widen(ctx, c)...), Change{
+	return append(append(out, r.widen(ctx, q)...), Change{
 		Kind: explain.DropConstraint, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: fmt.Sprint(r.edit),
 		Message: r.drop(),
 	})

@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -58,22 +59,28 @@ func fitting(r *allocator.ExaminedRequest) string {
 
 // Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the
 // devices of a solution without one of them are a solution for one less.
-func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
-	most := mostDevices(ctx, c, r.edit.At)
-	best := r.edit // a count of 1 fits
-	for best.Count < most {
-		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
-		at := c.FirstFit(ctx, []whatif.Edit{next})
-		if at == "" {
-			break
-		}
-		best, node = next, at
-	}
-	out := []Change{r.change(c.Q, best, node)}
-	if quick, at := quickCount(ctx, c, best, node); quick.Count > 0 {
-		out = append(out, r.change(c.Q, quick, at))
+func (r countRequirement) Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change {
+	best := r.raised(ctx, q, func(next whatif.CountEdit) bool {
+		at := q.FirstFit(ctx, []whatif.Edit{next})
+		node = cmp.Or(at, node)
+		return at != ""
+	})
+	out := []Change{r.change(q, best, node)}
+	if quick, at := quickCount(ctx, q, best, node); quick.Count > 0 {
+		out = append(out, r.change(q, quick, at))
 	}
 	return out
+}
+
+// raised raises the count from the one that fits, as long as the next fits too.
+func (r countRequirement) raised(ctx context.Context, q *whatif.Question, fits func(whatif.CountEdit) bool) whatif.CountEdit {
+	best := r.edit
+	for most := mostDevices(ctx, q, r.edit.At); best.Count < most; best.Count++ {
+		if !fits(whatif.CountEdit{At: best.At, Count: best.Count + 1}) {
+			break
+		}
+	}
+	return best
 }
 
 // change proposes another count.
@@ -91,19 +98,19 @@ func (r countRequirement) change(q *whatif.Question, e whatif.CountEdit, node in
 
 // Probe tries other counts where one device makes the scheduler give up: the less a request takes, the sooner
 // a selector of another may come to a device on which it fails.
-func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) []Change {
+func (r countRequirement) Probe(ctx context.Context, q *whatif.Question) []Change {
 	aborts := false
-	for _, b := range c.NearSandboxes() {
+	for _, b := range q.NearSandboxes() {
 		aborts = b.Try(ctx, []whatif.Edit{r.edit}) == whatif.Aborted || aborts
 	}
 	if !aborts {
 		return nil
 	}
-	most := mostDevices(ctx, c, r.edit.At)
+	most := mostDevices(ctx, q, r.edit.At)
 	for n := min(most, resourcev1.AllocationResultsMaxSize); n > r.edit.Count; n-- {
 		e := whatif.CountEdit{At: r.edit.At, Count: n}
-		if node := c.FirstFit(ctx, []whatif.Edit{e}); node != "" {
-			return []Change{r.change(c.Q, e, node)}
+		if node := q.FirstFit(ctx, []whatif.Edit{e}); node != "" {
+			return []Change{r.change(q, e, node)}
 		}
 	}
 	return nil
@@ -111,16 +118,16 @@ func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) [
 
 // quickCount returns the highest count below one that fits for which the scheduler's search ends in time for
 // sure, if that is not so of the one that fits. Its count is 0 if there is nothing to return.
-func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.CountEdit, node inspect.NodeName) (whatif.CountEdit, inspect.NodeName) {
+func quickCount(ctx context.Context, q *whatif.Question, best whatif.CountEdit, node inspect.NodeName) (whatif.CountEdit, inspect.NodeName) {
 	for e := best; e.Count > 0; e.Count-- {
 		at := node
 		if e != best {
-			at = c.FirstFit(ctx, []whatif.Edit{e})
+			at = q.FirstFit(ctx, []whatif.Edit{e})
 		}
 		if at == "" {
 			continue
 		}
-		if c.Q.Risk(ctx, []whatif.Edit{e}, at) == explain.NoTimeout {
+		if q.Risk(ctx, []whatif.Edit{e}, at) == explain.NoTimeout {
 			if e == best {
 				break
 			}
@@ -132,12 +139,12 @@ func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.Count
 
 // mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on
 // any of the near nodes. Where another alternative is what fits, no count would be too high.
-func mostDevices(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) int64 {
-	if f := whatif.FieldsOf(c.Q.Claims, at); *f.Mode == resourcev1.DeviceAllocationModeExactCount {
+func mostDevices(ctx context.Context, q *whatif.Question, at whatif.RequestRef) int64 {
+	if f := whatif.FieldsOf(q.Claims, at); *f.Mode == resourcev1.DeviceAllocationModeExactCount {
 		return *f.Count - 1
 	}
 	most := 1
-	for _, r := range c.Examined(ctx) {
+	for _, r := range q.Examined(ctx) {
 		if whatif.RefOf(r) == at {
 			most = max(most, r.Needed)
 		}
@@ -147,16 +154,8 @@ func mostDevices(ctx context.Context, c *whatif.ClusterSandbox, at whatif.Reques
 
 // Combine raises the count as long as the edits together help.
 func (r countRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
-	most := mostDevices(ctx, c.ClusterSandbox, r.edit.At)
-	best := r.edit
-	for best.Count < most {
-		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
-		if !c.helpsWith(ctx, i, next) {
-			break
-		}
-		best = next
-	}
+	best := r.raised(ctx, c.Question, func(next whatif.CountEdit) bool { return c.helpsWith(ctx, i, next) })
 	return Part{
-		explain.ReduceCount, fmt.Sprint(best), fmt.Sprintf("ask for %s%s", words.Count(int(best.Count), "device"), ForRequest(c.Q, &r.Requirement)),
+		explain.ReduceCount, fmt.Sprint(best), fmt.Sprintf("ask for %s%s", words.Count(int(best.Count), "device"), ForRequest(c.Question, &r.Requirement)),
 	}
 }

@@ -70,9 +70,7 @@ func setsUsed(p *inspect.NodePool) []*resourcev1.CounterSet {
 func counterWords(sets []*resourcev1.CounterSet) string {
 	var parts []string
 	if len(sets) > 1 || len(sets[0].Counters) > maxWritten {
-		for _, set := range sets {
-			parts = append(parts, set.Name)
-		}
+		parts = words.Each(sets, func(s *resourcev1.CounterSet) string { return s.Name })
 		return "the counters of " + words.Plural(len(parts), "set ", "sets ") + words.Shorten(parts, maxValues)
 	}
 	for _, name := range slices.Sorted(maps.Keys(sets[0].Counters)) {

@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
@@ -46,10 +47,7 @@ func DevicesWithout(r *allocator.ExaminedRequest, codes ...allocator.Code) []*al
 
 // meant names what devices have that may be meant by an attribute or a capacity which they do not have.
 func meant[Name ~string](wanted Name, names []Name) string {
-	var texts []string
-	for _, name := range spell.Meant(wanted, names) {
-		texts = append(texts, string(name))
-	}
+	texts := words.Each(spell.Meant(wanted, names), func(name Name) string { return string(name) })
 	if len(texts) == 0 {
 		return ""
 	}

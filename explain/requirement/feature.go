@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -70,10 +71,7 @@ func offFeature(r explain.Requirement, gates ...inspect.Gate) droppable {
 
 // Enabling proposes to turn on feature gates.
 func Enabling(e whatif.GatesEdit) Change {
-	var names []string
-	for _, g := range e.Gates {
-		names = append(names, string(g))
-	}
+	names := words.Each(e.Gates, func(g inspect.Gate) string { return string(g) })
 	return Change{
 		Kind: explain.EnableFeature, Cost: CostFeature, Edits: []whatif.Edit{e}, Key: e.Key(),
 		Message: "turn on the feature gate " + strings.Join(names, " and "),

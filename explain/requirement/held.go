@@ -43,11 +43,7 @@ func listHeld(_ context.Context, s *site) []Relaxable {
 
 // deviceNames names devices, without their pool.
 func deviceNames(ids []inspect.DeviceID) string {
-	var names []string
-	for _, id := range ids {
-		names = append(names, id.Device)
-	}
-	return words.Shorten(names, 4)
+	return words.Shorten(words.Each(ids, func(id inspect.DeviceID) string { return id.Device }), 4)
 }
 
 // Combine releases the claim, or ends only some of its pods if that is enough: what they take besides may be
@@ -59,17 +55,14 @@ func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) Par
 		return Part{explain.ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.Claim}), "release " + r.edit.Claim.String()}
 	}
 	c.Ended = append(c.Ended, ended...)
-	var names []string
-	for _, pod := range ended {
-		names = append(names, pod.String())
-	}
+	names := words.Each(ended, inspect.PodRef.String)
 	return Part{explain.MovePod, fmt.Sprint(ended), fmt.Sprintf("end %s %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3))}
 }
 
 // fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have
 // to end.
 func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) []inspect.PodRef {
-	all := whatif.EndedBy(c.Q.Cluster.Snapshot(), r.edit.Claim)
+	all := whatif.EndedBy(c.Cluster.Snapshot(), r.edit.Claim)
 	if len(all) > whatif.MaxSpared {
 		return nil
 	}

@@ -19,11 +19,11 @@ import (
 // did before.
 
 // LessOfImplied proposes to ask for amounts of capacities for which requests ask for none.
-func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) []Change {
+func LessOfImplied(ctx context.Context, q *whatif.Question) []Change {
 	least := map[string]capacityRequirement{}
-	for _, b := range c.NearSandboxes() {
+	for _, b := range q.NearSandboxes() {
 		for _, request := range b.RequestsExamined(ctx) {
-			for _, r := range impliedCapacities(c.Q, &request) {
+			for _, r := range impliedCapacities(q, &request) {
 				if have, known := least[r.edit.Key()]; !known || r.wanted.Cmp(have.wanted) < 0 {
 					least[r.edit.Key()] = r
 				}
@@ -33,8 +33,8 @@ func LessOfImplied(ctx context.Context, c *whatif.ClusterSandbox) []Change {
 	var out []Change
 	for _, key := range slices.Sorted(maps.Keys(least)) {
 		r := least[key]
-		if node := c.FirstFit(ctx, []whatif.Edit{r.edit}); node != "" {
-			out = append(out, r.Propose(ctx, c, node)...)
+		if node := q.FirstFit(ctx, []whatif.Edit{r.edit}); node != "" {
+			out = append(out, r.Propose(ctx, q, node)...)
 		}
 	}
 	return out

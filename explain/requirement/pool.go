@@ -38,7 +38,7 @@ func listPools(_ context.Context, s *site) []Relaxable {
 	return out
 }
 
-func (r poolRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+func (r poolRequirement) Propose(_ context.Context, _ *whatif.Question, node inspect.NodeName) []Change {
 	return []Change{repairing(r.edit, r.Term, node)}
 }
 

@@ -27,7 +27,7 @@ type Relaxable interface {
 	Price() int
 	// Propose returns changes that help, if possible smaller ones than to drop it. It is called when dropping
 	// it helps on some node, which it is given.
-	Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change
+	Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change
 	// Combine says what relaxing it is, as one of several edits that help only together. It may replace its
 	// own edit by one that relaxes less.
 	Combine(ctx context.Context, c *Combination, i int) Part
@@ -46,7 +46,7 @@ func (r relaxable[E]) Relaxing() whatif.Edit          { return r.edit }
 func (r relaxable[E]) Effort() int                    { return r.effort }
 func (r relaxable[E]) Price() int                     { return r.price }
 
-func (r relaxable[E]) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) []Change {
+func (r relaxable[E]) Propose(context.Context, *whatif.Question, inspect.NodeName) []Change {
 	return nil
 }
 
@@ -67,7 +67,7 @@ func dropping(
 	return droppable{relaxable: relaxable[whatif.Edit]{r, e, effort, price}, part: Part{kind, e.Key(), message}}
 }
 
-func (r droppable) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+func (r droppable) Propose(_ context.Context, _ *whatif.Question, node inspect.NodeName) []Change {
 	return []Change{{
 		Kind: r.part.Kind, Edits: []whatif.Edit{r.edit}, Node: cmp.Or(r.on, node), NamesNode: r.on != "",
 		Cost: r.price, Key: r.part.Key, Message: r.part.Message,
@@ -85,7 +85,7 @@ type Clarifier interface {
 // Prober is implemented by requirements of which less may help although to drop them does not.
 type Prober interface {
 	// Probe returns changes that help. It is called when dropping the requirement helps on no node.
-	Probe(ctx context.Context, c *whatif.ClusterSandbox) []Change
+	Probe(ctx context.Context, q *whatif.Question) []Change
 }
 
 // Inseparable is implemented by requirements that can only be relaxed together with others.

@@ -109,15 +109,15 @@ func (c *askingContainer) amountOf(name corev1.ResourceName) int64 {
 
 // Propose asks for as much as can be had on any of the near nodes. If several containers ask for the
 // resource, it is one of them that asks for less.
-func (r resourceRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, _ inspect.NodeName) []Change {
+func (r resourceRequirement) Propose(ctx context.Context, q *whatif.Question, _ inspect.NodeName) []Change {
 	var best *Change
 	var most int64
-	for _, b := range c.NearSandboxes() {
+	for _, b := range q.NearSandboxes() {
 		for _, refusal := range (&site{Sandbox: b}).refusals(filters.InsufficientResources) {
 			if refusal.Resource != r.Resource || refusal.Left() <= most {
 				continue
 			}
-			if change := r.lessOn(ctx, c.Q, b, &refusal); change != nil {
+			if change := r.lessOn(ctx, q, b, &refusal); change != nil {
 				best, most = change, refusal.Left()
 			}
 		}
@@ -156,9 +156,9 @@ func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *
 
 // Combine asks for as much as is left once the other edits are made: pods may have ended.
 func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
-	others := c.On.World(ctx, slices.Delete(slices.Clone(c.Edits), i, i+1))
+	others := c.On.Draft(ctx, slices.Delete(slices.Clone(c.Edits), i, i+1))
 	for _, refusal := range others.RefusalsOn(nodeName(c.On)) {
-		containers := asking(c.Q.Pod, r.Resource)
+		containers := asking(c.Pod, r.Resource)
 		if refusal.Code != filters.InsufficientResources || refusal.Resource != r.Resource || len(containers) != 1 {
 			continue
 		}

@@ -80,13 +80,13 @@ func (s *site) taintsOf(r *allocator.ExaminedRequest) []Relaxable {
 }
 
 // Propose narrows the toleration to the value of the taint, where that is enough.
-func (r taintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+func (r taintRequirement) Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change {
 	e := r.edit
 	text := r.Taint
-	for _, value := range taintValues(c.Q.SandboxOf(node), &e.Toleration) {
+	for _, value := range taintValues(q.SandboxOf(node), &e.Toleration) {
 		narrow := e
 		narrow.Toleration.Operator, narrow.Toleration.Value = resourcev1.DeviceTolerationOpEqual, value
-		if at := c.FirstFit(ctx, []whatif.Edit{narrow}); at != "" {
+		if at := q.FirstFit(ctx, []whatif.Edit{narrow}); at != "" {
 			e, node = narrow, at
 			text = e.Toleration.Key + "=" + value + ":" + string(e.Toleration.Effect)
 			break
@@ -94,7 +94,7 @@ func (r taintRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox,
 	}
 	return []Change{{
 		Kind: explain.TolerateTaint, Edits: []whatif.Edit{e}, Node: node, Cost: costTolerate, Key: fmt.Sprintf("%v %q", e.At, text),
-		Message: r.tolerate(c.Q, text),
+		Message: r.tolerate(q, text),
 	}}
 }
 
@@ -103,7 +103,7 @@ func (r taintRequirement) tolerate(q *whatif.Question, taint string) string {
 }
 
 func (r taintRequirement) Combine(_ context.Context, c *Combination, _ int) Part {
-	return Part{explain.TolerateTaint, fmt.Sprintf("%v %q", r.edit.At, r.Taint), r.tolerate(c.Q, r.Taint)}
+	return Part{explain.TolerateTaint, fmt.Sprintf("%v %q", r.edit.At, r.Taint), r.tolerate(c.Question, r.Taint)}
 }
 
 // taintValues lists the values that the taint has on the devices of a node, sorted.

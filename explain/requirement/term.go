@@ -43,16 +43,16 @@ func listTerms(ctx context.Context, s *site) []Relaxable {
 var termOfRequest = termSource{without: []allocator.Code{allocator.ClassSelectorRejected}}
 
 // Propose finds the nearest value with which the term helps, and proposes to drop it.
-func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) []Change {
+func (r termRequirement) Propose(ctx context.Context, q *whatif.Question, node inspect.NodeName) []Change {
 	var out []Change
-	if wanted := ComparisonOf(c.Q, r.Term); wanted != nil {
-		for _, v := range nearestValues(c.Q, wanted) {
+	if wanted := ComparisonOf(q, r.Term); wanted != nil {
+		for _, v := range nearestValues(q, wanted) {
 			e := r.edit
 			e.Expression = wanted.with(v)
-			if at := c.FirstFit(ctx, []whatif.Edit{e}); at != "" {
+			if at := q.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 				out = append(out, Change{
 					Kind: explain.RelaxSelector, Edits: []whatif.Edit{e}, Node: at, Cost: CostValue, Key: fmt.Sprint(e.At, r.Term, e.Expression),
-					Message: r.accept(c.Q, wanted, v) + wanted.remark(v),
+					Message: r.accept(q, wanted, v) + wanted.remark(v),
 				})
 				break
 			}
@@ -60,7 +60,7 @@ func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, 
 	}
 	return append(out, Change{
 		Kind: explain.RelaxSelector, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop + 2, Key: fmt.Sprint(r.edit.At, r.Term),
-		Message: r.drop(c.Q),
+		Message: r.drop(q),
 	})
 }
 
@@ -79,16 +79,16 @@ func (r termRequirement) accept(q *whatif.Question, c *Comparison, v fieldValue)
 
 // Combine puts the nearest value with which the edits together still help in the place of the term.
 func (r termRequirement) Combine(ctx context.Context, c *Combination, i int) Part {
-	dropped := Part{explain.RelaxSelector, fmt.Sprint(r.edit.At, r.Term), r.drop(c.Q)}
-	wanted := ComparisonOf(c.Q, r.Term)
+	dropped := Part{explain.RelaxSelector, fmt.Sprint(r.edit.At, r.Term), r.drop(c.Question)}
+	wanted := ComparisonOf(c.Question, r.Term)
 	if wanted == nil {
 		return dropped
 	}
-	for _, v := range nearestValues(c.Q, wanted) {
+	for _, v := range nearestValues(c.Question, wanted) {
 		e := r.edit
 		e.Expression = wanted.with(v)
 		if c.helpsWith(ctx, i, e) {
-			return Part{explain.RelaxSelector, fmt.Sprint(e.At, r.Term, e.Expression), r.accept(c.Q, wanted, v)}
+			return Part{explain.RelaxSelector, fmt.Sprint(e.At, r.Term, e.Expression), r.accept(c.Question, wanted, v)}
 		}
 	}
 	return dropped

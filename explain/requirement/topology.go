@@ -62,7 +62,7 @@ func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relax
 	if r.Actual != "" {
 		return r.Actual
 	}
-	for _, refusal := range b.World(ctx, relaxed).RefusalsOn(r.node) {
+	for _, refusal := range b.Draft(ctx, relaxed).RefusalsOn(r.node) {
 		if refusal.Code == filters.SpreadConstraint && refusal.Index == r.index {
 			return refusal.Message
 		}

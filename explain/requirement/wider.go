@@ -21,14 +21,14 @@ import (
 
 // widen proposes a wider attribute for a constraint that devices match: of those that help the one with most
 // values.
-func (r constraintRequirement) widen(ctx context.Context, s *whatif.ClusterSandbox) []Change {
-	c := &s.Q.Claims[r.edit.Claim].Spec.Devices.Constraints[r.edit.Constraint]
-	if c.MatchAttribute == nil || derives(s.Q.Claims[r.edit.Claim], *c.MatchAttribute) {
+func (r constraintRequirement) widen(ctx context.Context, q *whatif.Question) []Change {
+	c := &q.Claims[r.edit.Claim].Spec.Devices.Constraints[r.edit.Constraint]
+	if c.MatchAttribute == nil || derives(q.Claims[r.edit.Claim], *c.MatchAttribute) {
 		return nil
 	}
-	for _, name := range widerAttributes(ctx, s, r.edit.Claim, c) {
+	for _, name := range widerAttributes(ctx, q, r.edit.Claim, c) {
 		e := whatif.AttributeEdit{Claim: r.edit.Claim, Constraint: r.edit.Constraint, Attribute: name}
-		if at := s.FirstFit(ctx, []whatif.Edit{e}); at != "" {
+		if at := q.FirstFit(ctx, []whatif.Edit{e}); at != "" {
 			return []Change{{
 				Kind: explain.DropConstraint, Edits: []whatif.Edit{e}, Node: at, Cost: costNarrow, Key: fmt.Sprint(e.Key(), name),
 				Message: fmt.Sprintf("be content with the same %s instead of the same %s", name, *c.MatchAttribute),
@@ -39,9 +39,9 @@ func (r constraintRequirement) widen(ctx context.Context, s *whatif.ClusterSandb
 }
 
 // widerAttributes lists attributes that are wider than that of the constraint on one of the near nodes.
-func widerAttributes(ctx context.Context, s *whatif.ClusterSandbox, claim int, c *resourcev1.DeviceConstraint) []resourcev1.FullyQualifiedName {
+func widerAttributes(ctx context.Context, q *whatif.Question, claim int, c *resourcev1.DeviceConstraint) []resourcev1.FullyQualifiedName {
 	values := map[resourcev1.FullyQualifiedName]int{}
-	for _, b := range s.NearSandboxes() {
+	for _, b := range q.NearSandboxes() {
 		var devices []*allocator.ExaminedDevice
 		for _, r := range b.RequestsExamined(ctx) {
 			if r.Claim == claim && covers(c, r.Name) {

@@ -136,15 +136,14 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	if err != nil || d.Question == nil {
 		return nil, err
 	}
-	carried := d.Question.Carry(ctx, t.fix.Edits)
+	carried, snapshot := d.Question.Carry(ctx, t.fix.Edits)
 	if carried == nil {
 		return nil, nil
 	}
 	queue := r.queue
-	snapshot := carried.Snapshot
 	var unlike []*corev1.Pod
-	if carried.ChangesSubject {
-		queue, snapshot, unlike = changeAll(c.Snapshot(), r.queue, t.shape, carried)
+	if ofSubject(&t.fix) {
+		queue, snapshot, unlike = changeAll(c.Snapshot(), r.queue, t.shape, carried, snapshot)
 	}
 	if !onlySubject(&t.fix) {
 		unlike = nil
@@ -156,9 +155,11 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	return r.again(ctx, scheduler.NewCluster(snapshot, scheduler.Options{Like: c}), queue, unlike, limit, opts)
 }
 
-// changeAll changes the subjects of a shape as one of them was changed. unlike are the pods that are changed,
-// or use a claim that is.
-func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.Carried) (now []queued, changedTo *inspect.Snapshot, unlike []*corev1.Pod) {
+// changeAll changes the subjects of a shape as one of them was changed, in the snapshot after that. unlike
+// are the pods that are changed, or use a claim that is.
+func changeAll(
+	s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.Draft, after *inspect.Snapshot,
+) (now []queued, changedTo *inspect.Snapshot, unlike []*corev1.Pod) {
 	specs := make([]resourcev1.ResourceClaimSpec, len(carried.Claims))
 	for i, claim := range carried.Claims {
 		specs[i] = claim.Spec
@@ -170,7 +171,7 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 		if queue[i].shape != of {
 			continue
 		}
-		subject, own := changed(s, queue[i].subject, specs, carried.Pod)
+		subject, own := changed(s, queue[i].subject, specs, carried.Pod())
 		queue[i].subject, queue[i].shape = subject, made
 		if pod, ok := subject.(*corev1.Pod); ok {
 			pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = pod
@@ -189,7 +190,7 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 			}
 		}
 	}
-	return queue, carried.Snapshot.With(func(o *inspect.Objects) {
+	return queue, after.With(func(o *inspect.Objects) {
 		for i, claim := range o.Claims {
 			if other, ok := claims[inspect.RefOf(claim)]; ok {
 				o.Claims[i] = other

@@ -25,13 +25,13 @@ func (e CreateClassesEdit) Key() string { return fmt.Sprintf("create classes %q"
 
 // Apply adds those classes that do not exist.
 func (e CreateClassesEdit) Apply(d *Draft) {
-	d.Change(e.Key(), func(o *inspect.Objects) {
+	d.changes[e.Key()] = func(o *inspect.Objects) {
 		for _, name := range e.Names {
 			if !slices.ContainsFunc(o.Classes, func(c *resourcev1.DeviceClass) bool { return c.Name == name }) {
 				o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			}
 		}
-	})
+	}
 }
 
 // GrantEdit lets claims of a namespace have admin access.
@@ -42,7 +42,7 @@ func (e GrantEdit) Key() string { return "grant admin access in " + e.Namespace 
 
 // Apply labels the namespace.
 func (e GrantEdit) Apply(d *Draft) {
-	d.Change(e.Key(), func(o *inspect.Objects) { o.GrantAdminAccess(e.Namespace) })
+	d.changes[e.Key()] = func(o *inspect.Objects) { o.GrantAdminAccess(e.Namespace) }
 }
 
 // AddDevicesEdit publishes copies of devices on a node, free and with no taints but those that rules set on
@@ -75,7 +75,7 @@ func (e AddDevicesEdit) Key() string {
 // Apply adds the slices.
 func (e AddDevicesEdit) Apply(d *Draft) {
 	s := d.q.Cluster.Snapshot()
-	d.Change(e.Key(), func(o *inspect.Objects) {
+	d.changes[e.Key()] = func(o *inspect.Objects) {
 		number := 0
 		pools := map[string]resourcev1.ResourcePool{} // of drivers, as they are by now
 		for _, a := range e.Added {
@@ -106,7 +106,7 @@ func (e AddDevicesEdit) Apply(d *Draft) {
 				pools[a.ID.Driver] = pool
 			}
 		}
-	})
+	}
 }
 
 // driversPool is the pool that a driver has on a node, in its newest generation, if it has one.

@@ -40,9 +40,9 @@ func asked(t *testing.T, name string, claims ...string) *whatif.Question {
 // TestReleaseFreesAllOfPod: the pod that ends for one claim has nothing of another one any more either.
 func TestReleaseFreesAllOfPod(t *testing.T) {
 	q := asked(t, "two-claims-of-a-pod", "wanted")
-	after := q.Carry(context.Background(), []explain.Edit{whatif.ReleaseEdit{Claim: inspect.ClaimRef{Namespace: "default", Name: "one"}}})
+	_, after := q.Carry(context.Background(), []explain.Edit{whatif.ReleaseEdit{Claim: inspect.ClaimRef{Namespace: "default", Name: "one"}}})
 	for _, name := range []string{"one", "two"} {
-		if claim, _ := after.Snapshot.Claim(inspect.ClaimRef{Namespace: "default", Name: name}); claim.Status.Allocation != nil {
+		if claim, _ := after.Claim(inspect.ClaimRef{Namespace: "default", Name: name}); claim.Status.Allocation != nil {
 			t.Errorf("claim %s still has devices", name)
 		}
 	}
@@ -52,7 +52,7 @@ func TestReleaseFreesAllOfPod(t *testing.T) {
 func TestNamedTwice(t *testing.T) {
 	q := asked(t, "named-twice", "wanted", "wanted")
 	e := whatif.CountEdit{At: whatif.RequestRef{Claim: 0, Request: 0, Sub: -1}, Count: 1}
-	for i, claim := range q.Draft([]whatif.Edit{e}).Result(context.Background()) {
+	for i, claim := range q.AsIs(context.Background(), []whatif.Edit{e}).Claims {
 		if count := claim.Spec.Devices.Requests[0].Exactly.Count; count != 1 {
 			t.Errorf("claim %d asks for %d", i, count)
 		}
@@ -66,7 +66,7 @@ func TestAddToIncompletePool(t *testing.T) {
 	one := whatif.DeviceCopies{ID: inspect.DeviceID{Driver: "gpu.example.com", Pool: "n1", Device: "gpu-0"}, Device: &resourcev1.Device{Name: "gpu-0"}, Count: 1}
 	for seen, added := range map[int64][]whatif.DeviceCopies{2: {one}, 3: {one, one}} {
 		e := whatif.AddDevicesEdit{Node: "n0", Added: added}
-		pools, err := q.Draft([]whatif.Edit{e}).Cluster(q.Cluster.Snapshot(), q.Cluster).Snapshot().PoolsOn(node)
+		pools, err := q.Real(t.Context(), []whatif.Edit{e}).Cluster.Snapshot().PoolsOn(node)
 		if err != nil || len(pools) != 1 || !pools[0].Incomplete || pools[0].SlicesSeen != seen {
 			t.Errorf("pools of n0 with %d devices more: %+v, %v", len(added), pools, err)
 		}

@@ -12,43 +12,28 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Carried is what edits come to when they are made for good, so that others are asked after them.
-type Carried struct {
-	// Snapshot is the cluster with all that is changed around the subject. Templates are changed in it too.
-	Snapshot *inspect.Snapshot
-	// Claims are those of the question, changed where edits are about them, and Pod is the pod. They are not
-	// in the Snapshot. Pod is nil if the question is about a claim.
-	Claims []*resourcev1.ResourceClaim
-	Pod    *corev1.Pod
-	// ChangesSubject says that some edit is about the claims of the question or its pod.
-	ChangesSubject bool
-}
-
-// Carry makes edits for good. It is nil if that cannot be done: claims that the scheduler generates for
-// extended resources nobody can write.
-func (q *Question) Carry(ctx context.Context, edits []explain.Edit) *Carried {
+// Carry makes edits for good, so that others are asked after them. The claims and the pod are those of the
+// draft, and are not in the snapshot; templates are changed in it too. The draft is nil if that cannot be
+// done: claims that the scheduler generates for extended resources nobody can write.
+func (q *Question) Carry(ctx context.Context, edits []explain.Edit) (*Draft, *inspect.Snapshot) {
 	made := make([]Edit, len(edits))
-	out := &Carried{}
 	for i, e := range edits {
 		edit, ok := e.(Edit)
 		if !ok {
-			return nil
+			return nil, nil
 		}
 		if claim, ok := edit.(ClaimEdit); ok && (claim.Target().Claim >= len(q.Claims) || q.Generated(claim.Target().Claim)) {
-			return nil
+			return nil, nil
 		}
-		_, ofPod := edit.(PodEdit)
-		out.ChangesSubject = out.ChangesSubject || ofPod || isSpecEdit(edit)
 		made[i] = edit
 	}
-	d := q.Draft(made)
+	d := q.draft(made)
 	d.changeClasses(ctx)
-	out.Claims, out.Pod = d.Result(ctx), d.pod
-	out.Snapshot = d.snapshot(q.Cluster.Snapshot().With(func(o *inspect.Objects) {
+	d.Claims = d.result(ctx)
+	return d, d.snapshot(q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		d.releaseForGood(o)
-		q.changeTemplates(o, out.Claims)
+		q.changeTemplates(o, d.Claims)
 	}))
-	return out
 }
 
 // releaseForGood takes their devices from the claims that are released, and ends the pods that end.

@@ -63,7 +63,7 @@ func classChanges(ctx context.Context, q *Question, edits []Edit) []explain.Obje
 	class := func(name string) explain.ObjectChange {
 		return explain.ObjectChange{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: "DeviceClass", Name: name}
 	}
-	d := q.Draft(edits)
+	d := q.draft(edits)
 	terms := d.classEdits()
 	for _, name := range slices.Sorted(maps.Keys(terms)) {
 		old, ok := q.Cluster.Snapshot().Class(name)

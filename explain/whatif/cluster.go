@@ -24,37 +24,27 @@ type RankedNode struct {
 	Score int
 }
 
-// ClusterSandbox is the nodes on which what-if questions about the whole cluster are put: those that come
-// nearest one by one, all of them by asking one of each kind.
-type ClusterSandbox struct {
-	Q *Question
-	// Near are the nodes that are looked at one by one, the nearest first; cut says that there are more.
-	Near []RankedNode
-	Cut  bool
-	// Nodes are all that the pod can use.
-	Nodes []*corev1.Node
+// LookNear looks at the first of some ranked nodes one by one when changes are tried in the cluster.
+func (q *Question) LookNear(ranked []RankedNode) {
+	q.Near, q.Cut = ranked[:min(len(ranked), maxNear)], len(ranked) > maxNear
 }
 
-// NewClusterSandbox looks at the first of some ranked nodes one by one.
-func NewClusterSandbox(q *Question, ranked []RankedNode) *ClusterSandbox {
-	c := &ClusterSandbox{Q: q, Near: ranked[:min(len(ranked), maxNear)], Cut: len(ranked) > maxNear}
+// Usable are all nodes that the pod can use.
+func (q *Question) Usable() []*corev1.Node {
 	if len(q.Unsuitable) == 0 {
-		c.Nodes = slices.Clip(q.Nodes)
-		return c
+		return slices.Clip(q.Nodes)
 	}
-	for _, node := range q.Nodes {
-		if _, bad := q.Unsuitable[inspect.NodeName(node.Name)]; !bad {
-			c.Nodes = append(c.Nodes, node)
-		}
-	}
-	return c
+	return slices.DeleteFunc(slices.Clone(q.Nodes), func(n *corev1.Node) bool {
+		_, bad := q.Unsuitable[inspect.NodeName(n.Name)]
+		return bad
+	})
 }
 
 // NearSandboxes are those of the near nodes.
-func (c *ClusterSandbox) NearSandboxes() []*Sandbox {
+func (q *Question) NearSandboxes() []*Sandbox {
 	var out []*Sandbox
-	for _, n := range c.Near {
-		if b := c.Q.SandboxOf(n.Name); b != nil {
+	for _, n := range q.Near {
+		if b := q.SandboxOf(n.Name); b != nil {
 			out = append(out, b)
 		}
 	}
@@ -62,10 +52,10 @@ func (c *ClusterSandbox) NearSandboxes() []*Sandbox {
 }
 
 // nearNodes are the near nodes themselves.
-func (c *ClusterSandbox) nearNodes() []*corev1.Node {
+func (q *Question) nearNodes() []*corev1.Node {
 	var out []*corev1.Node
-	for _, n := range c.Near {
-		if node, ok := c.Q.Cluster.Snapshot().Node(n.Name); ok {
+	for _, n := range q.Near {
+		if node, ok := q.Cluster.Snapshot().Node(n.Name); ok {
 			out = append(out, node)
 		}
 	}
@@ -73,9 +63,9 @@ func (c *ClusterSandbox) nearNodes() []*corev1.Node {
 }
 
 // Examined are the requests as the near nodes see them, node after node.
-func (c *ClusterSandbox) Examined(ctx context.Context) []*allocator.ExaminedRequest {
+func (q *Question) Examined(ctx context.Context) []*allocator.ExaminedRequest {
 	var out []*allocator.ExaminedRequest
-	for _, b := range c.NearSandboxes() {
+	for _, b := range q.NearSandboxes() {
 		for _, r := range b.RequestsExamined(ctx) {
 			out = append(out, &r)
 		}
@@ -84,17 +74,19 @@ func (c *ClusterSandbox) Examined(ctx context.Context) []*allocator.ExaminedRequ
 }
 
 // FirstFit returns a node on which the edits help, the nearest first. It is "" when there is none.
-func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) inspect.NodeName {
-	if node := c.fitsNear(ctx, edits); node != "" {
+func (q *Question) FirstFit(ctx context.Context, edits []Edit) inspect.NodeName {
+	if node := q.fitsNear(ctx, edits); node != "" {
 		return node
 	}
 	var fitting NodeSet
 	switch {
 	case OnlySpecEdits(edits):
-		fitting = c.fitting(ctx, edits)
-	case onlyPodEdits(edits) && len(c.Near) < len(c.Nodes) && len(c.Nodes) <= MaxSwept && !c.Q.Exhausted():
+		fitting = q.fitting(ctx, edits)
+	case onlyPodEdits(edits) && !q.Exhausted():
 		// Nodes that refuse the pod alike need not be alike for one that wants less.
-		fitting = c.Q.AsIs(ctx, edits).Fitting(ctx, c.Nodes)
+		if nodes := q.Usable(); len(q.Near) < len(nodes) && len(nodes) <= MaxSwept {
+			fitting = q.AsIs(ctx, edits).Fitting(ctx, nodes)
+		}
 	}
 	return fitting.First()
 }
@@ -105,18 +97,18 @@ func onlyPodEdits(edits []Edit) bool {
 }
 
 // fitsNear is FirstFit on the near nodes only.
-func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) inspect.NodeName {
+func (q *Question) fitsNear(ctx context.Context, edits []Edit) inspect.NodeName {
 	if !OnlySpecEdits(edits) {
-		for _, b := range c.NearSandboxes() {
+		for _, b := range q.NearSandboxes() {
 			if b.Try(ctx, edits) == Fits {
 				return inspect.NodeName(b.Node.Name)
 			}
 		}
 		return ""
 	}
-	w := c.Q.AsIs(ctx, edits)
-	for _, n := range c.Near {
-		if node, ok := c.Q.Cluster.Snapshot().Node(n.Name); ok && c.Q.whatIf(ctx, w, node) == Fits {
+	w := q.AsIs(ctx, edits)
+	for _, n := range q.Near {
+		if node, ok := q.Cluster.Snapshot().Node(n.Name); ok && q.whatIf(ctx, w, node) == Fits {
 			return n.Name
 		}
 	}
@@ -126,37 +118,37 @@ func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) inspect.Nod
 // fitting returns the nodes on which the claims can be allocated with the edits made to them. There are none
 // if the scheduler then gives up because of any node. Nodes that look alike to the question look alike also
 // when it is put differently, as long as it is about the same fields of devices; so one of them is asked.
-func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) NodeSet {
-	w := c.Q.AsIs(ctx, edits)
-	if c.Q.Answers == nil || c.Q.Pod != nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
-		return w.Fitting(ctx, c.Nodes)
+func (q *Question) fitting(ctx context.Context, edits []Edit) NodeSet {
+	w := q.AsIs(ctx, edits)
+	if q.Answers == nil || q.Pod != nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
+		return w.Fitting(ctx, q.Usable())
 	}
-	out := NodeSet{Nodes: c.Q.Nodes}
-	if c.Q.Exhausted() {
+	out := NodeSet{Nodes: q.Nodes}
+	if q.Exhausted() {
 		return out
 	}
-	outcomes, steps := make([]Outcome, len(c.Q.Answers)), make([]int64, len(c.Q.Answers))
+	outcomes, steps := make([]Outcome, len(q.Answers)), make([]int64, len(q.Answers))
 	err := allocator.Parallel(len(outcomes), func(i int) error {
-		a := &c.Q.Answers[i]
+		a := &q.Answers[i]
 		if len(a.Unsuitable) > 0 {
 			return nil // refused
 		}
 		var err error
-		outcomes[i], steps[i], err = w.Outcome(ctx, c.Q.Nodes[a.Nodes[0]])
+		outcomes[i], steps[i], err = w.Outcome(ctx, q.Nodes[a.Nodes[0]])
 		return err
 	})
 	for _, n := range steps {
-		c.Q.Spent += n
+		q.Spent += n
 	}
-	if c.Q.Fail(err); err != nil || slices.Contains(outcomes, Aborted) {
+	if q.Fail(err); err != nil || slices.Contains(outcomes, Aborted) {
 		return out
 	}
 	var took []timed
 	var fitting [][]int
 	for i, o := range outcomes {
-		if len(c.Q.Answers[i].Unsuitable) == 0 {
-			at := c.Q.Answers[i].Nodes
-			took, fitting = append(took, timed{node: c.Q.Nodes[at[0]], steps: steps[i], fits: o == Fits}), append(fitting, at)
+		if len(q.Answers[i].Unsuitable) == 0 {
+			at := q.Answers[i].Nodes
+			took, fitting = append(took, timed{node: q.Nodes[at[0]], steps: steps[i], fits: o == Fits}), append(fitting, at)
 		}
 	}
 	if w.add(ctx, &out, took, fitting); out.Risk == explain.WouldTimeOut {
@@ -168,29 +160,29 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) NodeSet {
 // FittingWith returns the nodes on which the claims can be allocated with the edits made for real, in the
 // whole snapshot. When the edits are about more than the claims, only the nodes that come nearest are asked
 // in a large cluster, and one more.
-func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) NodeSet {
-	if c.Q.PerNode != nil {
-		return c.Q.setOf(c.Q.FittingAnew(ctx, c.Q, edits))
+func (q *Question) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) NodeSet {
+	if q.PerNode != nil {
+		return q.setOf(q.FittingAnew(ctx, q, edits))
 	}
-	again := c.Q.madeAnew(edits)
+	again := q.madeAnew(edits)
 	switch {
 	case again == nil:
 		return NodeSet{}
-	case again != c.Q:
-		fitting := again.Real(ctx, edits).Fitting(ctx, NewClusterSandbox(again, nil).Nodes)
-		c.Q.Fail(again.err)
+	case again != q:
+		fitting := again.Real(ctx, edits).Fitting(ctx, again.Usable())
+		q.Fail(again.err)
 		return fitting
 	case OnlySpecEdits(edits):
-		return c.fitting(ctx, edits)
+		return q.fitting(ctx, edits)
 	}
-	nodes := c.Nodes
+	nodes := q.Usable()
 	if len(nodes) > MaxSwept {
-		nodes = c.nearNodes()
-		if node, ok := c.Q.Cluster.Snapshot().Node(more); ok && !slices.Contains(nodes, node) {
+		nodes = q.nearNodes()
+		if node, ok := q.Cluster.Snapshot().Node(more); ok && !slices.Contains(nodes, node) {
 			nodes = append(nodes, node)
 		}
 	}
-	return c.Q.Real(ctx, edits).Fitting(ctx, nodes)
+	return q.Real(ctx, edits).Fitting(ctx, nodes)
 }
 
 // setOf is the set of the nodes of these names.
@@ -209,15 +201,15 @@ func (q *Question) setOf(names []inspect.NodeName) NodeSet {
 }
 
 // AsIs makes edits that are about claims only, and leaves the cluster as it is.
-func (q *Question) AsIs(ctx context.Context, edits []Edit) *World {
-	return q.Draft(edits).world(ctx, q.Cluster.WithStepLimit(ProbeSteps), false)
+func (q *Question) AsIs(ctx context.Context, edits []Edit) *Draft {
+	return q.draft(edits).in(ctx, q.Cluster.WithStepLimit(ProbeSteps), false)
 }
 
 // Real makes the edits in the whole snapshot, where classes change for all who use them.
-func (q *Question) Real(ctx context.Context, edits []Edit) *World {
-	d := q.Draft(edits)
+func (q *Question) Real(ctx context.Context, edits []Edit) *Draft {
+	d := q.draft(edits)
 	d.changeClasses(ctx)
-	return d.world(ctx, d.Cluster(q.Cluster.Snapshot(), q.Cluster), true)
+	return d.in(ctx, d.build(q.Cluster.Snapshot(), q.Cluster), true)
 }
 
 // NodeSet is some of the nodes: lists of their indices, each ascending.

@@ -20,22 +20,32 @@ import (
 // what-if questions, where the terms of a class that are kept become selectors of the request.
 const anyClass = "any.kubectl-dra.dev"
 
-// Draft collects edits before they are made, so that a selector of which several terms change is written
-// once, and what is removed from a list does not move what other edits are about.
+// Draft is a question with edits made: what is asked for then, and of which cluster. It collects the edits
+// before it makes them, so that a selector of which several terms change is written once, and what is removed
+// from a list does not move what other edits are about.
 type Draft struct {
+	// Cluster is the one that is asked, and Claims are what is asked for.
+	Cluster *scheduler.Cluster
+	Claims  []*resourcev1.ResourceClaim
+	// prepared returns the pod that asks, as the scheduler's other filters see it. It is nil when the
+	// question is about a claim.
+	prepared func() *filters.Prepared
+
 	q      *Question
 	claims []*resourcev1.ResourceClaim // those of the question, but for copies that edits changed
 
 	terms       map[SelectorRef]map[int]string
 	classTerms  map[SelectorRef]map[int]string // of the classes of requests
 	constraints map[constraintRef][]string     // what they are about; nil drops them
-	requests    map[RequestRef]bool            // to be dropped
+	requests    map[RequestRef]bool            // to be dropped, with all their subrequests
 
 	pod      *corev1.Pod // that of the question, or a changed copy
 	podTerms []PodAffinityEdit
-	released map[inspect.ClaimRef]bool
-	gates    map[inspect.Gate]bool
-	changes  map[string]func(*inspect.Objects) // by what they change
+	released map[inspect.ClaimRef]bool // of which the devices are free
+	gates    map[inspect.Gate]bool     // that are turned on
+	// changes change copies of objects of the snapshot, since those that there are belong to others. The keys
+	// say what is changed, and tell changes apart.
+	changes map[string]func(*inspect.Objects)
 	// around are changes of nodes and of other pods, which matter to filters and not to the allocation of
 	// devices.
 	around map[string]func(*inspect.Objects)
@@ -56,11 +66,11 @@ func newDraft(q *Question) *Draft {
 	}
 }
 
-// Draft makes the edits of the first of the claims from a template to the others too.
-func (q *Question) Draft(edits []Edit) *Draft {
+// draft makes the edits of the first of the claims from a template to the others too.
+func (q *Question) draft(edits []Edit) *Draft {
 	d := newDraft(q)
 	for _, ref := range q.Renewed {
-		d.freeDevices(ref)
+		d.released[ref] = true
 	}
 	for _, e := range q.forSameTemplate(edits) {
 		e.Apply(d)
@@ -89,17 +99,14 @@ func (d *Draft) Pod() *corev1.Pod {
 	return d.pod
 }
 
-// world puts together what the edits make of the question, in a cluster in which they are made. With whole
-// that is made of the whole snapshot.
-func (d *Draft) world(ctx context.Context, c *scheduler.Cluster, whole bool) *World {
-	w := &World{q: d.q, Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
-	for _, n := range d.q.inVain() {
-		w.inVain = append(w.inVain, d.q.Nodes[n])
-	}
+// in completes a draft with the cluster in which its edits are made. With whole that is made of the whole
+// snapshot.
+func (d *Draft) in(ctx context.Context, c *scheduler.Cluster, whole bool) *Draft {
+	d.Cluster, d.Claims = c, d.q.inPodOrder(d.result(ctx))
 	if d.pod != nil {
-		w.pod = sync.OnceValue(func() *filters.Prepared { return d.filtered(c, whole) })
+		d.prepared = sync.OnceValue(func() *filters.Prepared { return d.filtered(whole) })
 	}
-	return w
+	return d
 }
 
 // Fields returns the fields of a request, which may be written to.
@@ -116,32 +123,17 @@ func replaceTerm(m map[SelectorRef]map[int]string, at SelectorRef, term int, exp
 	m[at][term] = expression
 }
 
-// changeConstraint says which requests a constraint is about; nil drops it.
-func (d *Draft) changeConstraint(claim, constraint int, requests []string) {
-	d.constraints[constraintRef{claim, constraint}] = requests
-}
-
-// dropRequest drops a request, with all its subrequests.
-func (d *Draft) dropRequest(at RequestRef) {
-	d.requests[RequestRef{at.Claim, at.Request, -1}] = true
-}
-
-// freeDevices takes its devices from a claim.
-func (d *Draft) freeDevices(ref inspect.ClaimRef) {
-	d.released[ref] = true
-}
-
 // release takes its devices from a claim. Whoever uses it ends for that, but for a claim that is reserved for
 // nobody: that one is deallocated as it is.
 func (d *Draft) release(ref inspect.ClaimRef) {
-	d.freeDevices(ref)
+	d.released[ref] = true
 	s := d.q.Cluster.Snapshot()
 	if claim, ok := s.Claim(ref); ok && len(claim.Status.ReservedFor) == 0 {
 		return
 	}
 	for _, user := range s.PodsOf(ref) {
 		if d.q.Pod == nil || user != (inspect.PodRef{Namespace: d.q.Pod.Namespace, Name: d.q.Pod.Name}) {
-			d.EndPods(user)
+			d.ended[user] = true
 		}
 	}
 }
@@ -159,7 +151,7 @@ func (d *Draft) freeOfEnded() {
 			own := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
 			claim, ok := s.Claim(own)
 			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[ownerOf(claim)] || reservedOnlyFor(claim, d.ended)) {
-				d.freeDevices(own)
+				d.released[own] = true
 			}
 		}
 	}
@@ -179,37 +171,12 @@ func claimNames(pod *corev1.Pod) []string {
 	return out
 }
 
-// enable turns feature gates on.
-func (d *Draft) enable(gates ...inspect.Gate) {
-	for _, g := range gates {
-		d.gates[g] = true
-	}
-}
-
-// Change changes objects of the snapshot: copies of them, since those that there are belong to others. The
-// key says what is changed, and tells changes apart.
-func (d *Draft) Change(key string, change func(*inspect.Objects)) {
-	d.changes[key] = change
-}
-
-// ChangeAround changes nodes or other pods, as Change does. For pods that end there is EndPods.
-func (d *Draft) ChangeAround(key string, change func(*inspect.Objects)) {
-	d.around[key] = change
-}
-
-// EndPods takes away other pods, as if they had ended.
-func (d *Draft) EndPods(refs ...inspect.PodRef) {
-	for _, ref := range refs {
-		d.ended[ref] = true
-	}
-}
-
 // aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.
 func (d *Draft) aroundKeys() []string { return slices.Sorted(maps.Keys(d.around)) }
 
-// Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of
+// result returns the claims of the question with the edits made; claims that no edit is about are shared. Of
 // a class whose terms change, the request gets those that are kept as its own.
-func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
+func (d *Draft) result(ctx context.Context) []*resourcev1.ResourceClaim {
 	for _, key := range slices.SortedFunc(maps.Keys(d.terms), reversedSelectors) { // from the back, so that indices stay true
 		selectors := d.Fields(key.At).Selectors
 		(*selectors)[key.Index].CEL = rewrite(ctx, d.q, (*selectors)[key.Index].CEL, d.terms[key])
@@ -299,9 +266,9 @@ func (d *Draft) worldKey() string {
 	return b.String()
 }
 
-// Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known
-// already of expressions and devices is shared with a like cluster.
-func (d *Draft) Cluster(s *inspect.Snapshot, like *scheduler.Cluster) *scheduler.Cluster {
+// build makes the cluster of a snapshot with the edits made that are not about claims. What is known already
+// of expressions and devices is shared with a like cluster.
+func (d *Draft) build(s *inspect.Snapshot, like *scheduler.Cluster) *scheduler.Cluster {
 	return scheduler.NewCluster(d.snapshot(s), scheduler.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
 }
 

@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -175,7 +176,9 @@ func (e ConstraintEdit) Target() RequestRef { return RequestRef{Claim: e.Claim} 
 func (e ConstraintEdit) Of(claim int) Edit { e.Claim = claim; return e }
 
 // Apply notes the constraint, which is removed when all edits are known.
-func (e ConstraintEdit) Apply(d *Draft) { d.changeConstraint(e.Claim, e.Constraint, e.Requests) }
+func (e ConstraintEdit) Apply(d *Draft) {
+	d.constraints[constraintRef{e.Claim, e.Constraint}] = e.Requests
+}
 
 // Patch writes nothing: the Patch itself removes from lists.
 func (e ConstraintEdit) Patch(*Patch) {}
@@ -384,7 +387,7 @@ func (e RequestEdit) Target() RequestRef { return e.At }
 func (e RequestEdit) Of(claim int) Edit { e.At.Claim = claim; return e }
 
 // Apply notes the request, which is removed when all edits are known.
-func (e RequestEdit) Apply(d *Draft) { d.dropRequest(e.At) }
+func (e RequestEdit) Apply(d *Draft) { d.requests[RequestRef{e.At.Claim, e.At.Request, -1}] = true }
 
 // Patch writes nothing: the Patch itself removes from lists.
 func (e RequestEdit) Patch(*Patch) {}
@@ -410,17 +413,13 @@ type FreeDevicesEdit struct{ Claim inspect.ClaimRef }
 func (e FreeDevicesEdit) Key() string { return ReleaseEdit(e).Key() }
 
 // Apply takes the devices from the claim.
-func (e FreeDevicesEdit) Apply(d *Draft) { d.freeDevices(e.Claim) }
+func (e FreeDevicesEdit) Apply(d *Draft) { d.released[e.Claim] = true }
 
 func (e FreeDevicesEdit) feasible(q *Question) bool { return ReleaseEdit(e).feasible(q) }
 
 // ReleaseEdits release claims.
 func ReleaseEdits(refs []inspect.ClaimRef) []Edit {
-	var out []Edit
-	for _, ref := range refs {
-		out = append(out, ReleaseEdit{ref})
-	}
-	return out
+	return words.Each(refs, func(ref inspect.ClaimRef) Edit { return ReleaseEdit{ref} })
 }
 
 // GatesEdit turns feature gates on.
@@ -430,7 +429,11 @@ type GatesEdit struct{ Gates []inspect.Gate }
 func (e GatesEdit) Key() string { return fmt.Sprint("gates ", e.Gates) }
 
 // Apply turns the gates on.
-func (e GatesEdit) Apply(d *Draft) { d.enable(e.Gates...) }
+func (e GatesEdit) Apply(d *Draft) {
+	for _, g := range e.Gates {
+		d.gates[g] = true
+	}
+}
 
 // PoolEdit completes a pool with what is published of it.
 type PoolEdit struct{ Pool inspect.PoolID }
@@ -440,7 +443,7 @@ func (e PoolEdit) Key() string { return "pool " + e.Pool.String() }
 
 // Apply completes the pool.
 func (e PoolEdit) Apply(d *Draft) {
-	d.Change(e.Key(), func(o *inspect.Objects) { completePool(o, e.Pool) })
+	d.changes[e.Key()] = func(o *inspect.Objects) { completePool(o, e.Pool) }
 }
 
 // CountersEdit makes counters of a pool plenty. Nobody can do that; it says what runs out.
@@ -455,5 +458,5 @@ func (e CountersEdit) feasible(*Question) bool { return false }
 
 // Apply raises the counters.
 func (e CountersEdit) Apply(d *Draft) {
-	d.Change(e.Key()+" "+e.Counter, func(o *inspect.Objects) { raisePool(o, e.Pool, e.Counter) })
+	d.changes[e.Key()+" "+e.Counter] = func(o *inspect.Objects) { raisePool(o, e.Pool, e.Counter) }
 }

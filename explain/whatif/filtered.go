@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -28,34 +27,27 @@ func (q *Question) Filtered() *filters.Prepared {
 	return q.prepare.pod
 }
 
-// filtered returns the pod of a draft as the filters see it. With whole they see the snapshot of a cluster
-// that was made of the whole snapshot of the question, if the draft changes more in it than pods and nodes;
-// otherwise that of the question, with the pods and nodes that the draft changes.
-func (d *Draft) filtered(c *scheduler.Cluster, whole bool) *filters.Prepared {
-	if whole && len(d.gates)+len(d.changes) > 0 {
-		return d.withoutEnded(c.Filters().Prepare(d.pod))
+// filtered returns the pod of a draft as the filters see it once the pods have ended that the draft ends.
+// With whole they see the snapshot of a cluster that was made of the whole snapshot of the question, if the
+// draft changes more in it than pods and nodes; otherwise that of the question, with the pods and nodes that
+// the draft changes.
+func (d *Draft) filtered(whole bool) *filters.Prepared {
+	var p *filters.Prepared
+	switch {
+	case whole && len(d.gates)+len(d.changes) > 0:
+		p = d.Cluster.Filters().Prepare(d.pod)
+	case len(d.around) > 0:
+		p = d.q.inChanged(d)
+	default:
+		p = d.q.Filtered()
 	}
-	return d.withoutEnded(d.q.around(d))
-}
-
-// withoutEnded returns a pod as it is once the pods have ended that the draft ends.
-func (d *Draft) withoutEnded(p *filters.Prepared) *filters.Prepared {
+	if d.pod != p.Pod {
+		p = p.Again(d.pod)
+	}
 	if len(d.ended) == 0 {
 		return p
 	}
 	return p.Without(slices.SortedFunc(maps.Keys(d.ended), comparePods)...)
-}
-
-// around returns the pod of a draft in the snapshot of the question with what the draft changes of nodes.
-func (q *Question) around(d *Draft) *filters.Prepared {
-	first := q.Filtered()
-	if len(d.around) > 0 {
-		first = q.inChanged(d)
-	}
-	if d.pod == first.Pod {
-		return first
-	}
-	return first.Again(d.pod)
 }
 
 // comparePods orders pods by namespace and name.
@@ -66,6 +58,7 @@ func comparePods(a, b inspect.PodRef) int {
 // inChanged returns some pod prepared in the snapshot of the question with what a draft changes of nodes.
 func (q *Question) inChanged(d *Draft) *filters.Prepared {
 	key := strings.Join(d.aroundKeys(), "\n")
+	q.Filtered() // which is there before any other
 	q.prepare.mu.Lock()
 	defer q.prepare.mu.Unlock()
 	if p, ok := q.prepare.around[key]; ok {
@@ -150,11 +143,7 @@ func ReasonsOf(outcomes []filters.Outcome) []explain.Reason {
 	}
 	var out []explain.Reason
 	for i := range outcomes[0].Refusals {
-		all := make([]filters.Refusal, 0, len(outcomes))
-		for n := range outcomes {
-			all = append(all, outcomes[n].Refusals[i])
-		}
-		out = append(out, ReasonOf(all))
+		out = append(out, ReasonOf(words.Each(outcomes, func(o filters.Outcome) filters.Refusal { return o.Refusals[i] })))
 	}
 	return out
 }

@@ -16,7 +16,7 @@ func (e AddNodeEdit) Added() inspect.NodeName { return inspect.NodeName(addedNam
 // Apply adds the node and the slices of its pools.
 func (e AddNodeEdit) Apply(d *Draft) {
 	assumed := d.q.Cluster.Snapshot().NodesAssumed()
-	d.ChangeAround(e.Key(), func(o *inspect.Objects) { AddNode(o, e.Like, assumed, addedName) })
+	d.around[e.Key()] = func(o *inspect.Objects) { AddNode(o, e.Like, assumed, addedName) }
 }
 
 // addedName names what is added like something else.

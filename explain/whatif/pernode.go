@@ -35,16 +35,13 @@ func (q *Question) FittingAnew(ctx context.Context, part *Question, edits []Edit
 		return ofPod || ok && part.Generated(s.Target().Claim)
 	})
 	// Classes change as the requests of the part say, which need not be those of other nodes.
-	if classes := part.Draft(edits).classEdits(); len(classes) > 0 {
+	if classes := part.draft(edits).classEdits(); len(classes) > 0 {
 		others = append(others, classesEdit{ctx, classes})
 	}
 	var out []inspect.NodeName
 	_, suitable, _ := whole.sortNodes()
 	for _, v := range variants(&whole, suitable) {
-		nodes := make([]*corev1.Node, len(v.nodes))
-		for i, n := range v.nodes {
-			nodes[i] = q.Nodes[n]
-		}
+		nodes := pick(q.Nodes, v.nodes)
 		fitting, abort := v.q.Real(ctx, others).Sweep(ctx, nodes)
 		if q.Fail(v.q.err); q.err != nil || abort != nil || fitting.Risk == explain.WouldTimeOut {
 			return nil
@@ -68,14 +65,14 @@ func (e classesEdit) Key() string { return fmt.Sprint("classes ", e.classes) }
 
 func (e classesEdit) Apply(d *Draft) {
 	for name, terms := range e.classes {
-		d.Change("class "+name, func(o *inspect.Objects) { rewriteClass(e.ctx, d.q, o, name, terms) })
+		d.changes["class "+name] = func(o *inspect.Objects) { rewriteClass(e.ctx, d.q, o, name, terms) }
 	}
 }
 
 // podWith is the pod with the edits that are written into it, those of the claim that is made of its
 // containers too.
 func (q *Question) podWith(edits []Edit) *corev1.Pod {
-	d := q.Draft(edits)
+	d := q.draft(edits)
 	for _, e := range edits {
 		count, ok := e.(CountEdit)
 		if !ok || !q.Generated(count.At.Claim) {

@@ -286,14 +286,14 @@ func (e DeclareFeaturesEdit) feasible(*Question) bool { return false }
 
 // changeNode changes a copy of a node.
 func (d *Draft) changeNode(key string, name inspect.NodeName, change func(*corev1.Node)) {
-	d.ChangeAround(key, func(o *inspect.Objects) {
+	d.around[key] = func(o *inspect.Objects) {
 		for i, node := range o.Nodes {
 			if node.Name == string(name) {
 				o.Nodes[i] = node.DeepCopy()
 				change(o.Nodes[i])
 			}
 		}
-	})
+	}
 }
 
 // SpreadEdit makes the scheduler take a spread constraint of the pod as a wish only.
@@ -354,13 +354,13 @@ func (e PodAffinityEdit) path() string {
 // removePodTerms removes the terms of affinity that were noted, from the back so that indices stay true.
 func removePodTerms(pod *corev1.Pod, terms []PodAffinityEdit) {
 	for _, e := range fromTheBack(terms) {
+		var list *[]corev1.PodAffinityTerm
 		if e.Anti {
-			a := pod.Spec.Affinity.PodAntiAffinity
-			a.RequiredDuringSchedulingIgnoredDuringExecution = slices.Delete(a.RequiredDuringSchedulingIgnoredDuringExecution, e.Index, e.Index+1)
-			continue
+			list = &pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		} else {
+			list = &pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 		}
-		a := pod.Spec.Affinity.PodAffinity
-		a.RequiredDuringSchedulingIgnoredDuringExecution = slices.Delete(a.RequiredDuringSchedulingIgnoredDuringExecution, e.Index, e.Index+1)
+		*list = slices.Delete(*list, e.Index, e.Index+1)
 	}
 }
 
@@ -378,7 +378,11 @@ type EndPodsEdit struct{ Pods []inspect.PodRef }
 func (e EndPodsEdit) Key() string { return fmt.Sprintf("end pods %v", e.Pods) }
 
 // Apply takes the pods away.
-func (e EndPodsEdit) Apply(d *Draft) { d.EndPods(e.Pods...) }
+func (e EndPodsEdit) Apply(d *Draft) {
+	for _, ref := range e.Pods {
+		d.ended[ref] = true
+	}
+}
 
 // NotRepellingEdit makes other pods keep nobody away. Nobody can do that; it says what they have against the
 // pod, apart from the room that they take.
@@ -389,14 +393,14 @@ func (e NotRepellingEdit) Key() string { return fmt.Sprintf("not repelling %v", 
 
 // Apply drops the required anti-affinity of the pods.
 func (e NotRepellingEdit) Apply(d *Draft) {
-	d.ChangeAround(e.Key(), func(o *inspect.Objects) {
+	d.around[e.Key()] = func(o *inspect.Objects) {
 		for i, pod := range o.Pods {
 			if slices.Contains(e.Pods, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}) {
 				o.Pods[i] = pod.DeepCopy()
 				o.Pods[i].Spec.Affinity.PodAntiAffinity = nil
 			}
 		}
-	})
+	}
 }
 
 func (e NotRepellingEdit) feasible(*Question) bool { return false }
@@ -423,7 +427,7 @@ func (e MoreVolumesEdit) Key() string { return "more volumes on " + string(e.Nod
 
 // Apply lifts the limits of all drivers on the node.
 func (e MoreVolumesEdit) Apply(d *Draft) {
-	d.ChangeAround(e.Key(), func(o *inspect.Objects) {
+	d.around[e.Key()] = func(o *inspect.Objects) {
 		for i, node := range o.CSINodes {
 			if node.Name != string(e.Node) {
 				continue
@@ -433,7 +437,7 @@ func (e MoreVolumesEdit) Apply(d *Draft) {
 				o.CSINodes[i].Spec.Drivers[k].Allocatable = nil
 			}
 		}
-	})
+	}
 }
 
 func (e MoreVolumesEdit) feasible(*Question) bool { return false }

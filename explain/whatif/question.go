@@ -47,6 +47,9 @@ type Question struct {
 	Grouped bool
 	// PerNode, if not nil, adds a claim that depends on the node.
 	PerNode ClaimPerNode
+	// Near are the nodes that are looked at one by one, the nearest first, and Cut says that there are more.
+	Near []RankedNode
+	Cut  bool
 	// Subject decides how paths and patches are spelled.
 	Subject explain.Subject
 	// Partial says that it is put to some nodes only, because other nodes are asked for something else.
@@ -150,10 +153,7 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 func (q *Question) sweep(ctx context.Context, v variant) ([]Answer, error) {
 	nodes, part := q.Nodes, len(v.nodes) < len(q.Nodes)
 	if part {
-		nodes = make([]*corev1.Node, len(v.nodes))
-		for i, n := range v.nodes {
-			nodes[i] = q.Nodes[n]
-		}
+		nodes = pick(q.Nodes, v.nodes)
 	}
 	kinds, err := q.Cluster.Sweep(ctx, nodes, v.q.Claims)
 	if err != nil {
@@ -163,13 +163,19 @@ func (q *Question) sweep(ctx context.Context, v variant) ([]Answer, error) {
 	for k, kind := range kinds {
 		out[k] = Answer{Q: v.q, Nodes: kind.Nodes, Result: kind.Result, Abort: kind.Abort}
 		if part {
-			out[k].Nodes = make([]int, len(kind.Nodes))
-			for i, n := range kind.Nodes {
-				out[k].Nodes[i] = v.nodes[n]
-			}
+			out[k].Nodes = pick(v.nodes, kind.Nodes)
 		}
 	}
 	return out, nil
+}
+
+// pick returns the elements of a list at some indices.
+func pick[T any](of []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, n := range at {
+		out[i] = of[n]
+	}
+	return out
 }
 
 // inVain are the nodes, by their index, that the pod cannot use because of claims that have devices already.

@@ -26,7 +26,7 @@ type Sandbox struct {
 	// that the pod in question needs itself.
 	Holders []inspect.ClaimRef
 	Devices map[inspect.ClaimRef][]inspect.DeviceID
-	// clusters are kept for the worlds that were asked about, by what was changed in them.
+	// clusters are kept for the drafts that were asked about, by what was changed in them.
 	clusters map[string]*scheduler.Cluster
 	// exam is what Examination returns, once that is known.
 	exam     *allocator.Examination
@@ -110,7 +110,7 @@ func (b *Sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSli
 // Examination is what each check says of each device of the node. It is nil when the scheduler gives up.
 func (b *Sandbox) Examination(ctx context.Context) *allocator.Examination {
 	if !b.examined {
-		exam, err := b.Cluster(b.Q.Draft(nil)).Examine(ctx, b.Node, b.Q.Claims)
+		exam, err := b.Draft(ctx, nil).Cluster.Examine(ctx, b.Node, b.Q.Claims)
 		if err = allocator.IgnoreAbort(err); err != nil {
 			b.Q.Fail(err)
 			return nil
@@ -134,31 +134,24 @@ func (b *Sandbox) Try(ctx context.Context, edits []Edit) Outcome {
 	if b.Q.Exhausted() {
 		return Undecided
 	}
-	return b.Q.whatIf(ctx, b.World(ctx, edits), b.Node)
+	return b.Q.whatIf(ctx, b.Draft(ctx, edits), b.Node)
 }
 
-// World is the question with the edits made, in the surroundings of the node.
-func (b *Sandbox) World(ctx context.Context, edits []Edit) *World {
-	d := b.Q.Draft(edits)
-	return d.world(ctx, b.Cluster(d), false)
-}
-
-// Cluster returns the cluster that a draft makes of the surroundings of the node.
-func (b *Sandbox) Cluster(d *Draft) *scheduler.Cluster {
+// Draft is the question with the edits made, in the surroundings of the node.
+func (b *Sandbox) Draft(ctx context.Context, edits []Edit) *Draft {
+	d := b.Q.draft(edits)
 	key := d.worldKey()
-	if c, ok := b.clusters[key]; ok {
-		return c
+	if b.clusters[key] == nil {
+		b.clusters[key] = d.build(b.Snapshot, b.Q.Cluster)
 	}
-	c := d.Cluster(b.Snapshot, b.Q.Cluster)
-	b.clusters[key] = c
-	return c
+	return d.in(ctx, b.clusters[key], false)
 }
 
 // With returns the cluster of the surroundings of the node with objects changed: copies of them.
 func (b *Sandbox) With(change func(*inspect.Objects)) *scheduler.Cluster {
-	d := b.Q.Draft(nil)
-	d.Change("objects", change)
-	return d.Cluster(b.Snapshot, b.Q.Cluster)
+	d := b.Q.draft(nil)
+	d.changes["objects"] = change
+	return d.build(b.Snapshot, b.Q.Cluster)
 }
 
 // maxSteps bounds the search steps that a question may spend on its conflict and fixes in all, a few
@@ -176,11 +169,11 @@ func (q *Question) Err() error { return q.err }
 func (q *Question) Fail(err error) { q.err = cmp.Or(q.err, err) }
 
 // whatIf asks another question about a node, as long as there are steps to spend.
-func (q *Question) whatIf(ctx context.Context, w *World, node *corev1.Node) Outcome {
+func (q *Question) whatIf(ctx context.Context, d *Draft, node *corev1.Node) Outcome {
 	if q.Exhausted() {
 		return Undecided
 	}
-	o, steps, err := w.Outcome(ctx, node)
+	o, steps, err := d.Outcome(ctx, node)
 	q.Spent += steps
 	q.Fail(err)
 	return o

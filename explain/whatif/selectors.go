@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Terms splits a selector at its top-level &&. One that does not compile is a term as a whole.
@@ -43,10 +45,7 @@ func rewrite(ctx context.Context, q *Question, s *resourcev1.CELDeviceSelector, 
 	case 1:
 		return &resourcev1.CELDeviceSelector{Expression: kept[0]}
 	}
-	for i := range kept {
-		kept[i] = Parenthesized(kept[i])
-	}
-	return &resourcev1.CELDeviceSelector{Expression: strings.Join(kept, " && ")}
+	return &resourcev1.CELDeviceSelector{Expression: strings.Join(words.Each(kept, Parenthesized), " && ")}
 }
 
 // Parenthesized puts a term into parentheses if || or ?: may be in it, which bind less than &&. They may also

@@ -18,9 +18,9 @@ func (e DeleteRulesEdit) Key() string { return fmt.Sprintf("delete taint rules %
 
 // Apply leaves the rules out.
 func (e DeleteRulesEdit) Apply(d *Draft) {
-	d.Change(e.Key(), func(o *inspect.Objects) {
+	d.changes[e.Key()] = func(o *inspect.Objects) {
 		o.TaintRules = slices.DeleteFunc(slices.Clone(o.TaintRules), func(rule *resourcev1.DeviceTaintRule) bool {
 			return slices.Contains(e.Names, rule.Name)
 		})
-	})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -58,10 +59,7 @@ func (q *Question) EachOf(claim int) string {
 	if len(same) == 1 || q.TemplateOf(claim) == "" {
 		return ""
 	}
-	var names []string
-	for _, i := range same {
-		names = append(names, q.Claims[i].Name)
-	}
+	names := words.Each(same, func(i int) string { return q.Claims[i].Name })
 	return " (for each of " + strings.Join(names, ", ") + ")"
 }
 

@@ -57,7 +57,7 @@ func (e VolumeClaimEdit) Apply(d *Draft) {
 
 // changeVolumeClaim changes a copy of a claim, which takes its place.
 func changeVolumeClaim(d *Draft, key, namespace, name string, change func(*corev1.PersistentVolumeClaim)) {
-	d.ChangeAround(key, func(o *inspect.Objects) {
+	d.around[key] = func(o *inspect.Objects) {
 		claims := make([]*corev1.PersistentVolumeClaim, len(o.VolumeClaims))
 		for i, claim := range o.VolumeClaims {
 			if claims[i] = claim; claim.Namespace == namespace && claim.Name == name {
@@ -66,7 +66,7 @@ func changeVolumeClaim(d *Draft, key, namespace, name string, change func(*corev
 			}
 		}
 		o.VolumeClaims = claims
-	})
+	}
 }
 
 // bindCompleted is the annotation of a claim that has its volume.
@@ -147,12 +147,10 @@ func volumeChanges(q *Question, edits []Edit) []explain.ObjectChange {
 		if !ok || q.Pod != nil && e.OfPod(q.Pod) {
 			continue
 		}
-		for _, claim := range q.Cluster.Snapshot().Objects().VolumeClaims {
-			if claim.Namespace == e.Namespace && claim.Name == e.Name {
-				out = append(out, explain.ObjectChange{
-					APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: e.Namespace, Name: e.Name, Patch: e.patch("/spec", &claim.Spec),
-				})
-			}
+		if claim, ok := q.Cluster.Snapshot().VolumeClaim(e.Namespace, e.Name); ok {
+			out = append(out, explain.ObjectChange{
+				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: e.Namespace, Name: e.Name, Patch: e.patch("/spec", &claim.Spec),
+			})
 		}
 	}
 	return out

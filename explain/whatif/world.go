@@ -16,19 +16,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// World is a question and its surroundings after edits: what is asked for, and of which cluster.
-type World struct {
-	q       *Question
-	Cluster *scheduler.Cluster
-	Claims  []*resourcev1.ResourceClaim
-	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is
-	// about a claim.
-	pod func() *filters.Prepared
-	// inVain are nodes that the pod cannot use, and that the scheduler asks all the same (see
-	// Question.inVain).
-	inVain []*corev1.Node
-}
-
 // Outcome is how a what-if question ended.
 type Outcome int
 
@@ -42,12 +29,12 @@ const (
 
 // Outcome asks whether the claims can be allocated on the node and the pod can run there, and tells the steps
 // that the search took.
-func (w *World) Outcome(ctx context.Context, node *corev1.Node) (Outcome, int64, error) {
-	o := w.filter(node)
+func (d *Draft) Outcome(ctx context.Context, node *corev1.Node) (Outcome, int64, error) {
+	o := d.filter(node)
 	if RefusedBefore(&o) {
 		return Refused, 0, nil
 	}
-	outcome, steps, err := OutcomeOf(ctx, w.Cluster, node, w.Claims)
+	outcome, steps, err := OutcomeOf(ctx, d.Cluster, node, d.Claims)
 	switch {
 	case outcome != Fits || err != nil:
 		return outcome, steps, err
@@ -78,28 +65,28 @@ func OutcomeOf(ctx context.Context, c *scheduler.Cluster, node *corev1.Node, cla
 }
 
 // RefusalsOn are what the scheduler's other filters have against a node.
-func (w *World) RefusalsOn(node inspect.NodeName) []filters.Refusal {
-	if w.pod == nil {
+func (d *Draft) RefusalsOn(node inspect.NodeName) []filters.Refusal {
+	if d.prepared == nil {
 		return nil
 	}
-	return w.pod().On(node).Refusals
+	return d.prepared().On(node).Refusals
 }
 
 // filter is what the scheduler's other filters say of a node and of the pod wherever it would run. Whether
 // other pods of its group find room is another question.
-func (w *World) filter(node *corev1.Node) filters.Outcome {
-	if w.pod == nil {
+func (d *Draft) filter(node *corev1.Node) filters.Outcome {
+	if d.prepared == nil {
 		return filters.Outcome{}
 	}
-	pod := w.pod()
+	pod := d.prepared()
 	o := pod.On(inspect.NodeName(node.Name))
 	if pod.Everywhere.Passes() {
 		return o
 	}
 	out := filters.Outcome{Refusals: slices.Concat(pod.Everywhere.Refusals, o.Refusals)}
 	for i := range pod.Everywhere.Doubts {
-		if d := &pod.Everywhere.Doubts[i]; !d.OfOthers() {
-			out.Doubts = append(out.Doubts, *d)
+		if doubt := &pod.Everywhere.Doubts[i]; !doubt.OfOthers() {
+			out.Doubts = append(out.Doubts, *doubt)
 		}
 	}
 	out.Doubts = append(out.Doubts, o.Doubts...)
@@ -108,21 +95,21 @@ func (w *World) filter(node *corev1.Node) filters.Outcome {
 
 // DevicesRefuse reports whether it is proved that the node does not have the devices, whatever else refuses
 // it.
-func (w *World) DevicesRefuse(ctx context.Context, node *corev1.Node) bool {
-	o, _, err := OutcomeOf(ctx, w.Cluster, node, w.Claims)
-	w.q.Fail(err)
+func (d *Draft) DevicesRefuse(ctx context.Context, node *corev1.Node) bool {
+	o, _, err := OutcomeOf(ctx, d.Cluster, node, d.Claims)
+	d.q.Fail(err)
 	return o == Refused
 }
 
 // Sweep returns those of the nodes that fit, and the first abort in the order of the nodes, if there is one.
-func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allocator.AbortError) {
+func (d *Draft) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allocator.AbortError) {
 	out := NodeSet{Nodes: nodes}
-	if w.q.err != nil {
+	if d.q.err != nil {
 		return out, nil
 	}
-	asked, passes := w.reach(nodes)
-	kinds, err := w.Cluster.Sweep(ctx, asked, w.Claims)
-	if w.q.Fail(err); err != nil {
+	asked, passes := d.reach(nodes)
+	kinds, err := d.Cluster.Sweep(ctx, asked, d.Claims)
+	if d.q.Fail(err); err != nil {
 		return out, nil
 	}
 	var abort *allocator.AbortError
@@ -142,12 +129,12 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 		}
 		took, fitting = append(took, t), append(fitting, list)
 	}
-	if abort == nil && len(w.inVain) > 0 && slices.ContainsFunc(took, func(t timed) bool { return t.fits }) {
-		asked, _ := w.reach(w.inVain)
-		abort, err = firstAbort(ctx, w.Cluster, asked, w.Claims)
-		w.q.Fail(err)
+	if vain := d.q.inVain(); abort == nil && len(vain) > 0 && slices.ContainsFunc(took, func(t timed) bool { return t.fits }) {
+		asked, _ := d.reach(pick(d.q.Nodes, vain))
+		abort, err = firstAbort(ctx, d.Cluster, asked, d.Claims)
+		d.q.Fail(err)
 	}
-	w.add(ctx, &out, took, fitting)
+	d.add(ctx, &out, took, fitting)
 	return out, abort
 }
 
@@ -167,12 +154,12 @@ func firstAbort(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node,
 
 // reach returns the nodes for which the scheduler gets to the allocation of devices, and for each of them its
 // index if nothing refuses it, or -1. passes is nil if that is all nodes.
-func (w *World) reach(nodes []*corev1.Node) (asked []*corev1.Node, passes []int) {
-	if w.pod == nil {
+func (d *Draft) reach(nodes []*corev1.Node) (asked []*corev1.Node, passes []int) {
+	if d.prepared == nil {
 		return nodes, nil
 	}
 	for i, node := range nodes {
-		o := w.filter(node)
+		o := d.filter(node)
 		switch {
 		case RefusedBefore(&o):
 		case o.Passes():
@@ -200,9 +187,9 @@ func passing(at, passes []int) []int {
 
 // Fitting returns those of the nodes that fit. There are none if the scheduler gives up because of any of
 // them.
-func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) NodeSet {
-	out, abort := w.Sweep(ctx, nodes)
-	if abort != nil || w.q.err != nil || out.Risk == explain.WouldTimeOut {
+func (d *Draft) Fitting(ctx context.Context, nodes []*corev1.Node) NodeSet {
+	out, abort := d.Sweep(ctx, nodes)
+	if abort != nil || d.q.err != nil || out.Risk == explain.WouldTimeOut {
 		out.Lists = nil
 	}
 	return out
@@ -210,14 +197,14 @@ func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) NodeSet {
 
 // add puts the nodes that fit into a set, but for those on which the scheduler's search does not end in time,
 // and says what risk of that remains. fitting has a list of nodes like each of those in took.
-func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][]int) {
-	w.q.Fail(setRisks(ctx, w.Cluster, w.Claims, took))
+func (d *Draft) add(ctx context.Context, out *NodeSet, took []timed, fitting [][]int) {
+	d.q.Fail(setRisks(ctx, d.Cluster, d.Claims, took))
 	all, best := explain.NoTimeout, explain.WouldTimeOut
 	for i, t := range took {
 		all = Worse(all, t.risk)
 		switch {
 		case !t.fits:
-		case t.risk == explain.WouldTimeOut && !TimeoutIsError(w.Cluster.Snapshot().Features()):
+		case t.risk == explain.WouldTimeOut && !TimeoutIsError(d.Cluster.Snapshot().Features()):
 		default:
 			out.Lists = append(out.Lists, fitting[i])
 			if Worse(best, t.risk) == best {
@@ -225,7 +212,7 @@ func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][
 			}
 		}
 	}
-	if out.Risk = all; !TimeoutIsError(w.Cluster.Snapshot().Features()) && len(out.Lists) > 0 {
+	if out.Risk = all; !TimeoutIsError(d.Cluster.Snapshot().Features()) && len(out.Lists) > 0 {
 		out.Risk = best
 	}
 }

@@ -52,6 +52,15 @@ func Or(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// Each returns what f makes of each element of a list, as names of things.
+func Each[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, e := range list {
+		out[i] = f(e)
+	}
+	return out
+}
+
 // Shorten joins at most limit names with commas and counts the rest, as "a, b and 3 more".
 func Shorten(names []string, limit int) string {
 	if len(names) <= limit {

@@ -25,7 +25,7 @@ func ExampleMakeRoom() {
 	snapshot := inspect.New(objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 
-	answer, err := moves.MakeRoom(context.Background(), cluster, large, 0)
+	answer, err := moves.MakeRoom(context.Background(), cluster, large)
 	if err != nil {
 		fmt.Println(err)
 		return

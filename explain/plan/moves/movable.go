@@ -3,6 +3,7 @@ package moves
 import (
 	"slices"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,7 +41,9 @@ var rules = []rule{
 	}},
 	{"PodGroup", "are placed with their pod group", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return inspect.PodGroupOf(pod) != "" }},
 	{"ToleratesGuard", "tolerate the taint of a cordoned node, so that they cannot be kept from coming back", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
-		return slices.ContainsFunc(guards, func(taint corev1.Taint) bool { return tolerates(pod, &taint) })
+		return slices.ContainsFunc(guards, func(taint corev1.Taint) bool {
+			return corev1helpers.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, &taint, false)
+		})
 	}},
 	{"OwnVolume", "have a volume of their own, which is deleted with them", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
 		return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil })
@@ -62,13 +65,6 @@ func fixedBy(s *inspect.Snapshot, pod *corev1.Pod) *rule {
 var guards = []corev1.Taint{
 	{Key: explain.RoomTaint, Effect: corev1.TaintEffectNoSchedule},
 	{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule},
-}
-
-func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
-	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
-		return (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) &&
-			(t.Operator == corev1.TolerationOpExists || t.Value == taint.Value && t.Key != "")
-	})
 }
 
 // sharesClaim reports whether a claim that a pod names is of others, too: of pods, or of something else that

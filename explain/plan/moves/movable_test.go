@@ -92,7 +92,7 @@ func named(pod *corev1.Pod, claim string) {
 func makeRoomFor(t *testing.T, o *inspect.Objects, target *corev1.Pod) *explain.Moves {
 	t.Helper()
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
-	m, err := MakeRoom(t.Context(), c, target, 0)
+	m, err := MakeRoom(t.Context(), c, target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// defaultMost is more pods than anybody moves.
-	defaultMost = 16
+	// maxMoves is more pods than anybody moves.
+	maxMoves = 16
 	// maxAsks is how many nodes may be asked, which takes about a second, and fewAsks how many for a cheaper
 	// plan once there is one.
 	maxAsks, fewAsks = 400_000, 40_000
@@ -31,9 +31,9 @@ const (
 
 // MakeRoom finds the fewest pods that have to go elsewhere so that a pod or a claim fits, which need not be
 // in the snapshot of the cluster. Pods are moved one after the other, each at most once, and only such as a
-// controller recreates. At most so many are moved; 0 is more than anybody moves. Every plan was tried in the
-// whole cluster. The error is that of the context, or of a question that could not be put.
-func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, most int) (*explain.Moves, error) {
+// controller recreates. Every plan was tried in the whole cluster. The error is that of the context, or of a
+// question that could not be put.
+func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object) (*explain.Moves, error) {
 	p, err := newProblem(ctx, c, subject, maxAsks)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, 
 		out.Verdict, out.Message, out.Proven = explain.Feasible, "has its place already", true
 		return out, nil
 	}
-	if err := p.answer(ctx, out, cmp.Or(most, defaultMost)); err != nil || out.Verdict != explain.Feasible {
+	if err := p.answer(ctx, out); err != nil || out.Verdict != explain.Feasible {
 		return out, err
 	}
 	pod, _ := subject.(*corev1.Pod)
@@ -70,7 +70,7 @@ func placed(subject metav1.Object) bool {
 }
 
 // answer is MakeRoom by what is known.
-func (p *problem) answer(ctx context.Context, out *explain.Moves, most int) error {
+func (p *problem) answer(ctx context.Context, out *explain.Moves) error {
 	s := p.base.Snapshot()
 	if s.NodesAssumed() {
 		out.Verdict, out.Message = explain.JointUnknown, "there are no nodes to look at, but only slices that name some"
@@ -92,7 +92,7 @@ func (p *problem) answer(ctx context.Context, out *explain.Moves, most int) erro
 		out.Verdict, out.Proven = explain.Feasible, true
 		out.Message = fmt.Sprintf("fits on %s already, so nothing has to be moved", words.Count(len(turn.Options), "node"))
 	default:
-		return p.makeRoom(ctx, out, most)
+		return p.makeRoom(ctx, out)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (p *problem) withAllGone(ctx context.Context, out *explain.Moves) error {
 }
 
 // makeRoom looks for plans of more and more moves.
-func (p *problem) makeRoom(ctx context.Context, out *explain.Moves, most int) error {
+func (p *problem) makeRoom(ctx context.Context, out *explain.Moves) error {
 	if hopeless, err := p.hopeless(ctx); err != nil || hopeless {
 		out.Verdict, out.Message = explain.Infeasible, "does not even fit once all pods are gone that may be moved"
 		return err
@@ -142,7 +142,7 @@ func (p *problem) makeRoom(ctx context.Context, out *explain.Moves, most int) er
 		out.Message = "has no room unless pods go, and none that may be moved fits on another node"
 		return err
 	}
-	for moves := 1; moves <= most; moves++ {
+	for moves := 1; moves <= maxMoves; moves++ {
 		s := &search{problem: p, moves: moves}
 		if err := s.run(ctx); err != nil {
 			return err
@@ -226,10 +226,7 @@ func (p *problem) hopeless(ctx context.Context) (bool, error) {
 	if p.target.member.NonLocal {
 		return false, nil
 	}
-	var gone []*corev1.Pod
-	for _, m := range slices.Concat(p.movable, p.other) {
-		gone = append(gone, m.pod)
-	}
+	gone := words.Each(slices.Concat(p.movable, p.other), func(m *candidate) *corev1.Pod { return m.pod })
 	t, err := p.target.member.Ask(ctx, without(p.base, gone...), nil)
 	return err == nil && len(t.Options) == 0 && certain(t), err
 }

@@ -57,7 +57,7 @@ func BenchmarkMakeRoom(b *testing.B) {
 			c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 			b.ResetTimer()
 			for b.Loop() {
-				m, err := MakeRoom(b.Context(), c, target, 0)
+				m, err := MakeRoom(b.Context(), c, target)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -256,7 +256,7 @@ func TestMovesOfRandomProblems(t *testing.T) {
 		if len(c.Pods) <= 5 {
 			most = 3
 		}
-		got, err := MakeRoom(t.Context(), c.cluster(), c.target, 0)
+		got, err := MakeRoom(t.Context(), c.cluster(), c.target)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // search looks for plans of a number of moves.
@@ -51,11 +53,7 @@ func (s *search) run(ctx context.Context) error {
 }
 
 func candidatesOf(steps []step) []*candidate {
-	out := make([]*candidate, len(steps))
-	for i, s := range steps {
-		out[i] = s.candidate
-	}
-	return out
+	return words.Each(steps, func(s step) *candidate { return s.candidate })
 }
 
 // compare orders costs; the cheapest first.

@@ -26,20 +26,16 @@ func TestMoveUnread(t *testing.T) {
 		claim := &resourcev1.ResourceClaim{Spec: template("wanted", test.count, "").Spec.Spec}
 		claim.Namespace, claim.Name = "ml", "wanted"
 		c := unreadable(o, test.unread...)
-		m, err := MakeRoom(t.Context(), c, claim, 0)
+		m, err := MakeRoom(t.Context(), c, claim)
 		if err != nil || m.Verdict != test.want {
 			t.Errorf("%d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
-		}
-		d, err := Defragment(t.Context(), c, claim, 1)
-		if err != nil || d.Complete != (test.want == explain.Infeasible) || len(d.Rows) > 1 {
-			t.Errorf("%d devices without %v: complete %t, %v, %v", test.count, test.unread, d.Complete, d.Rows, err)
 		}
 		pod := worker("w", "wanted")
 		o.Templates = append(o.Templates, template("wanted", test.count, ""))
 		if test.unread == nil {
 			continue
 		}
-		m, err = MakeRoom(t.Context(), unreadable(o, test.unread...), admittedPod(pod, claim), 0)
+		m, err = MakeRoom(t.Context(), unreadable(o, test.unread...), admittedPod(pod, claim))
 		if err != nil || m.Verdict == explain.Feasible {
 			t.Errorf("a pod with %d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
 		}
@@ -63,7 +59,7 @@ func TestRoomWithoutClaims(t *testing.T) {
 		}
 		claim := &resourcev1.ResourceClaim{Spec: template("wanted", 4, "").Spec.Spec}
 		claim.Namespace, claim.Name = "ml", "wanted"
-		m, err := MakeRoom(t.Context(), fresh(*o), claim, 0)
+		m, err := MakeRoom(t.Context(), fresh(*o), claim)
 		if want := map[bool]explain.JointVerdict{false: explain.Feasible, true: explain.JointUnknown}[gone]; err != nil || m.Verdict != want {
 			t.Errorf("gone %t: %s (%s), %v", gone, m.Verdict, m.Message, err)
 		}
@@ -87,7 +83,7 @@ func TestRoomBesideOtherSchedulers(t *testing.T) {
 		if test.waiting != nil {
 			o.Pods = append(o.Pods, test.waiting)
 		}
-		m, err := MakeRoom(t.Context(), fresh(*o), test.pod, 0)
+		m, err := MakeRoom(t.Context(), fresh(*o), test.pod)
 		if err != nil || (m.Verdict == explain.Feasible) != test.feasible {
 			t.Errorf("%s: %s, %s, %v", test.name, m.Verdict, m.Message, err)
 		}
@@ -99,7 +95,7 @@ func TestRoomShortOfQuota(t *testing.T) {
 	for state, want := range map[inspect.HealthState]explain.JointVerdict{inspect.Synced: explain.Feasible, inspect.Forbidden: explain.JointUnknown} {
 		health := map[inspect.Resource]inspect.Health{inspect.Quotas: {State: state}}
 		c := scheduler.NewCluster(inspect.New(*small(1), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
-		m, err := MakeRoom(t.Context(), c, worker("w", "one"), 0)
+		m, err := MakeRoom(t.Context(), c, worker("w", "one"))
 		if err != nil || m.Verdict != want {
 			t.Errorf("quotas %s: %s, %s, %v", state, m.Verdict, m.Message, err)
 		}

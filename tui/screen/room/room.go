@@ -35,7 +35,7 @@ func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, 
 	if !ok {
 		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 	}
-	m, err := moves.MakeRoom(ctx, w.Cluster(), object, 0)
+	m, err := moves.MakeRoom(ctx, w.Cluster(), object)
 	if err == nil && len(w.Supposed) == 0 { // of what is only supposed no command would be true
 		remedy.AddMoves(w.Snapshot, m, remedy.Asked{Flags: w.Asked.Flags, Demo: w.Asked.Demo})
 	}

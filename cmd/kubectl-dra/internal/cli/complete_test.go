@@ -40,7 +40,7 @@ func TestOfferedWordsArePlain(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range [][]string{{"explain", "claim", ""}, {"plan", "defragment", ""}, {"cel", "--driver", ""}} {
+	for _, line := range [][]string{{"explain", "claim", ""}, {"cel", "--class", ""}, {"cel", "--driver", ""}} {
 		args := append([]string{line[0], "--from", path}, line[1:]...)
 		if found := completed(t, args...); len(found) != 1 || found[0] != "honest" {
 			t.Errorf("%q: %q", line, found)

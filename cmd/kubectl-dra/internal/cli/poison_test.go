@@ -120,9 +120,6 @@ func poisonCommands(s *inspect.Objects) [][]string {
 			out = append(out, []string{"plan", "make-room", "pod/" + p.Name, "-n", p.Namespace, "-v"}, []string{"plan", "make-room", "pod/" + p.Name, "-n", p.Namespace, "-o", "json"})
 		}
 	}
-	for _, c := range s.Classes {
-		out = append(out, []string{"plan", "defragment", c.Name, "--moves", "1"})
-	}
 	for _, c := range s.Templates {
 		out = append(out, []string{"explain", "template", c.Name, "-n", c.Namespace})
 	}

@@ -53,7 +53,7 @@ var (
 	exits = map[string]string{
 		"plan": "1 where it depends on the nodes that kube-scheduler chooses", "plan make-room": "1 where not all could be tried", "plan nodes": "1 where not all could be tried",
 		"plan drain": "1 where it depends on the nodes that kube-scheduler chooses", "plan lose": "1 where not all could be tried", "plan taint": "1 where it depends on the nodes that kube-scheduler chooses",
-		"plan delete": "1 where it depends on the nodes that kube-scheduler chooses", "plan defragment": "1 where not all could be tried",
+		"plan delete":     "1 where it depends on the nodes that kube-scheduler chooses",
 		"explain request": "1 for --verify, which the API server of the tests cannot answer",
 	}
 )

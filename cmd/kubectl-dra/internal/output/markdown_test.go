@@ -128,7 +128,7 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 				add(shapes.Find(ctx, cluster, waiting, kinds, shapes.Options{}))
 			}
 		}
-		add(moves.MakeRoom(ctx, cluster, pod, 0))
+		add(moves.MakeRoom(ctx, cluster, pod))
 	}
 	report, err := checkup.Run(ctx, s, checkup.Options{Severity: checkup.Note})
 	add(report, err)

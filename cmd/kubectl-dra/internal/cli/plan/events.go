@@ -113,21 +113,14 @@ and which waiting pods of other namespaces kube-scheduler then places.`,
 
 // namespacesIn are the namespaces in which there are pods, claims or templates, sorted.
 func namespacesIn(s *inspect.Snapshot) []string {
-	known := map[string]bool{}
-	for _, name := range inquiry.NamespacesOf(s) {
-		known[name] = true
-	}
+	out := inquiry.NamespacesOf(s)
 	for _, k := range []inquiry.Kind{inquiry.Claim, inquiry.Template} {
 		for _, o := range inquiry.ObjectNames(s, k) {
-			known[o.Namespace] = true
+			out = append(out, o.Namespace)
 		}
 	}
-	var out []string
-	for name := range known {
-		out = append(out, name)
-	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 func newPlanTaint(streams *console.Streams, reader *sources.Reader) *cobra.Command {
@@ -246,26 +239,20 @@ func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error)
 	var out []inspect.NodeName
 	for _, name := range names {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")
-		if strings.ContainsAny(name, "*?") {
-			matches := 0
-			for _, node := range s.Nodes() {
-				if ok, _ := path.Match(name, node.Name); ok {
-					matches++
-					if !slices.Contains(out, inspect.NodeName(node.Name)) {
-						out = append(out, inspect.NodeName(node.Name))
-					}
-				}
+		pattern, found := strings.ContainsAny(name, "*?"), false
+		for _, node := range s.Nodes() {
+			matches, _ := path.Match(name, node.Name)
+			if matches = matches && pattern || node.Name == name; matches && !slices.Contains(out, inspect.NodeName(node.Name)) {
+				out = append(out, inspect.NodeName(node.Name))
 			}
-			if matches == 0 {
-				return nil, fmt.Errorf("no node is called like %q", name)
-			}
-			continue
+			found = found || matches
 		}
-		if _, ok := s.Node(inspect.NodeName(name)); !ok {
+		switch {
+		case found:
+		case pattern:
+			return nil, fmt.Errorf("no node is called like %q", name)
+		default:
 			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
-		}
-		if !slices.Contains(out, inspect.NodeName(name)) {
-			out = append(out, inspect.NodeName(name))
 		}
 	}
 	return out, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -97,13 +98,18 @@ const maxAny = 8
 
 // partsOf is all that may be lost of a kind, and how some of it are lost together.
 func partsOf(s *inspect.Snapshot, what string) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+	devices, pools := plan.DeviceWeights(s)
 	switch what {
 	case "node":
 		return nodesToLose(s)
 	case "pool":
-		return poolsToLose(s)
+		return devicesToLose(s, what, poolsIn(s), pools, inspect.DeviceID.PoolID)
 	}
-	return devicesToLose(s)
+	var all []inspect.DeviceID
+	for d := range s.Inventory().Newest() {
+		all = append(all, d.ID)
+	}
+	return devicesToLose(s, what, all, devices, func(id inspect.DeviceID) inspect.DeviceID { return id })
 }
 
 func nodesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
@@ -115,68 +121,45 @@ func nodesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part)
 		parts = append(parts, plan.Part{Name: node.Name, Weight: weights[inspect.NodeName(node.Name)]})
 	}
 	return parts, func(chosen []plan.Part) *plan.Event {
-		var nodes []inspect.NodeName
-		for _, p := range chosen {
-			nodes = append(nodes, inspect.NodeName(p.Name))
-		}
-		return plan.LoseNodes(s, nodes...)
+		return plan.LoseNodes(s, words.Each(chosen, func(p plan.Part) inspect.NodeName { return inspect.NodeName(p.Name) })...)
 	}
 }
 
-func poolsToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
-	_, weights := plan.DeviceWeights(s)
-	pools := map[string]inspect.PoolID{}
-	for _, pool := range poolsIn(s) {
-		pools[pool.String()] = pool
-		parts = append(parts, plan.Part{Name: pool.String(), Weight: weights[pool]})
+// devicesToLose are devices, or what is told of them, such as their pools.
+func devicesToLose[T interface {
+	comparable
+	fmt.Stringer
+}](s *inspect.Snapshot, what string, all []T, weights map[T]int, of func(inspect.DeviceID) T) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+	known := map[string]T{}
+	for _, id := range all {
+		known[id.String()] = id
+		parts = append(parts, plan.Part{Name: id.String(), Weight: weights[id]})
 	}
 	return parts, func(chosen []plan.Part) *plan.Event {
-		lost := map[inspect.PoolID]bool{}
+		lost := map[T]bool{}
 		for _, p := range chosen {
-			lost[pools[p.Name]] = true
+			lost[known[p.Name]] = true
 		}
-		return plan.LoseDevices(s, losing("pool", chosen), func(id inspect.DeviceID) bool { return lost[id.PoolID()] })
-	}
-}
-
-func devicesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
-	weights, _ := plan.DeviceWeights(s)
-	devices := map[string]inspect.DeviceID{}
-	for d := range s.Inventory().Newest() {
-		name := d.ID.String()
-		devices[name] = d.ID
-		parts = append(parts, plan.Part{Name: name, Weight: weights[d.ID]})
-	}
-	return parts, func(chosen []plan.Part) *plan.Event {
-		lost := map[inspect.DeviceID]bool{}
-		for _, p := range chosen {
-			lost[devices[p.Name]] = true
-		}
-		return plan.LoseDevices(s, losing("device", chosen), func(id inspect.DeviceID) bool { return lost[id] })
+		return plan.LoseDevices(s, losing(what, chosen), func(id inspect.DeviceID) bool { return lost[of(id)] })
 	}
 }
 
 // poolsIn are the pools of which there are slices, sorted.
 func poolsIn(s *inspect.Snapshot) []inspect.PoolID {
-	var out []inspect.PoolID
-	for _, slice := range s.Slices() {
-		out = append(out, inspect.PoolOf(slice))
-	}
+	out := words.Each(s.Slices(), inspect.PoolOf)
 	slices.SortFunc(out, func(a, b inspect.PoolID) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }
 
 // losing names what is lost.
 func losing(what string, chosen []plan.Part) string {
-	var names []string
-	for _, p := range chosen {
-		names = append(names, p.Name)
-	}
-	if len(names) > 1 {
+	if len(chosen) > 1 {
 		what += "s"
 	}
-	return what + " " + console.CommaList(names)
+	return what + " " + console.CommaList(words.Each(chosen, partName))
 }
+
+func partName(p plan.Part) string { return p.Name }
 
 // choose finds what is called by some names, or by the ends of names.
 func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string) ([]plan.Part, error) {
@@ -200,14 +183,10 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 		case len(found) == 0 && what == "node":
 			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
 		case len(found) == 0:
-			var all []string
-			for _, p := range parts {
-				all = append(all, p.Name)
-			}
 			if text := unreadParts(s, what); text != "" {
 				return nil, fmt.Errorf("%s %q not found, and not all could be read: %s", what, name, text)
 			}
-			return nil, fmt.Errorf("%s %q not found%s", what, name, console.DidYouMean(name, all))
+			return nil, fmt.Errorf("%s %q not found%s", what, name, console.DidYouMean(name, words.Each(parts, partName)))
 		}
 		if at := slices.IndexFunc(parts, func(p plan.Part) bool { return p.Name == found[0] }); !slices.ContainsFunc(out, func(p plan.Part) bool { return p.Name == found[0] }) {
 			out = append(out, parts[at])

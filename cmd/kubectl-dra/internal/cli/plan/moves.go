@@ -86,7 +86,7 @@ func makeRoom(ctx context.Context, o *inquiry.Options, flags *pflag.FlagSet) err
 	if err != nil {
 		return err
 	}
-	m, err := moves.MakeRoom(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), subject, 0)
+	m, err := moves.MakeRoom(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), subject)
 	if err != nil {
 		return err
 	}

@@ -114,8 +114,7 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 	cmd.AddCommand(
 		newPlanDrain(streams, reader, completer), newPlanTaint(streams, reader),
 		newPlanLose(streams, reader, completer), newPlanDelete(streams, reader, completer),
-		streams.OnlyReading(newPlanMakeRoom(streams, reader, completer)), streams.OnlyReading(newPlanDefragment(streams, reader, completer)),
-		streams.OnlyReading(newPlanNodes(streams, reader, completer)),
+		streams.OnlyReading(newPlanMakeRoom(streams, reader, completer)), streams.OnlyReading(newPlanNodes(streams, reader, completer)),
 	)
 	return cmd
 }

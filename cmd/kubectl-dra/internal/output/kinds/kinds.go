@@ -30,7 +30,7 @@ func All() []Kind {
 		{Name: "Since", Types: []any{&diffs.Since{}}},
 		{Name: "Fit", Types: []any{&explanations.Fit{}}},
 		{Name: "FitList", Types: []any{&explanations.FitList{}}},
-		{Name: "Plan", Types: []any{&explanations.Plan{}, &explanations.Disruption{}, &explanations.MovesPlan{}, &explanations.DefragmentPlan{}, &explanations.ShapePlan{}}},
+		{Name: "Plan", Types: []any{&explanations.Plan{}, &explanations.Disruption{}, &explanations.MovesPlan{}, &explanations.ShapePlan{}}},
 		{Name: "Diff", Types: []any{&diffs.Diff{}}},
 		{Name: "Check", Types: []any{&checks.Check{}}},
 		{Name: "RulePreview", Types: []any{&checks.RulePreview{}}},
