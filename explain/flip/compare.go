@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -195,15 +196,7 @@ func subjects(s *inspect.Snapshot) []metav1.Object {
 }
 
 func compareObjects(a, b metav1.Object) int {
-	return cmp.Or(strings.Compare(subjectOf(b).Kind, subjectOf(a).Kind), strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-}
-
-func subjectOf(o metav1.Object) explain.Subject {
-	kind := "ResourceClaim"
-	if _, ok := o.(*corev1.Pod); ok {
-		kind = "Pod"
-	}
-	return explain.Subject{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	return cmp.Or(strings.Compare(cycle.SubjectOf(b).Kind, cycle.SubjectOf(a).Kind), strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
 }
 
 // compare notes what became of a subject, of which one may be nil.
@@ -213,10 +206,10 @@ func (c *comparison) compare(ctx context.Context, old, updated metav1.Object) er
 	}
 	f := Flip{}
 	if old != nil {
-		f.Subject, f.Had, f.From = subjectOf(old), held(old), placed(old)
+		f.Subject, f.Had, f.From = cycle.SubjectOf(old), held(old), placed(old)
 	}
 	if updated != nil {
-		f.Subject, f.Has, f.To = subjectOf(updated), held(updated), placed(updated)
+		f.Subject, f.Has, f.To = cycle.SubjectOf(updated), held(updated), placed(updated)
 	}
 	if settled(c.before.Snapshot(), old) && settled(c.after.Snapshot(), updated) && slices.Equal(f.Had, f.Has) && f.From == f.To {
 		return nil
@@ -295,7 +288,7 @@ func (c *comparison) verdict(ctx context.Context, cluster *scheduler.Cluster, su
 // explain finds what did it.
 func (c *comparison) explain(ctx context.Context, f *Flip) error {
 	own := slices.IndexFunc(c.Step.Changes, func(change Change) bool {
-		return change.Change != nil && subjectOf(change.Object()) == f.Subject && change.Kind.Name == f.Subject.Kind
+		return change.Change != nil && cycle.SubjectOf(change.Object()) == f.Subject && change.Kind.Name == f.Subject.Kind
 	})
 	if f.Before == f.After { // other devices, or another node: so it says itself
 		if own >= 0 {

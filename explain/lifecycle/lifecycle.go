@@ -75,7 +75,7 @@ type builder struct {
 	events inspect.Events
 	l      *explain.Lifecycle
 	pods   []*corev1.Pod        // those that were added
-	sets   []*inspect.PluginSet // see plugins
+	sets   []*inspect.PluginSet // of the plugins of kubelets; see candidates
 }
 
 // pod adds what there is to say of a pod without its Events.
@@ -132,7 +132,10 @@ func (b *builder) finish() *explain.Lifecycle {
 	slices.SortStableFunc(b.l.Pods, func(p, q explain.PodProgress) int {
 		return cmp.Or(strings.Compare(p.Pod.Namespace, q.Pod.Namespace), strings.Compare(p.Pod.Name, q.Pod.Name))
 	})
-	b.sumUpEvents()
+	inspect.SortEvents(b.l.Events)
+	if more := len(b.l.Events) - maxEvents; more > 0 {
+		b.l.Events, b.l.MoreEvents = b.l.Events[:maxEvents], more // the newest of very many
+	}
 	b.l.Outcome = b.outcome()
 	return b.l
 }

@@ -63,7 +63,9 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	if e.Allocation.Node != "" {
 		where = " on node " + string(e.Allocation.Node)
 	}
-	e.Nodes.Allocatable = usableNodes(nodes, r.NodeSelector)
+	for _, node := range nodes {
+		e.Nodes.Allocatable += words.Btoi(whatif.NodeMatches(r.NodeSelector, node))
+	}
 	// Of a stand-in for nodes that are not known no labels are known, and any node may be the one of the
 	// claim.
 	known := !s.NodesAssumed() || e.Allocation.Node != "" && nodes[0].Name != string(inspect.PseudoNode)

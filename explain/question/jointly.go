@@ -51,6 +51,19 @@ type jointly struct {
 	err error
 }
 
+// newJointly is the pods of entities, of which so many are to be placed together.
+func newJointly(c *scheduler.Cluster, entities []cycle.Entity, subject explain.Subject, need int, asks *int, opts Options) *jointly {
+	j := &jointly{c: c, opts: opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: need, asks: asks}
+	for i := range entities {
+		for _, m := range entities[i].Members {
+			if m.Pod != nil {
+				j.pods[m.Subject] = m.Pod
+			}
+		}
+	}
+	return j
+}
+
 // explain adds to an answer that is no certain yes how all can be placed together, and what makes the
 // scheduler find that.
 func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
