@@ -3,6 +3,7 @@ package flip
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -154,25 +155,18 @@ func resourceOf(o metav1.Object) inspect.Resource {
 }
 
 func (c *comparison) compareAll(ctx context.Context) error {
-	before, after := subjects(c.before.Snapshot()), subjects(c.after.Snapshot())
-	for len(before) > 0 || len(after) > 0 {
-		order := 0
-		switch {
-		case len(before) == 0:
-			order = 1
-		case len(after) == 0:
-			order = -1
-		default:
-			order = compareObjects(before[0], after[0])
+	both := map[explain.Subject][2]metav1.Object{}
+	for i, s := range []*inspect.Snapshot{c.before.Snapshot(), c.after.Snapshot()} {
+		for _, o := range subjects(s) {
+			pair := both[cycle.SubjectOf(o)]
+			pair[i] = cmp.Or(pair[i], o)
+			both[cycle.SubjectOf(o)] = pair
 		}
-		var old, updated metav1.Object
-		if order <= 0 {
-			old, before = before[0], before[1:]
-		}
-		if order >= 0 {
-			updated, after = after[0], after[1:]
-		}
-		if err := c.compare(ctx, old, updated); err != nil {
+	}
+	for _, subject := range slices.SortedFunc(maps.Keys(both), func(a, b explain.Subject) int {
+		return cmp.Or(strings.Compare(b.Kind, a.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	}) {
+		if err := c.compare(ctx, both[subject][0], both[subject][1]); err != nil {
 			return err
 		}
 	}
@@ -180,7 +174,7 @@ func (c *comparison) compareAll(ctx context.Context) error {
 }
 
 // subjects are the claims and pods of a snapshot about which there can be a question: not pods that have
-// ended, by kind, namespace and name.
+// ended.
 func subjects(s *inspect.Snapshot) []metav1.Object {
 	var out []metav1.Object
 	for _, claim := range s.Objects().Claims {
@@ -191,12 +185,7 @@ func subjects(s *inspect.Snapshot) []metav1.Object {
 			out = append(out, pod)
 		}
 	}
-	slices.SortStableFunc(out, compareObjects)
-	return slices.CompactFunc(out, func(a, b metav1.Object) bool { return compareObjects(a, b) == 0 })
-}
-
-func compareObjects(a, b metav1.Object) int {
-	return cmp.Or(strings.Compare(cycle.SubjectOf(b).Kind, cycle.SubjectOf(a).Kind), strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	return out
 }
 
 // compare notes what became of a subject, of which one may be nil.

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -124,10 +125,7 @@ func (b *builder) add(p explain.Problem) {
 func (b *builder) finish() *explain.Lifecycle {
 	order := explain.ProblemCodes()
 	slices.SortStableFunc(b.l.Problems, func(p, q explain.Problem) int {
-		if p.Fails != q.Fails {
-			return map[bool]int{true: -1, false: 1}[p.Fails]
-		}
-		return cmp.Or(cmp.Compare(slices.Index(order, p.Code), slices.Index(order, q.Code)), p.Until.Compare(q.Until))
+		return cmp.Or(words.Btoi(q.Fails)-words.Btoi(p.Fails), cmp.Compare(slices.Index(order, p.Code), slices.Index(order, q.Code)), p.Until.Compare(q.Until))
 	})
 	slices.SortStableFunc(b.l.Pods, func(p, q explain.PodProgress) int {
 		return cmp.Or(strings.Compare(p.Pod.Namespace, q.Pod.Namespace), strings.Compare(p.Pod.Name, q.Pod.Name))

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -229,24 +230,20 @@ func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
 			out = append(out, occupant.Pod)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
-		switch {
-		case moreImportant(a, b):
-			return -1
-		case moreImportant(b, a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, byImportance)
 	return out
 }
 
-// moreImportant reports whether the scheduler rather spares a than b, whenever it is asked: a pod that has
-// not started counts as one that starts now.
-func moreImportant(a, b *corev1.Pod) bool {
-	if x, y := corev1helpers.PodPriority(a), corev1helpers.PodPriority(b); x != y {
-		return x > y
-	}
+// byImportance puts first what the scheduler rather spares, whenever it is asked: a pod that has not started
+// counts as one that starts now.
+func byImportance(a, b *corev1.Pod) int {
 	x, y := a.Status.StartTime, b.Status.StartTime
-	return x != nil && (y == nil || x.Before(y))
+	started := words.Btoi(x == nil) - words.Btoi(y == nil)
+	if x != nil && y != nil {
+		started = x.Compare(y.Time)
+	}
+	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), started)
 }
+
+// moreImportant reports whether the scheduler rather spares a than b.
+func moreImportant(a, b *corev1.Pod) bool { return byImportance(a, b) < 0 }

@@ -97,7 +97,7 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 		e.Partial = append(e.Partial, cycle.Doubts(q, answers)...)
 	}
 	if o.First != nil && o.Abort == nil && (!o.Slow() || e.Verdict == explain.Unknown) {
-		e.Allocation = allocationFrom(o.First.Q, o.First)
+		e.Allocation = allocationOn(o.First.Q.Nodes[o.First.Nodes[0]].Name, o.First.Q.Claims, o.First.Result.Allocations)
 	}
 	sayVerdict(q, e, o.Aborted())
 	if e.Verdict == explain.Unknown && o.First == nil && o.Doubtful > 0 {

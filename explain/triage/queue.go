@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -94,12 +95,4 @@ func compareSince(a, b time.Time) int {
 }
 
 // boolOrder puts false first.
-func boolOrder(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
+func boolOrder(a, b bool) int { return words.Btoi(a) - words.Btoi(b) }
