@@ -96,7 +96,7 @@ func (x *explorer) explore(ctx context.Context) (*Result, error) {
 	for i := range queue.Entities {
 		x.Outcomes = append(x.Outcomes, make([]Outcome, len(queue.Entities[i].Members)))
 	}
-	x.Groups = make([]Outcome, len(queue.Entities))
+	x.Groups, x.at = make([]Outcome, len(queue.Entities)), Index(queue.Entities)
 	if queue.Local {
 		all, err := x.lookAtNodes(ctx)
 		if err != nil || all && (!x.first || x.Groups[0].Placed == nil) {

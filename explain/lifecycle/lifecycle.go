@@ -105,7 +105,8 @@ func (b *builder) pod(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 		b.failingContainers(pod)
 	}
 	if progress.Stage != explain.Stopping {
-		b.evicting(pod, claims)
+		b.nodeEvicts(pod)
+		b.devicesEvict(pod, claims)
 	}
 	b.unhealthy(pod, claims)
 }

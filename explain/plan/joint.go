@@ -126,7 +126,7 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 	case err != nil:
 		return err
 	case all != nil:
-		r.sayDepends(all)
+		r.sayDepends(all, "the order and the nodes that kube-scheduler chooses for the others", explain.Subject.FullName)
 		return nil
 	case tied && slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return len(queue.Entities) > 1 || e.Need > 1 }):
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
@@ -136,31 +136,46 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 		return nil
 	}
 	queue.MaxAsks = questionsFor(base)
-	return r.compare(ctx, queue)
+	if all, err = cycle.Explore(ctx, queue); err == nil {
+		r.sayDepends(all, "which of the nodes that fit kube-scheduler takes for others", func(s explain.Subject) string { return s.Name })
+	}
+	return err
 }
 
-// sayDepends says which pods only some of the runs place, or that all is certain.
-func (r *replay) sayDepends(all *cycle.Result) {
-	var differ []string
+// sayDepends says which pods only some of the runs place, and on what that depends, or that all is certain.
+func (r *replay) sayDepends(all *cycle.Result, on string, nameOf func(explain.Subject) string) {
+	placed := map[explain.Subject]bool{}
+	for i := range r.out.Placed {
+		placed[r.out.Placed[i].Subject] = true
+	}
+	var depends, unclear []string
 	r.never = map[explain.Subject]bool{}
 	for _, pod := range r.Tried {
 		subject := cycle.SubjectOf(pod)
-		certainty := all.About(subject)
-		r.never[subject] = certainty == cycle.Never
-		if certainty == cycle.Depends && (r.about == nil || r.about[subject]) {
-			differ = append(differ, subject.FullName())
+		c := all.About(subject)
+		r.never[subject] = c == cycle.Never && !placed[subject]
+		switch {
+		case r.about != nil && !r.about[subject]:
+		case c == cycle.Depends, c == cycle.Never && placed[subject], c == cycle.Always && !placed[subject]:
+			depends = append(depends, nameOf(subject))
+		case c == cycle.Unclear:
+			unclear = append(unclear, nameOf(subject))
 		}
 	}
-	if len(differ) == 0 {
+	switch {
+	case len(depends) > 0:
+		r.depends = true
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on %s", words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find"), on))
+	case len(unclear) > 3:
+		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
+	case len(unclear) > 0:
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
+	default:
 		r.out.Certain = true
-		return
 	}
-	r.depends = true
-	r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on the order and the nodes that kube-scheduler chooses for the others",
-		words.Shorten(differ, 3), words.Plural(len(differ), "finds", "find")))
 }
 
-// mayRetry reports whether a member that was left waiting may fit once others are placed. cycle.Explore asks
+// mayRetry reports whether a member that was left waiting may fit once others are placed. [cycle.Explore] takes
 // each only once.
 func mayRetry(e cycle.Entity) bool {
 	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.NonLocal })
@@ -224,49 +239,6 @@ func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	}
 	if len(e.Partial) == 0 {
 		r.out.Remarks = append(r.out.Remarks, "something that decides about pod "+r.InDoubt.Name+" is not known")
-	}
-	return nil
-}
-
-// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod
-// once, so it is for queues of which mayRetry is false.
-func (r *replay) compare(ctx context.Context, queue cycle.Queue) error {
-	result, err := cycle.Explore(ctx, queue)
-	if err != nil {
-		return err
-	}
-	placed := map[explain.Subject]bool{}
-	for i := range r.out.Placed {
-		placed[r.out.Placed[i].Subject] = true
-	}
-	var depends, unclear []string
-	r.never = map[explain.Subject]bool{}
-	for i := range queue.Entities {
-		for j, m := range queue.Entities[i].Members {
-			if r.about != nil && !r.about[m.Subject] {
-				continue
-			}
-			switch c := result.Of(i, j); {
-			case c == cycle.Depends, c == cycle.Never && placed[m.Subject], c == cycle.Always && !placed[m.Subject]:
-				depends = append(depends, m.Subject.Name)
-			case c == cycle.Unclear:
-				unclear = append(unclear, m.Subject.Name)
-			case c == cycle.Never:
-				r.never[m.Subject] = true
-			}
-		}
-	}
-	switch {
-	case len(depends) > 0:
-		r.depends = true
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on which of the nodes that fit kube-scheduler takes for others",
-			words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find")))
-	case len(unclear) > 3:
-		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
-	case len(unclear) > 0:
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
-	default:
-		r.out.Certain = true
 	}
 	return nil
 }
