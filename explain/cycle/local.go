@@ -136,7 +136,8 @@ func (x *explorer) claims() ([]*resourcev1.ResourceClaim, bool) {
 			return nil, false
 		}
 		for _, claim := range m.Claims {
-			if !slices.ContainsFunc(out, func(o *resourcev1.ResourceClaim) bool { return equality.Semantic.DeepEqual(o.Spec, claim.Spec) }) {
+			same := func(o *resourcev1.ResourceClaim) bool { return equality.Semantic.DeepEqual(o.Spec, claim.Spec) }
+			if !slices.ContainsFunc(out, same) {
 				out = append(out, claim)
 			}
 		}

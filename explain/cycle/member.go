@@ -103,8 +103,8 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	return m
 }
 
-// DependsOnPods reports whether a pod changes more for others than its node, or depends on where others are: if
-// it fits nowhere, it may fit once others are placed.
+// DependsOnPods reports whether a pod changes more for others than its node, or depends on where others are:
+// if it fits nowhere, it may fit once others are placed.
 func DependsOnPods(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||

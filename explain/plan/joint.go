@@ -137,7 +137,8 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 	}
 	queue.MaxAsks = questionsFor(base)
 	if all, err = cycle.Explore(ctx, queue); err == nil {
-		r.sayDepends(all, "which of the nodes that fit kube-scheduler takes for others", func(s explain.Subject) string { return s.Name })
+		name := func(s explain.Subject) string { return s.Name }
+		r.sayDepends(all, "which of the nodes that fit kube-scheduler takes for others", name)
 	}
 	return err
 }
@@ -165,18 +166,20 @@ func (r *replay) sayDepends(all *cycle.Result, on string, nameOf func(explain.Su
 	switch {
 	case len(depends) > 0:
 		r.depends = true
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on %s", words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find"), on))
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
+			"whether %s %s a node depends on %s", words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find"), on))
 	case len(unclear) > 3:
 		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 	case len(unclear) > 0:
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
+			"not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
 	default:
 		r.out.Certain = true
 	}
 }
 
-// mayRetry reports whether a member that was left waiting may fit once others are placed. [cycle.Explore] takes
-// each only once.
+// mayRetry reports whether a member that was left waiting may fit once others are placed. [cycle.Explore]
+// takes each only once.
 func mayRetry(e cycle.Entity) bool {
 	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.NonLocal })
 }

@@ -87,7 +87,8 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	r.leaveOut()
 	if opts.noReasons {
 		for i := range r.waiting {
-			r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(r.waiting[i].Pod), Verdict: r.waiting[i].Verdict()})
+			w := &r.waiting[i]
+			r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(w.Pod), Verdict: w.Verdict()})
 		}
 	} else if err := r.explainPending(ctx); err != nil {
 		return nil, nil, err

@@ -140,8 +140,10 @@ func protectable(c *candidate) bool {
 // pods that started later.
 func better(a, b *candidate) int {
 	first, second := a.victims[0], b.victims[0] // of those of the highest priority that which started first
-	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(second), corev1helpers.PodPriority(first)), cmp.Compare(sumOf(b), sumOf(a)),
-		len(b.victims)-len(a.victims), byImportance(first, second))
+	return cmp.Or(
+		cmp.Compare(corev1helpers.PodPriority(second), corev1helpers.PodPriority(first)),
+		cmp.Compare(sumOf(b), sumOf(a)), len(b.victims)-len(a.victims), byImportance(first, second),
+	)
 }
 
 // sumOf is the sum of the priorities of the pods that would end, each counted from the lowest that there is.

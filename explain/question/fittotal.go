@@ -155,7 +155,9 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 	for n := range maxSharedCopies {
 		c := scheduler.NewCluster(s, scheduler.Options{Like: q.Cluster})
 		kinds, err := c.Sweep(ctx, list, q.Claims)
-		at := slices.IndexFunc(kinds, func(k allocator.NodeGroup) bool { return k.Abort != nil || k.Result.Outcome == allocator.Allocated })
+		at := slices.IndexFunc(kinds, func(k allocator.NodeGroup) bool {
+			return k.Abort != nil || k.Result.Outcome == allocator.Allocated
+		})
 		if err == nil && at >= 0 && kinds[at].Abort != nil {
 			err = kinds[at].Abort
 		}

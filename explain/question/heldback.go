@@ -41,7 +41,8 @@ func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Questi
 		return true, nil
 	}
 	e.Preemption = preemption.Of(q)
-	if !slices.ContainsFunc(p.Everywhere.Refusals, func(r filters.Refusal) bool { return r.Code != filters.SchedulingGated }) {
+	other := func(r filters.Refusal) bool { return r.Code != filters.SchedulingGated }
+	if !slices.ContainsFunc(p.Everywhere.Refusals, other) {
 		return true, explainGated(ctx, c, q.Pod, e, opts)
 	}
 	return true, fix.FindForHeldBack(ctx, q, e)

@@ -97,8 +97,10 @@ func withoutVolumes(pod *corev1.Pod) []*without {
 			w.message += fmt.Sprintf(" (claim %s)", claim.ClaimName)
 		}
 		for _, c := range whatif.ContainersOf(w.pod) {
-			c.VolumeMounts = dropFrom(w, c.VolumeMounts, c.Path+"/volumeMounts", func(m *corev1.VolumeMount) bool { return m.Name == name })
-			c.VolumeDevices = dropFrom(w, c.VolumeDevices, c.Path+"/volumeDevices", func(d *corev1.VolumeDevice) bool { return d.Name == name })
+			mounts := func(m *corev1.VolumeMount) bool { return m.Name == name }
+			c.VolumeMounts = dropFrom(w, c.VolumeMounts, c.Path+"/volumeMounts", mounts)
+			has := func(d *corev1.VolumeDevice) bool { return d.Name == name }
+			c.VolumeDevices = dropFrom(w, c.VolumeDevices, c.Path+"/volumeDevices", has)
 		}
 		w.pod.Spec.Volumes = slices.Delete(w.pod.Spec.Volumes, i, i+1)
 		w.remove("/spec/volumes/%d", i)
@@ -120,7 +122,8 @@ func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
 		}
 		w := &without{pod: pod.DeepCopy(), message: "the resource claim of its entry " + entry.Name}
 		for _, c := range whatif.ContainersOf(w.pod) {
-			c.Resources.Claims = dropFrom(w, c.Resources.Claims, c.Path+"/resources/claims", func(use *corev1.ResourceClaim) bool { return use.Name == entry.Name })
+			uses := func(use *corev1.ResourceClaim) bool { return use.Name == entry.Name }
+			c.Resources.Claims = dropFrom(w, c.Resources.Claims, c.Path+"/resources/claims", uses)
 		}
 		w.pod.Spec.ResourceClaims = slices.Delete(w.pod.Spec.ResourceClaims, i, i+1)
 		w.remove("/spec/resourceClaims/%d", i)
