@@ -42,6 +42,23 @@ func ClaimNameFor(pod *corev1.Pod, entry *corev1.PodResourceClaim) (name string,
 	return "", false
 }
 
+// ClaimsOf are the claims of the entries of a pod that exist, in their order, also one that its group shares.
+func (s *Snapshot) ClaimsOf(pod *corev1.Pod) []*resourcev1.ResourceClaim {
+	var out []*resourcev1.ResourceClaim
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, made := ClaimNameFor(pod, entry)
+		claim, found := s.Claim(ClaimRef{Namespace: pod.Namespace, Name: name})
+		if !made {
+			claim, found = s.GroupClaimFor(pod, entry)
+		}
+		if found {
+			out = append(out, claim)
+		}
+	}
+	return out
+}
+
 // podIndex finds the pods that use a claim: by name, through a template, or through the claim that the
 // scheduler creates for extended resources. The uses of a claim are chained, which saves a slice for each
 // claim.

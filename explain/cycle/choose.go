@@ -45,7 +45,7 @@ func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasi
 	if len(found.Nodes) < 2 {
 		return "", nil
 	}
-	claims := claimsOf(in.Snapshot(), pod)
+	claims := in.Snapshot().ClaimsOf(pod)
 	candidates := slices.Grow(c.candidates[:0], len(found.Nodes))
 	for _, node := range found.Nodes {
 		candidates = append(candidates, scores.Candidate{Node: inspect.NodeName(node.Name)})
@@ -115,25 +115,7 @@ func CanCompare(c *scheduler.Cluster, pod *corev1.Pod) bool {
 	for _, node := range nodes[:min(2, len(nodes))] {
 		two = append(two, scores.Candidate{Node: inspect.NodeName(node.Name)})
 	}
-	return scores.Prepare(c.Filters(), pod, scores.Options{Claims: claimsOf(c.Snapshot(), pod)}, nil).Choose(two).Failure == ""
-}
-
-// claimsOf are the claims of a pod that exist, in the order of its spec.
-func claimsOf(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
-	var out []*resourcev1.ResourceClaim
-	for i := range pod.Spec.ResourceClaims {
-		entry := &pod.Spec.ResourceClaims[i]
-		name, ok := inspect.ClaimNameFor(pod, entry)
-		if !ok {
-			if shared, found := s.GroupClaimFor(pod, entry); found {
-				name = shared.Name
-			}
-		}
-		if claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); found {
-			out = append(out, claim)
-		}
-	}
-	return out
+	return scores.Prepare(c.Filters(), pod, scores.Options{Claims: c.Snapshot().ClaimsOf(pod)}, nil).Choose(two).Failure == ""
 }
 
 // hasAlternatives reports whether a claim leaves a choice, by which nodes are compared.

@@ -68,28 +68,34 @@ func Index(entities []Entity) map[explain.Subject][2]int {
 	return out
 }
 
+// MembersOf are the members of entities, in their order.
+func MembersOf(entities []Entity) []*Member {
+	var out []*Member
+	for i := range entities {
+		out = append(out, entities[i].Members...)
+	}
+	return out
+}
+
 // InAnyOrder makes the pods of a queue one entity, in which those of the same priority come in any order that
 // were created in the same second, and reports whether there are such that differ. A queue of which others
 // than single pods are part stays as it is.
 func (queue *Queue) InAnyOrder() (tied bool) {
 	var all Entity
 	class := 0
-	for i := range queue.Entities {
-		for _, m := range queue.Entities[i].Members {
-			n := len(all.Members)
-			if m.Pod == nil {
-				return false
-			}
-			if n > 0 && !SameTurn(all.Members[n-1].Pod, m.Pod) {
-				class++
-			}
-			member := *m
-			member.Class = class
-			if n > 0 && all.Members[n-1].Class == class && (m.Shape == "" || all.Members[n-1].Shape != m.Shape) {
-				tied = true
-			}
-			all.Members = append(all.Members, &member)
+	for n, m := range MembersOf(queue.Entities) {
+		if m.Pod == nil {
+			return false
 		}
+		if n > 0 && !SameTurn(all.Members[n-1].Pod, m.Pod) {
+			class++
+		}
+		member := *m
+		member.Class = class
+		if n > 0 && all.Members[n-1].Class == class && (m.Shape == "" || all.Members[n-1].Shape != m.Shape) {
+			tied = true
+		}
+		all.Members = append(all.Members, &member)
 	}
 	if !slices.ContainsFunc(queue.Entities, func(e Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
 		queue.Entities = []Entity{all}

@@ -96,31 +96,26 @@ func (x *explorer) explore(ctx context.Context) (*Result, error) {
 	for i := range queue.Entities {
 		x.Outcomes = append(x.Outcomes, make([]Outcome, len(queue.Entities[i].Members)))
 	}
-	x.Groups = make([]Outcome, len(queue.Entities))
+	x.Groups, x.at = make([]Outcome, len(queue.Entities)), Index(queue.Entities)
 	if queue.Local {
 		all, err := x.lookAtNodes(ctx)
 		if err != nil || all && (!x.first || x.Groups[0].Placed == nil) {
 			return &x.Result, err
 		}
-		x.forgetSure()
+		if x.first { // a run is wanted that shows how
+			x.Groups[0] = Outcome{}
+			clear(x.Outcomes[0])
+		}
 	}
-	if x.asks == 0 {
-		x.asks = x.usualLimit()
+	if x.asks == 0 { // a limit that takes about a second, and is enough for one run
+		nodes := len(x.nodes)
+		if x.nodes == nil {
+			nodes = len(x.Base.Snapshot().Nodes())
+		}
+		x.asks = x.Asks + len(MembersOf(x.Entities)) + max(60, min(1000, 100_000/max(1, nodes)))
 	}
 	err := x.entity(ctx, 0, &state{cluster: queue.Base})
 	return &x.Result, err
-}
-
-// usualLimit is a limit that takes about a second, and is enough for one run.
-func (x *explorer) usualLimit() int {
-	nodes, members := len(x.nodes), 0
-	if x.nodes == nil {
-		nodes = len(x.Base.Snapshot().Nodes())
-	}
-	for i := range x.Entities {
-		members += len(x.Entities[i].Members)
-	}
-	return x.Asks + members + max(60, min(1000, 100_000/max(1, nodes)))
 }
 
 // entity explores what becomes of an entity and of those after it.
@@ -157,17 +152,6 @@ func (x *explorer) members(ctx context.Context, at int, start, s *state, had []b
 		}
 	}
 	return nil
-}
-
-// forgetSure forgets who is placed in every run, if a run is wanted that shows how.
-func (x *explorer) forgetSure() {
-	if !x.first {
-		return
-	}
-	x.Groups[0] = Outcome{}
-	for i := range x.Outcomes[0] {
-		x.Outcomes[0][i] = Outcome{}
-	}
 }
 
 // finish notes what has become of the members of an entity, and goes on to the next.

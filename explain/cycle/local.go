@@ -2,13 +2,13 @@ package cycle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -131,43 +131,26 @@ func (x *explorer) sortNodes(ctx context.Context, turns []*Turn) error {
 // node.
 func (x *explorer) claims() ([]*resourcev1.ResourceClaim, bool) {
 	var out []*resourcev1.ResourceClaim
-	known := map[string]bool{}
-	for e := range x.Entities {
-		for _, m := range x.Entities[e].Members {
-			if m.PerNode {
-				return nil, false
-			}
-			for _, claim := range m.Claims {
-				if key := inJSON(claim.Spec); !known[key] {
-					known[key] = true
-					out = append(out, claim)
-				}
+	for _, m := range MembersOf(x.Entities) {
+		if m.PerNode {
+			return nil, false
+		}
+		for _, claim := range m.Claims {
+			same := func(o *resourcev1.ResourceClaim) bool { return equality.Semantic.DeepEqual(o.Spec, claim.Spec) }
+			if !slices.ContainsFunc(out, same) {
+				out = append(out, claim)
 			}
 		}
 	}
 	return out, true
 }
 
-func inJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v) // which tells at least as much apart
-	}
-	return string(text)
-}
-
 // nodeKey is the same for nodes of one kind on which the same members were placed.
 func (x *explorer) nodeKey(s *state, node inspect.NodeName) string {
-	kind, ok := x.kinds[node]
+	out, ok := x.kinds[node]
 	if !ok {
-		return "node " + string(node)
+		out = "node " + string(node)
 	}
-	return kind + x.placedOn(s, node)
-}
-
-// placedOn are the shapes of the members that were placed on a node, in order.
-func (x *explorer) placedOn(s *state, node inspect.NodeName) string {
-	out := ""
 	for _, p := range s.steps {
 		if p.node == node {
 			out += "; " + p.member.key()
@@ -213,11 +196,7 @@ func (x *explorer) stateKey(s *state) string {
 	for _, p := range s.steps {
 		if !slices.Contains(nodes, p.node) {
 			nodes = append(nodes, p.node)
-			kind, ok := x.kinds[p.node]
-			if !ok {
-				kind = "node " + string(p.node)
-			}
-			parts = append(parts, kind+x.placedOn(s, p.node))
+			parts = append(parts, x.nodeKey(s, p.node))
 		}
 	}
 	slices.Sort(parts)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -94,7 +95,7 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	claims := ClaimsFor(s, pod)
 	m := &Member{
 		Subject: SubjectOf(pod), Pod: pod, Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
-		PerNode: extendedOf(s, pod) != nil, NonLocal: reaches(pod), Unseen: takesUnseen(s, pod, claims),
+		PerNode: extendedOf(s, pod) != nil, NonLocal: DependsOnPods(pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)
@@ -102,34 +103,18 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
 	return m
 }
 
-// DependsOnPods reports whether a pod that fits nowhere may fit once others are placed.
-func DependsOnPods(pod *corev1.Pod) bool { return reaches(pod) }
-
-// reaches reports whether a pod changes more for others than its node, or depends on where others are.
-func reaches(pod *corev1.Pod) bool {
+// DependsOnPods reports whether a pod changes more for others than its node, or depends on where others are:
+// if it fits nowhere, it may fit once others are placed.
+func DependsOnPods(pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
 			a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
 			return true
 		}
 	}
-	return len(volumeNames(pod)) > 0 || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+	return len(lifecycle.VolumeClaimNames(pod)) > 0 || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable != corev1.ScheduleAnyway
 	})
-}
-
-// volumeNames are the names of the volume claims of a pod.
-func volumeNames(pod *corev1.Pod) []string {
-	var out []string
-	for i := range pod.Spec.Volumes {
-		switch v := &pod.Spec.Volumes[i]; {
-		case v.PersistentVolumeClaim != nil:
-			out = append(out, v.PersistentVolumeClaim.ClaimName)
-		case v.Ephemeral != nil:
-			out = append(out, pod.Name+"-"+v.Name)
-		}
-	}
-	return out
 }
 
 // takesUnseen reports whether a pod takes more than what is seen once it is supposed to be on a node: volumes
@@ -138,7 +123,7 @@ func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
 	if s.Features().Enabled(inspect.GateNodeAllocatableResources) && len(pod.Spec.ResourceClaims) > 0 && len(claims.Pending) > 0 {
 		return true
 	}
-	for _, name := range volumeNames(pod) {
+	for _, name := range lifecycle.VolumeClaimNames(pod) {
 		bound := slices.ContainsFunc(s.Around().VolumeClaims, func(v *corev1.PersistentVolumeClaim) bool {
 			return v.Namespace == pod.Namespace && v.Name == name && v.Spec.VolumeName != ""
 		})
@@ -330,7 +315,7 @@ func Reserve(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int
 			claim.Namespace = subject.GetNamespace()
 		}
 		claim.Status.Allocation = result.Allocations[i].DeepCopy()
-		if s := q.Cluster.Snapshot(); BindsLater(s) { // as the scheduler does, which refuses pods that come later otherwise
+		if s := q.Cluster.Snapshot(); lifecycle.BindsLater(s) { // as the scheduler does, which refuses pods that come later otherwise
 			claim.Status.Allocation.AllocationTimestamp = ptr.To(metav1.NewTime(s.Time()))
 		}
 		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer...)

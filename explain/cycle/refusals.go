@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -82,12 +81,7 @@ func reservedFor(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 // untimed reports whether a claim is allocated without a time of allocation where the scheduler needs that.
 // Objects that were written by hand have none; that says nothing of a cluster.
 func untimed(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
-	return s.ServerVersion() != "" && BindsLater(s) && claim.Status.Allocation != nil && claim.Status.Allocation.AllocationTimestamp == nil
-}
-
-// BindsLater reports whether the scheduler waits for the binding conditions of devices.
-func BindsLater(s *inspect.Snapshot) bool {
-	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
+	return s.ServerVersion() != "" && lifecycle.BindsLater(s) && claim.Status.Allocation != nil && claim.Status.Allocation.AllocationTimestamp == nil
 }
 
 // unavailable says why an allocated claim cannot be used on a node, in the order in which the scheduler looks
@@ -124,25 +118,18 @@ func unprepared(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *inspect.D
 // unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or
 // takes too long. It is nil otherwise.
 func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {
-	if !BindsLater(s) {
+	if !lifecycle.BindsLater(s) {
 		return nil
 	}
 	waits := false
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		if len(r.BindingConditions) == 0 {
-			continue
+		if failed := lifecycle.FailedCondition(claim, r); failed != nil {
+			reason := whatif.UnsuitableFor(words.Key("binding failed", claim.Name),
+				"device %s of the allocated claim %s reports the binding failure %s", inspect.DeviceOf(r), claim.Name, failed.Type)
+			return &reason
 		}
-		conditions := lifecycle.ConditionsOf(claim, r)
-		for _, c := range r.BindingFailureConditions {
-			if meta.IsStatusConditionTrue(conditions, c) {
-				reason := whatif.UnsuitableFor(words.Key("binding failed", claim.Name),
-					"device %s of the allocated claim %s reports the binding failure %s", inspect.DeviceOf(r), claim.Name, c)
-				return &reason
-			}
-		}
-		waits = waits || slices.ContainsFunc(r.BindingConditions, func(c string) bool { return !meta.IsStatusConditionTrue(conditions, c) })
-		if waits {
+		if waits = len(lifecycle.OpenConditions(claim, r)) > 0; waits {
 			break // the scheduler looks no further
 		}
 	}

@@ -47,9 +47,8 @@ type Replay struct {
 	Choose func(pod *corev1.Pod, nodes []*corev1.Node) int
 	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment.
 	Left func(*scheduler.Cluster, *Waiting)
-	// Limit is the number of pods that are placed at most; 0 is no limit. Beyond it, pods are Untried.
-	Limit   int
-	Untried []*corev1.Pod
+	// Limit is the number of pods that are placed at most; 0 is no limit.
+	Limit int
 
 	assumed
 	base     *scheduler.Cluster
@@ -209,7 +208,6 @@ func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodR
 		return nil
 	}
 	if r.Limit > 0 && len(r.Placed) >= r.Limit {
-		r.Untried = append(r.Untried, pod)
 		return nil
 	}
 	if done, err := r.repeat(ctx, pod); done || err != nil {
@@ -469,23 +467,12 @@ func Follow(ctx context.Context, c *scheduler.Cluster, members []*Member, run Ru
 			continue
 		}
 		i := slices.IndexFunc(members, func(m *Member) bool { return m.Subject == step.Subject })
-		if i < 0 {
+		node, ok := c.Snapshot().Node(step.Node)
+		if i < 0 || !ok {
 			return nil, nil, nil
 		}
-		var nodes []*corev1.Node // all, if the devices are tied to none
-		if node, ok := c.Snapshot().Node(step.Node); ok {
-			nodes = []*corev1.Node{node}
-		}
-		t, err := members[i].Ask(ctx, c, nodes)
-		if err != nil {
-			return nil, nil, err
-		}
-		at := slices.IndexFunc(t.Options, func(o Option) bool { return o.Node == step.Node })
-		if at < 0 {
-			return nil, nil, nil
-		}
-		reservation, err := t.Options[at].Reserve(ctx)
-		if err != nil {
+		reservation, err := members[i].reserveOn(ctx, c, node)
+		if err != nil || reservation == nil {
 			return nil, nil, err
 		}
 		out = append(out, reservation)

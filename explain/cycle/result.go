@@ -18,7 +18,7 @@ const (
 	Depends
 )
 
-// About says whether the member of a subject is placed, of a result of [ByScores].
+// About says whether the member of a subject is placed.
 func (r *Result) About(subject explain.Subject) Certainty {
 	at, ok := r.at[subject]
 	if !ok {

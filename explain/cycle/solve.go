@@ -19,12 +19,10 @@ type Solution struct {
 // pick on its node at its turn.
 func Solve(ctx context.Context, queue Queue, need int) (*Solution, error) {
 	all := Entity{Need: need}
-	for i := range queue.Entities {
-		for _, m := range queue.Entities[i].Members {
-			member := *m
-			member.Class = 0
-			all.Members = append(all.Members, &member)
-		}
+	for _, m := range MembersOf(queue.Entities) {
+		member := *m
+		member.Class = 0
+		all.Members = append(all.Members, &member)
 	}
 	queue.Entities = []Entity{all}
 	x := &explorer{Queue: queue, first: true}

@@ -3,6 +3,7 @@ package flip
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -153,25 +155,18 @@ func resourceOf(o metav1.Object) inspect.Resource {
 }
 
 func (c *comparison) compareAll(ctx context.Context) error {
-	before, after := subjects(c.before.Snapshot()), subjects(c.after.Snapshot())
-	for len(before) > 0 || len(after) > 0 {
-		order := 0
-		switch {
-		case len(before) == 0:
-			order = 1
-		case len(after) == 0:
-			order = -1
-		default:
-			order = compareObjects(before[0], after[0])
+	both := map[explain.Subject][2]metav1.Object{}
+	for i, s := range []*inspect.Snapshot{c.before.Snapshot(), c.after.Snapshot()} {
+		for _, o := range subjects(s) {
+			pair := both[cycle.SubjectOf(o)]
+			pair[i] = cmp.Or(pair[i], o)
+			both[cycle.SubjectOf(o)] = pair
 		}
-		var old, updated metav1.Object
-		if order <= 0 {
-			old, before = before[0], before[1:]
-		}
-		if order >= 0 {
-			updated, after = after[0], after[1:]
-		}
-		if err := c.compare(ctx, old, updated); err != nil {
+	}
+	for _, subject := range slices.SortedFunc(maps.Keys(both), func(a, b explain.Subject) int {
+		return cmp.Or(strings.Compare(b.Kind, a.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	}) {
+		if err := c.compare(ctx, both[subject][0], both[subject][1]); err != nil {
 			return err
 		}
 	}
@@ -179,7 +174,7 @@ func (c *comparison) compareAll(ctx context.Context) error {
 }
 
 // subjects are the claims and pods of a snapshot about which there can be a question: not pods that have
-// ended, by kind, namespace and name.
+// ended.
 func subjects(s *inspect.Snapshot) []metav1.Object {
 	var out []metav1.Object
 	for _, claim := range s.Objects().Claims {
@@ -190,20 +185,7 @@ func subjects(s *inspect.Snapshot) []metav1.Object {
 			out = append(out, pod)
 		}
 	}
-	slices.SortStableFunc(out, compareObjects)
-	return slices.CompactFunc(out, func(a, b metav1.Object) bool { return compareObjects(a, b) == 0 })
-}
-
-func compareObjects(a, b metav1.Object) int {
-	return cmp.Or(strings.Compare(subjectOf(b).Kind, subjectOf(a).Kind), strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-}
-
-func subjectOf(o metav1.Object) explain.Subject {
-	kind := "ResourceClaim"
-	if _, ok := o.(*corev1.Pod); ok {
-		kind = "Pod"
-	}
-	return explain.Subject{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	return out
 }
 
 // compare notes what became of a subject, of which one may be nil.
@@ -213,10 +195,10 @@ func (c *comparison) compare(ctx context.Context, old, updated metav1.Object) er
 	}
 	f := Flip{}
 	if old != nil {
-		f.Subject, f.Had, f.From = subjectOf(old), held(old), placed(old)
+		f.Subject, f.Had, f.From = cycle.SubjectOf(old), held(old), placed(old)
 	}
 	if updated != nil {
-		f.Subject, f.Has, f.To = subjectOf(updated), held(updated), placed(updated)
+		f.Subject, f.Has, f.To = cycle.SubjectOf(updated), held(updated), placed(updated)
 	}
 	if settled(c.before.Snapshot(), old) && settled(c.after.Snapshot(), updated) && slices.Equal(f.Had, f.Has) && f.From == f.To {
 		return nil
@@ -295,7 +277,7 @@ func (c *comparison) verdict(ctx context.Context, cluster *scheduler.Cluster, su
 // explain finds what did it.
 func (c *comparison) explain(ctx context.Context, f *Flip) error {
 	own := slices.IndexFunc(c.Step.Changes, func(change Change) bool {
-		return change.Change != nil && subjectOf(change.Object()) == f.Subject && change.Kind.Name == f.Subject.Kind
+		return change.Change != nil && cycle.SubjectOf(change.Object()) == f.Subject && change.Kind.Name == f.Subject.Kind
 	})
 	if f.Before == f.After { // other devices, or another node: so it says itself
 		if own >= 0 {

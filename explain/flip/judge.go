@@ -33,16 +33,8 @@ type Judge struct {
 // is judged as it is in this one, as if it had been made already.
 func NewJudge(s *inspect.Snapshot, subject explain.Subject) *Judge {
 	j := &Judge{subject: subject, object: find(s, subject)}
-	pod, ok := j.object.(*corev1.Pod)
-	if !ok {
-		return j
-	}
-	for i := range pod.Spec.ResourceClaims {
-		if name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); ok {
-			if claim, ok := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); ok {
-				j.claims = append(j.claims, claim)
-			}
-		}
+	if pod, ok := j.object.(*corev1.Pod); ok {
+		j.claims = s.ClaimsOf(pod)
 	}
 	return j
 }

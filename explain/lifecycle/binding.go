@@ -18,22 +18,22 @@ import (
 // configuration says otherwise (DynamicResourcesArgs.bindingTimeout).
 const BindingTimeout = 10 * time.Minute
 
-// conditionsCount reports whether the scheduler looks at binding conditions.
-func (b *builder) conditionsCount() bool {
-	return b.s.Features().Enabled(inspect.GateDeviceBindingConditions) && b.s.Features().Enabled(inspect.GateDeviceStatus)
+// BindsLater reports whether the scheduler waits for the binding conditions of devices.
+func BindsLater(s *inspect.Snapshot) bool {
+	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
 }
 
 // binds reports whether the devices of an allocated claim are not all ready to be bound.
 func (b *builder) binds(claim *resourcev1.ResourceClaim) bool {
-	return b.conditionsCount() && slices.ContainsFunc(claim.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
-		return len(openConditions(claim, &r)) > 0 || failedCondition(claim, &r) != nil
+	return BindsLater(b.s) && slices.ContainsFunc(claim.Status.Allocation.Devices.Results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+		return len(OpenConditions(claim, &r)) > 0 || FailedCondition(claim, &r) != nil
 	})
 }
 
-// openConditions are the binding conditions of a device that are not met.
-func openConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []string {
+// OpenConditions are the binding conditions of a device that are not met.
+func OpenConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []string {
 	var open []string
-	conditions := ConditionsOf(claim, r)
+	conditions := conditionsOf(claim, r)
 	for _, c := range r.BindingConditions {
 		if !meta.IsStatusConditionTrue(conditions, c) {
 			open = append(open, c)
@@ -42,13 +42,13 @@ func openConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequest
 	return open
 }
 
-// failedCondition is the first binding failure that a device reports. It is nil if there is none. Without
+// FailedCondition is the first binding failure that a device reports. It is nil if there is none. Without
 // binding conditions the scheduler looks for no failure either.
-func failedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) *metav1.Condition {
+func FailedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) *metav1.Condition {
 	if len(r.BindingConditions) == 0 {
 		return nil
 	}
-	conditions := ConditionsOf(claim, r)
+	conditions := conditionsOf(claim, r)
 	for _, c := range r.BindingFailureConditions {
 		if meta.IsStatusConditionTrue(conditions, c) {
 			return meta.FindStatusCondition(conditions, c)
@@ -57,9 +57,9 @@ func failedCondition(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceReques
 	return nil
 }
 
-// ConditionsOf are the conditions of a device, with which the scheduler takes the first status of it,
+// conditionsOf are the conditions of a device, with which the scheduler takes the first status of it,
 // whatever the share.
-func ConditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
+func conditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
 	for i := range claim.Status.Devices {
 		d := &claim.Status.Devices[i]
 		if d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device {
@@ -71,18 +71,18 @@ func ConditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAl
 
 // binding adds the binding conditions of a claim that are open or failed.
 func (b *builder) binding(claim *resourcev1.ResourceClaim) {
-	if !b.conditionsCount() {
+	if !BindsLater(b.s) {
 		return
 	}
 	var open []string // in order
 	waiting := map[string][]inspect.DeviceID{}
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		if failed := failedCondition(claim, r); failed != nil {
+		if failed := FailedCondition(claim, r); failed != nil {
 			b.add(bindingFailure(claim, inspect.DeviceOf(r), failed))
 			continue
 		}
-		for _, c := range openConditions(claim, r) {
+		for _, c := range OpenConditions(claim, r) {
 			if waiting[c] == nil {
 				open = append(open, c)
 			}
@@ -144,7 +144,7 @@ func (b *builder) bindingWait(claim *resourcev1.ResourceClaim, condition string,
 func reported(claim *resourcev1.ResourceClaim, devices []inspect.DeviceID, condition string) *metav1.Condition {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		if c := meta.FindStatusCondition(ConditionsOf(claim, r), condition); c != nil && slices.Contains(devices, inspect.DeviceOf(r)) {
+		if c := meta.FindStatusCondition(conditionsOf(claim, r), condition); c != nil && slices.Contains(devices, inspect.DeviceOf(r)) {
 			return c
 		}
 	}

@@ -34,21 +34,14 @@ func Concerned(s *inspect.Snapshot, kind, namespace, name string) []inspect.Obje
 
 func concernedByPod(s *inspect.Snapshot, pod *corev1.Pod) []inspect.ObjectRef {
 	out := []inspect.ObjectRef{refOf("Pod", pod)}
-	add := func(name string) {
-		if claim, ok := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); ok {
-			out = append(out, refOf("ResourceClaim", claim))
-		}
-	}
-	for i := range pod.Spec.ResourceClaims {
-		entry := &pod.Spec.ResourceClaims[i]
-		if name, ok := inspect.ClaimNameFor(pod, entry); ok {
-			add(name)
-		} else if claim, ok := s.GroupClaimFor(pod, entry); ok {
-			add(claim.Name)
-		}
-	}
+	claims := s.ClaimsOf(pod)
 	if extended := pod.Status.ExtendedResourceClaimStatus; extended != nil {
-		add(extended.ResourceClaimName)
+		if claim, ok := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: extended.ResourceClaimName}); ok {
+			claims = append(claims, claim)
+		}
+	}
+	for _, claim := range claims {
+		out = append(out, refOf("ResourceClaim", claim))
 	}
 	for _, claim := range provisioning(s, pod) {
 		out = append(out, refOf(volumeClaimKind, claim))

@@ -19,20 +19,13 @@ func OfDevice(s *inspect.Snapshot, ref inspect.ClaimRef, id inspect.DeviceID) ex
 	if !ok || claim.Status.Allocation == nil {
 		return state
 	}
-	for i := range claim.Status.Allocation.Devices.Results {
-		r := &claim.Status.Allocation.Devices.Results[i]
-		if inspect.DeviceOf(r) != id {
-			continue
-		}
-		if status := statusOf(claim, r); status != nil {
-			state.Conditions, state.Network = status.Conditions, networkOf(status.NetworkData)
-		}
-	}
+	var reports []health
 	for _, pod := range podsOf(s, ref) {
-		for _, h := range healthIn(pod, []*resourcev1.ResourceClaim{claim}) {
-			if h.device == id && worse(h.health, state.Health) {
-				state.Health, state.HealthSaid = h.health, h.said
-			}
+		reports = append(reports, healthIn(pod, []*resourcev1.ResourceClaim{claim})...)
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		if r := &claim.Status.Allocation.Devices.Results[i]; inspect.DeviceOf(r) == id {
+			report(&state, claim, r, reports)
 		}
 	}
 	return state

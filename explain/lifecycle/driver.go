@@ -18,15 +18,6 @@ import (
 // is taken for that, and it is said by which signs. Where two may be, nothing is said; and where there is but
 // one other node to tell it by, that alone is no failure.
 
-// plugins are the DaemonSets whose pods register something else than a CSI driver with the kubelet, sorted by
-// name.
-func (b *builder) plugins() []*inspect.PluginSet {
-	if b.sets == nil {
-		b.sets = inspect.PluginSets(b.s)
-	}
-	return b.sets
-}
-
 // candidates are the DaemonSets that may be a driver's: they run on all nodes with devices of the driver, one
 // node aside. The number is that of the other nodes, and if it is 0 nothing can be told.
 func (b *builder) candidates(driver, node string) ([]*inspect.PluginSet, int) {
@@ -39,7 +30,10 @@ func (b *builder) candidates(driver, node string) ([]*inspect.PluginSet, int) {
 	if len(others) == 0 {
 		return nil, 0
 	}
-	return slices.DeleteFunc(slices.Clone(b.plugins()), func(d *inspect.PluginSet) bool {
+	if b.sets == nil {
+		b.sets = inspect.PluginSets(b.s)
+	}
+	return slices.DeleteFunc(slices.Clone(b.sets), func(d *inspect.PluginSet) bool {
 		return slices.ContainsFunc(others, func(n string) bool { return len(d.Pods[n]) == 0 })
 	}), len(others)
 }

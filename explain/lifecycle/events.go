@@ -16,14 +16,6 @@ func (b *builder) happened(kind string, object metav1.Object) {
 	b.l.Events = append(b.l.Events, summed(events)...)
 }
 
-// sumUpEvents puts the Events in order and leaves out the oldest if there are very many.
-func (b *builder) sumUpEvents() {
-	inspect.SortEvents(b.l.Events)
-	if more := len(b.l.Events) - maxEvents; more > 0 {
-		b.l.Events, b.l.MoreEvents = b.l.Events[:maxEvents], more
-	}
-}
-
 // summed puts Events of one object together that tell of the same, with the message of the newest. They are
 // given and returned with the newest first.
 func summed(events []inspect.Event) []inspect.Event {

@@ -17,14 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// evicting adds the NoExecute taints of the node and of devices for which a bound pod will be deleted.
-func (b *builder) evicting(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
-	if node, ok := b.s.Node(inspect.NodeName(pod.Spec.NodeName)); ok && !b.s.NodesAssumed() {
-		b.nodeEvicts(pod, node)
-	}
-	b.allDevicesEvict(pod, claims)
-}
-
 // DeviceEvictions are the problems Evicting of a pod on a node that are because of its devices, the first
 // first, in whatever stage it is: the controller also deletes pods that have ended, as long as a claim is
 // reserved for them, but none that is about to go. The claims are those of the pod that are allocated.
@@ -33,12 +25,12 @@ func DeviceEvictions(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.
 		return nil
 	}
 	b := &builder{s: s, l: &explain.Lifecycle{At: s.Time()}}
-	b.allDevicesEvict(pod, claims)
+	b.devicesEvict(pod, claims)
 	return b.l.Problems
 }
 
-// allDevicesEvict adds the NoExecute taints of the devices of a pod.
-func (b *builder) allDevicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
+// devicesEvict adds the NoExecute taints of the devices of a pod for which it will be deleted.
+func (b *builder) devicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 	if !b.s.Features().Enabled(inspect.GateDeviceTaints) {
 		return
 	}
@@ -48,7 +40,23 @@ func (b *builder) allDevicesEvict(pod *corev1.Pod, claims []*resourcev1.Resource
 			found = b.deviceEvictions(found, claim)
 		}
 	}
-	b.devicesEvict(pod, found)
+	slices.SortStableFunc(found, func(a, b deviceEviction) int { return a.until().Compare(b.until()) })
+	for i := range found { // the first of them decides
+		e := &found[i]
+		what, short := "device "+e.devices[0].String(), "its device "+e.devices[0].Device
+		if n := len(e.devices); n > 1 {
+			what, short = what+fmt.Sprintf(" (and %d more)", n-1), fmt.Sprintf("%d of its devices", n)
+		}
+		p := b.evicted(pod, &e.eviction, what, short)
+		p.Commands = b.driverLogs(pod, []string{e.devices[0].Driver})
+		p.Devices, p.Driver, p.Actor, p.Reason = e.devices, e.devices[0].Driver, explain.DriverAdmin, e.key
+		if p.TaintRules = e.rules; len(e.rules) > 0 {
+			p.Actor = explain.ClusterAdmin
+			p.Message += explain.SetBy(e.rules)
+			p.Commands = commands(describe("devicetaintrule", "", e.rules[0].Name))
+		}
+		b.add(p)
+	}
 }
 
 // looksAt reports whether the controller that evicts pods because of devices looks at a claim of a pod. It
@@ -114,7 +122,11 @@ func (b *builder) evicted(pod *corev1.Pod, e *eviction, what, short string) expl
 // nodeEvicts adds that the node evicts the pod. The controller (pkg/controller/tainteviction) deletes a pod
 // at once that does not tolerate each NoExecute taint, and otherwise after the shortest time of the
 // tolerations that it needs.
-func (b *builder) nodeEvicts(pod *corev1.Pod, node *corev1.Node) {
+func (b *builder) nodeEvicts(pod *corev1.Pod) {
+	node, ok := b.s.Node(inspect.NodeName(pod.Spec.NodeName))
+	if !ok || b.s.NodesAssumed() {
+		return
+	}
 	var first *eviction
 	for i := range node.Spec.Taints {
 		taint := &node.Spec.Taints[i]
@@ -185,27 +197,6 @@ func (b *builder) deviceEvictions(found []deviceEviction, claim *resourcev1.Reso
 		}
 	}
 	return found
-}
-
-// devicesEvict adds the taints of devices for which a pod is evicted, the first of them first: that decides.
-func (b *builder) devicesEvict(pod *corev1.Pod, found []deviceEviction) {
-	slices.SortStableFunc(found, func(a, b deviceEviction) int { return a.until().Compare(b.until()) })
-	for i := range found {
-		e := &found[i]
-		what, short := "device "+e.devices[0].String(), "its device "+e.devices[0].Device
-		if n := len(e.devices); n > 1 {
-			what, short = what+fmt.Sprintf(" (and %d more)", n-1), fmt.Sprintf("%d of its devices", n)
-		}
-		p := b.evicted(pod, &e.eviction, what, short)
-		p.Commands = b.driverLogs(pod, []string{e.devices[0].Driver})
-		p.Devices, p.Driver, p.Actor, p.Reason = e.devices, e.devices[0].Driver, explain.DriverAdmin, e.key
-		if p.TaintRules = e.rules; len(e.rules) > 0 {
-			p.Actor = explain.ClusterAdmin
-			p.Message += explain.SetBy(e.rules)
-			p.Commands = commands(describe("devicetaintrule", "", e.rules[0].Name))
-		}
-		b.add(p)
-	}
 }
 
 // taintsOf are the taints of a device, the driver's own and those of rules, as far as they count.

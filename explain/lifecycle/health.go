@@ -23,17 +23,21 @@ func (b *builder) devices(claim *resourcev1.ResourceClaim) {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
 		state := explain.DeviceState{Claim: inspect.RefOf(claim), ID: inspect.DeviceOf(r)}
-		if status := statusOf(claim, r); status != nil {
-			state.Conditions = status.Conditions
-			state.Network = networkOf(status.NetworkData)
-		}
-		for _, h := range reports {
-			if h.device == state.ID && worse(h.health, state.Health) {
-				state.Health, state.HealthSaid = h.health, h.said
-			}
-		}
+		report(&state, claim, r, reports)
 		if state.Health != "" || len(state.Conditions) > 0 || state.Network != nil {
 			b.l.Devices = append(b.l.Devices, state)
+		}
+	}
+}
+
+// report adds to the state of a device what its driver says in the status of the claim, and what pods say.
+func report(state *explain.DeviceState, claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, reports []health) {
+	if status := statusOf(claim, r); status != nil {
+		state.Conditions, state.Network = status.Conditions, networkOf(status.NetworkData)
+	}
+	for _, h := range reports {
+		if h.device == state.ID && worse(h.health, state.Health) {
+			state.Health, state.HealthSaid = h.health, h.said
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -75,7 +76,7 @@ type builder struct {
 	events inspect.Events
 	l      *explain.Lifecycle
 	pods   []*corev1.Pod        // those that were added
-	sets   []*inspect.PluginSet // see plugins
+	sets   []*inspect.PluginSet // of the plugins of kubelets; see candidates
 }
 
 // pod adds what there is to say of a pod without its Events.
@@ -104,7 +105,8 @@ func (b *builder) pod(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 		b.failingContainers(pod)
 	}
 	if progress.Stage != explain.Stopping {
-		b.evicting(pod, claims)
+		b.nodeEvicts(pod)
+		b.devicesEvict(pod, claims)
 	}
 	b.unhealthy(pod, claims)
 }
@@ -124,15 +126,15 @@ func (b *builder) add(p explain.Problem) {
 func (b *builder) finish() *explain.Lifecycle {
 	order := explain.ProblemCodes()
 	slices.SortStableFunc(b.l.Problems, func(p, q explain.Problem) int {
-		if p.Fails != q.Fails {
-			return map[bool]int{true: -1, false: 1}[p.Fails]
-		}
-		return cmp.Or(cmp.Compare(slices.Index(order, p.Code), slices.Index(order, q.Code)), p.Until.Compare(q.Until))
+		return cmp.Or(words.Btoi(q.Fails)-words.Btoi(p.Fails), cmp.Compare(slices.Index(order, p.Code), slices.Index(order, q.Code)), p.Until.Compare(q.Until))
 	})
 	slices.SortStableFunc(b.l.Pods, func(p, q explain.PodProgress) int {
 		return cmp.Or(strings.Compare(p.Pod.Namespace, q.Pod.Namespace), strings.Compare(p.Pod.Name, q.Pod.Name))
 	})
-	b.sumUpEvents()
+	inspect.SortEvents(b.l.Events)
+	if more := len(b.l.Events) - maxEvents; more > 0 {
+		b.l.Events, b.l.MoreEvents = b.l.Events[:maxEvents], more // the newest of very many
+	}
 	b.l.Outcome = b.outcome()
 	return b.l
 }

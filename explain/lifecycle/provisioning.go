@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -20,20 +21,24 @@ func provisioning(s *inspect.Snapshot, pod *corev1.Pod) []*corev1.PersistentVolu
 		return nil
 	}
 	var out []*corev1.PersistentVolumeClaim
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		name := ""
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			name = v.PersistentVolumeClaim.ClaimName
-		case v.Ephemeral != nil:
-			name = pod.Name + "-" + v.Name
-		default:
-			continue
-		}
+	for _, name := range VolumeClaimNames(pod) {
 		claim, ok := s.VolumeClaim(pod.Namespace, name)
 		if ok && claim.Annotations[selectedNode] != "" && claim.Spec.VolumeName == "" && claim.Status.Phase != corev1.ClaimBound && claim.DeletionTimestamp == nil {
 			out = append(out, claim)
+		}
+	}
+	return out
+}
+
+// VolumeClaimNames are the names of the volume claims of a pod.
+func VolumeClaimNames(pod *corev1.Pod) []string {
+	var out []string
+	for i := range pod.Spec.Volumes {
+		switch v := &pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out = append(out, ephemeral.VolumeClaimName(pod, v))
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -62,21 +63,9 @@ func withClaims(s *inspect.Snapshot, pod *corev1.Pod) (*corev1.Pod, []*resourcev
 	if own.UID == "" {
 		own.UID = types.UID("planned-" + pod.Namespace + "-" + pod.Name)
 	}
-	for i := range pod.Spec.ResourceClaims {
+	for _, i := range lifecycle.Uncreated(s, pod) {
 		entry := &pod.Spec.ResourceClaims[i]
-		if entry.ResourceClaimTemplateName == nil {
-			continue
-		}
-		if _, ok := inspect.ClaimNameFor(pod, entry); ok {
-			continue
-		}
-		if _, ok := s.GroupClaimFor(pod, entry); ok {
-			continue
-		}
-		template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
-		if !ok {
-			continue
-		}
+		template, _ := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
 		claim := inspect.ClaimFromTemplate(template, freeName(s, pod.Namespace, pod.Name+"-"+entry.Name))
 		claim.UID = types.UID("planned-" + claim.Namespace + "-" + claim.Name)
 		claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: own.Name, UID: own.UID, Controller: ptr.To(true)}}

@@ -94,19 +94,13 @@ func unplanned(ctx context.Context, c *scheduler.Cluster) (*explain.Replay, *ins
 	return &p.Replay, alone.Cluster().Snapshot(), nil
 }
 
-// play is Play where it is known what happens without the event.
-func play(ctx context.Context, c *scheduler.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, error) {
-	d, _, err := playOut(ctx, c, e, without)
-	return d, err
-}
-
 // mayMiss reports whether pods or claims of a namespace, or of all, may be missing in a snapshot.
 func mayMiss(s *inspect.Snapshot, namespace string) bool {
 	pods := s.Health(inspect.Pods)
 	return pods.State == inspect.NotRead && len(s.Objects().Pods) == 0 || pods.PartialIn(namespace) || s.Health(inspect.Claims).PartialIn(namespace)
 }
 
-// playOut is play, with the cluster that it leads to.
+// playOut is Play where it is known what happens without the event, with the cluster that it leads to.
 func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, *inspect.Snapshot, error) {
 	s := c.Snapshot()
 	out := &explain.Disruption{
@@ -116,7 +110,7 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 	}
 	evicted := slices.Clone(e.Evicted)
 	slices.SortStableFunc(evicted, func(a, b Eviction) int {
-		return cmp.Or(cmp.Compare(a.After, b.After), comparePods(a.Pod, b.Pod))
+		return cmp.Or(cmp.Compare(a.After, b.After), strings.Compare(a.Pod.Namespace, b.Pod.Namespace), strings.Compare(a.Pod.Name, b.Pod.Name))
 	})
 	ended := map[inspect.PodRef]bool{}
 	for _, v := range evicted {
@@ -332,8 +326,4 @@ func replacement(pod *corev1.Pod, now time.Time) *corev1.Pod {
 
 func refOf(pod *corev1.Pod) inspect.PodRef {
 	return inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
-}
-
-func comparePods(a, b *corev1.Pod) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }

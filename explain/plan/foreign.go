@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -34,12 +33,7 @@ func otherSchedulers(ctx context.Context, c *scheduler.Cluster, pods []*corev1.P
 	if len(pods) == 0 {
 		return nil, nil // there is nobody whose room they could take
 	}
-	var waiting []*corev1.Pod
-	for _, pod := range c.Snapshot().Objects().Pods {
-		if foreign(pod) && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod) {
-			waiting = append(waiting, pod)
-		}
-	}
+	_, waiting := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	rivals, err := rivals(ctx, c, pods, waiting)
 	if err != nil {
 		return nil, err

@@ -126,7 +126,7 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 	case err != nil:
 		return err
 	case all != nil:
-		r.sayDepends(all)
+		r.sayDepends(all, "the order and the nodes that kube-scheduler chooses for the others", explain.Subject.FullName)
 		return nil
 	case tied && slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return len(queue.Entities) > 1 || e.Need > 1 }):
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
@@ -136,32 +136,50 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 		return nil
 	}
 	queue.MaxAsks = questionsFor(base)
-	return r.compare(ctx, queue)
+	if all, err = cycle.Explore(ctx, queue); err == nil {
+		name := func(s explain.Subject) string { return s.Name }
+		r.sayDepends(all, "which of the nodes that fit kube-scheduler takes for others", name)
+	}
+	return err
 }
 
-// sayDepends says which pods only some of the runs place, or that all is certain.
-func (r *replay) sayDepends(all *cycle.Result) {
-	var differ []string
+// sayDepends says which pods only some of the runs place, and on what that depends, or that all is certain.
+func (r *replay) sayDepends(all *cycle.Result, on string, nameOf func(explain.Subject) string) {
+	placed := map[explain.Subject]bool{}
+	for i := range r.out.Placed {
+		placed[r.out.Placed[i].Subject] = true
+	}
+	var depends, unclear []string
 	r.never = map[explain.Subject]bool{}
 	for _, pod := range r.Tried {
 		subject := cycle.SubjectOf(pod)
-		certainty := all.About(subject)
-		r.never[subject] = certainty == cycle.Never
-		if certainty == cycle.Depends && (r.about == nil || r.about[subject]) {
-			differ = append(differ, subject.FullName())
+		c := all.About(subject)
+		r.never[subject] = c == cycle.Never && !placed[subject]
+		switch {
+		case r.about != nil && !r.about[subject]:
+		case c == cycle.Depends, c == cycle.Never && placed[subject], c == cycle.Always && !placed[subject]:
+			depends = append(depends, nameOf(subject))
+		case c == cycle.Unclear:
+			unclear = append(unclear, nameOf(subject))
 		}
 	}
-	if len(differ) == 0 {
+	switch {
+	case len(depends) > 0:
+		r.depends = true
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
+			"whether %s %s a node depends on %s", words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find"), on))
+	case len(unclear) > 3:
+		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
+	case len(unclear) > 0:
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
+			"not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
+	default:
 		r.out.Certain = true
-		return
 	}
-	r.depends = true
-	r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on the order and the nodes that kube-scheduler chooses for the others",
-		words.Shorten(differ, 3), words.Plural(len(differ), "finds", "find")))
 }
 
-// mayRetry reports whether a member that was left waiting may fit once others are placed. cycle.Explore asks
-// each only once.
+// mayRetry reports whether a member that was left waiting may fit once others are placed. [cycle.Explore]
+// takes each only once.
 func mayRetry(e cycle.Entity) bool {
 	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.NonLocal })
 }
@@ -172,20 +190,18 @@ func equalPods(queue cycle.Queue) [][]explain.Subject {
 	var out [][]explain.Subject
 	at := map[string]int{} // of the shapes whose turn is that of the pod before
 	var before *corev1.Pod
-	for i := range queue.Entities {
-		for _, m := range queue.Entities[i].Members {
-			if before != nil && !cycle.SameTurn(before, m.Pod) {
-				clear(at)
-			}
-			before = m.Pod
-			group, known := at[m.Shape]
-			if m.Shape == "" || !known {
-				group = len(out)
-				at[m.Shape] = group
-				out = append(out, nil)
-			}
-			out[group] = append(out[group], m.Subject)
+	for _, m := range cycle.MembersOf(queue.Entities) {
+		if before != nil && !cycle.SameTurn(before, m.Pod) {
+			clear(at)
 		}
+		before = m.Pod
+		group, known := at[m.Shape]
+		if m.Shape == "" || !known {
+			group = len(out)
+			at[m.Shape] = group
+			out = append(out, nil)
+		}
+		out[group] = append(out[group], m.Subject)
 	}
 	return slices.DeleteFunc(out, func(group []explain.Subject) bool { return len(group) < 2 })
 }
@@ -230,68 +246,14 @@ func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	return nil
 }
 
-// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod
-// once, so it is for queues of which mayRetry is false.
-func (r *replay) compare(ctx context.Context, queue cycle.Queue) error {
-	result, err := cycle.Explore(ctx, queue)
-	if err != nil {
-		return err
-	}
-	placed := map[explain.Subject]bool{}
-	for i := range r.out.Placed {
-		placed[r.out.Placed[i].Subject] = true
-	}
-	var depends, unclear []string
-	r.never = map[explain.Subject]bool{}
-	for i := range queue.Entities {
-		for j, m := range queue.Entities[i].Members {
-			if r.about != nil && !r.about[m.Subject] {
-				continue
-			}
-			switch c := result.Of(i, j); {
-			case c == cycle.Depends, c == cycle.Never && placed[m.Subject], c == cycle.Always && !placed[m.Subject]:
-				depends = append(depends, m.Subject.Name)
-			case c == cycle.Unclear:
-				unclear = append(unclear, m.Subject.Name)
-			case c == cycle.Never:
-				r.never[m.Subject] = true
-			}
-		}
-	}
-	switch {
-	case len(depends) > 0:
-		r.depends = true
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on which of the nodes that fit kube-scheduler takes for others",
-			words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find")))
-	case len(unclear) > 3:
-		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
-	case len(unclear) > 0:
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
-	default:
-		r.out.Certain = true
-	}
-	return nil
-}
-
 // alike reports whether all members are of one shape and change only what is left of their nodes, so that in
 // whatever order and on whatever nodes as many find room.
 func alike(queue cycle.Queue) bool {
-	if !queue.Local {
-		return false
-	}
-	shape := ""
-	for i := range queue.Entities {
-		if queue.Entities[i].Need > 1 {
-			return false
-		}
-		for _, m := range queue.Entities[i].Members {
-			if m.Shape == "" || m.NonLocal || m.Unseen || shape != "" && m.Shape != shape {
-				return false
-			}
-			shape = m.Shape
-		}
-	}
-	return true
+	members := cycle.MembersOf(queue.Entities)
+	return queue.Local && !slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) &&
+		!slices.ContainsFunc(members, func(m *cycle.Member) bool {
+			return m.Shape == "" || m.NonLocal || m.Unseen || m.Shape != members[0].Shape
+		})
 }
 
 // best looks for a placement of all pods of a replay. That there is one is never certain where more is asked
@@ -333,39 +295,35 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	return r.search(ctx, base)
 }
 
-// localShapes are the pods of each shape that change only what is left of their nodes, both in the order of
-// the queue.
-func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
-	shapes = map[string][]*corev1.Pod{}
+// localShapes are the pods of each shape of which some wait and that change only what is left of their nodes,
+// in the order of the queue.
+func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*corev1.Pod {
+	waiting := map[string]bool{}
+	for i := range r.waiting {
+		waiting[r.waiting[i].Member.Shape] = true
+	}
+	var out [][]*corev1.Pod
+	at := map[string]int{}
 	for _, pod := range r.Tried {
 		m := cycle.PodMember(base, pod, cycle.Options{})
-		if m.Shape == "" || m.NonLocal || m.Unseen {
-			continue
-		}
-		if shapes[m.Shape] == nil {
-			if !cycle.Local(ctx, base, m) {
+		group, known := at[m.Shape]
+		if !known {
+			if m.Shape == "" || m.NonLocal || m.Unseen || !waiting[m.Shape] || !cycle.Local(ctx, base, m) {
 				continue
 			}
-			order = append(order, m.Shape)
+			group = len(out)
+			at[m.Shape], out = group, append(out, nil)
 		}
-		shapes[m.Shape] = append(shapes[m.Shape], pod)
+		out[group] = append(out[group], pod)
 	}
-	return order, shapes
+	return out
 }
 
 // tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than
 // there is room for.
 func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
-	if len(r.waiting) == 0 {
-		return nil, nil
-	}
-	order, shapes := r.localShapes(ctx, base)
 	alone := cycle.NewReplay(base, nil)
-	for _, shape := range order {
-		pods := shapes[shape]
-		if !slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Member.Shape == shape }) {
-			continue
-		}
+	for _, pods := range r.localShapes(ctx, base) {
 		room, minimal, err := roomFor(ctx, alone.Fork(), pods)
 		if err != nil {
 			return nil, err
@@ -465,45 +423,29 @@ func runOf(placed []explain.PlacedPod) cycle.Run {
 func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	queue.MaxAsks = questionsFor(base)
-	members := 0
-	for i := range queue.Entities {
-		members += len(queue.Entities[i].Members)
+	members := cycle.MembersOf(queue.Entities)
+	if len(members) > maxExplored {
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("there are too many ways to place %d pods to try them all", len(members))}, nil, nil
 	}
-	if members > maxExplored {
-		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("there are too many ways to place %d pods to try them all", members)}, nil, nil
-	}
-	solution, err := cycle.Solve(ctx, queue, members)
+	solution, err := cycle.Solve(ctx, queue, len(members))
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case solution.Run != nil:
-		placed, err := follow(ctx, queue, solution.Run)
-		return &explain.JointPlan{Verdict: explain.Feasible, Placed: placed}, solution.Run, err
+		c, reservations, err := cycle.Follow(ctx, base, members, solution.Run)
+		if err == nil && c == nil {
+			err = errors.New("a run that places all pods cannot be played again")
+		}
+		out := &explain.JointPlan{Verdict: explain.Feasible}
+		for _, reservation := range reservations {
+			out.Placed = append(out.Placed, cycle.PlacedPod(reservation.Pod, 1, reservation))
+		}
+		return out, solution.Run, err
 	case !solution.Impossible:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "not all orders and nodes were tried"}, nil, nil
 	}
 	out := &explain.JointPlan{Verdict: explain.Infeasible, Message: "in no order, and on no choice of nodes, does kube-scheduler place all of them"}
 	return out, nil, r.shrink(ctx, base, out)
-}
-
-// follow places the members of a queue as a run did, and says what each gets.
-func follow(ctx context.Context, queue cycle.Queue, run cycle.Run) ([]explain.PlacedPod, error) {
-	var members []*cycle.Member
-	for i := range queue.Entities {
-		members = append(members, queue.Entities[i].Members...)
-	}
-	c, reservations, err := cycle.Follow(ctx, queue.Base, members, run)
-	if err == nil && c == nil {
-		err = errors.New("a run that places all pods cannot be played again")
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := make([]explain.PlacedPod, len(reservations))
-	for i, reservation := range reservations {
-		out[i] = cycle.PlacedPod(reservation.Pod, 1, reservation)
-	}
-	return out, nil
 }
 
 // shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what
@@ -516,7 +458,9 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 		again, out.Minimal = false, true
 		for i := len(left) - 1; i >= 0 && len(left) > 1 && asks > 0; i-- {
 			fewer := slices.Delete(slices.Clone(left), i, i+1)
-			solution, err := r.solve(ctx, base, fewer, asks)
+			queue := cycle.NewQueue(ctx, base, fewer, cycle.Options{})
+			queue.MaxAsks = asks
+			solution, err := cycle.Solve(ctx, queue, len(cycle.MembersOf(queue.Entities)))
 			if err != nil {
 				return err
 			}
@@ -534,17 +478,6 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 		out.Conflict = append(out.Conflict, cycle.SubjectOf(pod))
 	}
 	return nil
-}
-
-// solve looks for a placement of some pods with so many questions.
-func (r *replay) solve(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, asks int) (*cycle.Solution, error) {
-	queue := cycle.NewQueue(ctx, base, pods, cycle.Options{})
-	queue.MaxAsks = asks
-	members := 0
-	for i := range queue.Entities {
-		members += len(queue.Entities[i].Members)
-	}
-	return cycle.Solve(ctx, queue, members)
 }
 
 // Certain reports whether the same pods as in a replay, where pods may be put on any node that fits, are

@@ -55,14 +55,6 @@ func (r *replay) explainPending(ctx context.Context) error {
 	return nil
 }
 
-// listPending is explainPending without any explanation.
-func (r *replay) listPending() {
-	r.out.Pending = make([]explain.PendingPod, len(r.waiting))
-	for i := range r.waiting {
-		r.out.Pending[i] = explain.PendingPod{Subject: cycle.SubjectOf(r.waiting[i].Pod), Verdict: r.waiting[i].Verdict()}
-	}
-}
-
 // doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and
 // may not be in others.
 func (r *replay) doubtPending(ctx context.Context) error {
@@ -153,16 +145,11 @@ func (d *doubter) doubt(ctx context.Context, w *cycle.Waiting, p *explain.Pendin
 // count finds the pods of which there are more than there is room for.
 func (d *doubter) count(ctx context.Context) error {
 	d.surplus = map[explain.Subject]bool{}
-	order, shapes := d.localShapes(ctx, d.cluster)
-	for _, shape := range order {
-		if !slices.ContainsFunc(d.waiting, func(w cycle.Waiting) bool { return w.Member.Shape == shape }) {
-			continue
-		}
-		room, _, err := roomFor(ctx, d.alone.Fork(), shapes[shape])
+	for _, pods := range d.localShapes(ctx, d.cluster) {
+		room, _, err := roomFor(ctx, d.alone.Fork(), pods)
 		if err != nil {
 			return err
 		}
-		pods := shapes[shape]
 		for _, pod := range pods[room:] {
 			d.surplus[cycle.SubjectOf(pod)] = room == 0 || !cycle.SameTurn(pods[room-1], pod) // else it may be taken before
 		}

@@ -29,7 +29,7 @@ type Options struct {
 	Others []*corev1.Pod
 	// Choosing is what kube-scheduler chooses nodes by, besides the snapshot.
 	Choosing cycle.Choosing
-	// noReasons leaves out why pods are left waiting, and how sure that is of each.
+	// noReasons leaves out why pods are left waiting.
 	noReasons bool
 }
 
@@ -42,7 +42,7 @@ func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*exp
 	if err != nil {
 		return nil, nil, err
 	}
-	return &p.Replay, r.Replay, r.doubtPending(ctx)
+	return &p.Replay, r.Replay, nil
 }
 
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster.
@@ -86,17 +86,18 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	}
 	r.leaveOut()
 	if opts.noReasons {
-		r.listPending()
+		for i := range r.waiting {
+			w := &r.waiting[i]
+			r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(w.Pod), Verdict: w.Verdict()})
+		}
 	} else if err := r.explainPending(ctx); err != nil {
 		return nil, nil, err
 	}
 	if err := r.certain(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	if !opts.noReasons {
-		if err := r.doubtPending(ctx); err != nil {
-			return nil, nil, err
-		}
+	if err := r.doubtPending(ctx); err != nil {
+		return nil, nil, err
 	}
 	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if opts.NoJoint || len(r.Tried) == 0 {
@@ -263,13 +264,13 @@ func (r *replay) settle() {
 }
 
 // Waiting returns the pods that wait for kube-scheduler and are asked for, in the order of the snapshot.
-// others is how many of them wait for other schedulers.
-func Waiting(s *inspect.Snapshot, asked func(*corev1.Pod) bool) (pods []*corev1.Pod, others int) {
+// others are those of them that wait for other schedulers.
+func Waiting(s *inspect.Snapshot, asked func(*corev1.Pod) bool) (pods, others []*corev1.Pod) {
 	for _, pod := range s.Objects().Pods {
 		switch {
 		case pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || inspect.Ended(pod) || !asked(pod):
 		case foreign(pod):
-			others++
+			others = append(others, pod)
 		default:
 			pods = append(pods, pod)
 		}

@@ -250,8 +250,8 @@ func TestWaiting(t *testing.T) {
 	o := small(1)
 	o.Pods = []*corev1.Pod{bound, deleted, other, worker("waits", "one")}
 	pods, others := Waiting(fresh(*o).Snapshot(), func(*corev1.Pod) bool { return true })
-	if len(pods) != 1 || pods[0].Name != "waits" || others != 1 {
-		t.Errorf("%v and %d others", pods, others)
+	if len(pods) != 1 || pods[0].Name != "waits" || len(others) != 1 {
+		t.Errorf("%v and %d others", pods, len(others))
 	}
 }
 

@@ -83,27 +83,13 @@ func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.
 	if w.Group != "" || w.Member.NonLocal || c == nil {
 		return true, nil
 	}
-	may, fits, err := mayEndOthers(ctx, c, w.Pod)
+	found, fits, err := question.Preemption(ctx, c, w.Pod, hypothetical)
 	if err != nil {
 		return false, fmt.Errorf("looking whether others are ended for pod %s/%s: %w", w.Pod.Namespace, w.Pod.Name, err)
 	}
-	p.judged[shapeOf(w)] = !may && !fits
-	return may || fits, nil
-}
-
-// mayEndOthers reports whether kube-scheduler may end others for a pod in a cluster, and whether the pod may
-// fit without that.
-func mayEndOthers(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod) (may, fits bool, err error) {
-	p, fits, err := question.Preemption(ctx, c, pod, hypothetical)
-	if err != nil || p == nil {
-		return false, fits, err
-	}
-	switch p.Outcome {
-	case explain.PreemptionNever, explain.PreemptionNotHelpful:
-		return false, fits, nil
-	case explain.PreemptionPossible, explain.PreemptionUnderway, explain.PreemptionUnknown:
-	}
-	return true, fits, nil
+	may := fits || found != nil && found.Outcome != explain.PreemptionNever && found.Outcome != explain.PreemptionNotHelpful
+	p.judged[shapeOf(w)] = !may
+	return may, nil
 }
 
 // sayPreempting says for which pods kube-scheduler ends others, or may, and reports whether there are any.

@@ -102,11 +102,11 @@ func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1
 	if (len(asked)+len(others))*len(c.Snapshot().Nodes()) > maxInQueueNodes {
 		return nil, nil
 	}
-	p, r, err := placeAll(ctx, c, asked, Options{NoJoint: true, noReasons: true, Others: others, Choosing: by})
+	p, _, err := placeAll(ctx, c, asked, Options{NoJoint: true, noReasons: true, Others: others, Choosing: by})
 	if err != nil {
 		return nil, err
 	}
-	return &p.Replay, r.doubtPending(ctx)
+	return &p.Replay, nil
 }
 
 // queueing is the explanation of a pod that waits.

@@ -134,7 +134,7 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 		}
 		out.Tried++
 		chosen := queue.parts(next, parts)
-		d, err := play(ctx, c, lose(chosen), without)
+		d, _, err := playOut(ctx, c, lose(chosen), without)
 		if err != nil {
 			return nil, err
 		}

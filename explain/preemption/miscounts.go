@@ -19,18 +19,16 @@ func (d *decision) claimsMiscounted(o *filters.Outcome, lower []*corev1.Pod) boo
 			continue
 		}
 		users += len(r.Pods)
-		if slices.ContainsFunc(lower, func(pod *corev1.Pod) bool { return pod.Namespace != d.Pod.Namespace && mounts(pod, r.Object.Name) }) {
+		mounts := func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == r.Object.Name
+		}
+		if slices.ContainsFunc(lower, func(pod *corev1.Pod) bool {
+			return pod.Namespace != d.Pod.Namespace && slices.ContainsFunc(pod.Spec.Volumes, mounts)
+		}) {
 			return true
 		}
 	}
 	return users > 1
-}
-
-// mounts reports whether a pod has a volume claim of a name.
-func mounts(pod *corev1.Pod, claim string) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
-	})
 }
 
 // portsMiscounted reports whether the scheduler may take a port to be free that another pod has as well: it

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -39,7 +40,17 @@ func Of(q *whatif.Question) *explain.Preemption {
 	}) {
 		return nil
 	}
-	d := &decision{Question: q, snapshot: s, pod: p, tries: triesFor(q.Pod), out: &explain.Preemption{}, obstacles: map[explain.ObstacleKind]int{}}
+	d := &decision{Question: q, snapshot: s, pod: p, tries: triesFor(q.Pod), out: &explain.Preemption{}, obstacles: map[explain.ObstacleKind]int{}, on: map[inspect.NodeName]answerOn{}}
+	for i := range q.Answers {
+		a := &q.Answers[i]
+		for k, n := range a.Nodes {
+			on := answerOn{a, &filters.Outcome{}}
+			if len(a.Filtered) > 0 {
+				on.filtered = &a.Filtered[k]
+			}
+			d.on[inspect.NodeName(q.Nodes[n].Name)] = on
+		}
+	}
 	switch {
 	case q.Pod.Spec.PreemptionPolicy != nil && *q.Pod.Spec.PreemptionPolicy == corev1.PreemptNever:
 		d.out.Outcome = explain.PreemptionNever
@@ -76,16 +87,23 @@ type decision struct {
 	tries     int // that are left
 	out       *explain.Preemption
 	obstacles map[explain.ObstacleKind]int
+	on        map[inspect.NodeName]answerOn
 	// potential is the number of nodes from which the scheduler takes pods on trial.
 	potential  int
 	candidates []candidate
 }
 
+// answerOn is what a node answered, and what filters have against it.
+type answerOn struct {
+	*whatif.Answer
+	filtered *filters.Outcome
+}
+
 // waits reports whether the scheduler has preempted for the pod already, and waits for pods to end.
 func (d *decision) waits() bool {
 	nominated := inspect.NodeName(d.Pod.Status.NominatedNodeName)
-	a, o := d.answerOn(nominated)
-	if a == nil || len(o.Refusals) == 0 || o.Refusals[0].Unresolvable {
+	a, known := d.on[nominated]
+	if !known || len(a.filtered.Refusals) == 0 || a.filtered.Refusals[0].Unresolvable {
 		return false // it preempts again if the node no longer comes into question
 	}
 	for _, pod := range d.lower(nominated) {
@@ -96,7 +114,7 @@ func (d *decision) waits() bool {
 	if len(d.out.Victims) == 0 {
 		return false
 	}
-	if obstacleOf(a, o) != "" || slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Unresolvable }) {
+	if a.obstacle() != "" || slices.ContainsFunc(a.filtered.Refusals, func(r filters.Refusal) bool { return r.Unresolvable }) {
 		// What else is in the way decides whether it waits, if it comes to know of that first.
 		d.out.Outcome, d.out.Victims = explain.PreemptionUnknown, nil
 		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotKnown, Nodes: 1}}
@@ -116,30 +134,9 @@ func endsByPreemption(pod *corev1.Pod) bool {
 	return c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
 }
 
-// answerOn is what a node answered, and what filters have against it. The answer is nil if it is not known.
-func (d *decision) answerOn(node inspect.NodeName) (*whatif.Answer, *filters.Outcome) {
-	for i := range d.Answers {
-		a := &d.Answers[i]
-		for k, n := range a.Nodes {
-			if d.Nodes[n].Name == string(node) {
-				return a, filteredAt(a, k)
-			}
-		}
-	}
-	return nil, nil
-}
-
-// filteredAt is what filters have against the k-th node of an answer.
-func filteredAt(a *whatif.Answer, k int) *filters.Outcome {
-	if len(a.Filtered) == 0 {
-		return &filters.Outcome{}
-	}
-	return &a.Filtered[k]
-}
-
-// obstacleOf is why the scheduler takes no pods from a node on trial, or "".
-func obstacleOf(a *whatif.Answer, o *filters.Outcome) explain.ObstacleKind {
-	switch {
+// obstacle is why the scheduler takes no pods from the node on trial, or "".
+func (a *answerOn) obstacle() explain.ObstacleKind {
+	switch o := a.filtered; {
 	case len(o.Refusals) > 0 && o.Refusals[0].Unresolvable:
 		return explain.NotByPods
 	case len(a.Unsuitable) > 0, a.Result != nil && a.Result.Outcome == allocator.Unsatisfiable, a.Abort != nil:
@@ -152,21 +149,8 @@ func obstacleOf(a *whatif.Answer, o *filters.Outcome) explain.ObstacleKind {
 
 // decide asks all nodes.
 func (d *decision) decide() {
-	at := make([]func() (candidate, explain.ObstacleKind), len(d.Nodes))
-	for i := range d.Answers {
-		a := &d.Answers[i]
-		for k, n := range a.Nodes {
-			at[n] = func() (candidate, explain.ObstacleKind) {
-				return d.on(a, filteredAt(a, k), inspect.NodeName(d.Nodes[n].Name))
-			}
-		}
-	}
-	for _, ask := range at {
-		if ask == nil {
-			d.obstacles[explain.NotKnown]++
-			continue
-		}
-		if c, obstacle := ask(); obstacle != "" {
+	for _, node := range d.Nodes {
+		if c, obstacle := d.victimsOn(inspect.NodeName(node.Name)); obstacle != "" {
 			d.obstacles[obstacle]++
 		} else {
 			d.candidates = append(d.candidates, c)
@@ -189,15 +173,19 @@ func (d *decision) decide() {
 	}
 }
 
-// on finds out which pods of a node would end.
-func (d *decision) on(a *whatif.Answer, o *filters.Outcome, node inspect.NodeName) (candidate, explain.ObstacleKind) {
-	if obstacle := obstacleOf(a, o); obstacle != "" {
+// victimsOn finds out which pods of a node would end.
+func (d *decision) victimsOn(node inspect.NodeName) (candidate, explain.ObstacleKind) {
+	a, known := d.on[node]
+	if !known {
+		return candidate{}, explain.NotKnown
+	}
+	if obstacle := a.obstacle(); obstacle != "" {
 		return candidate{}, obstacle
 	}
 	d.potential++
 	lower := d.lower(node)
 	switch {
-	case d.claimsMiscounted(o, lower), portsMiscounted(o), d.spreadMiscounted(lower):
+	case d.claimsMiscounted(a.filtered, lower), portsMiscounted(a.filtered), d.spreadMiscounted(lower):
 		return candidate{}, explain.NotKnown
 	case d.unreadPods(), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
 		return inGroup(d.snapshot, other.Pod) || noPriority(other.Pod) // a group has a priority of its own
@@ -229,24 +217,20 @@ func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
 			out = append(out, occupant.Pod)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
-		switch {
-		case moreImportant(a, b):
-			return -1
-		case moreImportant(b, a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, byImportance)
 	return out
 }
 
-// moreImportant reports whether the scheduler rather spares a than b, whenever it is asked: a pod that has
-// not started counts as one that starts now.
-func moreImportant(a, b *corev1.Pod) bool {
-	if x, y := corev1helpers.PodPriority(a), corev1helpers.PodPriority(b); x != y {
-		return x > y
-	}
+// byImportance puts first what the scheduler rather spares, whenever it is asked: a pod that has not started
+// counts as one that starts now.
+func byImportance(a, b *corev1.Pod) int {
 	x, y := a.Status.StartTime, b.Status.StartTime
-	return x != nil && (y == nil || x.Before(y))
+	started := words.Btoi(x == nil) - words.Btoi(y == nil)
+	if x != nil && y != nil {
+		started = x.Compare(y.Time)
+	}
+	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), started)
 }
+
+// moreImportant reports whether the scheduler rather spares a than b.
+func moreImportant(a, b *corev1.Pod) bool { return byImportance(a, b) < 0 }

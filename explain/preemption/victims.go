@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,7 +63,7 @@ func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidat
 	c := candidate{node: node, determined: true}
 	gone := slices.Clone(lower)
 	for _, pod := range lower {
-		spared := except(gone, pod)
+		spared := slices.DeleteFunc(slices.Clone(gone), func(other *corev1.Pod) bool { return other == pod })
 		switch d.without(node, spared) {
 		case fits:
 			gone = spared
@@ -79,10 +80,6 @@ func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidat
 	c.determined = c.determined && d.inAnyOrder(node, lower, c.victims, moreImportant)
 	c.firm = c.determined && d.inAnyOrder(node, lower, c.victims, firmlyBefore)
 	return c, ""
-}
-
-func except(pods []*corev1.Pod, pod *corev1.Pod) []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(pods), func(other *corev1.Pod) bool { return other == pod })
 }
 
 // firmlyBefore reports whether the scheduler spares a before b whatever PodDisruptionBudgets there are: those
@@ -142,60 +139,18 @@ func protectable(c *candidate) bool {
 // better is positive if the scheduler prefers a to b, as far as that is sure: lower priorities, fewer pods,
 // pods that started later.
 func better(a, b *candidate) int {
-	highestA, sumA := priorities(a)
-	highestB, sumB := priorities(b)
-	switch {
-	case highestA != highestB:
-		return sign(highestA < highestB)
-	case sumA != sumB:
-		return sign(sumA < sumB)
-	case len(a.victims) != len(b.victims):
-		return sign(len(a.victims) < len(b.victims))
-	}
-	first, second := earliest(a), earliest(b)
-	switch {
-	case later(first, second):
-		return 1
-	case later(second, first):
-		return -1
-	}
-	return 0
+	first, second := a.victims[0], b.victims[0] // of those of the highest priority that which started first
+	return cmp.Or(
+		cmp.Compare(corev1helpers.PodPriority(second), corev1helpers.PodPriority(first)),
+		cmp.Compare(sumOf(b), sumOf(a)), len(b.victims)-len(a.victims), byImportance(first, second),
+	)
 }
 
-func sign(yes bool) int {
-	if yes {
-		return 1
-	}
-	return -1
-}
-
-// priorities are the highest priority of pods that would end, and the sum of all, each counted from the
-// lowest that there is.
-func priorities(c *candidate) (highest, sum int64) {
+// sumOf is the sum of the priorities of the pods that would end, each counted from the lowest that there is.
+func sumOf(c *candidate) (sum int64) {
 	const lowest = -1 << 31
-	for i, pod := range c.victims {
-		priority := int64(corev1helpers.PodPriority(pod)) - lowest
-		if sum += priority; i == 0 || priority > highest {
-			highest = priority
-		}
-	}
-	return highest, sum
-}
-
-// earliest is the one of the pods of the highest priority that started first. If none of them has started, it
-// is any.
-func earliest(c *candidate) *corev1.Pod {
-	out := c.victims[0]
 	for _, pod := range c.victims {
-		if moreImportant(pod, out) {
-			out = pod
-		}
+		sum += int64(corev1helpers.PodPriority(pod)) - lowest
 	}
-	return out
-}
-
-// later reports whether a started later than b.
-func later(a, b *corev1.Pod) bool {
-	x, y := a.Status.StartTime, b.Status.StartTime
-	return y != nil && (x == nil || y.Before(x))
+	return sum
 }

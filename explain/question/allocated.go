@@ -18,18 +18,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
 
-// allocationFrom is what the scheduler would pick on the first node of an answer that is yes.
-func allocationFrom(q *whatif.Question, a *whatif.Answer) *explain.Allocation {
+// allocationOn is what claims get by allocations that the scheduler would make on a node.
+func allocationOn(node string, claims []*resourcev1.ResourceClaim, allocations []resourcev1.AllocationResult) *explain.Allocation {
 	out := &explain.Allocation{}
-	for i := range a.Result.Allocations {
-		r := &a.Result.Allocations[i]
-		out.Devices = append(out.Devices, cycle.DevicesIn(q.Claims[i], r)...)
+	for i := range allocations {
+		r := &allocations[i]
+		out.Devices = append(out.Devices, cycle.DevicesIn(claims[i], r)...)
 		if whatif.PinnedNode(r.NodeSelector) != "" || out.NodeSelector == nil {
 			out.NodeSelector = r.NodeSelector
 		}
 	}
 	if len(out.Devices) == 0 || out.NodeSelector != nil {
-		out.Node = inspect.NodeName(q.Nodes[a.Nodes[0]].Name)
+		out.Node = inspect.NodeName(node)
 	}
 	return out
 }
@@ -63,7 +63,9 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	if e.Allocation.Node != "" {
 		where = " on node " + string(e.Allocation.Node)
 	}
-	e.Nodes.Allocatable = usableNodes(nodes, r.NodeSelector)
+	for _, node := range nodes {
+		e.Nodes.Allocatable += words.Btoi(whatif.NodeMatches(r.NodeSelector, node))
+	}
 	// Of a stand-in for nodes that are not known no labels are known, and any node may be the one of the
 	// claim.
 	known := !s.NodesAssumed() || e.Allocation.Node != "" && nodes[0].Name != string(inspect.PseudoNode)

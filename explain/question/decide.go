@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/headline"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // decide puts a question to all its nodes and fills in what the explanation says of them.
@@ -53,7 +53,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	conclude(q, e, answers, o, limits)
-	if e.Allocation != nil && cycle.BindsLater(q.Cluster.Snapshot()) {
+	if e.Allocation != nil && lifecycle.BindsLater(q.Cluster.Snapshot()) {
 		e.Waits = append(e.Waits, bindingNotes(o.First.Q, o.First)...)
 	}
 	if e.Verdict == explain.Unsatisfiable {
@@ -97,7 +97,7 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 		e.Partial = append(e.Partial, cycle.Doubts(q, answers)...)
 	}
 	if o.First != nil && o.Abort == nil && (!o.Slow() || e.Verdict == explain.Unknown) {
-		e.Allocation = allocationFrom(o.First.Q, o.First)
+		e.Allocation = allocationOn(o.First.Q.Nodes[o.First.Nodes[0]].Name, o.First.Q.Claims, o.First.Result.Allocations)
 	}
 	sayVerdict(q, e, o.Aborted())
 	if e.Verdict == explain.Unknown && o.First == nil && o.Doubtful > 0 {
@@ -165,11 +165,7 @@ func refuse(q *whatif.Question, e *explain.Explanation, reason *explain.Reason) 
 		reason.Told, e.Brief = false, ""
 		remark(e, "not everything could be read, so it is not known whether the device class exists")
 	}
-	g := explain.Group{Reasons: []explain.Reason{*reason}}
-	for _, node := range q.Nodes {
-		g.Nodes = append(g.Nodes, inspect.NodeName(node.Name))
-	}
-	if len(g.Nodes) > 0 {
-		e.Groups = []explain.Group{g}
+	if len(q.Nodes) > 0 {
+		e.Groups = []explain.Group{{Nodes: namesOf(q.Nodes), Reasons: []explain.Reason{*reason}}}
 	}
 }

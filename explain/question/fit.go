@@ -77,22 +77,28 @@ func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *
 	}
 	var used []nodePools
 	for i := range answers {
-		positions, err := positions(q, answers[i].Nodes[0], fits[i].allocations)
-		if err != nil {
-			return err
-		}
-		for _, n := range answers[i].Nodes {
+		var taken []int // the positions of the devices that are taken, which are the same on all these nodes
+		for k, n := range answers[i].Nodes {
 			fit := fits[i].NodeFit
 			fit.Node = inspect.NodeName(q.Nodes[n].Name)
 			f.Nodes = append(f.Nodes, fit)
 			if fit.Copies == 0 {
 				continue
 			}
-			pools, err := poolsUsed(q, n, positions)
+			candidates, err := q.Cluster.Candidates(q.Nodes[n])
 			if err != nil {
 				return err
 			}
-			used = append(used, nodePools{n, fit, pools})
+			if k == 0 {
+				taken = positions(candidates, fits[i].allocations)
+			}
+			on := nodePools{node: n, fit: fit}
+			for _, at := range taken {
+				if pool := candidates[at].PoolID(); !slices.Contains(on.pools, pool) {
+					on.pools = append(on.pools, pool)
+				}
+			}
+			used = append(used, on)
 		}
 	}
 	slices.SortStableFunc(f.Nodes, func(a, b explain.NodeFit) int {

@@ -36,16 +36,13 @@ type nodePools struct {
 }
 
 // positions returns the indices, ascending, of the devices of allocations among the candidates of a node.
-func positions(q *whatif.Question, node int, allocations []resourcev1.AllocationResult) ([]int, error) {
-	candidates, err := q.Cluster.Candidates(q.Nodes[node])
-	if err != nil {
-		return nil, err
-	}
+// Nodes that do not differ for the question have equal devices at the same positions, so what was tried on one
+// of them is known for all.
+func positions(candidates []inspect.DeviceID, allocations []resourcev1.AllocationResult) []int {
 	taken := map[inspect.DeviceID]bool{}
 	for i := range allocations {
 		for j := range allocations[i].Devices.Results {
-			r := &allocations[i].Devices.Results[j]
-			taken[inspect.DeviceOf(r)] = true
+			taken[inspect.DeviceOf(&allocations[i].Devices.Results[j])] = true
 		}
 	}
 	var out []int
@@ -54,23 +51,7 @@ func positions(q *whatif.Question, node int, allocations []resourcev1.Allocation
 			out = append(out, i)
 		}
 	}
-	return out, nil
-}
-
-// poolsUsed returns the pools of the devices of a node at some positions. Nodes that do not differ for the
-// question have equal devices at the same positions, so what was tried on one of them is known for all.
-func poolsUsed(q *whatif.Question, node int, positions []int) ([]inspect.PoolID, error) {
-	candidates, err := q.Cluster.Candidates(q.Nodes[node])
-	if err != nil {
-		return nil, err
-	}
-	var out []inspect.PoolID
-	for _, at := range positions {
-		if pool := candidates[at].PoolID(); !slices.Contains(out, pool) {
-			out = append(out, pool)
-		}
-	}
-	return out, nil
+	return out
 }
 
 // connected puts nodes into sets such that no two sets have a pool in common.
@@ -173,33 +154,23 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 	s := q.Cluster.Snapshot()
 	for n := range maxSharedCopies {
 		c := scheduler.NewCluster(s, scheduler.Options{Like: q.Cluster})
-		next, err := firstFit(ctx, c, list, q.Claims)
-		if n > 0 && errors.As(err, new(*allocator.AbortError)) {
-			err = nil // no more can be had
+		kinds, err := c.Sweep(ctx, list, q.Claims)
+		at := slices.IndexFunc(kinds, func(k allocator.NodeGroup) bool {
+			return k.Abort != nil || k.Result.Outcome == allocator.Allocated
+		})
+		if err == nil && at >= 0 && kinds[at].Abort != nil {
+			err = kinds[at].Abort
 		}
-		if err != nil || next == nil {
+		if n > 0 && errors.As(err, new(*allocator.AbortError)) {
+			return n, nil // no more can be had
+		}
+		if err != nil || at < 0 {
 			return n, err
 		}
+		next := kinds[at].Result.Allocations
 		next[0].Devices.Results = slices.Clone(next[0].Devices.Results)
 		claims := whatif.Hold(next, n+1)
 		s = s.With(func(o *inspect.Objects) { o.Claims = append(o.Claims, claims...) })
 	}
 	return maxSharedCopies, nil
-}
-
-// firstFit returns the allocations on the first node that fits, or nil if none does.
-func firstFit(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, error) {
-	kinds, err := c.Sweep(ctx, nodes, claims)
-	if err != nil {
-		return nil, err
-	}
-	for _, kind := range kinds {
-		if kind.Abort != nil {
-			return nil, kind.Abort
-		}
-		if kind.Result.Outcome == allocator.Allocated {
-			return kind.Result.Allocations, nil
-		}
-	}
-	return nil, nil
 }

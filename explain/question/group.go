@@ -75,11 +75,10 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, opts Options) (*gang, error) {
 	name := inspect.PodRef{Namespace: q.Pod.Namespace, Name: inspect.PodGroupOf(q.Pod)}
 	if known, ok := opts.gangs[name]; ok {
-		g := *known
-		g.pod = q.Pod
-		return &g, nil
+		known.pod = q.Pod
+		return known, nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: cycle.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: cycle.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, asks: asksFor(q.Cluster)}
 	var err error
 	if g.result, err = cycle.Certainly(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
 		return nil, err
@@ -94,12 +93,12 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 // needed.
 func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error {
 	own := &explain.Explanation{Subject: e.Subject}
-	if g.memo.jointly != nil && g.entity.Need == len(g.entity.Members) {
-		own = g.memo.jointly
-	} else if err := g.jointly(e.Subject).explain(ctx, own); err != nil {
+	if g.together != nil && g.entity.Need == len(g.entity.Members) {
+		own = g.together
+	} else if err := newJointly(g.c, []cycle.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts).explain(ctx, own); err != nil {
 		return err
 	}
-	g.memo.jointly = own
+	g.together = own
 	e.Joint, e.Fixes = own.Joint, append(slices.Clone(own.Fixes), e.Fixes...)
 	for i := range e.Fixes {
 		if f := &e.Fixes[i]; f.Kind == explain.PinPod {
@@ -109,21 +108,6 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 	return nil
 }
 
-// jointly is the pods of the group that wait, of which as many as it needs are to be placed together.
-func (g *gang) jointly(subject explain.Subject) *jointly {
-	j := &jointly{c: g.c, opts: g.opts, entities: []cycle.Entity{g.entity}, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: g.entity.Need, asks: &g.memo.asks}
-	for _, m := range g.entity.Members {
-		pod, ok := g.c.Snapshot().Pod(inspect.PodRef{Namespace: m.Subject.Namespace, Name: m.Subject.Name})
-		if m.Subject == subject {
-			pod, ok = g.pod, true
-		}
-		if ok {
-			j.pods[m.Subject] = pod
-		}
-	}
-	return j
-}
-
 // gang is a pod and the others of its group that wait with it.
 type gang struct {
 	*filters.Group
@@ -131,20 +115,15 @@ type gang struct {
 	pod    *corev1.Pod
 	entity cycle.Entity
 	opts   Options
+	// All else is found out once for all pods of the group.
 	result *cycle.Result
-	memo   *gangMemo
-}
-
-// gangMemo is what was found out about a group once for all its pods.
-type gangMemo struct {
-	jointly *explain.Explanation
-	// asks is how many questions are left for that.
-	asks int
+	// together says how they can be placed together, and asks is how many questions are left for that.
+	together *explain.Explanation
+	asks     int
 	// missing is about the first pod that finds no room, or nil.
 	missing *explain.Explanation
-	// counted says that room and exact are known.
-	counted bool
-	room    int
+	// counted is the room, if it is known, and exact says that there is room for one more in no run.
+	counted *int
 	exact   bool
 }
 
@@ -164,7 +143,7 @@ func (g *gang) depends(e *explain.Explanation, result *cycle.Result, outcome *cy
 	if result.Met(0) == cycle.Always {
 		remark(e, "PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
 	} else {
-		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), howManyPods(g.entity.Need))
+		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), words.Count(g.entity.Need, "pod"))
 	}
 	if slices.Equal(outcome.Placed, outcome.Waits) {
 		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
@@ -238,12 +217,12 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run
 	}
 	e.Verdict, e.Allocation, e.Fixes, e.NoHelp = explain.Unsatisfiable, nil, nil, nil
 	e.Nodes.Allocatable, e.Groups = 0, nil
-	there := "there is room for " + howManyPods(room)
+	there := "there is room for " + words.Count(room, "pod")
 	switch {
 	case !exact && room == 0:
 		there = "that many never find it, in whatever order and on whatever nodes"
 	case !exact:
-		there = fmt.Sprintf("that many never find it, in whatever order and on whatever nodes; for %s there is room", howManyPods(room))
+		there = fmt.Sprintf("that many never find it, in whatever order and on whatever nodes; for %s there is room", words.Count(room, "pod"))
 	case room == 0:
 		there = "there is room for none"
 	case room > 1:
@@ -251,14 +230,18 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run
 	default:
 		there += " only"
 	}
-	text := fmt.Sprintf("waits for its PodGroup %s, which needs room for %s at once: %s", g.name(), g.needed(), there)
+	needed := words.Count(g.entity.Need, "pod")
+	if g.Placed > 0 {
+		needed = fmt.Sprintf("%d more pods", g.entity.Need)
+	}
+	text := fmt.Sprintf("waits for its PodGroup %s, which needs room for %s at once: %s", g.name(), needed, there)
 	e.Brief = fmt.Sprintf("PodGroup %s: room for %d of %d pods", g.name(), room, g.entity.Need)
-	if g.memo.missing == nil {
-		if g.memo.missing, err = g.whoMisses(ctx, run); err != nil {
+	if g.missing == nil {
+		if g.missing, err = g.whoMisses(ctx, run); err != nil {
 			return err
 		}
 	}
-	missing := g.memo.missing
+	missing := g.missing
 	if missing != nil {
 		placed := slices.ContainsFunc(run, func(s cycle.Step) bool { return s.Placed })
 		text += "; "
@@ -277,50 +260,28 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run
 	return nil
 }
 
-// needed are the pods that have to find room.
-func (g *gang) needed() string {
-	if g.Placed > 0 {
-		return fmt.Sprintf("%d more pods", g.entity.Need)
-	}
-	return howManyPods(g.entity.Need)
-}
-
-func howManyPods(n int) string { return words.Count(n, "pod") }
-
 // room is the largest number of pods of the group that find room together in every run. It is exact if one
 // more do in none.
 func (g *gang) room(ctx context.Context) (n int, exact bool, err error) {
-	if !g.memo.counted {
-		g.memo.room, g.memo.exact, err = g.countRoom(ctx)
-		g.memo.counted = err == nil
-	}
-	return g.memo.room, g.memo.exact, err
-}
-
-func (g *gang) countRoom(ctx context.Context) (n int, exact bool, err error) {
-	met := func(need int) (cycle.Certainty, error) {
-		entity := g.entity
-		entity.Need = need
-		result, err := cycle.Explore(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{entity}))
-		if err != nil {
-			return cycle.Unclear, err
-		}
-		return result.Met(0), nil
+	if g.counted != nil {
+		return *g.counted, g.exact, nil
 	}
 	exact = true
 	low, high := 0, g.entity.Need // room for low, not for high
 	for high-low > 1 {
-		middle := (low + high) / 2
-		certainty, err := met(middle)
+		entity := g.entity
+		entity.Need = (low + high) / 2
+		result, err := cycle.Explore(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{entity}))
 		if err != nil {
 			return 0, false, err
 		}
-		if certainty == cycle.Always {
-			low = middle
+		if result.Met(0) == cycle.Always {
+			low = entity.Need
 			continue
 		}
-		high, exact = middle, certainty == cycle.Never
+		high, exact = entity.Need, result.Met(0) == cycle.Never
 	}
+	g.counted, g.exact = &low, exact
 	return low, exact, nil
 }
 

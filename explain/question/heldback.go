@@ -3,6 +3,7 @@ package question
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -40,20 +41,11 @@ func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Questi
 		return true, nil
 	}
 	e.Preemption = preemption.Of(q)
-	if gated(p.Everywhere.Refusals) {
+	other := func(r filters.Refusal) bool { return r.Code != filters.SchedulingGated }
+	if !slices.ContainsFunc(p.Everywhere.Refusals, other) {
 		return true, explainGated(ctx, c, q.Pod, e, opts)
 	}
 	return true, fix.FindForHeldBack(ctx, q, e)
-}
-
-// gated reports whether scheduling gates are all that holds the pod back.
-func gated(refusals []filters.Refusal) bool {
-	for i := range refusals {
-		if refusals[i].Code != filters.SchedulingGated {
-			return false
-		}
-	}
-	return true
 }
 
 // waitForGates is the key of the fix that waits until a pod is no longer held back.
@@ -72,10 +64,11 @@ func explainGated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, e 
 		subject, once = "a pod of it", "once the controller makes pods"
 	}
 	if then.Verdict == explain.Allocatable || then.Verdict == explain.Allocated {
-		e.Fixes = append(e.Fixes, explain.Fix{
-			Kind: explain.WaitFor, Key: waitForGates, Node: firstNode(then), Nodes: then.Nodes.Allocatable,
-			Message: afterGates(pod),
-		})
+		wait := explain.Fix{Kind: explain.WaitFor, Key: waitForGates, Nodes: then.Nodes.Allocatable, Message: afterGates(pod)}
+		if then.Allocation != nil {
+			wait.Node = then.Allocation.Node
+		}
+		e.Fixes = append(e.Fixes, wait)
 		return nil
 	}
 	say(e, "%s; %s %s", e.Predicate, subject, then.Predicate)
@@ -97,14 +90,6 @@ func afterGates(pod *corev1.Pod) string {
 		names[i] = pod.Spec.SchedulingGates[i].Name
 	}
 	return fmt.Sprintf("have whoever set the scheduling %s %s remove %s", words.Plural(len(names), "gate", "gates"), words.And(names), words.Plural(len(names), "it", "them"))
-}
-
-// firstNode is the node of an answer.
-func firstNode(e *explain.Explanation) inspect.NodeName {
-	if e.Allocation == nil {
-		return ""
-	}
-	return e.Allocation.Node
 }
 
 // namesOf returns the names of nodes.

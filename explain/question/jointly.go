@@ -51,6 +51,17 @@ type jointly struct {
 	err error
 }
 
+// newJointly is the pods of entities, of which so many are to be placed together.
+func newJointly(c *scheduler.Cluster, entities []cycle.Entity, subject explain.Subject, need int, asks *int, opts Options) *jointly {
+	j := &jointly{c: c, opts: opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: need, asks: asks}
+	for _, m := range cycle.MembersOf(entities) {
+		if m.Pod != nil {
+			j.pods[m.Subject] = m.Pod
+		}
+	}
+	return j
+}
+
 // explain adds to an answer that is no certain yes how all can be placed together, and what makes the
 // scheduler find that.
 func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
@@ -236,14 +247,12 @@ func subjectsOf(run cycle.Run) []explain.Subject {
 // hardestFirst is the members of a run, those first that fit on the fewest nodes by themselves.
 func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) []explain.Subject {
 	fits := map[explain.Subject]int{}
-	for i := range j.entities {
-		for _, m := range j.entities[i].Members {
-			t, err := m.Ask(ctx, j.c, nil)
-			if j.err = cmp.Or(j.err, err); err != nil {
-				return subjectsOf(run)
-			}
-			fits[m.Subject] = len(t.Options)
+	for _, m := range cycle.MembersOf(j.entities) {
+		t, err := m.Ask(ctx, j.c, nil)
+		if j.err = cmp.Or(j.err, err); err != nil {
+			return subjectsOf(run)
 		}
+		fits[m.Subject] = len(t.Options)
 	}
 	out := subjectsOf(run)
 	slices.SortStableFunc(out, func(a, b explain.Subject) int { return cmp.Compare(fits[a], fits[b]) })
@@ -277,16 +286,14 @@ func (j *jointly) inOrder(order []explain.Subject) []cycle.Entity {
 // fewerChoices proposes to do without an alternative of a claim that those need who come later.
 func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) {
 	s := j.c.Snapshot()
-	for i := range j.entities {
-		for _, m := range j.entities[i].Members {
-			for _, claim := range m.Claims {
-				known, ok := s.Claim(inspect.RefOf(claim))
-				if !ok {
-					continue
-				}
-				if of, ok := j.writtenIn(known, m.Subject); ok && j.withoutChoice(ctx, e, of) {
-					return
-				}
+	for _, m := range cycle.MembersOf(j.entities) {
+		for _, claim := range m.Claims {
+			known, ok := s.Claim(inspect.RefOf(claim))
+			if !ok {
+				continue
+			}
+			if of, ok := j.writtenIn(known, m.Subject); ok && j.withoutChoice(ctx, e, of) {
+				return
 			}
 		}
 	}
@@ -313,13 +320,11 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 		return out, true
 	}
 	out.Kind, out.Name, out.what, out.spec, out.claims = "ResourceClaimTemplate", template, "template "+template, "/spec/spec", nil
-	for i := range j.entities {
-		for _, m := range j.entities[i].Members {
-			for _, other := range m.Claims {
-				known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
-				if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.pods[m.Subject], known.Name) == template {
-					out.claims = append(out.claims, known)
-				}
+	for _, m := range cycle.MembersOf(j.entities) {
+		for _, other := range m.Claims {
+			known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
+			if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.pods[m.Subject], known.Name) == template {
+				out.claims = append(out.claims, known)
 			}
 		}
 	}

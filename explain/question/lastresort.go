@@ -33,6 +33,17 @@ func (w *without) remove(format string, args ...any) {
 	w.patch = append(w.patch, explain.PatchOperation{Op: "remove", Path: fmt.Sprintf(format, args...)})
 }
 
+// dropFrom takes out of a list of the pod, which is at a path, what is so.
+func dropFrom[T any](w *without, list []T, path string, is func(*T) bool) []T {
+	for i := len(list) - 1; i >= 0; i-- {
+		if is(&list[i]) {
+			list = slices.Delete(list, i, i+1)
+			w.remove("%s/%d", path, i)
+		}
+	}
+	return list
+}
+
 // lastResorts are the single volumes, claims and resources without which the pod can be scheduled: all that
 // is left where no fix was found. Each is tried by asking about the changed pod.
 func lastResorts(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) ([]explain.Fix, error) {
@@ -86,18 +97,10 @@ func withoutVolumes(pod *corev1.Pod) []*without {
 			w.message += fmt.Sprintf(" (claim %s)", claim.ClaimName)
 		}
 		for _, c := range whatif.ContainersOf(w.pod) {
-			for k, m := range slices.Backward(c.VolumeMounts) {
-				if m.Name == name {
-					c.VolumeMounts = slices.Delete(c.VolumeMounts, k, k+1)
-					w.remove("%s/volumeMounts/%d", c.Path, k)
-				}
-			}
-			for k, m := range slices.Backward(c.VolumeDevices) {
-				if m.Name == name {
-					c.VolumeDevices = slices.Delete(c.VolumeDevices, k, k+1)
-					w.remove("%s/volumeDevices/%d", c.Path, k)
-				}
-			}
+			mounts := func(m *corev1.VolumeMount) bool { return m.Name == name }
+			c.VolumeMounts = dropFrom(w, c.VolumeMounts, c.Path+"/volumeMounts", mounts)
+			has := func(d *corev1.VolumeDevice) bool { return d.Name == name }
+			c.VolumeDevices = dropFrom(w, c.VolumeDevices, c.Path+"/volumeDevices", has)
 		}
 		w.pod.Spec.Volumes = slices.Delete(w.pod.Spec.Volumes, i, i+1)
 		w.remove("/spec/volumes/%d", i)
@@ -119,12 +122,8 @@ func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
 		}
 		w := &without{pod: pod.DeepCopy(), message: "the resource claim of its entry " + entry.Name}
 		for _, c := range whatif.ContainersOf(w.pod) {
-			for k, use := range slices.Backward(c.Resources.Claims) {
-				if use.Name == entry.Name {
-					c.Resources.Claims = slices.Delete(c.Resources.Claims, k, k+1)
-					w.remove("%s/resources/claims/%d", c.Path, k)
-				}
-			}
+			uses := func(use *corev1.ResourceClaim) bool { return use.Name == entry.Name }
+			c.Resources.Claims = dropFrom(w, c.Resources.Claims, c.Path+"/resources/claims", uses)
 		}
 		w.pod.Spec.ResourceClaims = slices.Delete(w.pod.Spec.ResourceClaims, i, i+1)
 		w.remove("/spec/resourceClaims/%d", i)

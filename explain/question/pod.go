@@ -32,12 +32,21 @@ func PodObject(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts 
 	return e, err
 }
 
-// askScheduler is askPod without what has become of the pod since.
-func askScheduler(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+// askPod is PodObject. It also returns the question that was put to the nodes, which is nil if none was.
+func askPod(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := podAsIs(ctx, c, pod, opts)
-	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly || opts.ReasonOnly {
-		return e, q, err
+	if err == nil && pod.Spec.NodeName == "" && e.Verdict == explain.Unsatisfiable && !opts.verdictOnly && !opts.ReasonOnly {
+		err = lastFixes(ctx, c, pod, e, q, opts)
 	}
+	if err == nil {
+		sinceBinding(e, c.Snapshot(), pod, opts)
+	}
+	return e, q, err
+}
+
+// lastFixes adds the fixes that release claims of the pod itself, and where there is no fix what it could do
+// without.
+func lastFixes(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, e *explain.Explanation, q *whatif.Question, opts Options) error {
 	allocated := slices.DeleteFunc(cycle.ClaimsFor(c.Snapshot(), pod).Allocated, func(claim *resourcev1.ResourceClaim) bool {
 		return opts.supposed[inspect.RefOf(claim)]
 	})
@@ -48,7 +57,7 @@ func askScheduler(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, op
 	if err == nil && len(e.Fixes) == 0 && len(e.Advice) == 0 && q != nil && !q.Exhausted() {
 		e.Fixes, err = lastResorts(ctx, c, pod, opts)
 	}
-	return e, q, err
+	return err
 }
 
 // podAsIs is PodObject without the fixes that release claims of the pod itself.

@@ -51,8 +51,8 @@ func releaseAllocated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod
 			break
 		}
 		without := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
-			for _, ref := range refsOf(set) {
-				whatif.ReleaseFromUse(o, c.Snapshot(), ref)
+			for _, claim := range set {
+				whatif.ReleaseFromUse(o, c.Snapshot(), inspect.RefOf(claim))
 			}
 		}), scheduler.Options{Like: c})
 		e, _, err := podAsIs(ctx, without, pod, opts)
@@ -110,12 +110,4 @@ func releaseFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourc
 	}
 	f.Message = words.OneLine(f.Message)
 	return f
-}
-
-func refsOf(claims []*resourcev1.ResourceClaim) []inspect.ClaimRef {
-	var out []inspect.ClaimRef
-	for _, claim := range claims {
-		out = append(out, inspect.RefOf(claim))
-	}
-	return out
 }

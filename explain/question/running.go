@@ -1,7 +1,6 @@
 package question
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,20 +11,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-// askPod is PodObject. It also returns the question that was put to the nodes, which is nil if none was.
-func askPod(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
-	e, q, err := askScheduler(ctx, c, pod, opts)
-	if err == nil {
-		sinceBinding(e, c.Snapshot(), pod, opts)
-	}
-	return e, q, err
-}
 
 // sinceBinding adds what has become of a pod since it got its devices, and says so in the message if it has
 // them.

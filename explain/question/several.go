@@ -130,17 +130,11 @@ func (r *sequence) choose(ctx context.Context, t *reservation, q *whatif.Questio
 	if err != nil || chosen == nil || chosen.Pod.Spec.NodeName == t.Pod.Spec.NodeName {
 		return err
 	}
-	t.Reservation, e.Allocation = chosen, &explain.Allocation{}
+	var allocations []resourcev1.AllocationResult
 	for _, claim := range chosen.Claims {
-		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
-		selector := claim.Status.Allocation.NodeSelector
-		if whatif.PinnedNode(selector) != "" || e.Allocation.NodeSelector == nil {
-			e.Allocation.NodeSelector = selector
-		}
+		allocations = append(allocations, *claim.Status.Allocation)
 	}
-	if len(e.Allocation.Devices) == 0 || e.Allocation.NodeSelector != nil {
-		e.Allocation.Node = inspect.NodeName(chosen.Pod.Spec.NodeName)
-	}
+	t.Reservation, e.Allocation = chosen, allocationOn(chosen.Pod.Spec.NodeName, chosen.Claims, allocations)
 	return nil
 }
 

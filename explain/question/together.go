@@ -54,11 +54,7 @@ func Together(ctx context.Context, queue cycle.Queue, pods []*corev1.Pod, run cy
 		return nil, nil
 	}
 	asks := asksFor(queue.Base)
-	j := &jointly{c: queue.Base, opts: opts, entities: queue.Entities, pods: map[explain.Subject]*corev1.Pod{}, asks: &asks}
-	for _, pod := range pods {
-		j.pods[cycle.SubjectOf(pod)] = pod
-	}
 	e := &explain.Explanation{}
-	err := j.changes(ctx, e, run)
+	err := newJointly(queue.Base, queue.Entities, explain.Subject{}, 0, &asks, opts).changes(ctx, e, run)
 	return e.Fixes, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -150,15 +149,4 @@ func withoutPreemption(message string) string {
 		}
 	}
 	return message
-}
-
-// usableNodes counts the nodes on which an allocation can be used.
-func usableNodes(nodes []*corev1.Node, selector *corev1.NodeSelector) int {
-	n := 0
-	for _, node := range nodes {
-		if whatif.NodeMatches(selector, node) {
-			n++
-		}
-	}
-	return n
 }

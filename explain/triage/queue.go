@@ -11,6 +11,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -27,15 +29,13 @@ type queued struct {
 func queueOf(s *inspect.Snapshot, opts Options) (queue []queued, others map[string][]explain.Subject) {
 	var subjects []metav1.Object
 	others = map[string][]explain.Subject{}
-	for _, pod := range s.Objects().Pods {
-		switch {
-		case !waits(pod):
-		case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
-			if opts.asks(pod) {
-				others[pod.Spec.SchedulerName] = append(others[pod.Spec.SchedulerName], cycle.SubjectOf(pod))
-			}
-		default:
-			subjects = append(subjects, pod)
+	pods, foreign := plan.Waiting(s, func(*corev1.Pod) bool { return true })
+	for _, pod := range pods {
+		subjects = append(subjects, pod)
+	}
+	for _, pod := range foreign {
+		if opts.asks(pod) {
+			others[pod.Spec.SchedulerName] = append(others[pod.Spec.SchedulerName], cycle.SubjectOf(pod))
 		}
 	}
 	for _, claim := range s.Objects().Claims {
@@ -50,19 +50,15 @@ func queueOf(s *inspect.Snapshot, opts Options) (queue []queued, others map[stri
 	return queue, others
 }
 
-// waits reports whether a pod waits to be put on a node.
-func waits(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod)
-}
-
 // Likely reports whether anything is likely to be stuck: the scheduler has said of some pod that it fits
 // nowhere. That takes no question.
 func Likely(s *inspect.Snapshot) bool {
-	return slices.ContainsFunc(s.Objects().Pods, func(pod *corev1.Pod) bool {
-		return waits(pod) && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+	pods, foreign := plan.Waiting(s, func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 		})
 	})
+	return len(pods)+len(foreign) > 0
 }
 
 // unused reports whether a claim waits for devices and for a pod. Nobody else would tell that it can have
@@ -99,12 +95,4 @@ func compareSince(a, b time.Time) int {
 }
 
 // boolOrder puts false first.
-func boolOrder(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
+func boolOrder(a, b bool) int { return words.Btoi(a) - words.Btoi(b) }

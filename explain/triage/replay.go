@@ -163,9 +163,6 @@ func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Rep
 	return nil
 }
 
-// after is the cluster once all that can be placed is.
-func (r *run) after(c *scheduler.Cluster) *scheduler.Cluster { return cycle.With(c, r.reservations...) }
-
 // again plays the queue in a cluster that was changed, up to a number of pods that are placed. unlike are the
 // pods that were changed, or nil if something else was.
 func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, unlike []*corev1.Pod, limit int, opts *Options) (*run, error) {

@@ -22,8 +22,7 @@ func (c *collection) addRunning(opts Options) {
 		if pod.Spec.NodeName == "" || !opts.asks(pod) || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
-		claims := allocatedTo(c.s, pod)
-		l := lifecycle.Pod(c.s, pod, claims, opts.Question.Events)
+		l := lifecycle.Pod(c.s, pod, cycle.ClaimsFor(c.s, pod).Allocated, opts.Question.Events)
 		if l == nil {
 			continue
 		}
@@ -43,7 +42,7 @@ func (c *collection) binding(t *explain.Triage, subject metav1.Object, opts Opti
 	if !ok || lifecycle.SelectedNode(c.s, pod) == "" {
 		return false
 	}
-	l := lifecycle.Pod(c.s, pod, allocatedTo(c.s, pod), opts.Question.Events)
+	l := lifecycle.Pod(c.s, pod, cycle.ClaimsFor(c.s, pod).Allocated, opts.Question.Events)
 	if failing := l.Failing(); len(failing) > 0 {
 		c.addProblem(pod, &failing[0])
 	} else {
@@ -130,23 +129,6 @@ func does(code explain.ProblemCode, at string) string {
 		return "claims of the pods cannot be created"
 	}
 	return "containers do not run"
-}
-
-// allocatedTo are the claims of a pod that have devices.
-func allocatedTo(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
-	var out []*resourcev1.ResourceClaim
-	for i := range pod.Spec.ResourceClaims {
-		name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
-		if claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); ok && found && claim.Status.Allocation != nil {
-			out = append(out, claim)
-		}
-	}
-	if status := pod.Status.ExtendedResourceClaimStatus; status != nil {
-		if claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: status.ResourceClaimName}); found && claim.Status.Allocation != nil {
-			out = append(out, claim)
-		}
-	}
-	return out
 }
 
 // addDeleting adds the claims that are being deleted and keep their devices, since somebody still uses them.

@@ -3,6 +3,7 @@ package triage
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,19 +25,15 @@ var numbered = []string{"statefulset.kubernetes.io/pod-name", "apps.kubernetes.i
 // shaper sorts subjects by what they ask for.
 type shaper struct {
 	s        *inspect.Snapshot
-	selected map[string]bool // of the numbered labels, those that somebody's selector reads
+	selected map[string]bool // the labels that somebody's selector reads
 	index    map[string]*shape
 }
 
 func newShaper(s *inspect.Snapshot) *shaper {
 	out := &shaper{s: s, selected: map[string]bool{}, index: map[string]*shape{}}
 	for _, pod := range s.Objects().Pods {
-		for _, selector := range podSelectors(pod) {
-			for _, label := range numbered {
-				if reads(selector, label) {
-					out.selected[label] = true
-				}
-			}
+		for _, label := range labelsRead(pod) {
+			out.selected[label] = true
 		}
 	}
 	return out
@@ -121,45 +118,33 @@ func withoutProcess(containers []corev1.Container) []corev1.Container {
 	return out
 }
 
-// podSelectors are the selectors by which a pod tells others.
-func podSelectors(pod *corev1.Pod) []*metav1.LabelSelector {
-	var out []*metav1.LabelSelector
-	terms := func(required []corev1.PodAffinityTerm) {
-		for i := range required {
-			out = append(out, required[i].LabelSelector)
+// labelsRead are the labels by which a pod tells others.
+func labelsRead(pod *corev1.Pod) []string {
+	var out []string
+	add := func(s *metav1.LabelSelector) {
+		if s != nil {
+			out = slices.AppendSeq(out, maps.Keys(s.MatchLabels))
+			for _, r := range s.MatchExpressions {
+				out = append(out, r.Key)
+			}
 		}
 	}
-	if a := pod.Spec.Affinity; a != nil {
-		if a.PodAffinity != nil {
-			terms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-		}
-		if a.PodAntiAffinity != nil {
-			terms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-		}
+	var terms []corev1.PodAffinityTerm
+	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		terms = append(terms, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	if a := pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		terms = append(terms, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	for i := range terms {
+		add(terms[i].LabelSelector)
 	}
 	for i := range pod.Spec.TopologySpreadConstraints {
 		c := &pod.Spec.TopologySpreadConstraints[i]
-		out = append(out, c.LabelSelector, &metav1.LabelSelector{MatchExpressions: keys(c.MatchLabelKeys)})
+		add(c.LabelSelector)
+		out = append(out, c.MatchLabelKeys...)
 	}
 	return out
-}
-
-// keys is a selector that reads labels.
-func keys(names []string) []metav1.LabelSelectorRequirement {
-	var out []metav1.LabelSelectorRequirement
-	for _, name := range names {
-		out = append(out, metav1.LabelSelectorRequirement{Key: name, Operator: metav1.LabelSelectorOpExists})
-	}
-	return out
-}
-
-// reads reports whether a selector reads a label.
-func reads(selector *metav1.LabelSelector, label string) bool {
-	if selector == nil {
-		return false
-	}
-	_, ok := selector.MatchLabels[label]
-	return ok || slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
 }
 
 // changed returns a subject with what edits made of the shape that it has: its claims, which are then to be

@@ -200,7 +200,7 @@ func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*sh
 			a.members = append(a.members, i)
 		}
 	}
-	after := sync.OnceValue(func() *scheduler.Cluster { return r.after(c) })
+	after := sync.OnceValue(func() *scheduler.Cluster { return cycle.With(c, r.reservations...) })
 	err := allocator.Parallel(len(shapes), func(i int) error {
 		a := out[shapes[i]]
 		subject := r.queue[a.members[0]].subject

@@ -64,8 +64,8 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 	if snapshot.Health(inspect.Pods).State == inspect.NotRead {
 		return nil, errNoPods
 	}
-	if others > 0 {
-		o.Note("pods that wait for other schedulers were left out: %d", others)
+	if len(others) > 0 {
+		o.Note("pods that wait for other schedulers were left out: %d", len(others))
 	}
 	if o.narrow.Labels != nil && len(pods) == 0 {
 		return nil, fmt.Errorf("no pod that waits has the labels %s", o.narrow.Labels)
