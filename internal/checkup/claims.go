@@ -99,9 +99,7 @@ func claimRef(c *resourcev1.ResourceClaim) inspect.ObjectRef {
 }
 
 func (v *visit) reportClaim(c *resourcev1.ResourceClaim, path, detail string, more ...inspect.ObjectRef) {
-	v.report(Finding{
-		Subject: "ResourceClaim " + inspect.RefOf(c).String(), Group: c.Namespace, Objects: append([]inspect.ObjectRef{claimRef(c)}, more...), Path: path, Detail: detail,
-	})
+	v.report(about(claimRef(c), path, detail, more...))
 }
 
 // ago says how long ago something was, as " for 5m", or "" if that is not known.
@@ -191,10 +189,8 @@ func findNotReserved(v *visit) {
 			if !made || !exists || lifecycle.Uses(pod, claim) {
 				continue
 			}
-			v.report(Finding{
-				Subject: "Pod " + pod.Namespace + "/" + pod.Name, Group: pod.Namespace, Objects: []inspect.ObjectRef{object("Pod", pod.Namespace, pod.Name), claimRef(claim)},
-				Path: fmt.Sprintf("spec.resourceClaims[%d]", i), Detail: fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it", pod.Spec.NodeName, name),
-			})
+			v.reportPod(pod, fmt.Sprintf("spec.resourceClaims[%d]", i),
+				fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it", pod.Spec.NodeName, name), claimRef(claim))
 		}
 	}
 }

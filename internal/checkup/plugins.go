@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -73,11 +72,9 @@ func (v *visit) findPluginsProved() map[offer]bool {
 }
 
 func (v *visit) reportProved(d *inspect.DeviceStatus, identity string, by given) {
-	f := Finding{
-		Severity: Warning, Subject: deviceName(d.ID), Group: d.ID.Driver,
-		Objects: append(sliceRefs([]*resourcev1.ResourceSlice{d.Slice}), object("Pod", by.pod.Namespace, by.pod.Name)),
-		Detail:  fmt.Sprintf("Pod %s/%s has %s of the device plugin for %s, which is the same hardware, by its %s", by.pod.Namespace, by.pod.Name, by.id, by.resource, identity),
-	}
+	f := aboutDevice(d, fmt.Sprintf("Pod %s/%s has %s of the device plugin for %s, which is the same hardware, by its %s",
+		by.pod.Namespace, by.pod.Name, by.id, by.resource, identity), object("Pod", by.pod.Namespace, by.pod.Name))
+	f.Severity = Warning
 	if claims := holderRefs(d); len(claims) > 0 {
 		f.Severity = Error
 		f.Objects = append(f.Objects, claims...)
@@ -104,10 +101,9 @@ func findPluginAndDriver(v *visit) {
 				if offered.Sign() <= 0 || baseDomain(domain) != baseDomain(driver) {
 					continue
 				}
-				v.report(Finding{
-					Subject: "Node " + name, Group: driver, Objects: []inspect.ObjectRef{object("Node", "", name)},
-					Detail: fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same", offered.String(), resource, driver),
-				})
+				f := about(object("Node", "", name), "", fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same", offered.String(), resource, driver))
+				f.Group = driver
+				v.report(f)
 			}
 		}
 	}

@@ -191,10 +191,7 @@ func (v *visit) claimPods(yield func(*corev1.Pod)) {
 }
 
 func (v *visit) reportPod(pod *corev1.Pod, path, detail string, more ...inspect.ObjectRef) {
-	v.report(Finding{
-		Subject: "Pod " + pod.Namespace + "/" + pod.Name, Group: pod.Namespace, Objects: append([]inspect.ObjectRef{object("Pod", pod.Namespace, pod.Name)}, more...),
-		Path: path, Detail: detail,
-	})
+	v.report(about(object("Pod", pod.Namespace, pod.Name), path, detail, more...))
 }
 
 func findMissingClaims(v *visit) {
@@ -282,8 +279,7 @@ func (v *visit) problemsOf(code explain.ProblemCode, yield func(*explain.Problem
 
 func (v *visit) podProblems(code explain.ProblemCode) {
 	v.problemsOf(code, func(p *explain.Problem) {
-		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
-		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
+		f := about(object(p.Object.Kind, p.Object.Namespace, p.Object.Name), "", p.Message)
 		for _, r := range p.TaintRules {
 			f.Objects = append(f.Objects, object("DeviceTaintRule", "", r.Name))
 		}
@@ -303,8 +299,7 @@ func (v *visit) podProblems(code explain.ProblemCode) {
 // claimProblems is podProblems for what is in the way of binding.
 func (v *visit) claimProblems(code explain.ProblemCode) {
 	v.problemsOf(code, func(p *explain.Problem) {
-		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
-		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
+		f := about(object(p.Object.Kind, p.Object.Namespace, p.Object.Name), "", p.Message)
 		if left := p.Until.Sub(v.now); code == explain.BindingPending && !p.Until.IsZero() && !v.now.IsZero() && left < lifecycle.BindingTimeout/2 {
 			f.Severity = Warning
 			f.Evidence = []string{"the scheduler gives the devices back in " + duration.HumanDuration(max(0, left.Round(time.Second)))}
@@ -354,10 +349,9 @@ func findUnhealthyPlugins(v *visit) {
 			if allocatable.Cmp(capacity) >= 0 {
 				continue
 			}
-			v.report(Finding{
-				Subject: "Node " + node.Name, Group: string(name), Objects: []inspect.ObjectRef{object("Node", "", node.Name)},
-				Path: "status.allocatable", Detail: fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(), name),
-			})
+			f := about(object("Node", "", node.Name), "status.allocatable", fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(), name))
+			f.Group = string(name)
+			v.report(f)
 		}
 	}
 }

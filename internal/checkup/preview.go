@@ -169,8 +169,8 @@ func shortDevices(ids []inspect.DeviceID) string {
 // maxListed is how many items a list shows, unless all are shown.
 const maxListed = 8
 
-func texts[T any](items []T, text func(T) string) []string {
-	out := make([]string, len(items))
+func texts[T, U any](items []T, text func(T) U) []U {
+	out := make([]U, len(items))
 	for i, item := range items {
 		out[i] = text(item)
 	}
