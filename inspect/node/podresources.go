@@ -102,7 +102,7 @@ func (r *reading) readPodResources(ctx context.Context, socket string, only insp
 		return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
 	})
 	r.health(Allocatables, err)
-	r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds()), Memory: memoryOf(all.GetMemory())}
+	r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds())}
 }
 
 func listPods(ctx context.Context, client podresources.PodResourcesListerClient) ([]Pod, error) {
@@ -118,7 +118,7 @@ func listPods(ctx context.Context, client podresources.PodResourcesListerClient)
 }
 
 func sortPods(pods []Pod) {
-	slices.SortStableFunc(pods, func(a, b Pod) int { return comparePodRefs(a.Ref, b.Ref) })
+	slices.SortStableFunc(pods, func(a, b Pod) int { return a.Ref.Compare(b.Ref) })
 }
 
 // getPod asks for one pod. Kubelets before 1.34 may not serve that, and list it among all. Of a pod that the
@@ -191,7 +191,7 @@ func getOne(ctx context.Context, client podresources.PodResourcesListerClient, r
 }
 
 func podOf(p *podresources.PodResources) Pod {
-	out := Pod{Ref: inspect.PodRef{Namespace: p.GetNamespace(), Name: p.GetName()}, CPUs: unique(p.GetCpuIds()), Memory: memoryOf(p.GetMemory())}
+	out := Pod{Ref: inspect.PodRef{Namespace: p.GetNamespace(), Name: p.GetName()}, CPUs: unique(p.GetCpuIds())}
 	for _, c := range p.GetContainers() {
 		out.Containers = append(out.Containers, Container{Name: c.GetName(), Devices: devicesOf(c.GetDevices()),
 			CPUs: unique(c.GetCpuIds()), Memory: memoryOf(c.GetMemory()), Claims: claimsOf(c.GetDynamicResources())})
@@ -262,8 +262,6 @@ func claimsOf(in []*podresources.DynamicResource) []ClaimUse {
 		slices.SortFunc(out[i].Devices, Device.Compare)
 		out[i].Devices = slices.Compact(out[i].Devices)
 	}
-	slices.SortFunc(out, func(a, b ClaimUse) int {
-		return cmp.Or(cmp.Compare(a.Claim.Namespace, b.Claim.Namespace), cmp.Compare(a.Claim.Name, b.Claim.Name))
-	})
+	slices.SortFunc(out, func(a, b ClaimUse) int { return a.Claim.Compare(b.Claim) })
 	return out
 }

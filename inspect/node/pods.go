@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -52,8 +51,6 @@ func ParsePods(in [][]byte) ([]*corev1.Pod, error) {
 		}
 		out = append(out, pod)
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortStableFunc(out, func(a, b *corev1.Pod) int { return refOf(a).Compare(refOf(b)) })
 	return out, nil
 }
