@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -179,20 +180,13 @@ func findStuckDeleting(v *visit) {
 }
 
 func findNotReserved(v *visit) {
-	for _, pod := range v.s.Objects().Pods {
-		if pod.Spec.NodeName == "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
-			continue
+	v.claimEntries(func(pod *corev1.Pod, path string, entry *corev1.PodResourceClaim) {
+		name, made := inspect.ClaimNameFor(pod, entry)
+		claim, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		if pod.Spec.NodeName != "" && made && exists && !lifecycle.Uses(pod, claim) {
+			v.reportPod(pod, path, fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it", pod.Spec.NodeName, name), claimRef(claim))
 		}
-		for i := range pod.Spec.ResourceClaims {
-			name, made := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
-			claim, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
-			if !made || !exists || lifecycle.Uses(pod, claim) {
-				continue
-			}
-			v.reportPod(pod, fmt.Sprintf("spec.resourceClaims[%d]", i),
-				fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it", pod.Spec.NodeName, name), claimRef(claim))
-		}
-	}
+	})
 }
 
 func findDevicesGone(v *visit) {

@@ -26,20 +26,16 @@ func (v *visit) givenByPlugins() map[string]map[string]given {
 		if pod.Spec.NodeName == "" || inspect.Ended(pod) {
 			continue
 		}
-		for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-			for i := range statuses {
-				for _, r := range statuses[i].AllocatedResourcesStatus {
-					if !inspect.IsExtendedResource(r.Name) {
-						continue
-					}
-					for _, one := range r.Resources {
-						id, _, _ := strings.Cut(strings.ToLower(string(one.ResourceID)), "::")
-						if out[pod.Spec.NodeName] == nil {
-							out[pod.Spec.NodeName] = map[string]given{}
-						}
-						out[pod.Spec.NodeName][id] = given{pod, string(r.Name), string(one.ResourceID)}
-					}
+		for _, r := range allocatedResources(pod) {
+			if !inspect.IsExtendedResource(r.Name) {
+				continue
+			}
+			for _, one := range r.Resources {
+				id, _, _ := strings.Cut(strings.ToLower(string(one.ResourceID)), "::")
+				if out[pod.Spec.NodeName] == nil {
+					out[pod.Spec.NodeName] = map[string]given{}
 				}
+				out[pod.Spec.NodeName][id] = given{pod, string(r.Name), string(one.ResourceID)}
 			}
 		}
 	}
