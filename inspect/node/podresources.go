@@ -40,6 +40,18 @@ func dial(socket string) (*grpc.ClientConn, error) {
 		}), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
 }
 
+// atSocket asks whoever serves a socket, for so long.
+func atSocket(ctx context.Context, socket string, patience time.Duration, ask func(context.Context, *grpc.ClientConn) error) error {
+	connection, err := dial(socket)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return ask(ctx, connection)
+}
+
 // errNoAnswer is what is said of whoever takes a connection and hangs. gRPC names the step at which it
 // waited, which nobody knows.
 var errNoAnswer = errors.New("it did not answer in time")
@@ -79,30 +91,28 @@ func patient[A any](ctx context.Context, call func() (A, error)) (A, error) {
 
 // readPodResources asks the kubelet who has what: all pods, or only is one if that is named.
 func (r *reading) readPodResources(ctx context.Context, socket string, only inspect.PodRef) {
-	connection, err := dial(socket)
-	if err != nil {
+	failed := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, connection *grpc.ClientConn) (err error) {
+		client := podresources.NewPodResourcesListerClient(connection)
+		if only != (inspect.PodRef{}) {
+			r.Pods, err = getPod(ctx, client, only)
+		} else {
+			r.Pods, err = listPods(ctx, client)
+		}
 		r.health(PodResources, err)
+		if info, failed := os.Stat(socket); err == nil && failed == nil {
+			r.Started = info.ModTime()
+		}
+		all, err := patient(ctx, func() (*podresources.AllocatableResourcesResponse, error) {
+			return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
+		})
 		r.health(Allocatables, err)
-		return
-	}
-	defer func() { _ = connection.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
-	defer cancel()
-	client := podresources.NewPodResourcesListerClient(connection)
-	if only != (inspect.PodRef{}) {
-		r.Pods, err = getPod(ctx, client, only)
-	} else {
-		r.Pods, err = listPods(ctx, client)
-	}
-	r.health(PodResources, err)
-	if info, failed := os.Stat(socket); err == nil && failed == nil {
-		r.Started = info.ModTime()
-	}
-	all, err := patient(ctx, func() (*podresources.AllocatableResourcesResponse, error) {
-		return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
+		r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds())}
+		return nil
 	})
-	r.health(Allocatables, err)
-	r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds())}
+	if failed != nil {
+		r.health(PodResources, failed)
+		r.health(Allocatables, failed)
+	}
 }
 
 func listPods(ctx context.Context, client podresources.PodResourcesListerClient) ([]Pod, error) {
@@ -124,12 +134,10 @@ func sortPods(pods []Pod) {
 // getPod asks for one pod. Kubelets before 1.34 may not serve that, and list it among all. Of a pod that the
 // kubelet does not know it returns nothing, and no error.
 func getPod(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) ([]Pod, error) {
-	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
-		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
-	})
+	pod, err := getOne(ctx, client, ref)
 	switch {
 	case err == nil:
-		return []Pod{podOf(answer.GetPodResources())}, nil
+		return []Pod{podOf(pod)}, nil
 	case strings.Contains(err.Error(), notFound(ref)):
 		return nil, nil
 	}
@@ -154,24 +162,22 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 		return
 	}
 	o = o.withDefaults()
-	connection, err := dial(o.Socket)
-	if err != nil {
-		return
-	}
-	defer func() { _ = connection.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
-	defer cancel()
-	client := podresources.NewPodResourcesListerClient(connection)
-	v.Pods = nil
-	for _, ref := range refs {
-		pod, err := getOne(ctx, client, ref)
-		if errors.Is(err, errNoAnswer) {
-			break // nor will it of the others
+	_ = atSocket(ctx, o.Socket, kubeletTimeout, func(ctx context.Context, connection *grpc.ClientConn) error {
+		client := podresources.NewPodResourcesListerClient(connection)
+		v.Pods = nil
+		for _, ref := range refs {
+			one, cancel := context.WithTimeout(ctx, pluginTimeout) // for which a kubelet that works needs little time
+			pod, err := getOne(one, client, ref)
+			cancel()
+			if errors.Is(err, errNoAnswer) {
+				break // nor will it of the others
+			}
+			if err == nil {
+				v.Pods = append(v.Pods, podOf(pod))
+			}
 		}
-		if err == nil {
-			v.Pods = append(v.Pods, podOf(pod))
-		}
-	}
+		return nil
+	})
 	if len(v.Pods) == 0 {
 		return
 	}
@@ -180,10 +186,8 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 	v.Health[PodResources] = h
 }
 
-// getOne asks for one pod among many, for which a kubelet that works needs little time.
+// getOne asks for one pod.
 func getOne(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) (*podresources.PodResources, error) {
-	ctx, cancel := context.WithTimeout(ctx, pluginTimeout)
-	defer cancel()
 	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
 		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
 	})
