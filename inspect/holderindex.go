@@ -19,7 +19,9 @@ func (p *PoolHolders) Of(device string) []Holder {
 	if p == nil {
 		return nil
 	}
-	return run(p.holders, device, func(h Holder, device string) int { return strings.Compare(h.Result.Device, device) })
+	return run(p.holders, device, func(h Holder, device string) int {
+		return strings.Compare(h.Result.Device, device)
+	})
 }
 
 // byDevice yields the devices of the pool that are held, each with its holders.
@@ -111,7 +113,9 @@ func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, 
 		i++
 	})
 	for n := range pools {
-		sortUnlessSorted(pools[n].holders, func(a, b Holder) int { return strings.Compare(a.Result.Device, b.Result.Device) })
+		sortUnlessSorted(pools[n].holders, func(a, b Holder) int {
+			return strings.Compare(a.Result.Device, b.Result.Device)
+		})
 	}
 }
 

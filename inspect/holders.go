@@ -88,7 +88,9 @@ func (x *podIndex) add(pod *corev1.Pod, name string) {
 
 // sameUsers reports whether two lists have the same pods, in the same order, with the same claims.
 func sameUsers(before, after []*corev1.Pod) bool {
-	return slices.EqualFunc(before, after, func(a, b *corev1.Pod) bool { return a == b || byName(a, b) == 0 && sameUses(a, b) })
+	return slices.EqualFunc(before, after, func(a, b *corev1.Pod) bool {
+		return a == b || byName(a, b) == 0 && sameUses(a, b)
+	})
 }
 
 // sameUses reports whether two versions of a pod use the same claims.

@@ -72,7 +72,9 @@ func kindsOf(devices []DeviceStatus) []*kind {
 
 // kindCost says what a device takes, whichever counter sets it takes it from.
 func kindCost(d *resourcev1.Device) string {
-	return costText(d, func(id CounterID, amount resource.Quantity) string { return id.Counter + " " + amount.String() })
+	return costText(d, func(id CounterID, amount resource.Quantity) string {
+		return id.Counter + " " + amount.String()
+	})
 }
 
 // costText joins what is said of each counter that a device consumes, so that equal costs give equal text.

@@ -129,7 +129,8 @@ func (m poolMembers) addToGroup(groups map[[2]string]*partitionGroup, attribute 
 
 // partitionType finds the type under the full name or, in the driver's own domain, under the bare one.
 func partitionType(driver string, device *resourcev1.Device, attribute string) (string, bool) {
-	if bare, own := strings.CutPrefix(attribute, driver+"/"); own && !has(device.Attributes, resourcev1.QualifiedName(attribute)) {
+	if bare, own := strings.CutPrefix(attribute, driver+"/"); own &&
+		!has(device.Attributes, resourcev1.QualifiedName(attribute)) {
 		attribute = bare
 	}
 	return stringAttribute(device, resourcev1.QualifiedName(attribute))

@@ -66,7 +66,9 @@ func (s *Snapshot) SameDevices(i int, other *Snapshot, j int) bool {
 // also decides about other nodes that slices of its pool name: it makes the pool complete, or old, or
 // contradict itself, and draws on its counters. all: it may be any node.
 func (s *Snapshot) staleNodes(after *Snapshot) (names map[string]bool, all bool) {
-	removed, added := difference(s.slices, after.slices, func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
+	removed, added := difference(s.slices, after.slices, func(a, b *sliceInfo) int {
+		return strings.Compare(a.slice.Name, b.slice.Name)
+	})
 	names = map[string]bool{}
 	anywhere := after.poolRules.countersAnywhere
 	for _, info := range append(removed, added...) {

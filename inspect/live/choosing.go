@@ -78,7 +78,8 @@ func (c *Choosing) add(o object) {
 // besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not
 // is added to unread.
 func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespace, fields string, each func(object)) (bool, error) {
-	result, err := f.listPages(ctx, k, k.versions[0], namespace, metav1.ListOptions{Limit: f.opts.PageSize, FieldSelector: fields})
+	result, err := f.listPages(ctx, k, k.versions[0], namespace,
+		metav1.ListOptions{Limit: f.opts.PageSize, FieldSelector: fields})
 	switch where := k.qualified(); {
 	case err == nil:
 		for _, o := range result.objects {

@@ -116,7 +116,9 @@ func (f *feed) begin(ctx context.Context, try func(v apiVersion, namespace strin
 		if !may {
 			continue
 		}
-		health, namespace, err := f.anywhere(f.kind, v, "reading", func(namespace string) error { return try(v, namespace) })
+		health, namespace, err := f.anywhere(f.kind, v, "reading", func(namespace string) error {
+			return try(v, namespace)
+		})
 		if err == nil {
 			f.set(begun{version: v, namespace: namespace, served: true, health: health})
 			return nil

@@ -87,7 +87,9 @@ func (r *reader) readVersion(ctx context.Context, k kind, v apiVersion) (listed,
 // anywhere reads a resource at one version: everywhere or, if that is forbidden, in the namespace of the
 // options. It returns how far it was read, and where. The error is that of what could not be read at all; the
 // health says so, too, with what was done.
-func (r *reader) anywhere(k kind, v apiVersion, doing string, read func(namespace string) error) (health inspect.Health, namespace string, err error) {
+func (r *reader) anywhere(
+	k kind, v apiVersion, doing string, read func(namespace string) error,
+) (health inspect.Health, namespace string, err error) {
 	health = inspect.Health{State: inspect.Synced, Version: k.groupVersion(v).String()}
 	forbidden := fmt.Sprintf("cannot list %s at cluster scope", k.qualified())
 	err = read("")
@@ -105,14 +107,16 @@ func (r *reader) anywhere(k kind, v apiVersion, doing string, read func(namespac
 		health.State, health.Message = inspect.Broken, fmt.Sprintf("listing %s: %v", k.qualified(), err)
 		return health, namespace, nil
 	case apierrors.IsForbidden(err):
-		return inspect.Health{State: inspect.Forbidden, Version: health.Version, Message: forbidden}, namespace, err
+		health = inspect.Health{State: inspect.Forbidden, Version: health.Version, Message: forbidden}
+		return health, namespace, err
 	}
 	return broken(k, v, doing, err), namespace, err
 }
 
 // broken is the health of a resource that cannot be read, with what was done.
 func broken(k kind, v apiVersion, doing string, err error) inspect.Health {
-	return inspect.Health{State: inspect.Broken, Version: k.groupVersion(v).String(), Message: fmt.Sprintf("%s %s: %s", doing, k.qualified(), clean(cause(err)))}
+	return inspect.Health{State: inspect.Broken, Version: k.groupVersion(v).String(),
+		Message: fmt.Sprintf("%s %s: %s", doing, k.qualified(), clean(cause(err)))}
 }
 
 // list reads all pages. When a continue token has expired (410 Gone) it starts again and asks for
@@ -132,7 +136,8 @@ func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace strin
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
 // listPages is list without a second beginning. With an error, only whether there was a page counts.
-func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions) (listed, error) {
+func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string,
+	options metav1.ListOptions) (listed, error) {
 	var result listed
 	var partial error
 	shared, buffer := sharing.New(), &bytes.Buffer{}

@@ -59,7 +59,8 @@ var gateFamily = []byte("kubernetes_feature_enabled{")
 
 // gateLine is a line of gateFamily. The labels may come in any order, and a time stamp may follow. Gate names
 // need no escapes, so a name with one is no gate that we know.
-var gateLine = regexp.MustCompile(`^kubernetes_feature_enabled\{(?:[^}]*,)?\s*name="([^"\\]*)"[^}]*\}\s+([01])(?:\s|$)`)
+var gateLine = regexp.MustCompile(
+	`^kubernetes_feature_enabled\{(?:[^}]*,)?\s*name="([^"\\]*)"[^}]*\}\s+([01])(?:\s|$)`)
 
 // parseGates scans metrics in the text format for the gates that inspect knows, and stops behind
 // them: the lines of one family stand together. A full parse of the format would keep the whole of a

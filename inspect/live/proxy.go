@@ -10,7 +10,8 @@ import (
 
 // later is a watch on which nothing happens until it asks to list again, after a time.
 func later(ctx context.Context, pause time.Duration) watch.Interface {
-	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, func(e watch.Event) watch.Event { return e }, func() {})
+	as := func(e watch.Event) watch.Event { return e }
+	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, as, func() {})
 }
 
 // proxyWatch changes the events of another watch, and ends it after a time by asking to list again. (The
@@ -27,8 +28,10 @@ type proxyWatch struct {
 // endless is longer than any watch lasts.
 const endless = 24 * time.Hour
 
-func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, change func(watch.Event) watch.Event, ended func()) *proxyWatch {
-	p := &proxyWatch{inner: inner, change: change, ended: ended, out: make(chan watch.Event), done: make(chan struct{})}
+func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration,
+	change func(watch.Event) watch.Event, ended func()) *proxyWatch {
+	p := &proxyWatch{inner: inner, change: change, ended: ended, out: make(chan watch.Event),
+		done: make(chan struct{})}
 	go p.run(ctx, pause)
 	return p
 }

@@ -169,9 +169,11 @@ func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose fun
 
 // named reads the object of a name.
 func (f *Finder) named(ctx context.Context, k kind, v apiVersion, name string) ([]object, error) {
-	result, err := f.listPages(ctx, k, v, "", metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: "0"})
+	options := metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: "0"}
+	result, err := f.listPages(ctx, k, v, "", options)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(result.objects, func(o object) bool { return o.GetName() != name }), nil // not every server selects
+	// Not every server selects.
+	return slices.DeleteFunc(result.objects, func(o object) bool { return o.GetName() != name }), nil
 }

@@ -49,7 +49,8 @@ func (j *joining) healths() {
 	}
 	j.withdrawn()
 	slices.SortStableFunc(j.Health, func(a, b DeviceHealth) int {
-		return cmp.Or(a.Pod.Compare(b.Pod), cmp.Compare(a.Container, b.Container), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.Pod.Compare(b.Pod), cmp.Compare(a.Container, b.Container),
+			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.ID, b.ID))
 	})
 	for _, h := range j.Health {
 		if h.State != corev1.ResourceHealthStatusUnhealthy {

@@ -249,7 +249,8 @@ func (j *joining) cpus() {
 }
 
 func compareProblems(a, b Problem) int {
-	return cmp.Or(cmp.Compare(a.Code, b.Code), a.Claim.Compare(b.Claim), a.Pod.Compare(b.Pod), cmp.Compare(a.Container, b.Container),
+	return cmp.Or(cmp.Compare(a.Code, b.Code), a.Claim.Compare(b.Claim), a.Pod.Compare(b.Pod),
+		cmp.Compare(a.Container, b.Container),
 		a.Device.Compare(b.Device), cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Unit, b.Unit),
 		cmp.Compare(a.Socket, b.Socket))
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// managerFile is cpu_manager_state or memory_manager_state, with an entry of each container. Since 1.37 the same
-// content is in Data once more, with what is new.
+// managerFile is cpu_manager_state or memory_manager_state, with an entry of each container. Since 1.37 the
+// same content is in Data once more, with what is new.
 type managerFile[E any] struct {
 	PolicyName    string                     `json:"policyName"`
 	DefaultCPUSet string                     `json:"defaultCpuSet"`

@@ -67,7 +67,8 @@ func hardwareName(text string) string {
 func namesOf(d *resourcev1.Device) []string {
 	var out []string
 	for _, a := range slices.Sorted(maps.Keys(d.Attributes)) {
-		if value := d.Attributes[a].StringValue; value != nil && !ofParent(string(a)) && hardwareName(*value) != "" {
+		if value := d.Attributes[a].StringValue; value != nil && !ofParent(string(a)) &&
+			hardwareName(*value) != "" {
 			out = append(out, hardwareName(*value))
 		}
 	}

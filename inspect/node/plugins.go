@@ -29,7 +29,9 @@ const (
 
 // readPlugins asks whoever serves a socket at which the kubelet finds plugins who it is.
 func (r *reading) readPlugins(ctx context.Context, root *os.Root) {
-	ask := map[Source]func(context.Context, *grpc.ClientConn, *Plugin) error{Registry: askRegistered, DevicePluginDir: askDevicePlugin}
+	ask := map[Source]func(context.Context, *grpc.ClientConn, *Plugin) error{
+		Registry: askRegistered, DevicePluginDir: askDevicePlugin,
+	}
 	var g errgroup.Group
 	g.SetLimit(pluginsAtOnce)
 	var all [][]Plugin
@@ -39,7 +41,8 @@ func (r *reading) readPlugins(ctx context.Context, root *os.Root) {
 		for i := range found {
 			p := &found[i]
 			g.Go(func() error {
-				err := atSocket(ctx, filepath.Join(root.Name(), p.Socket), pluginTimeout, func(ctx context.Context, c *grpc.ClientConn) error { return ask[source](ctx, c, p) })
+				err := atSocket(ctx, filepath.Join(root.Name(), p.Socket), pluginTimeout,
+					func(ctx context.Context, c *grpc.ClientConn) error { return ask[source](ctx, c, p) })
 				p.Health = healthOf(source, plainError(err))
 				return nil
 			})

@@ -40,8 +40,11 @@ func dial(socket string) (*grpc.ClientConn, error) {
 		}), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
 }
 
+// asking is what is asked over a connection.
+type asking = func(context.Context, *grpc.ClientConn) error
+
 // atSocket asks whoever serves a socket, for so long.
-func atSocket(ctx context.Context, socket string, patience time.Duration, ask func(context.Context, *grpc.ClientConn) error) error {
+func atSocket(ctx context.Context, socket string, patience time.Duration, ask asking) error {
 	connection, err := dial(socket)
 	if err != nil {
 		return err
@@ -91,8 +94,8 @@ func patient[A any](ctx context.Context, call func() (A, error)) (A, error) {
 
 // readPodResources asks the kubelet who has what: all pods, or only is one if that is named.
 func (r *reading) readPodResources(ctx context.Context, socket string, only inspect.PodRef) {
-	failed := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, connection *grpc.ClientConn) (err error) {
-		client := podresources.NewPodResourcesListerClient(connection)
+	failed := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, c *grpc.ClientConn) (err error) {
+		client := podresources.NewPodResourcesListerClient(c)
 		if only != (inspect.PodRef{}) {
 			r.Pods, err = getPod(ctx, client, only)
 		} else {
@@ -166,7 +169,7 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 		client := podresources.NewPodResourcesListerClient(connection)
 		v.Pods = nil
 		for _, ref := range refs {
-			one, cancel := context.WithTimeout(ctx, pluginTimeout) // for which a kubelet that works needs little time
+			one, cancel := context.WithTimeout(ctx, pluginTimeout) // a kubelet that works needs little
 			pod, err := getOne(one, client, ref)
 			cancel()
 			if errors.Is(err, errNoAnswer) {
@@ -195,7 +198,8 @@ func getOne(ctx context.Context, client podresources.PodResourcesListerClient, r
 }
 
 func podOf(p *podresources.PodResources) Pod {
-	out := Pod{Ref: inspect.PodRef{Namespace: p.GetNamespace(), Name: p.GetName()}, CPUs: unique(p.GetCpuIds())}
+	out := Pod{Ref: inspect.PodRef{Namespace: p.GetNamespace(), Name: p.GetName()},
+		CPUs: unique(p.GetCpuIds())}
 	for _, c := range p.GetContainers() {
 		out.Containers = append(out.Containers, Container{Name: c.GetName(), Devices: devicesOf(c.GetDevices()),
 			CPUs: unique(c.GetCpuIds()), Memory: memoryOf(c.GetMemory()), Claims: claimsOf(c.GetDynamicResources())})

@@ -22,8 +22,8 @@ var podsSocket = filepath.Join("pods-api", "pods-api.sock")
 // PodsAPI, do not serve it.
 func (r *reading) readKubeletPods(ctx context.Context, socket string) {
 	var list *pods.ListPodsResponse
-	err := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, connection *grpc.ClientConn) (err error) {
-		list, err = pods.NewPodsClient(connection).ListPods(ctx, &pods.ListPodsRequest{})
+	err := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, c *grpc.ClientConn) (err error) {
+		list, err = pods.NewPodsClient(c).ListPods(ctx, &pods.ListPodsRequest{})
 		return err
 	})
 	if status.Code(err) == codes.Unimplemented {

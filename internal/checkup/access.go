@@ -61,7 +61,8 @@ func findRefusedAdmin(v *visit) {
 		o := object("ResourceClaimTemplate", template.Namespace, template.Name)
 		requestsOf(o, &template.Spec.Spec, "spec.spec", func(r request) {
 			if granted, known := v.s.GrantsAdminAccess(template.Namespace); r.AdminAccess && known && !granted {
-				v.report(r.about(".adminAccess", fmt.Sprintf("namespace %s has no label %s=true", template.Namespace, resourcev1.DRAAdminNamespaceLabelKey),
+				v.report(r.about(".adminAccess", fmt.Sprintf("namespace %s has no label %s=true",
+					template.Namespace, resourcev1.DRAAdminNamespaceLabelKey),
 					object("Namespace", "", template.Namespace)))
 			}
 		})
@@ -71,7 +72,8 @@ func findRefusedAdmin(v *visit) {
 func findOldLabels(v *visit) {
 	for _, ns := range v.s.Objects().Namespaces {
 		if _, old := ns.Labels[oldAdminLabel]; old && v.s.Features().Minor >= 34 && ns.Labels[resourcev1.DRAAdminNamespaceLabelKey] != "true" {
-			v.report(about(object("Namespace", "", ns.Name), "metadata.labels", "it has the label "+oldAdminLabel))
+			v.report(about(object("Namespace", "", ns.Name), "metadata.labels",
+				"it has the label "+oldAdminLabel))
 		}
 	}
 }
@@ -79,7 +81,8 @@ func findOldLabels(v *visit) {
 func findAdminNamespaces(v *visit) {
 	for _, ns := range v.s.Objects().Namespaces {
 		if granted, _ := v.s.GrantsAdminAccess(ns.Name); granted {
-			v.report(about(object("Namespace", "", ns.Name), "metadata.labels", "claims in it can have admin access"))
+			v.report(about(object("Namespace", "", ns.Name), "metadata.labels",
+				"claims in it can have admin access"))
 		}
 	}
 }

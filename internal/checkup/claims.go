@@ -184,7 +184,9 @@ func findNotReserved(v *visit) {
 		name, made := inspect.ClaimNameFor(pod, entry)
 		claim, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		if pod.Spec.NodeName != "" && made && exists && !lifecycle.Uses(pod, claim) {
-			v.reportPod(pod, path, fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it", pod.Spec.NodeName, name), claimRef(claim))
+			v.reportPod(pod, path,
+				fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it",
+					pod.Spec.NodeName, name), claimRef(claim))
 		}
 	})
 }

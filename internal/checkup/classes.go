@@ -97,7 +97,8 @@ func (v *visit) classes(yield func(f *filter, out outcome)) {
 func findEmptyClasses(v *visit) {
 	v.classes(func(f *filter, out outcome) {
 		if out.matched == 0 {
-			v.report(f.finding("spec.selectors", fmt.Sprintf("it matches none of %s", words.Count(len(v.devices()), "device")), f.selectors))
+			v.report(f.finding("spec.selectors", fmt.Sprintf("it matches none of %s",
+				words.Count(len(v.devices()), "device")), f.selectors))
 		}
 	})
 }
@@ -108,7 +109,8 @@ func findClassesOfEverything(v *visit) {
 			return
 		}
 		slices.Sort(out.drivers)
-		v.report(f.finding("spec.selectors", fmt.Sprintf("it matches all %d devices, of the drivers %s", out.matched, words.And(out.drivers)), f.selectors))
+		v.report(f.finding("spec.selectors", fmt.Sprintf("it matches all %d devices, of the drivers %s",
+			out.matched, words.And(out.drivers)), f.selectors))
 	})
 }
 
@@ -122,7 +124,8 @@ func findConfigForNobody(v *visit) {
 	}
 	check := func(o inspect.ObjectRef, path string, c *resourcev1.DeviceConfiguration) {
 		if c.Opaque != nil && !drivers[c.Opaque.Driver] {
-			v.report(about(o, path+".opaque.driver", fmt.Sprintf("it configures devices of driver %s, which publishes nothing", c.Opaque.Driver)))
+			v.report(about(o, path+".opaque.driver",
+				fmt.Sprintf("it configures devices of driver %s, which publishes nothing", c.Opaque.Driver)))
 		}
 	}
 	for _, class := range v.s.Objects().Classes {
@@ -175,7 +178,8 @@ func findShadowed(v *visit) {
 		}
 		if len(nodes) > 0 {
 			v.report(about(object("DeviceClass", "", class.Name), "spec.extendedResourceName",
-				fmt.Sprintf("a device plugin offers %s on %s: %s", name, words.Count(len(nodes), "node"), words.Shorten(nodes, 3)), object("Node", "", nodes[0])))
+				fmt.Sprintf("a device plugin offers %s on %s: %s", name, words.Count(len(nodes), "node"),
+					words.Shorten(nodes, 3)), object("Node", "", nodes[0])))
 		}
 	}
 }

@@ -95,7 +95,8 @@ func object(kind, namespace, name string) inspect.ObjectRef {
 
 // about is a finding about an object of the API, which comes before others that have to do with it.
 func about(o inspect.ObjectRef, path, detail string, others ...inspect.ObjectRef) Finding {
-	return Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: append([]inspect.ObjectRef{o}, others...), Path: path, Detail: detail}
+	return Finding{Subject: subjectOf(o), Group: o.Namespace,
+		Objects: append([]inspect.ObjectRef{o}, others...), Path: path, Detail: detail}
 }
 
 // subjectOf names an object in a sentence.

@@ -68,8 +68,10 @@ func (v *visit) findPluginsProved() map[offer]bool {
 }
 
 func (v *visit) reportProved(d *inspect.DeviceStatus, identity string, by given) {
-	f := aboutDevice(d, fmt.Sprintf("Pod %s/%s has %s of the device plugin for %s, which is the same hardware, by its %s",
-		by.pod.Namespace, by.pod.Name, by.id, by.resource, identity), object("Pod", by.pod.Namespace, by.pod.Name))
+	f := aboutDevice(d,
+		fmt.Sprintf("Pod %s/%s has %s of the device plugin for %s, which is the same hardware, by its %s",
+			by.pod.Namespace, by.pod.Name, by.id, by.resource, identity),
+		object("Pod", by.pod.Namespace, by.pod.Name))
 	f.Severity = Warning
 	if claims := holderRefs(d); len(claims) > 0 {
 		f.Severity = Error
@@ -97,7 +99,9 @@ func findPluginAndDriver(v *visit) {
 				if offered.Sign() <= 0 || baseDomain(domain) != baseDomain(driver) {
 					continue
 				}
-				f := about(object("Node", "", name), "", fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same", offered.String(), resource, driver))
+				f := about(object("Node", "", name), "",
+					fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same",
+						offered.String(), resource, driver))
 				f.Group = driver
 				v.report(f)
 			}

@@ -217,7 +217,8 @@ func findMissingTemplates(v *visit) {
 		}
 		_, made := inspect.ClaimNameFor(pod, entry)
 		if _, exists := v.s.Template(pod.Namespace, *name); !exists && !made {
-			v.reportPod(pod, path+".resourceClaimTemplateName", fmt.Sprintf("there is no ResourceClaimTemplate %s", *name))
+			v.reportPod(pod, path+".resourceClaimTemplateName",
+				fmt.Sprintf("there is no ResourceClaimTemplate %s", *name))
 		}
 	})
 }
@@ -330,7 +331,8 @@ func findUnhealthy(v *visit) {
 // allocatedResources are what the containers of a pod have, as far as its status says so.
 func allocatedResources(pod *corev1.Pod) []corev1.ResourceStatus {
 	var out []corev1.ResourceStatus
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses,
+		pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			out = append(out, statuses[i].AllocatedResourcesStatus...)
 		}
@@ -348,7 +350,9 @@ func findUnhealthyPlugins(v *visit) {
 			if allocatable.Cmp(capacity) >= 0 {
 				continue
 			}
-			f := about(object("Node", "", node.Name), "status.allocatable", fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(), name))
+			f := about(object("Node", "", node.Name), "status.allocatable",
+				fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(),
+					name))
 			f.Group = string(name)
 			v.report(f)
 		}

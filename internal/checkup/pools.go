@@ -131,7 +131,8 @@ func (v *visit) eachPool(say func(*inspect.PoolStatus) string) {
 }
 
 func (v *visit) reportPool(id inspect.PoolID, detail string, of []*resourcev1.ResourceSlice, evidence ...string) {
-	v.report(Finding{Subject: "pool " + id.String(), Group: id.Driver, Objects: texts(of, sliceRef), Detail: detail, Evidence: evidence})
+	v.report(Finding{Subject: "pool " + id.String(), Group: id.Driver, Objects: texts(of, sliceRef),
+		Detail: detail, Evidence: evidence})
 }
 
 func sliceRef(slice *resourcev1.ResourceSlice) inspect.ObjectRef {
@@ -227,7 +228,8 @@ func findSlicesOfGoneNodes(v *visit) {
 			detail = fmt.Sprintf("nodes %s do not exist", words.Shorten(gone, 3))
 		}
 		v.report(aboutSlice(slice, "spec.nodeName",
-			fmt.Sprintf("%s; the slice offers %s of %s", detail, words.Count(len(slice.Spec.Devices), "device"), inspect.PoolOf(slice))))
+			fmt.Sprintf("%s; the slice offers %s of %s", detail,
+				words.Count(len(slice.Spec.Devices), "device"), inspect.PoolOf(slice))))
 	}
 }
 

@@ -90,7 +90,9 @@ func PreviewRule(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule) *RulePre
 	for _, ref := range slices.Compact(users) {
 		p.follow(after, ref)
 	}
-	slices.SortStableFunc(p.Evicted, func(a, b Eviction) int { return cmp.Or(a.At.Compare(b.At), a.Pod.Compare(b.Pod)) })
+	slices.SortStableFunc(p.Evicted, func(a, b Eviction) int {
+		return cmp.Or(a.At.Compare(b.At), a.Pod.Compare(b.Pod))
+	})
 	return p
 }
 

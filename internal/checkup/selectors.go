@@ -252,7 +252,8 @@ func findInvalidSelectors(v *visit) {
 				continue
 			}
 			if err := v.cache.Check(cel.Expression).Scheduler; err != nil {
-				v.report(f.finding(f.pathOf(i), words.OneLine(words.FirstLine(err.Error())), f.selectors[i:i+1]))
+				v.report(f.finding(f.pathOf(i), words.OneLine(words.FirstLine(err.Error())),
+					f.selectors[i:i+1]))
 			}
 		}
 	}
@@ -274,7 +275,8 @@ func findAborting(v *visit) {
 				continue
 			}
 			found := f.finding(f.pathOf(i), fmt.Sprintf("its selector fails on %s, such as %s: %s",
-				words.Count(out.failed[i], "device"), out.first[i].ID, words.OneLine(words.FirstLine(out.why[i].Error()))), f.selectors[i:i+1])
+				words.Count(out.failed[i], "device"), out.first[i].ID, words.OneLine(words.FirstLine(out.why[i].Error()))),
+				f.selectors[i:i+1])
 			found.Objects = append(found.Objects, sliceRef(out.first[i].Slice))
 			v.report(found)
 		}
@@ -288,7 +290,8 @@ func findRequestsWithoutDevices(v *visit) {
 		}
 		out := v.ask(&f)
 		if out.sure && len(out.failed) == 0 && out.ofClass > 0 && out.matched == 0 {
-			found := f.finding(f.path+".selectors", fmt.Sprintf("it matches none of the %s of class %s", words.Count(out.ofClass, "device"), f.class),
+			found := f.finding(f.path+".selectors", fmt.Sprintf("it matches none of the %s of class %s",
+				words.Count(out.ofClass, "device"), f.class),
 				f.selectors[len(f.selectors)-f.own:])
 			if f.alternative {
 				found.Severity = Note
@@ -319,8 +322,9 @@ func findRedundant(v *visit) {
 		}
 		for _, i := range out.idle {
 			at := len(f.selectors) - f.own + i
-			v.report(f.finding(f.pathOf(at), fmt.Sprintf("the selector is true for all of the %s of class %s that it is asked about",
-				words.Count(out.ofClass, "device"), f.class), f.selectors[at:at+1]))
+			v.report(f.finding(f.pathOf(at),
+				fmt.Sprintf("the selector is true for all of the %s of class %s that it is asked about",
+					words.Count(out.ofClass, "device"), f.class), f.selectors[at:at+1]))
 		}
 	}
 }
@@ -336,7 +340,8 @@ func findConstraints(v *visit) {
 			if name == nil || len(v.devices()) == 0 || v.anybodyHas(string(*name)) || derives(spec) || ofAlternatives(c) {
 				continue
 			}
-			v.report(about(o, fmt.Sprintf("%s.devices.constraints[%d]", path, i), fmt.Sprintf("no device has the attribute %s of its constraint", *name)))
+			v.report(about(o, fmt.Sprintf("%s.devices.constraints[%d]", path, i),
+				fmt.Sprintf("no device has the attribute %s of its constraint", *name)))
 		}
 	})
 }

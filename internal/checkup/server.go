@@ -245,7 +245,8 @@ func findFeaturesOff(v *visit) {
 func findDangling(v *visit) {
 	limits := flowcontrol.Compute(v.s.PriorityLevels(), flowcontrol.DefaultServerConcurrency)
 	for _, d := range flowcontrol.DanglingSchemas(v.s.Objects().FlowSchemas, &limits) {
-		v.report(about(object("FlowSchema", "", d.Schema), "spec.priorityLevelConfiguration.name", fmt.Sprintf("there is no priority level %s", d.Level)))
+		v.report(about(object("FlowSchema", "", d.Schema), "spec.priorityLevelConfiguration.name",
+			fmt.Sprintf("there is no priority level %s", d.Level)))
 	}
 }
 

@@ -78,7 +78,8 @@ func findRulesOfNothing(v *visit) {
 			v.reportNoSelector(rule)
 			continue
 		}
-		if !slices.ContainsFunc(v.devices(), func(d *inspect.DeviceStatus) bool { return inspect.RuleSelects(rule, d.ID) }) {
+		if !slices.ContainsFunc(v.devices(),
+			func(d *inspect.DeviceStatus) bool { return inspect.RuleSelects(rule, d.ID) }) {
 			v.reportRule(rule, "spec.deviceSelector", fmt.Sprintf("it selects none of %s", words.Count(len(v.devices()), "device")))
 		}
 	}

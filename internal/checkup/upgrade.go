@@ -118,7 +118,8 @@ func (v *visit) verdicts(before, after *explain.Triage, say string) {
 			if known[s.Subject] || after.Causes[i].Verdict == explain.Unknown {
 				continue
 			}
-			v.report(about(object(s.Kind, s.Namespace, s.Name), "", say+words.OneLine(after.Causes[i].Message)))
+			v.report(about(object(s.Kind, s.Namespace, s.Name), "",
+				say+words.OneLine(after.Causes[i].Message)))
 		}
 	}
 }

@@ -132,7 +132,8 @@ func (r *run) markAgain(ctx context.Context, ref inspect.ClaimRef) error {
 		if AnnouncementOn(claim) != nil || !r.mayClear(claim) {
 			return false, nil
 		}
-		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(), Claims: namesOf(r.touched), Devices: announced(r.intended[ref])}
+		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(),
+			Claims: namesOf(r.touched), Devices: announced(r.intended[ref])}
 		return true, mark(claim, a)
 	}, r.Server.UpdateMeta)
 	return err

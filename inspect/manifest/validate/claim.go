@@ -78,7 +78,8 @@ func checkRequest(v *validator, request *resourcev1.DeviceRequest,
 // checkExactly checks what a request and a subrequest have in common. name is how constraints refer to it.
 func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest,
 	constraints []resourcev1.DeviceConstraint, path place) {
-	if class := path.Child("deviceClassName"); v.required(r.DeviceClassName, class, "a request names its DeviceClass") {
+	class := path.Child("deviceClassName")
+	if v.required(r.DeviceClassName, class, "a request names its DeviceClass") {
 		v.messages(r.DeviceClassName, class, validation.IsDNS1123Subdomain(r.DeviceClassName))
 	}
 	checkSelectors(v, r.Selectors, path.Child("selectors"))
