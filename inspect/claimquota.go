@@ -19,10 +19,8 @@ const claimsName corev1.ResourceName = "count/resourceclaims.resource.k8s.io"
 // QuotaExcess says why the API server refuses to create a claim.
 type QuotaExcess struct {
 	Quota *corev1.ResourceQuota
-	// Resource is what the quota limits, and Class the device class that it is about, or "" if it counts
-	// claims.
-	Resource corev1.ResourceName
-	Class    string
+	// Class is the device class that the quota is about, or "" if it counts claims.
+	Class string
 	// Hard is the limit, Used what the claims of the namespace take of it, Charged what the claims take that
 	// were created before, and Requested what the claim would take.
 	Hard, Used, Charged, Requested int64
@@ -64,7 +62,7 @@ func (q *ClaimQuota) Create(claim *resourcev1.ResourceClaim) *QuotaExcess {
 			limit, limited := hard[name]
 			used := q.used(quota, name)
 			if limited && usage[name] > 0 && used+q.charged[name]+usage[name] > limit.Value() {
-				return &QuotaExcess{quota, name, classes[name], limit.Value(), used, q.charged[name], usage[name]}
+				return &QuotaExcess{quota, classes[name], limit.Value(), used, q.charged[name], usage[name]}
 			}
 		}
 	}

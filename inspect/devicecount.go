@@ -50,9 +50,7 @@ func (c *DeviceCount) plus(other DeviceCount) {
 func (c DeviceCount) Unusable() int { return c.Blocked + c.Tainted + c.Unreachable }
 
 // Held reports whether a claim holds the device or a share of it, other than by admin access.
-func (d *DeviceStatus) Held() bool {
-	return slices.ContainsFunc(d.Holders, func(h Holder) bool { return !h.Admin() })
-}
+func (d *DeviceStatus) Held() bool { return heldBy(d.Holders) }
 
 // tally counts devices, and remembers the free ones that draw on counters.
 type tally struct {

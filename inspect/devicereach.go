@@ -21,19 +21,15 @@ type reach struct {
 	levels map[PoolID]CounterLevels
 }
 
-func newReach() *reach {
-	return &reach{
+// reach asks every node which pools it sees.
+func (s *Snapshot) reach() *reach {
+	r := &reach{
 		pools:   map[NodeName][]*NodePool{},
 		whole:   map[*resourcev1.ResourceSlice]bool{},
 		partly:  map[*resourcev1.ResourceSlice]map[int]bool{},
 		invalid: map[PoolID]string{},
 		levels:  map[PoolID]CounterLevels{},
 	}
-}
-
-// reach asks every node which pools it sees.
-func (s *Snapshot) reach() *reach {
-	r := newReach()
 	for _, node := range s.objects.Nodes {
 		pools, err := s.PoolsOn(node)
 		if err != nil {
@@ -131,10 +127,10 @@ func (s *Snapshot) chargeHeld(left CounterLevels, slice *resourcev1.ResourceSlic
 
 // held reports whether a claim holds a device other than by admin access.
 func (s *Snapshot) held(id DeviceID) bool {
-	for _, h := range s.Holders(id) {
-		if !h.Admin() {
-			return true
-		}
-	}
-	return false
+	return heldBy(s.Holders(id))
+}
+
+// heldBy reports whether one of the holders has more than admin access.
+func heldBy(holders []Holder) bool {
+	return slices.ContainsFunc(holders, func(h Holder) bool { return !h.Admin() })
 }

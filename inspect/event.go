@@ -44,7 +44,7 @@ func EventOf(e *corev1.Event) Event {
 	out.Source = cmp.Or(e.ReportingController, e.Source.Component)
 	out.Count, out.First, out.Last = int(e.Count), e.FirstTimestamp.Time, e.LastTimestamp.Time
 	if series := e.Series; series != nil {
-		out.series(series.Count, series.LastObservedTime.Time)
+		out.Count, out.Last = int(series.Count), series.LastObservedTime.Time
 	}
 	out.complete(e.EventTime.Time, e.CreationTimestamp.Time)
 	return out
@@ -57,7 +57,7 @@ func EventOfV1(e *eventsv1.Event) Event {
 	out.Source = cmp.Or(e.ReportingController, e.DeprecatedSource.Component)
 	out.Count, out.First, out.Last = int(e.DeprecatedCount), e.DeprecatedFirstTimestamp.Time, e.DeprecatedLastTimestamp.Time
 	if series := e.Series; series != nil {
-		out.series(series.Count, series.LastObservedTime.Time)
+		out.Count, out.Last = int(series.Count), series.LastObservedTime.Time
 	}
 	out.complete(e.EventTime.Time, e.CreationTimestamp.Time)
 	return out
@@ -77,10 +77,6 @@ func containerOf(path string) string {
 		return ""
 	}
 	return strings.TrimSuffix(name, "}")
-}
-
-func (e *Event) series(count int32, last time.Time) {
-	e.Count, e.Last = int(count), last
 }
 
 // complete sets what the newer API leaves out for an Event that happened once.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -213,6 +212,5 @@ func joinGates() string {
 	for _, g := range Gates() {
 		names = append(names, string(g))
 	}
-	sort.Strings(names)
 	return strings.Join(names, ", ")
 }

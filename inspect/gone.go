@@ -19,15 +19,12 @@ func (s *Snapshot) goneOf(id PoolID, published []DeviceStatus) []GoneDevice {
 		return nil
 	}
 	var out []GoneDevice
-	for low, at := 0, 0; low < len(held.devices); {
-		name := held.devices[low]
-		holders := held.Of(name)
-		low += len(holders)
+	at := 0
+	for name, holders := range held.byDevice {
 		for at < len(published) && published[at].ID.Device < name {
 			at++
 		}
-		used := slices.ContainsFunc(holders, func(h Holder) bool { return !h.Admin() })
-		if !used || at < len(published) && published[at].ID.Device == name {
+		if !heldBy(holders) || at < len(published) && published[at].ID.Device == name {
 			continue
 		}
 		d := GoneDevice{ID: DeviceID{Driver: id.Driver, Pool: id.Pool, Device: name}, Holders: holders}

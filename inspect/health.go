@@ -23,15 +23,15 @@ const (
 
 // Health is how far one resource could be read, and from when the data is.
 type Health struct {
-	State HealthState
+	State HealthState `json:"state"`
 	// Version is the API version that was read, such as "resource.k8s.io/v1".
-	Version string
+	Version string `json:"version,omitempty"`
 	// Namespaces are those that were read when State is Narrowed.
-	Namespaces []string
+	Namespaces []string `json:"namespaces,omitempty"`
 	// Message says in one line what went wrong; for Forbidden it names the verb and the resource.
-	Message string
+	Message string `json:"message,omitempty"`
 	// Since is when the state began. It is zero if that is not known.
-	Since time.Time
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Partial reports whether somebody tried to read the resource and there may be objects, or newer ones,

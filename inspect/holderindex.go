@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -11,42 +12,27 @@ import (
 
 // PoolHolders are the claims that hold devices of one pool, sorted by device, then by claim. They are
 // never written once they are in a Snapshot.
-type PoolHolders struct {
-	devices []string // parallel to holders
-	holders []Holder
-}
+type PoolHolders struct{ holders []Holder }
 
 // Of returns the claims that hold a device of the pool.
 func (p *PoolHolders) Of(device string) []Holder {
 	if p == nil {
 		return nil
 	}
-	low, found := slices.BinarySearch(p.devices, device)
-	if !found {
-		return nil
-	}
-	high := low + 1
-	for high < len(p.devices) && p.devices[high] == device {
-		high++
-	}
-	return p.holders[low:high]
+	return run(p.holders, device, func(h Holder, device string) int {
+		return strings.Compare(h.Result.Device, device)
+	})
 }
 
-// Len returns the number of holders. With Less and Swap it is for sorting.
-func (p *PoolHolders) Len() int { return len(p.devices) }
-
-// Less compares by device.
-func (p *PoolHolders) Less(i, j int) bool { return p.devices[i] < p.devices[j] }
-
-// Swap exchanges two holders.
-func (p *PoolHolders) Swap(i, j int) {
-	p.devices[i], p.devices[j] = p.devices[j], p.devices[i]
-	p.holders[i], p.holders[j] = p.holders[j], p.holders[i]
-}
-
-func (p *PoolHolders) insert(at int, h Holder) {
-	p.devices = slices.Insert(p.devices, at, h.Result.Device)
-	p.holders = slices.Insert(p.holders, at, h)
+// byDevice yields the devices of the pool that are held, each with its holders.
+func (p *PoolHolders) byDevice(yield func(string, []Holder) bool) {
+	for rest := p.holders; len(rest) > 0; {
+		holders := (&PoolHolders{rest}).Of(rest[0].Result.Device)
+		if !yield(holders[0].Result.Device, holders) {
+			return
+		}
+		rest = rest[len(holders):]
+	}
 }
 
 // holderIndex finds the holders of the devices of each pool. It is never written after it was built: an
@@ -109,13 +95,12 @@ func eachResult(claims []*resourcev1.ResourceClaim, yield func(*resourcev1.Resou
 
 // fill puts every result into the pool whose number it has.
 func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, counts []int) {
-	devices, holders := make([]string, len(numbers)), make([]Holder, len(numbers))
-	pools := make([]PoolHolders, len(counts))
+	holders, pools := make([]Holder, len(numbers)), make([]PoolHolders, len(counts))
 	x.pools = make([]*PoolHolders, len(counts))
 	start := 0
 	for n, count := range counts {
 		end := start + count
-		pools[n] = PoolHolders{devices: devices[start:start:end], holders: holders[start:start:end]}
+		pools[n].holders = holders[start:start:end]
 		if count > 0 {
 			x.pools[n] = &pools[n]
 		}
@@ -124,14 +109,13 @@ func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, 
 	i := 0
 	eachResult(claims, func(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
 		pool := &pools[numbers[i]]
-		pool.devices = append(pool.devices, r.Device)
 		pool.holders = append(pool.holders, Holder{Claim: RefOf(claim), Result: r})
 		i++
 	})
 	for n := range pools {
-		if !slices.IsSorted(pools[n].devices) {
-			sort.Stable(&pools[n])
-		}
+		sortUnlessSorted(pools[n].holders, func(a, b Holder) int {
+			return strings.Compare(a.Result.Device, b.Result.Device)
+		})
 	}
 }
 
@@ -141,7 +125,7 @@ func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim, published 
 	if x == nil {
 		return newHolderIndex(after, published)
 	}
-	removed, added := difference(before, after)
+	removed, added := difference(before, after, byName[*resourcev1.ResourceClaim])
 	if len(removed) == 0 && len(added) == 0 {
 		return x
 	}
@@ -158,20 +142,19 @@ func (x *holderIndex) with(removed, added []*resourcev1.ResourceClaim) *holderIn
 	eachResult(removed, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
 		pool := out.writable(DeviceOf(r).PoolID(), mine)
 		at := slices.IndexFunc(pool.holders, func(h Holder) bool { return h.Result == r })
-		pool.devices, pool.holders = slices.Delete(pool.devices, at, at+1), slices.Delete(pool.holders, at, at+1)
+		pool.holders = slices.Delete(pool.holders, at, at+1)
 	})
 	eachResult(added, func(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
 		h := Holder{Claim: RefOf(claim), Result: r}
 		pool := out.writable(DeviceOf(r).PoolID(), mine)
-		pool.insert(sort.Search(len(pool.holders), func(i int) bool {
-			if pool.devices[i] != r.Device {
-				return pool.devices[i] > r.Device
-			}
-			return pool.holders[i].Claim.compare(h.Claim) > 0
-		}), h)
+		at := sort.Search(len(pool.holders), func(i int) bool {
+			other := pool.holders[i]
+			return cmp.Or(strings.Compare(other.Result.Device, r.Device), other.Claim.Compare(h.Claim)) > 0
+		})
+		pool.holders = slices.Insert(pool.holders, at, h)
 	})
 	for n := range mine {
-		if len(out.pools[n].devices) == 0 {
+		if len(out.pools[n].holders) == 0 {
 			out.pools[n] = nil
 		}
 	}
@@ -192,18 +175,11 @@ func (x *holderIndex) writable(id PoolID, mine map[int32]bool) *PoolHolders {
 		mine[n] = true
 		pool := &PoolHolders{}
 		if known := x.pools[n]; known != nil {
-			pool.devices, pool.holders = slices.Clone(known.devices), slices.Clone(known.holders)
+			pool.holders = slices.Clone(known.holders)
 		}
 		x.pools[n] = pool
 	}
 	return x.pools[n]
-}
-
-func (r ClaimRef) compare(other ClaimRef) int {
-	if c := strings.Compare(r.Namespace, other.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(r.Name, other.Name)
 }
 
 // twins reports whether a sorted list has another object of the name of one of some that are in it, which no
@@ -218,15 +194,15 @@ func twins[T object](some, objects []T) bool {
 	return false
 }
 
-// difference returns the objects that are only in one of two sorted lists.
-func difference[T object](before, after []T) (removed, added []T) {
+// difference returns what is only in one of two lists that are sorted in an order.
+func difference[T comparable](before, after []T, order func(a, b T) int) (removed, added []T) {
 	i, j := 0, 0
 	for i < len(before) && j < len(after) {
 		if before[i] == after[j] {
 			i, j = i+1, j+1
 			continue
 		}
-		c := byName(before[i], after[j])
+		c := order(before[i], after[j])
 		if c <= 0 {
 			removed = append(removed, before[i])
 			i++
@@ -254,12 +230,10 @@ func (s *Snapshot) AllHolders(yield func(DeviceID, []Holder) bool) {
 		if pool == nil {
 			continue
 		}
-		for low := 0; low < len(pool.devices); {
-			holders := pool.Of(pool.devices[low])
-			if !yield(DeviceID{Driver: id.Driver, Pool: id.Pool, Device: pool.devices[low]}, holders) {
+		for device, holders := range pool.byDevice {
+			if !yield(DeviceID{Driver: id.Driver, Pool: id.Pool, Device: device}, holders) {
 				return
 			}
-			low += len(holders)
 		}
 	}
 }

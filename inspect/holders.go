@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"cmp"
-	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -105,38 +103,11 @@ func (x *podIndex) add(pod *corev1.Pod, name string) {
 	x.uses = append(x.uses, podUse{user, before})
 }
 
-// otherUses yields the pods of two sorted lists that are in one only, or use other claims in one than in the
-// other.
-func otherUses(before, after []*corev1.Pod) iter.Seq[*corev1.Pod] {
-	return func(yield func(*corev1.Pod) bool) {
-		i, j := 0, 0
-		for i < len(before) || j < len(after) {
-			var a, b *corev1.Pod
-			order := 0
-			switch {
-			case j == len(after):
-				order = -1
-			case i == len(before):
-				order = 1
-			case before[i] != after[j]:
-				order = byName(before[i], after[j])
-			}
-			if order <= 0 {
-				a = before[i]
-				i++
-			}
-			if order >= 0 {
-				b = after[j]
-				j++
-			}
-			if a == b || a != nil && b != nil && sameUses(a, b) {
-				continue
-			}
-			if a != nil && !yield(a) || b != nil && !yield(b) {
-				return
-			}
-		}
-	}
+// sameUsers reports whether two lists have the same pods, in the same order, with the same claims.
+func sameUsers(before, after []*corev1.Pod) bool {
+	return slices.EqualFunc(before, after, func(a, b *corev1.Pod) bool {
+		return a == b || byName(a, b) == 0 && sameUses(a, b)
+	})
 }
 
 // sameUses reports whether two versions of a pod use the same claims.
@@ -153,18 +124,6 @@ func sameUses(a, b *corev1.Pod) bool {
 	}
 	x, y := a.Status.ExtendedResourceClaimStatus, b.Status.ExtendedResourceClaimStatus
 	return x == y || x != nil && y != nil && x.ResourceClaimName == y.ResourceClaimName
-}
-
-// OtherPods returns the claims for which PodsOf may say something else than in another Snapshot although the
-// claim is the same.
-func (s *Snapshot) OtherPods(before *Snapshot) map[ClaimRef]bool {
-	claims := map[ClaimRef]bool{}
-	for pod := range otherUses(before.Objects().Pods, s.Objects().Pods) {
-		for ref := range newPodIndex([]*corev1.Pod{pod}).last {
-			claims[ref] = true
-		}
-	}
-	return claims
 }
 
 // of returns the pods that use a claim.
@@ -189,9 +148,7 @@ func (s *Snapshot) PodsOf(ref ClaimRef) []PodRef {
 			}
 		}
 	}
-	slices.SortFunc(pods, func(a, b PodRef) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(pods, PodRef.Compare)
 	return pods
 }
 

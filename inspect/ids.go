@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -15,6 +16,11 @@ type ClaimRef struct{ Namespace, Name string }
 // String returns "namespace/name".
 func (r ClaimRef) String() string { return r.Namespace + "/" + r.Name }
 
+// Compare orders claims by namespace and name.
+func (r ClaimRef) Compare(other ClaimRef) int {
+	return cmp.Or(strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
+}
+
 // RefOf returns the name of a claim.
 func RefOf(claim *resourcev1.ResourceClaim) ClaimRef {
 	return ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
@@ -26,6 +32,11 @@ type PodRef struct{ Namespace, Name string }
 // String returns "namespace/name".
 func (r PodRef) String() string { return r.Namespace + "/" + r.Name }
 
+// Compare orders pods by namespace and name.
+func (r PodRef) Compare(other PodRef) int {
+	return cmp.Or(strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
+}
+
 // PoolID identifies a resource pool. Pool names are unique only within a driver.
 type PoolID struct{ Driver, Pool string }
 
@@ -34,10 +45,7 @@ func (p PoolID) String() string { return p.Driver + "/" + p.Pool }
 
 // Compare orders pools as the scheduler does: bytewise by driver, then by pool name.
 func (p PoolID) Compare(q PoolID) int {
-	if c := strings.Compare(p.Driver, q.Driver); c != 0 {
-		return c
-	}
-	return strings.Compare(p.Pool, q.Pool)
+	return cmp.Or(strings.Compare(p.Driver, q.Driver), strings.Compare(p.Pool, q.Pool))
 }
 
 // PoolOf returns the pool that a slice is a part of.
@@ -56,10 +64,7 @@ func (d DeviceID) PoolID() PoolID { return PoolID{Driver: d.Driver, Pool: d.Pool
 
 // Compare orders devices bytewise by driver, pool and device name.
 func (d DeviceID) Compare(e DeviceID) int {
-	if c := d.PoolID().Compare(e.PoolID()); c != 0 {
-		return c
-	}
-	return strings.Compare(d.Device, e.Device)
+	return cmp.Or(d.PoolID().Compare(e.PoolID()), strings.Compare(d.Device, e.Device))
 }
 
 // DeviceOf returns the device that a result of an allocation names.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // KindFit says how many devices of one kind still fit into a pool, if nothing else is taken from it. Devices
@@ -71,9 +72,16 @@ func kindsOf(devices []DeviceStatus) []*kind {
 
 // kindCost says what a device takes, whichever counter sets it takes it from.
 func kindCost(d *resourcev1.Device) string {
+	return costText(d, func(id CounterID, amount resource.Quantity) string {
+		return id.Counter + " " + amount.String()
+	})
+}
+
+// costText joins what is said of each counter that a device consumes, so that equal costs give equal text.
+func costText(d *resourcev1.Device, say func(CounterID, resource.Quantity) string) string {
 	var parts []string
 	for id, amount := range Consumption(d) {
-		parts = append(parts, id.Counter+" "+amount.String())
+		parts = append(parts, say(id, amount))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")

@@ -46,7 +46,6 @@ func (s *Snapshot) assumedNodes() []*corev1.Node {
 		}
 	}
 	if len(names) == 0 {
-		s.pseudoNode = true
 		names[string(PseudoNode)] = true
 	}
 	var nodes []*corev1.Node

@@ -129,35 +129,24 @@ func (m poolMembers) addToGroup(groups map[[2]string]*partitionGroup, attribute 
 
 // partitionType finds the type under the full name or, in the driver's own domain, under the bare one.
 func partitionType(driver string, device *resourcev1.Device, attribute string) (string, bool) {
-	value, ok := device.Attributes[resourcev1.QualifiedName(attribute)]
-	if bare, own := strings.CutPrefix(attribute, driver+"/"); !ok && own {
-		value, ok = device.Attributes[resourcev1.QualifiedName(bare)]
+	if bare, own := strings.CutPrefix(attribute, driver+"/"); own &&
+		!has(device.Attributes, resourcev1.QualifiedName(attribute)) {
+		attribute = bare
 	}
-	if !ok || value.StringValue == nil {
-		return "", false
-	}
-	return *value.StringValue, true
+	return stringAttribute(device, resourcev1.QualifiedName(attribute))
 }
 
-// counterCost renders what a device consumes so that equal costs give equal text.
-func counterCost(device *resourcev1.Device) string {
-	var parts []string
-	for id, amount := range Consumption(device) {
-		parts = append(parts, id.Set+"/"+id.Counter+"="+amount.String())
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ",")
+// counterCost is what a device consumes, of which counter sets.
+func counterCost(d *resourcev1.Device) string {
+	return costText(d, func(id CounterID, amount resource.Quantity) string {
+		return id.Set + "/" + id.Counter + " " + amount.String()
+	})
 }
 
 // counters returns what the devices in use have left over. A device is charged once, however many
 // claims share it.
 func (m poolMembers) counters() CounterLevels {
-	left := CounterLevels{}
-	for _, info := range m.slices {
-		for i := range info.slice.Spec.SharedCounters {
-			left.Refill(&info.slice.Spec.SharedCounters[i])
-		}
-	}
+	left := fullLevels(m.slices)
 	for _, info := range m.slices {
 		for i := range info.slice.Spec.Devices {
 			if device := &info.slice.Spec.Devices[i]; m.use.devices[device.Name] {
@@ -168,18 +157,24 @@ func (m poolMembers) counters() CounterLevels {
 	return left
 }
 
-// counterStatuses returns the counters of a pool and what is left of them.
-func (s *Snapshot) counterStatuses(id PoolID) []CounterStatus {
-	total, left := CounterLevels{}, CounterLevels{}
-	for _, info := range s.newestGeneration(id) {
+// fullLevels are the full amounts of the counters of slices.
+func fullLevels(infos []*sliceInfo) CounterLevels {
+	full := CounterLevels{}
+	for _, info := range infos {
 		for i := range info.slice.Spec.SharedCounters {
-			total.Refill(&info.slice.Spec.SharedCounters[i])
+			full.Refill(&info.slice.Spec.SharedCounters[i])
 		}
 	}
+	return full
+}
+
+// counterStatuses returns the counters of a pool and what is left of them.
+func (s *Snapshot) counterStatuses(id PoolID) []CounterStatus {
+	total := fullLevels(s.newestGeneration(id))
 	if len(total) == 0 {
 		return nil
 	}
-	maps.Copy(left, total)
+	left := maps.Clone(total)
 	for _, info := range s.newestGeneration(id) {
 		s.chargeHeld(left, info.slice)
 	}

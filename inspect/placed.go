@@ -64,7 +64,7 @@ func (s *Snapshot) WithPlaced(claims []*resourcev1.ResourceClaim, pods []*corev1
 func (s *Snapshot) ChangedPods(before *Snapshot) (gone, come []*corev1.Pod) {
 	a, b := before.objects.Pods, s.objects.Pods
 	if len(a) != len(b) || len(a) > 0 && &a[0] != &b[0] {
-		return difference(before.Objects().Pods, s.Objects().Pods)
+		return difference(before.Objects().Pods, s.Objects().Pods, byName[*corev1.Pod])
 	}
 	for _, pod := range merged(before.placed.pods, s.placed.pods) { // any of each name
 		ref := PodRef{pod.Namespace, pod.Name}

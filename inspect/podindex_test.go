@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// TestOtherPods makes random changes to pods and claims: a claim that stays, and of which OtherPods says
-// nothing, has the same pods.
-func TestOtherPods(t *testing.T) {
-	same, others := 0, 0
+// TestPodsOf makes random changes to pods and claims: a Snapshot that follows from another knows the same pods
+// of each claim as one that is made anew.
+func TestPodsOf(t *testing.T) {
 	for seed := range uint64(effort.Of(100, 30)) {
 		q := &sequence{Rand: rand.New(rand.NewPCG(seed, 3))}
 		s := inspect.New(inspect.Objects{}, inspect.Config{})
@@ -42,21 +41,6 @@ func TestOtherPods(t *testing.T) {
 			}
 			q.Pods = changed(q, q.Pods, pod, q.IntN(4) == 0)
 			next := s.Next(q.Objects, inspect.Config{Revision: int64(step)})
-			changedPods := next.OtherPods(s)
-			for _, claim := range next.Objects().Claims {
-				ref := inspect.RefOf(claim)
-				if before, ok := s.Claim(ref); !ok || before != claim {
-					continue
-				}
-				if changedPods[ref] {
-					others++
-					continue
-				}
-				same++
-				if got, want := s.PodsOf(ref), next.PodsOf(ref); !slices.Equal(got, want) {
-					t.Fatalf("seed %d step %d: %v was used by %v, and is by %v", seed, step, ref, got, want)
-				}
-			}
 			fresh := inspect.New(*next.Objects(), inspect.Config{})
 			for n := range 10 {
 				ref := inspect.ClaimRef{Namespace: "ns-0", Name: fmt.Sprintf("claim-%d", n)}
@@ -66,8 +50,5 @@ func TestOtherPods(t *testing.T) {
 			}
 			s = next
 		}
-	}
-	if others == 0 || same < 5*others {
-		t.Errorf("%d claims were said to have other pods, %d to have the same", others, same)
 	}
 }

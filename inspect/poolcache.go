@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -65,7 +66,9 @@ func (s *Snapshot) SameDevices(i int, other *Snapshot, j int) bool {
 // also decides about other nodes that slices of its pool name: it makes the pool complete, or old, or
 // contradict itself, and draws on its counters. all: it may be any node.
 func (s *Snapshot) staleNodes(after *Snapshot) (names map[string]bool, all bool) {
-	removed, added := changedSlices(s.slices, after.slices)
+	removed, added := difference(s.slices, after.slices, func(a, b *sliceInfo) int {
+		return strings.Compare(a.slice.Name, b.slice.Name)
+	})
 	names = map[string]bool{}
 	anywhere := after.poolRules.countersAnywhere
 	for _, info := range append(removed, added...) {
@@ -79,25 +82,4 @@ func (s *Snapshot) staleNodes(after *Snapshot) (names map[string]bool, all bool)
 		}
 	}
 	return names, false
-}
-
-// changedSlices returns what is only in one of two lists, both sorted by name.
-func changedSlices(before, after []*sliceInfo) (removed, added []*sliceInfo) {
-	i, j := 0, 0
-	for i < len(before) && j < len(after) {
-		if before[i] == after[j] {
-			i, j = i+1, j+1
-			continue
-		}
-		old, young := before[i].slice.Name, after[j].slice.Name
-		if old <= young {
-			removed = append(removed, before[i])
-			i++
-		}
-		if old >= young {
-			added = append(added, after[j])
-			j++
-		}
-	}
-	return append(removed, before[i:]...), append(added, after[j:]...)
 }

@@ -101,11 +101,11 @@ func (s *Snapshot) poolUse(id PoolID) poolUse {
 	if held == nil {
 		return use
 	}
-	for at, h := range held.holders {
+	for _, h := range held.holders {
 		if h.Admin() {
 			continue
 		}
-		use.devices[held.devices[at]] = true
+		use.devices[h.Result.Device] = true
 		for name, q := range h.Result.ConsumedCapacity {
 			use.consumed.add(name, q)
 		}

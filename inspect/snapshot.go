@@ -60,7 +60,6 @@ type Snapshot struct {
 	poolRules     poolRules
 	pools         *poolCache
 	assumed       bool // the nodes were derived from other objects
-	pseudoNode    bool // there was not even a node name: one stand-in node
 }
 
 // New builds a Snapshot. It takes over the objects, which must not be written afterwards; the slices
@@ -76,12 +75,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	objects.sortLike(known)
 	s := &Snapshot{config: config, objects: objects, release: releaseOf(&config)}
 	s.poolRules = poolRulesOf(s.release, config.Features)
-	s.podsOf = before.podsOf
-	for range otherUses(known.Pods, objects.Pods) {
-		s.podsOf = nil
-		break
-	}
-	if s.podsOf == nil {
+	if s.podsOf = before.podsOf; s.podsOf == nil || !sameUsers(known.Pods, objects.Pods) {
 		s.podsOf = sync.OnceValue(func() *podIndex { return newPodIndex(objects.Pods) })
 	}
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)

@@ -39,7 +39,7 @@ type Header struct {
 	InexactSelectors int      `json:"inexactSelectors,omitempty"`
 	Features         Features `json:"features"`
 	// Health says how far each resource could be read.
-	Health map[inspect.Resource]Health `json:"health"`
+	Health map[inspect.Resource]inspect.Health `json:"health"`
 	// Objects is the number of objects of each resource in the archive.
 	Objects map[inspect.Resource]int `json:"objects"`
 	// Parts are what follows the header, in this order, if the version is PackedVersion.
@@ -51,15 +51,6 @@ type Features struct {
 	Minor   int            `json:"minor"`
 	Source  string         `json:"source"`
 	Enabled []inspect.Gate `json:"enabled"`
-}
-
-// Health is the form of inspect.Health in an archive.
-type Health struct {
-	State      inspect.HealthState `json:"state"`
-	Version    string              `json:"version,omitempty"`
-	Namespaces []string            `json:"namespaces,omitempty"`
-	Message    string              `json:"message,omitempty"`
-	Since      *time.Time          `json:"since,omitempty"`
 }
 
 // Options say how to save.
@@ -121,19 +112,13 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 	h := Header{
 		APIVersion: APIVersion, Kind: Kind, Time: s.Time().UTC(), ServerVersion: s.ServerVersion(),
 		Features: Features{Minor: f.Minor, Source: f.Source, Enabled: f.List()},
-		Health:   map[inspect.Resource]Health{}, Objects: map[inspect.Resource]int{},
+		Health:   map[inspect.Resource]inspect.Health{}, Objects: map[inspect.Resource]int{},
 	}
 	for _, resource := range inspect.Resources() {
-		health := s.Health(resource)
-		if health.State == inspect.NotRead {
-			continue
+		if health := s.Health(resource); health.State != inspect.NotRead {
+			health.Since = health.Since.UTC()
+			h.Health[resource] = health
 		}
-		saved := Health{State: health.State, Version: health.Version, Namespaces: health.Namespaces, Message: health.Message}
-		if !health.Since.IsZero() {
-			since := health.Since.UTC()
-			saved.Since = &since
-		}
-		h.Health[resource] = saved
 	}
 	for _, of := range objects {
 		if len(of.objects) > 0 {
@@ -149,19 +134,10 @@ func (h *Header) Config() inspect.Config {
 	for _, gate := range h.Features.Enabled {
 		on[gate] = true
 	}
-	config := inspect.Config{
-		Revision: 1, Time: h.Time, ServerVersion: h.ServerVersion,
+	return inspect.Config{
+		Revision: 1, Time: h.Time, ServerVersion: h.ServerVersion, Health: h.Health,
 		Features: inspect.Features{Minor: h.Features.Minor, Source: h.Features.Source}.With(on),
-		Health:   map[inspect.Resource]inspect.Health{},
 	}
-	for resource, saved := range h.Health {
-		health := inspect.Health{State: saved.State, Version: saved.Version, Namespaces: saved.Namespaces, Message: saved.Message}
-		if saved.Since != nil {
-			health.Since = *saved.Since
-		}
-		config.Health[resource] = health
-	}
-	return config
 }
 
 // sniffed is how much of a file is looked at to tell what it is.
@@ -204,9 +180,9 @@ func Read(ctx context.Context, r io.Reader, name string, opts manifest.Options) 
 		header, result, err := readPacked(ctx, buffered, name, opts)
 		return header, result, packedError(name, err)
 	}
-	data, err := unpack(ctx, buffered, name, opts)
+	data, err := manifest.Unpack(ctx, buffered, name, opts)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, packedError(name, err)
 	}
 	header, rest, err := readHeader(data)
 	if err != nil {
@@ -223,11 +199,6 @@ func Read(ctx context.Context, r io.Reader, name string, opts manifest.Options) 
 }
 
 var errIncomplete = errors.New("the file is incomplete: save or copy it again")
-
-func unpack(ctx context.Context, r io.Reader, name string, opts manifest.Options) ([]byte, error) {
-	data, err := manifest.Unpack(ctx, r, name, opts)
-	return data, packedError(name, err)
-}
 
 // packedError says what an error means that came up while a file was unpacked.
 func packedError(name string, err error) error {

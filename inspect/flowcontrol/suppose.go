@@ -19,9 +19,6 @@ import (
 // settable are the fields that [Set] changes, with how they are called.
 var settable = []string{"shares", "lendable", "borrowing", "queues", "hand", "queueLength"}
 
-// Settable are the fields that [Set] changes.
-func Settable() []string { return slices.Clone(settable) }
-
 // Set returns a level with fields changed, as "shares=60,lendable=50": shares, lendable and borrowing
 // (percentages; borrowing=none is no limit), queues, hand and queueLength. The level itself stays as it is.
 func Set(level *flowcontrolv1.PriorityLevelConfiguration, changes string) (*flowcontrolv1.PriorityLevelConfiguration, error) {

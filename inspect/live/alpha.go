@@ -16,11 +16,7 @@ var resourceAlpha = schema.GroupVersion{Group: resourcev1.GroupName, Version: "v
 // them: a rule could select by class and by CEL. Both fields were removed in 1.35, also from the Go
 // types of v1alpha3, which would silently turn such a rule into one that taints more devices. There
 // are no protobuf methods: the list has to be asked for as JSON.
-type alphaTaintRuleList struct {
-	metav1.TypeMeta `json:""`
-	metav1.ListMeta `json:"metadata"`
-	Items           []alphaTaintRule `json:"items"`
-}
+type alphaTaintRuleList = alphaList[alphaTaintRule]
 
 type alphaTaintRule struct {
 	metav1.ObjectMeta `json:"metadata"`
@@ -35,8 +31,15 @@ type alphaTaintRule struct {
 	Status resourcev1.DeviceTaintRuleStatus `json:"status"`
 }
 
+// alphaList is a list of objects whose types the API's Go module does not have.
+type alphaList[T any] struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Items           []T `json:"items"`
+}
+
 // DeepCopyObject makes the list a runtime.Object. It is decoded into and read, never copied.
-func (l *alphaTaintRuleList) DeepCopyObject() runtime.Object {
+func (l *alphaList[T]) DeepCopyObject() runtime.Object {
 	out := *l
 	return &out
 }

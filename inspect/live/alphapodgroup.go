@@ -2,7 +2,6 @@ package live
 
 import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,17 +12,7 @@ var schedulingAlpha = schema.GroupVersion{Group: schedulingv1beta1.GroupName, Ve
 
 // alphaPodGroupList is a list of PodGroups as Kubernetes 1.36 serves them. There are no protobuf methods: the
 // list has to be asked for as JSON.
-type alphaPodGroupList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []inspect.AlphaPodGroup `json:"items"`
-}
-
-// DeepCopyObject makes the list a runtime.Object. It is decoded into and read, never copied.
-func (l *alphaPodGroupList) DeepCopyObject() runtime.Object {
-	out := *l
-	return &out
-}
+type alphaPodGroupList = alphaList[inspect.AlphaPodGroup]
 
 func convertAlphaPodGroups(list *alphaPodGroupList, out runtime.Object) error {
 	result := out.(*schedulingv1beta1.PodGroupList)

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it
@@ -33,9 +31,6 @@ type Choosing struct {
 	// Unread says what could not be read and why, in the order in which it was asked for.
 	Unread []string
 }
-
-// choosingPage is how many objects are asked for at once. Nodes with their images are large.
-const choosingPage = 500
 
 // Choosing reads what nodes are chosen by for pods of some namespaces. What may not be read is left out. The
 // error is that of ctx, or a *ServerError.
@@ -83,10 +78,11 @@ func (c *Choosing) add(o object) {
 // besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not
 // is added to unread.
 func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespace, fields string, each func(object)) (bool, error) {
-	objects, err := f.every(ctx, k, namespace, fields)
+	result, err := f.listPages(ctx, k, k.versions[0], namespace,
+		metav1.ListOptions{Limit: f.opts.PageSize, FieldSelector: fields})
 	switch where := k.qualified(); {
 	case err == nil:
-		for _, o := range objects {
+		for _, o := range result.objects {
 			each(o)
 		}
 		return true, nil
@@ -104,34 +100,6 @@ func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespac
 		}
 		*unread = append(*unread, why)
 		return false, nil
-	}
-}
-
-// every reads the pages of a list.
-func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([]object, error) {
-	options := metav1.ListOptions{Limit: choosingPage, FieldSelector: fields}
-	var out []object
-	buffer := &bytes.Buffer{}
-	for pages := newPaging(k, f.patience); ; {
-		page, err := f.listPage(ctx, k, k.versions[0], namespace, options, buffer)
-		if smaller, ok := smallerPage(options, err); ok {
-			options = smaller
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		objects, err := k.read(k.versions[0], page.list, sharing.New())
-		if err != nil {
-			return nil, err
-		}
-		if err := pages.add(page, objects, options.Limit); err != nil {
-			return nil, err
-		}
-		out = append(out, objects...)
-		if options.Continue = page.next; page.next == "" {
-			return out, nil
-		}
 	}
 }
 

@@ -34,7 +34,7 @@ const (
 // forbidden or fails is recorded in the Health; the error is that of ctx, or that the configuration cannot be
 // used.
 func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRef) (inspect.Events, error) {
-	r, err := eventReader(config)
+	r, _, err := newReader(config, Options{Resources: []inspect.Resource{}})
 	if err != nil {
 		return inspect.Events{}, err
 	}
@@ -59,15 +59,6 @@ func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRe
 		}
 	}
 	return out, nil
-}
-
-// eventReader is a reader that asks for nothing but Events.
-func eventReader(config *rest.Config) (*reader, error) {
-	client, err := newClient(config)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
-	}
-	return &reader{client: client, negotiator: negotiator(), server: serverName(client), retries: readRetries, progress: serialized(nil), large: newLargeMemory()}, nil
 }
 
 // eventKind is how Events are read. They are no kind of a Snapshot.

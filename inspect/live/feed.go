@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,43 +109,29 @@ func (f *feed) list(ctx context.Context) (runtime.Object, error) {
 // trying. That no version is served is no error. The health is reported when the objects are there.
 func (f *feed) begin(ctx context.Context, try func(v apiVersion, namespace string) error) error {
 	for _, v := range f.kind.versions {
-		may, err := f.mayBeServed(ctx, v)
+		may, err := f.mayServe(ctx, f.kind, v)
 		if err != nil {
 			return f.failed(v, err)
 		}
 		if !may {
 			continue
 		}
-		if err = f.beginAt(v, try); !isNotServed(err) {
-			return f.failed(v, err)
+		health, namespace, err := f.anywhere(f.kind, v, "reading", func(namespace string) error {
+			return try(v, namespace)
+		})
+		if err == nil {
+			f.set(begun{version: v, namespace: namespace, served: true, health: health})
+			return nil
+		}
+		if !isNotServed(err) {
+			if !errors.Is(err, context.Canceled) {
+				f.tell(health)
+			}
+			return err
 		}
 	}
 	f.set(begun{health: inspect.Health{State: inspect.NotServed, Message: notServed(f.kind)}})
 	return nil
-}
-
-// beginAt starts anew at one version.
-func (f *feed) beginAt(v apiVersion, try func(v apiVersion, namespace string) error) error {
-	at := begun{version: v, served: true, health: f.synced(v)}
-	err := try(v, "")
-	if apierrors.IsForbidden(err) && f.kind.Namespaced && f.opts.Namespace != "" {
-		at.namespace = f.opts.Namespace
-		at.health.State, at.health.Namespaces = inspect.Narrowed, []string{at.namespace}
-		at.health.Message = fmt.Sprintf("cannot list %s at cluster scope; only namespace %s was read", f.kind.qualified(), at.namespace)
-		err = try(v, at.namespace)
-	}
-	if errors.As(err, new(*partialError)) {
-		at.health.State, at.health.Message = inspect.Broken, fmt.Sprintf("listing %s: %v", f.kind.qualified(), err)
-		err = nil
-	}
-	if err == nil {
-		f.set(at)
-	}
-	return err
-}
-
-func (f *feed) synced(v apiVersion) inspect.Health {
-	return inspect.Health{State: inspect.Synced, Version: f.kind.groupVersion(v).String()}
 }
 
 func (f *feed) set(at begun) {
@@ -170,28 +155,11 @@ func (f *feed) filled() {
 	f.report(health)
 }
 
-// mayBeServed asks discovery again and again: servers are upgraded while we watch.
-func (f *feed) mayBeServed(ctx context.Context, v apiVersion) (bool, error) {
-	if f.kind.Group == "" {
-		return true, nil
-	}
-	d, err := f.discoverOften(ctx, f.kind.groupVersion(v))
-	return err == nil && d.mayServe(string(f.kind.Resource)), err
-}
-
 // failed writes down why the resource cannot be read, if it cannot, and returns the error.
 func (f *feed) failed(v apiVersion, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
+	if err != nil && !errors.Is(err, context.Canceled) {
+		f.tell(broken(f.kind, v, "reading", err))
 	}
-	h := inspect.Health{State: inspect.Broken, Version: f.kind.groupVersion(v).String(), Message: fmt.Sprintf("reading %s: %s", f.kind.qualified(), clean(cause(err)))}
-	if apierrors.IsForbidden(err) {
-		h.State, h.Message = inspect.Forbidden, fmt.Sprintf("cannot list %s at cluster scope", f.kind.qualified())
-		if f.kind.Namespaced && f.opts.Namespace != "" {
-			h.Message += " or in namespace " + f.opts.Namespace
-		}
-	}
-	f.tell(h)
 	return err
 }
 
@@ -214,6 +182,5 @@ func (f *feed) tell(h inspect.Health) {
 
 // spoilt reports that a watch cannot be followed.
 func (f *feed) spoilt(v apiVersion, err error) {
-	f.tell(inspect.Health{State: inspect.Broken, Version: f.kind.groupVersion(v).String(),
-		Message: fmt.Sprintf("watching %s: %s", f.kind.qualified(), clean(cause(err)))})
+	f.tell(broken(f.kind, v, "watching", err))
 }

@@ -32,7 +32,7 @@ var ErrNoObject = errors.New("not found")
 // NewFinder returns a finder for the server that config points to. It asks nothing yet. The Timeout of config
 // bounds every single request.
 func NewFinder(config *rest.Config) (*Finder, error) {
-	r, _, err := newReader(config, Options{Resources: []inspect.Resource{}})
+	r, _, err := newReader(config, Options{Resources: []inspect.Resource{}, PageSize: defaultPageSize})
 	if err != nil {
 		return nil, err
 	}

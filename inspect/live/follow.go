@@ -63,7 +63,7 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 		pause = narrowPause
 	}
 	opened := &opened{feed: f, version: v, began: began, common: sharing.New()}
-	return newProxyWatch(ctx, w, pause, opened), nil
+	return newProxyWatch(ctx, w, pause, opened.change, opened.ended), nil
 }
 
 // opened looks at the events of a watch.
@@ -74,7 +74,7 @@ type opened struct {
 	common  *sharing.Common
 }
 
-// change implements events.
+// change converts an event and looks at it.
 func (o *opened) change(e watch.Event) watch.Event {
 	if e.Type == watch.Error {
 		if err := apierrors.FromObject(e.Object); !isExpired(err) {
@@ -104,7 +104,7 @@ func (o *opened) bound(e watch.Event) error {
 	return nil
 }
 
-// ended implements events.
+// ended notes that the watch has ended.
 func (o *opened) ended() { o.pace.Ended(o.began, time.Now()) }
 
 // convert turns the object of an event into a reduced one at v1.

@@ -64,62 +64,68 @@ func notServed(k kind) string {
 	return fmt.Sprintf("this server does not serve %s at any version from %s to %s", k.qualified(), oldest, k.versions[0])
 }
 
-// readVersion lists a resource at one version, cluster-wide or else in the namespace of the options.
-// Its error is one of those of read, or says that the version is not served.
+// readVersion lists a resource at one version. Its error is one of those of read, or says that the version is
+// not served.
 func (r *reader) readVersion(ctx context.Context, k kind, v apiVersion) (listed, error) {
-	version := k.groupVersion(v).String()
-	result, err := r.list(ctx, k, v, "")
-	if err == nil {
-		result.health = inspect.Health{State: inspect.Synced, Version: version}
-		return result, nil
-	}
-	var partial *partialError
-	switch {
-	case errors.As(err, &partial):
-		result.health = inspect.Health{State: inspect.Broken, Version: version,
-			Message: fmt.Sprintf("listing %s: %v", k.qualified(), partial)}
-		return result, nil
-	case !apierrors.IsForbidden(err):
-		return r.broken(k, version, err)
-	}
-	message := fmt.Sprintf("cannot list %s at cluster scope", k.qualified())
-	if !k.Namespaced || r.opts.Namespace == "" {
-		return listed{health: inspect.Health{State: inspect.Forbidden, Version: version, Message: message}}, nil
-	}
-	result, err = r.list(ctx, k, v, r.opts.Namespace)
-	switch {
-	case err == nil:
-		result.health = inspect.Health{State: inspect.Narrowed, Version: version,
-			Namespaces: []string{r.opts.Namespace},
-			Message:    fmt.Sprintf("%s; only namespace %s was read", message, r.opts.Namespace)}
-		return result, nil
-	case apierrors.IsForbidden(err):
-		message += " or in namespace " + r.opts.Namespace
-		return listed{health: inspect.Health{State: inspect.Forbidden, Version: version, Message: message}}, nil
-	}
-	return r.broken(k, version, err)
-}
-
-// broken turns the error of a list into a health, unless it ends the whole read or says that the
-// version is not served.
-func (r *reader) broken(k kind, version string, err error) (listed, error) {
+	var result listed
+	health, _, err := r.anywhere(k, v, "listing", func(namespace string) (err error) {
+		result, err = r.list(ctx, k, v, namespace)
+		return err
+	})
 	if isNotServed(err) {
 		return listed{}, err
 	}
-	if err := r.fatal(err); err != nil {
-		return listed{}, err
+	if err != nil {
+		if err := r.fatal(err); err != nil {
+			return listed{}, err
+		}
 	}
-	return listed{health: inspect.Health{State: inspect.Broken, Version: version,
-		Message: fmt.Sprintf("listing %s: %s", k.qualified(), clean(cause(err)))}}, nil
+	result.health = health
+	return result, nil
+}
+
+// anywhere reads a resource at one version: everywhere or, if that is forbidden, in the namespace of the
+// options. It returns how far it was read, and where. The error is that of what could not be read at all; the
+// health says so, too, with what was done.
+func (r *reader) anywhere(
+	k kind, v apiVersion, doing string, read func(namespace string) error,
+) (health inspect.Health, namespace string, err error) {
+	health = inspect.Health{State: inspect.Synced, Version: k.groupVersion(v).String()}
+	forbidden := fmt.Sprintf("cannot list %s at cluster scope", k.qualified())
+	err = read("")
+	if apierrors.IsForbidden(err) && k.Namespaced && r.opts.Namespace != "" {
+		namespace = r.opts.Namespace
+		err = read(namespace)
+		health.State, health.Namespaces = inspect.Narrowed, []string{namespace}
+		health.Message = fmt.Sprintf("%s; only namespace %s was read", forbidden, namespace)
+		forbidden += " or in namespace " + namespace
+	}
+	switch {
+	case err == nil:
+		return health, namespace, nil
+	case errors.As(err, new(*partialError)):
+		health.State, health.Message = inspect.Broken, fmt.Sprintf("listing %s: %v", k.qualified(), err)
+		return health, namespace, nil
+	case apierrors.IsForbidden(err):
+		health = inspect.Health{State: inspect.Forbidden, Version: health.Version, Message: forbidden}
+		return health, namespace, err
+	}
+	return broken(k, v, doing, err), namespace, err
+}
+
+// broken is the health of a resource that cannot be read, with what was done.
+func broken(k kind, v apiVersion, doing string, err error) inspect.Health {
+	return inspect.Health{State: inspect.Broken, Version: k.groupVersion(v).String(),
+		Message: fmt.Sprintf("%s %s: %s", doing, k.qualified(), clean(cause(err)))}
 }
 
 // list reads all pages. When a continue token has expired (410 Gone) it starts again and asks for
 // everything at once: a server that compacts faster than we read would expire the next token too. A
 // *partialError comes with the result, every other error without.
 func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace string) (listed, error) {
-	result, err := r.listPages(ctx, k, v, namespace, r.opts.PageSize)
+	result, err := r.listPages(ctx, k, v, namespace, metav1.ListOptions{Limit: r.opts.PageSize})
 	if isExpired(err) && result.answered {
-		result, err = r.listPages(ctx, k, v, namespace, 0)
+		result, err = r.listPages(ctx, k, v, namespace, metav1.ListOptions{})
 	}
 	if err != nil && !errors.As(err, new(*partialError)) {
 		return listed{}, err
@@ -130,10 +136,10 @@ func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace strin
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
 // listPages is list without a second beginning. With an error, only whether there was a page counts.
-func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string, limit int64) (listed, error) {
+func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string,
+	options metav1.ListOptions) (listed, error) {
 	var result listed
 	var partial error
-	options := metav1.ListOptions{Limit: limit}
 	shared, buffer := sharing.New(), &bytes.Buffer{}
 	for pages := newPaging(k, r.patience); ; {
 		page, err := r.listPage(ctx, k, v, namespace, options, buffer)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -56,6 +57,11 @@ func (r *reader) gates(ctx context.Context) metricGates {
 // off: kubernetes_feature_enabled{name="DRADeviceTaints",stage="BETA"} 1.
 var gateFamily = []byte("kubernetes_feature_enabled{")
 
+// gateLine is a line of gateFamily. The labels may come in any order, and a time stamp may follow. Gate names
+// need no escapes, so a name with one is no gate that we know.
+var gateLine = regexp.MustCompile(
+	`^kubernetes_feature_enabled\{(?:[^}]*,)?\s*name="([^"\\]*)"[^}]*\}\s+([01])(?:\s|$)`)
+
 // parseGates scans metrics in the text format for the gates that inspect knows, and stops behind
 // them: the lines of one family stand together. A full parse of the format would keep the whole of a
 // large answer in memory to use a thousandth of it. If reading fails before the gates ended there are
@@ -72,8 +78,8 @@ func parseGates(in io.Reader) (map[inspect.Gate]bool, error) {
 		}
 		if isGate {
 			found = true
-			if name, on, ok := parseGate(line[len(gateFamily):]); ok && inspect.KnownGate(name) {
-				gates[name] = on
+			if m := gateLine.FindSubmatch(line); m != nil && inspect.KnownGate(inspect.Gate(m[1])) {
+				gates[inspect.Gate(m[1])] = m[2][0] == '1'
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -94,27 +100,4 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 		line, err = in.ReadSlice('\n')
 	}
 	return bytes.TrimSpace(line), tooLong, err
-}
-
-// parseGate reads `name="X",stage="Y"} 1`. The labels may come in any order. Gate names need no
-// escapes, so a name with one is no gate that we know.
-func parseGate(text []byte) (name inspect.Gate, on, ok bool) {
-	labels, value, ok := bytes.Cut(text, []byte("} "))
-	if !ok {
-		return "", false, false
-	}
-	for label := range bytes.SplitSeq(labels, []byte(",")) {
-		key, quoted, _ := bytes.Cut(bytes.TrimSpace(label), []byte("="))
-		if string(key) == "name" && len(quoted) >= 2 && quoted[0] == '"' && quoted[len(quoted)-1] == '"' {
-			name = inspect.Gate(quoted[1 : len(quoted)-1])
-		}
-	}
-	value, _, _ = bytes.Cut(bytes.TrimSpace(value), []byte(" ")) // a time stamp may follow
-	switch string(value) {
-	case "1":
-		return name, true, name != ""
-	case "0":
-		return name, false, name != ""
-	}
-	return "", false, false
 }

@@ -8,39 +8,30 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// events is what a proxyWatch does with the watch behind it.
-type events interface {
-	change(e watch.Event) watch.Event
-	// ended is told when that watch ended by itself, or with an error.
-	ended()
-}
-
-// nothing is on a watch that has no events.
-type nothing struct{}
-
-func (nothing) change(e watch.Event) watch.Event { return e }
-func (nothing) ended()                           {}
-
 // later is a watch on which nothing happens until it asks to list again, after a time.
 func later(ctx context.Context, pause time.Duration) watch.Interface {
-	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, nothing{})
+	as := func(e watch.Event) watch.Event { return e }
+	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, as, func() {})
 }
 
 // proxyWatch changes the events of another watch, and ends it after a time by asking to list again. (The
 // filter of package watch leaves its goroutine behind when it is stopped while an event is under way.)
 type proxyWatch struct {
-	inner watch.Interface
-	with  events
-	out   chan watch.Event
-	done  chan struct{}
-	once  sync.Once
+	inner  watch.Interface
+	change func(watch.Event) watch.Event
+	ended  func() // is called when the other watch ended by itself, or with an error
+	out    chan watch.Event
+	done   chan struct{}
+	once   sync.Once
 }
 
 // endless is longer than any watch lasts.
 const endless = 24 * time.Hour
 
-func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, with events) *proxyWatch {
-	p := &proxyWatch{inner: inner, with: with, out: make(chan watch.Event), done: make(chan struct{})}
+func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration,
+	change func(watch.Event) watch.Event, ended func()) *proxyWatch {
+	p := &proxyWatch{inner: inner, change: change, ended: ended, out: make(chan watch.Event),
+		done: make(chan struct{})}
 	go p.run(ctx, pause)
 	return p
 }
@@ -53,10 +44,10 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
 		select {
 		case e, ok := <-p.inner.ResultChan():
 			if ok {
-				e = p.with.change(e)
+				e = p.change(e)
 			}
 			if ctx.Err() == nil && (!ok || e.Type == watch.Error) {
-				p.with.ended() // before the reflector goes on
+				p.ended() // before the reflector goes on
 			}
 			if !ok || !p.send(e) {
 				return

@@ -90,10 +90,9 @@ type reader struct {
 	timeout    time.Duration // of each request but watches; 0 stands for that of the client, if it has one
 	retries    int           // how often client-go repeats a request by itself
 	opts       Options
-	grow       bool                                                 // pages may become larger than opts.PageSize
-	served     map[string]func(context.Context) (discovered, error) // by path, see discovery.go
+	grow       bool // pages may become larger than opts.PageSize
 	progress   func(format string, args ...any)
-	recent     sync.Map   // of *recent by schema.GroupVersion, see discoverOften
+	recent     sync.Map   // of *recent by schema.GroupVersion, see mayServe
 	lead       *headStart // nil if all resources are read alike
 	large      largeMemory
 	patience   time.Duration // how long all pages of a list may take; 0 is for ever
@@ -163,7 +162,6 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	}
 	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory()}
 	r.patience = listTimeouts * config.Timeout
-	r.served = r.discoveries(chosen)
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil
 }

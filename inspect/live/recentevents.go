@@ -29,7 +29,7 @@ var everyday = []string{
 // alone, unless that is empty. What is forbidden, fails or is left out is recorded in the Health; the error
 // is that of ctx, or that the configuration cannot be used.
 func RecentEvents(ctx context.Context, config *rest.Config, namespace string) (inspect.Events, error) {
-	r, err := eventReader(config)
+	r, _, err := newReader(config, Options{Resources: []inspect.Resource{}})
 	if err != nil {
 		return inspect.Events{}, err
 	}

@@ -33,42 +33,18 @@ type deviceFile struct {
 }
 
 // ParseDevices reads the checkpoint of the device manager.
-func ParseDevices(data []byte) (registered []RegisteredDevices, assigned []Assignment, err error) {
+func ParseDevices(data []byte) (registered []RegisteredDevices, err error) {
 	var file deviceFile
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if file.Data == nil {
-		return nil, nil, errors.New("it has no Data")
+		return nil, errors.New("it has no Data")
 	}
 	for _, resource := range slices.Sorted(maps.Keys(file.Data.RegisteredDevices)) {
 		registered = append(registered, RegisteredDevices{resource, unique(file.Data.RegisteredDevices[resource])})
 	}
-	for _, e := range file.Data.PodDeviceEntries {
-		a := Assignment{Pod: e.PodUID, Container: e.ContainerName, Resource: e.ResourceName}
-		numa := map[string][]int64{} // a device may be listed for several NUMA nodes
-		for n, ids := range e.DeviceIDs {
-			for _, id := range ids {
-				numa[id] = slices.Concat(numa[id], known(n))
-			}
-		}
-		for _, id := range slices.Sorted(maps.Keys(numa)) {
-			a.Devices = append(a.Devices, PluginDevice{Resource: e.ResourceName, ID: id, NUMA: unique(numa[id])})
-		}
-		assigned = append(assigned, a)
-	}
-	slices.SortStableFunc(assigned, func(a, b Assignment) int {
-		return cmp.Or(cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Container, b.Container), cmp.Compare(a.Resource, b.Resource))
-	})
-	return registered, assigned, nil
-}
-
-// known is a NUMA node, or nothing for -1.
-func known(numa int64) []int64 {
-	if numa < 0 {
-		return nil
-	}
-	return []int64{numa}
+	return registered, nil
 }
 
 // claimFile is dra_manager_state.
@@ -119,7 +95,7 @@ func ParseClaims(data []byte) ([]PreparedClaim, error) {
 				if d.ShareID != nil {
 					id.Share = *d.ShareID
 				}
-				c.Devices = append(c.Devices, PreparedDevice{id, d.RequestNames, unique(d.CDIDeviceIDs)})
+				c.Devices = append(c.Devices, PreparedDevice{id, unique(d.CDIDeviceIDs)})
 			}
 		}
 		slices.SortStableFunc(c.Devices, func(a, b PreparedDevice) int { return a.Compare(b.Device) })
@@ -127,7 +103,7 @@ func ParseClaims(data []byte) ([]PreparedClaim, error) {
 		out = append(out, c)
 	}
 	slices.SortStableFunc(out, func(a, b PreparedClaim) int {
-		return cmp.Or(cmp.Compare(a.Claim.Namespace, b.Claim.Namespace), cmp.Compare(a.Claim.Name, b.Claim.Name), cmp.Compare(a.UID, b.UID))
+		return cmp.Or(a.Claim.Compare(b.Claim), cmp.Compare(a.UID, b.UID))
 	})
 	return out, nil
 }

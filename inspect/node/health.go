@@ -39,7 +39,7 @@ const claimPrefix = "claim:"
 // of a pod is newer than that of the API server. Kubelets that do not write it still withdraw unhealthy
 // devices of device plugins.
 func (j *joining) healths() {
-	for _, ref := range slices.SortedFunc(maps.Keys(j.pods), comparePodRefs) {
+	for _, ref := range slices.SortedFunc(maps.Keys(j.pods), inspect.PodRef.Compare) {
 		j.healthIn(j.pods[ref], j.statusOf(ref))
 	}
 	for ref, pod := range j.kubeletPods {
@@ -49,7 +49,8 @@ func (j *joining) healths() {
 	}
 	j.withdrawn()
 	slices.SortStableFunc(j.Health, func(a, b DeviceHealth) int {
-		return cmp.Or(comparePodRefs(a.Pod, b.Pod), cmp.Compare(a.Container, b.Container), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.Pod.Compare(b.Pod), cmp.Compare(a.Container, b.Container),
+			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.ID, b.ID))
 	})
 	for _, h := range j.Health {
 		if h.State != corev1.ResourceHealthStatusUnhealthy {
@@ -62,10 +63,6 @@ func (j *joining) healths() {
 		j.Problems = append(j.Problems, Problem{Code: DeviceUnhealthy, Pod: h.Pod, Container: h.Container, Claim: h.Claim,
 			Device: Device{DeviceID: h.Device}, Resource: h.Resource, Unit: h.ID, Detail: detail})
 	}
-}
-
-func comparePodRefs(a, b inspect.PodRef) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // statusOf is the pod with the newest status that is known.

@@ -233,9 +233,7 @@ func (j *joining) cpus() {
 	if j.view.CPUs != nil {
 		r.Policy = j.view.CPUs.Policy
 		if !j.view.Read(PodResources) {
-			for _, e := range j.view.CPUs.Exclusive {
-				r.Exclusive = append(r.Exclusive, e.CPUs...)
-			}
+			r.Exclusive = append(r.Exclusive, j.view.CPUs.Exclusive...)
 		}
 	}
 	r.Exclusive = unique(r.Exclusive)
@@ -251,8 +249,8 @@ func (j *joining) cpus() {
 }
 
 func compareProblems(a, b Problem) int {
-	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Claim.Namespace, b.Claim.Namespace), cmp.Compare(a.Claim.Name, b.Claim.Name),
-		cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name), cmp.Compare(a.Container, b.Container),
+	return cmp.Or(cmp.Compare(a.Code, b.Code), a.Claim.Compare(b.Claim), a.Pod.Compare(b.Pod),
+		cmp.Compare(a.Container, b.Container),
 		a.Device.Compare(b.Device), cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Unit, b.Unit),
 		cmp.Compare(a.Socket, b.Socket))
 }

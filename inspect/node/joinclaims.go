@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -81,10 +80,7 @@ func (j *joining) claims() {
 	for ref := range j.holders {
 		refs[ref] = true
 	}
-	sorted := slices.SortedFunc(maps.Keys(refs), func(a, b inspect.ClaimRef) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	for _, ref := range sorted {
+	for _, ref := range slices.SortedFunc(maps.Keys(refs), inspect.ClaimRef.Compare) {
 		r := j.claim(ref, prepared[ref], listed[ref])
 		j.Claims = append(j.Claims, r)
 		j.disagreements(&r, prepared[ref])
@@ -118,7 +114,7 @@ func (j *joining) claim(ref inspect.ClaimRef, prepared *PreparedClaim, listed []
 		r.Prepared = answer(j.knowsPods(), false)
 	}
 	for _, pod := range j.users[ref] {
-		r.Pods = append(r.Pods, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
+		r.Pods = append(r.Pods, refOf(pod))
 	}
 	devices := map[Device]*ClaimDevice{}
 	device := func(d Device) *ClaimDevice {
@@ -185,7 +181,7 @@ func (j *joining) disagreements(r *ClaimReport, prepared *PreparedClaim) {
 func (j *joining) unprepared(r *ClaimReport) {
 	for _, pod := range j.users[r.Claim] {
 		if r.Prepared == No && r.Allocated == Yes && running(pod) {
-			j.Problems = append(j.Problems, Problem{Code: NotPrepared, Claim: r.Claim, Pod: inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}})
+			j.Problems = append(j.Problems, Problem{Code: NotPrepared, Claim: r.Claim, Pod: refOf(pod)})
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,32 +12,50 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// cpuFile is cpu_manager_state. Since 1.37 the same content is in Data once more, with what is new.
-type cpuFile struct {
-	PolicyName    string                          `json:"policyName"`
-	DefaultCPUSet string                          `json:"defaultCpuSet"`
-	Entries       map[types.UID]map[string]string `json:"entries"`
-	Data          string                          `json:"data"`
+// managerFile is cpu_manager_state or memory_manager_state, with an entry of each container. Since 1.37 the
+// same content is in Data once more, with what is new.
+type managerFile[E any] struct {
+	PolicyName    string                     `json:"policyName"`
+	DefaultCPUSet string                     `json:"defaultCpuSet"`
+	Entries       map[types.UID]map[string]E `json:"entries"`
+	Data          string                     `json:"data"`
 }
 
-// ParseCPUs reads the checkpoint of the CPU manager.
-func ParseCPUs(data []byte) (*CPUState, error) {
-	var file cpuFile
-	if err := json.Unmarshal(data, &file); err != nil {
+func readManager[E any](data []byte) (*managerFile[E], error) {
+	file := &managerFile[E]{}
+	if err := json.Unmarshal(data, file); err != nil {
 		return nil, err
 	}
-	if file.Data != "" {
-		inner := file.Data
-		file = cpuFile{}
-		if err := json.Unmarshal([]byte(inner), &file); err != nil {
+	if inner := file.Data; inner != "" {
+		file = &managerFile[E]{}
+		if err := json.Unmarshal([]byte(inner), file); err != nil {
 			return nil, err
 		}
 	}
 	if file.PolicyName == "" {
 		return nil, errors.New("it names no policy")
 	}
+	return file, nil
+}
+
+// CheckMemory reports whether the checkpoint of the memory manager can be read. PodResources tells what is in
+// it.
+func CheckMemory(data []byte) error {
+	_, err := readManager[[]struct {
+		NUMAAffinity []int64 `json:"numaAffinity"`
+		Type         string  `json:"type"`
+		Size         uint64  `json:"size"`
+	}](data)
+	return err
+}
+
+// ParseCPUs reads the checkpoint of the CPU manager.
+func ParseCPUs(data []byte) (*CPUState, error) {
+	file, err := readManager[string](data)
+	if err != nil {
+		return nil, err
+	}
 	out := &CPUState{Policy: file.PolicyName}
-	var err error
 	if out.Shared, err = ParseCPUSet(file.DefaultCPUSet); err != nil {
 		return nil, err
 	}
@@ -48,7 +65,7 @@ func ParseCPUs(data []byte) (*CPUState, error) {
 			if err != nil {
 				return nil, err
 			}
-			out.Exclusive = append(out.Exclusive, ExclusiveCPUs{pod, container, cpus})
+			out.Exclusive = append(out.Exclusive, cpus...)
 		}
 	}
 	return out, nil
@@ -97,49 +114,4 @@ func FormatCPUSet(cpus []int64) string {
 		i = j + 1
 	}
 	return strings.Join(parts, ",")
-}
-
-// memoryFile is memory_manager_state; as of cpuFile, Data is newer.
-type memoryFile struct {
-	PolicyName string                               `json:"policyName"`
-	Entries    map[types.UID]map[string][]blockFile `json:"entries"`
-	Data       string                               `json:"data"`
-}
-
-type blockFile struct {
-	NUMAAffinity []int64 `json:"numaAffinity"`
-	Type         string  `json:"type"`
-	Size         uint64  `json:"size"`
-}
-
-// ParseMemory reads the checkpoint of the memory manager.
-func ParseMemory(data []byte) (*MemoryState, error) {
-	var file memoryFile
-	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, err
-	}
-	if file.Data != "" {
-		inner := file.Data
-		file = memoryFile{}
-		if err := json.Unmarshal([]byte(inner), &file); err != nil {
-			return nil, err
-		}
-	}
-	if file.PolicyName == "" {
-		return nil, errors.New("it names no policy")
-	}
-	out := &MemoryState{Policy: file.PolicyName}
-	for _, pod := range slices.Sorted(maps.Keys(file.Entries)) {
-		for _, container := range slices.Sorted(maps.Keys(file.Entries[pod])) {
-			pinned := PinnedMemory{Pod: pod, Container: container}
-			for _, b := range file.Entries[pod][container] {
-				pinned.Blocks = append(pinned.Blocks, Memory{b.Type, b.Size, unique(b.NUMAAffinity)})
-			}
-			slices.SortFunc(pinned.Blocks, func(a, b Memory) int {
-				return cmp.Or(cmp.Compare(a.Type, b.Type), slices.Compare(a.NUMA, b.NUMA), cmp.Compare(a.Size, b.Size))
-			})
-			out.Pinned = append(out.Pinned, pinned)
-		}
-	}
-	return out, nil
 }

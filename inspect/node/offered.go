@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,8 +66,9 @@ func hardwareName(text string) string {
 // namesOf are the PCI addresses and UUIDs that a device has of its own.
 func namesOf(d *resourcev1.Device) []string {
 	var out []string
-	for _, a := range sortedAttributes(d) {
-		if value := d.Attributes[resourcev1.QualifiedName(a)].StringValue; value != nil && !ofParent(a) && hardwareName(*value) != "" {
+	for _, a := range slices.Sorted(maps.Keys(d.Attributes)) {
+		if value := d.Attributes[a].StringValue; value != nil && !ofParent(string(a)) &&
+			hardwareName(*value) != "" {
 			out = append(out, hardwareName(*value))
 		}
 	}
@@ -77,13 +79,4 @@ func namesOf(d *resourcev1.Device) []string {
 func ofParent(attribute string) bool {
 	attribute = strings.ToLower(attribute)
 	return strings.Contains(attribute, "parent") || strings.HasSuffix(attribute, "root") || strings.Contains(attribute, "pfpci")
-}
-
-func sortedAttributes(d *resourcev1.Device) []string {
-	var out []string
-	for a := range d.Attributes {
-		out = append(out, string(a))
-	}
-	slices.Sort(out)
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
 	deviceplugin "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
@@ -28,7 +29,9 @@ const (
 
 // readPlugins asks whoever serves a socket at which the kubelet finds plugins who it is.
 func (r *reading) readPlugins(ctx context.Context, root *os.Root) {
-	ask := map[Source]func(context.Context, string, *Plugin) error{Registry: askRegistered, DevicePluginDir: askDevicePlugin}
+	ask := map[Source]func(context.Context, *grpc.ClientConn, *Plugin) error{
+		Registry: askRegistered, DevicePluginDir: askDevicePlugin,
+	}
 	var g errgroup.Group
 	g.SetLimit(pluginsAtOnce)
 	var all [][]Plugin
@@ -38,9 +41,9 @@ func (r *reading) readPlugins(ctx context.Context, root *os.Root) {
 		for i := range found {
 			p := &found[i]
 			g.Go(func() error {
-				ctx, cancel := context.WithTimeout(ctx, pluginTimeout)
-				defer cancel()
-				p.Health = healthOf(source, plainError(ask[source](ctx, filepath.Join(root.Name(), p.Socket), p)))
+				err := atSocket(ctx, filepath.Join(root.Name(), p.Socket), pluginTimeout,
+					func(ctx context.Context, c *grpc.ClientConn) error { return ask[source](ctx, c, p) })
+				p.Health = healthOf(source, plainError(err))
 				return nil
 			})
 		}
@@ -74,6 +77,9 @@ func sockets(root *os.Root, source Source) ([]Plugin, error) {
 			return nil
 		}
 		p := Plugin{Socket: path}
+		if source == DevicePluginDir {
+			p.Type = DevicePlugin
+		}
 		if info, err := entry.Info(); err == nil {
 			p.Since = info.ModTime()
 		}
@@ -84,12 +90,7 @@ func sockets(root *os.Root, source Source) ([]Plugin, error) {
 }
 
 // askRegistered asks a plugin in the registry who it is, as the kubelet does once.
-func askRegistered(ctx context.Context, socket string, p *Plugin) error {
-	connection, err := dial(socket)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = connection.Close() }()
+func askRegistered(ctx context.Context, connection *grpc.ClientConn, p *Plugin) error {
 	info, err := registration.NewRegistrationClient(connection).GetInfo(ctx, &registration.InfoRequest{})
 	if err != nil {
 		return err
@@ -100,13 +101,7 @@ func askRegistered(ctx context.Context, socket string, p *Plugin) error {
 
 // askDevicePlugin asks a device plugin for its options. Nothing else that it serves may be called by anybody
 // but the kubelet.
-func askDevicePlugin(ctx context.Context, socket string, p *Plugin) error {
-	p.Type = DevicePlugin
-	connection, err := dial(socket)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = connection.Close() }()
+func askDevicePlugin(ctx context.Context, connection *grpc.ClientConn, p *Plugin) error {
 	options, err := deviceplugin.NewDevicePluginClient(connection).GetDevicePluginOptions(ctx, &deviceplugin.Empty{})
 	if err != nil {
 		return err

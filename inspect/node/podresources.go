@@ -40,6 +40,21 @@ func dial(socket string) (*grpc.ClientConn, error) {
 		}), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
 }
 
+// asking is what is asked over a connection.
+type asking = func(context.Context, *grpc.ClientConn) error
+
+// atSocket asks whoever serves a socket, for so long.
+func atSocket(ctx context.Context, socket string, patience time.Duration, ask asking) error {
+	connection, err := dial(socket)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return ask(ctx, connection)
+}
+
 // errNoAnswer is what is said of whoever takes a connection and hangs. gRPC names the step at which it
 // waited, which nobody knows.
 var errNoAnswer = errors.New("it did not answer in time")
@@ -79,30 +94,28 @@ func patient[A any](ctx context.Context, call func() (A, error)) (A, error) {
 
 // readPodResources asks the kubelet who has what: all pods, or only is one if that is named.
 func (r *reading) readPodResources(ctx context.Context, socket string, only inspect.PodRef) {
-	connection, err := dial(socket)
-	if err != nil {
+	failed := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, c *grpc.ClientConn) (err error) {
+		client := podresources.NewPodResourcesListerClient(c)
+		if only != (inspect.PodRef{}) {
+			r.Pods, err = getPod(ctx, client, only)
+		} else {
+			r.Pods, err = listPods(ctx, client)
+		}
 		r.health(PodResources, err)
+		if info, failed := os.Stat(socket); err == nil && failed == nil {
+			r.Started = info.ModTime()
+		}
+		all, err := patient(ctx, func() (*podresources.AllocatableResourcesResponse, error) {
+			return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
+		})
 		r.health(Allocatables, err)
-		return
-	}
-	defer func() { _ = connection.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
-	defer cancel()
-	client := podresources.NewPodResourcesListerClient(connection)
-	if only != (inspect.PodRef{}) {
-		r.Pods, err = getPod(ctx, client, only)
-	} else {
-		r.Pods, err = listPods(ctx, client)
-	}
-	r.health(PodResources, err)
-	if info, failed := os.Stat(socket); err == nil && failed == nil {
-		r.Started = info.ModTime()
-	}
-	all, err := patient(ctx, func() (*podresources.AllocatableResourcesResponse, error) {
-		return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
+		r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds())}
+		return nil
 	})
-	r.health(Allocatables, err)
-	r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds()), Memory: memoryOf(all.GetMemory())}
+	if failed != nil {
+		r.health(PodResources, failed)
+		r.health(Allocatables, failed)
+	}
 }
 
 func listPods(ctx context.Context, client podresources.PodResourcesListerClient) ([]Pod, error) {
@@ -118,18 +131,16 @@ func listPods(ctx context.Context, client podresources.PodResourcesListerClient)
 }
 
 func sortPods(pods []Pod) {
-	slices.SortStableFunc(pods, func(a, b Pod) int { return comparePodRefs(a.Ref, b.Ref) })
+	slices.SortStableFunc(pods, func(a, b Pod) int { return a.Ref.Compare(b.Ref) })
 }
 
 // getPod asks for one pod. Kubelets before 1.34 may not serve that, and list it among all. Of a pod that the
 // kubelet does not know it returns nothing, and no error.
 func getPod(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) ([]Pod, error) {
-	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
-		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
-	})
+	pod, err := getOne(ctx, client, ref)
 	switch {
 	case err == nil:
-		return []Pod{podOf(answer.GetPodResources())}, nil
+		return []Pod{podOf(pod)}, nil
 	case strings.Contains(err.Error(), notFound(ref)):
 		return nil, nil
 	}
@@ -154,24 +165,22 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 		return
 	}
 	o = o.withDefaults()
-	connection, err := dial(o.Socket)
-	if err != nil {
-		return
-	}
-	defer func() { _ = connection.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
-	defer cancel()
-	client := podresources.NewPodResourcesListerClient(connection)
-	v.Pods = nil
-	for _, ref := range refs {
-		pod, err := getOne(ctx, client, ref)
-		if errors.Is(err, errNoAnswer) {
-			break // nor will it of the others
+	_ = atSocket(ctx, o.Socket, kubeletTimeout, func(ctx context.Context, connection *grpc.ClientConn) error {
+		client := podresources.NewPodResourcesListerClient(connection)
+		v.Pods = nil
+		for _, ref := range refs {
+			one, cancel := context.WithTimeout(ctx, pluginTimeout) // a kubelet that works needs little
+			pod, err := getOne(one, client, ref)
+			cancel()
+			if errors.Is(err, errNoAnswer) {
+				break // nor will it of the others
+			}
+			if err == nil {
+				v.Pods = append(v.Pods, podOf(pod))
+			}
 		}
-		if err == nil {
-			v.Pods = append(v.Pods, podOf(pod))
-		}
-	}
+		return nil
+	})
 	if len(v.Pods) == 0 {
 		return
 	}
@@ -180,10 +189,8 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 	v.Health[PodResources] = h
 }
 
-// getOne asks for one pod among many, for which a kubelet that works needs little time.
+// getOne asks for one pod.
 func getOne(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) (*podresources.PodResources, error) {
-	ctx, cancel := context.WithTimeout(ctx, pluginTimeout)
-	defer cancel()
 	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
 		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
 	})
@@ -191,7 +198,8 @@ func getOne(ctx context.Context, client podresources.PodResourcesListerClient, r
 }
 
 func podOf(p *podresources.PodResources) Pod {
-	out := Pod{Ref: inspect.PodRef{Namespace: p.GetNamespace(), Name: p.GetName()}, CPUs: unique(p.GetCpuIds()), Memory: memoryOf(p.GetMemory())}
+	out := Pod{Ref: inspect.PodRef{Namespace: p.GetNamespace(), Name: p.GetName()},
+		CPUs: unique(p.GetCpuIds())}
 	for _, c := range p.GetContainers() {
 		out.Containers = append(out.Containers, Container{Name: c.GetName(), Devices: devicesOf(c.GetDevices()),
 			CPUs: unique(c.GetCpuIds()), Memory: memoryOf(c.GetMemory()), Claims: claimsOf(c.GetDynamicResources())})
@@ -262,8 +270,6 @@ func claimsOf(in []*podresources.DynamicResource) []ClaimUse {
 		slices.SortFunc(out[i].Devices, Device.Compare)
 		out[i].Devices = slices.Compact(out[i].Devices)
 	}
-	slices.SortFunc(out, func(a, b ClaimUse) int {
-		return cmp.Or(cmp.Compare(a.Claim.Namespace, b.Claim.Namespace), cmp.Compare(a.Claim.Name, b.Claim.Name))
-	})
+	slices.SortFunc(out, func(a, b ClaimUse) int { return a.Claim.Compare(b.Claim) })
 	return out
 }

@@ -1,12 +1,12 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
@@ -21,21 +21,16 @@ var podsSocket = filepath.Join("pods-api", "pods-api.sock")
 // readKubeletPods asks the kubelet which pods it knows. Kubelets before 1.36, and those without the gate
 // PodsAPI, do not serve it.
 func (r *reading) readKubeletPods(ctx context.Context, socket string) {
-	connection, err := dial(socket)
-	if err != nil {
-		r.health(PodsAPI, err)
-		return
-	}
-	defer func() { _ = connection.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
-	defer cancel()
-	list, err := pods.NewPodsClient(connection).ListPods(ctx, &pods.ListPodsRequest{})
+	var list *pods.ListPodsResponse
+	err := atSocket(ctx, socket, kubeletTimeout, func(ctx context.Context, c *grpc.ClientConn) (err error) {
+		list, err = pods.NewPodsClient(c).ListPods(ctx, &pods.ListPodsRequest{})
+		return err
+	})
 	if status.Code(err) == codes.Unimplemented {
 		r.note(PodsAPI, inspect.Health{State: inspect.NotServed, Message: "the kubelet does not serve it"})
 		return
 	}
-	err = plainError(err)
-	if err == nil {
+	if err = plainError(err); err == nil {
 		r.KubeletPods, err = ParsePods(list.GetPods())
 	}
 	r.health(PodsAPI, err)
@@ -52,8 +47,6 @@ func ParsePods(in [][]byte) ([]*corev1.Pod, error) {
 		}
 		out = append(out, pod)
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortStableFunc(out, func(a, b *corev1.Pod) int { return refOf(a).Compare(refOf(b)) })
 	return out, nil
 }

@@ -78,10 +78,10 @@ func (r *reading) note(s Source, h inspect.Health) {
 // readCheckpoints reads the files in which the kubelet keeps its state over restarts.
 func (r *reading) readCheckpoints(root *os.Root) {
 	parse := map[Source]func([]byte) error{
-		DeviceCheckpoint: func(data []byte) (err error) { r.Registered, r.Assigned, err = ParseDevices(data); return err },
+		DeviceCheckpoint: func(data []byte) (err error) { r.Registered, err = ParseDevices(data); return err },
 		ClaimCheckpoint:  func(data []byte) (err error) { r.Claims, err = ParseClaims(data); return err },
 		CPUCheckpoint:    func(data []byte) (err error) { r.CPUs, err = ParseCPUs(data); return err },
-		MemoryCheckpoint: func(data []byte) (err error) { r.Memory, err = ParseMemory(data); return err },
+		MemoryCheckpoint: CheckMemory,
 	}
 	for source, read := range parse {
 		data, err := readCheckpoint(root, string(source))

@@ -1,9 +1,9 @@
 package node
 
 import (
+	"cmp"
 	"os"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,10 +37,7 @@ func (r *reading) readTopology(sys string) {
 		text, failed := readCheckpoint(root, path.Join(nodes, e.Name(), "cpulist"))
 		cpus, wrong := ParseCPUSet(strings.TrimSpace(string(text)))
 		if failed != nil || wrong != nil {
-			err = failed
-			if err == nil {
-				err = wrong
-			}
+			err = cmp.Or(failed, wrong)
 			break
 		}
 		for _, cpu := range cpus {
@@ -61,6 +58,5 @@ func (v *View) numaOfCPUs(cpus []int64) []int64 {
 			out = append(out, id)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return unique(out)
 }

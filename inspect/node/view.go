@@ -44,12 +44,9 @@ type View struct {
 	// Claims are those that the kubelet keeps as prepared, those of pods that are gone too, sorted by
 	// namespace and name.
 	Claims []PreparedClaim
-	// Registered are the devices of device plugins, and Assigned those that containers got, as of the
-	// checkpoint.
+	// Registered are the devices of device plugins, as of the checkpoint.
 	Registered []RegisteredDevices // sorted by resource
-	Assigned   []Assignment        // sorted by pod, container and resource
 	CPUs       *CPUState           // nil if not read
-	Memory     *MemoryState        // nil if not read
 	Plugins    []Plugin            // sorted by type, name and socket
 	// NUMAOfCPU is the NUMA node of each CPU. It is nil if not read.
 	NUMAOfCPU map[int64]int64
@@ -75,9 +72,7 @@ func (v *View) Any() bool {
 type Pod struct {
 	Ref        inspect.PodRef
 	Containers []Container // in the order of the kubelet
-	// CPUs and Memory are those of the pod as a whole. They include those of its containers.
-	CPUs   []int64
-	Memory []Memory
+	CPUs       []int64     // of the pod as a whole, with those of its containers
 }
 
 // Container is what a container has.
@@ -122,7 +117,6 @@ type Device struct {
 type Allocatable struct {
 	Devices []PluginDevice
 	CPUs    []int64
-	Memory  []Memory
 }
 
 // PreparedClaim is an entry of the checkpoint of claims.
@@ -138,9 +132,7 @@ type PreparedClaim struct {
 // PreparedDevice is what a driver said of an allocated device.
 type PreparedDevice struct {
 	Device
-
-	Requests []string
-	CDI      []string // ids of CDI devices
+	CDI []string // ids of CDI devices
 }
 
 // RegisteredDevices are the devices under a resource name that the kubelet knows.
@@ -149,42 +141,13 @@ type RegisteredDevices struct {
 	IDs      []string // sorted
 }
 
-// Assignment are devices that a container got.
-type Assignment struct {
-	Pod       types.UID
-	Container string
-	Resource  string
-	Devices   []PluginDevice
-}
-
 // CPUState is the checkpoint of the CPU manager.
 type CPUState struct {
 	Policy string // none or static
 	// Shared are the CPUs that are nobody's alone. It is empty with the policy none.
 	Shared []int64
-	// Exclusive has the CPUs of containers, sorted by pod and container.
-	Exclusive []ExclusiveCPUs
-}
-
-// ExclusiveCPUs are the CPUs that a container has for itself.
-type ExclusiveCPUs struct {
-	Pod       types.UID
-	Container string
-	CPUs      []int64
-}
-
-// MemoryState is the checkpoint of the memory manager.
-type MemoryState struct {
-	Policy string // None or Static
-	// Pinned has the memory of containers, sorted by pod and container.
-	Pinned []PinnedMemory
-}
-
-// PinnedMemory is the memory of a container that is bound to NUMA nodes.
-type PinnedMemory struct {
-	Pod       types.UID
-	Container string
-	Blocks    []Memory
+	// Exclusive has the CPUs that containers have for themselves, by pod and container.
+	Exclusive []int64
 }
 
 // The types of plugins. The first three are the kubelet's.

@@ -61,10 +61,9 @@ func findRefusedAdmin(v *visit) {
 		o := object("ResourceClaimTemplate", template.Namespace, template.Name)
 		requestsOf(o, &template.Spec.Spec, "spec.spec", func(r request) {
 			if granted, known := v.s.GrantsAdminAccess(template.Namespace); r.AdminAccess && known && !granted {
-				v.report(Finding{
-					Subject: subjectOf(o) + ", request " + r.Name, Group: o.Namespace, Objects: []inspect.ObjectRef{o, object("Namespace", "", template.Namespace)}, Path: r.path + ".adminAccess",
-					Detail: fmt.Sprintf("namespace %s has no label %s=true", template.Namespace, resourcev1.DRAAdminNamespaceLabelKey),
-				})
+				v.report(r.about(".adminAccess", fmt.Sprintf("namespace %s has no label %s=true",
+					template.Namespace, resourcev1.DRAAdminNamespaceLabelKey),
+					object("Namespace", "", template.Namespace)))
 			}
 		})
 	}
@@ -73,7 +72,8 @@ func findRefusedAdmin(v *visit) {
 func findOldLabels(v *visit) {
 	for _, ns := range v.s.Objects().Namespaces {
 		if _, old := ns.Labels[oldAdminLabel]; old && v.s.Features().Minor >= 34 && ns.Labels[resourcev1.DRAAdminNamespaceLabelKey] != "true" {
-			v.report(Finding{Subject: "Namespace " + ns.Name, Objects: []inspect.ObjectRef{object("Namespace", "", ns.Name)}, Path: "metadata.labels", Detail: "it has the label " + oldAdminLabel})
+			v.report(about(object("Namespace", "", ns.Name), "metadata.labels",
+				"it has the label "+oldAdminLabel))
 		}
 	}
 }
@@ -81,10 +81,8 @@ func findOldLabels(v *visit) {
 func findAdminNamespaces(v *visit) {
 	for _, ns := range v.s.Objects().Namespaces {
 		if granted, _ := v.s.GrantsAdminAccess(ns.Name); granted {
-			v.report(Finding{
-				Subject: "Namespace " + ns.Name, Objects: []inspect.ObjectRef{object("Namespace", "", ns.Name)}, Path: "metadata.labels",
-				Detail: "claims in it can have admin access",
-			})
+			v.report(about(object("Namespace", "", ns.Name), "metadata.labels",
+				"claims in it can have admin access"))
 		}
 	}
 }
@@ -120,10 +118,8 @@ func findQuotas(v *visit) {
 			if used.Cmp(hard) < 0 {
 				continue
 			}
-			v.report(Finding{
-				Subject: "ResourceQuota " + quota.Namespace + "/" + quota.Name, Group: quota.Namespace, Objects: []inspect.ObjectRef{object("ResourceQuota", quota.Namespace, quota.Name)},
-				Path: "status.used", Detail: fmt.Sprintf("%s of %s %s are used", used.String(), hard.String(), name),
-			})
+			v.report(about(object("ResourceQuota", quota.Namespace, quota.Name), "status.used",
+				fmt.Sprintf("%s of %s %s are used", used.String(), hard.String(), name)))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -99,9 +100,7 @@ func claimRef(c *resourcev1.ResourceClaim) inspect.ObjectRef {
 }
 
 func (v *visit) reportClaim(c *resourcev1.ResourceClaim, path, detail string, more ...inspect.ObjectRef) {
-	v.report(Finding{
-		Subject: "ResourceClaim " + inspect.RefOf(c).String(), Group: c.Namespace, Objects: append([]inspect.ObjectRef{claimRef(c)}, more...), Path: path, Detail: detail,
-	})
+	v.report(about(claimRef(c), path, detail, more...))
 }
 
 // ago says how long ago something was, as " for 5m", or "" if that is not known.
@@ -181,22 +180,15 @@ func findStuckDeleting(v *visit) {
 }
 
 func findNotReserved(v *visit) {
-	for _, pod := range v.s.Objects().Pods {
-		if pod.Spec.NodeName == "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
-			continue
+	v.claimEntries(func(pod *corev1.Pod, path string, entry *corev1.PodResourceClaim) {
+		name, made := inspect.ClaimNameFor(pod, entry)
+		claim, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		if pod.Spec.NodeName != "" && made && exists && !lifecycle.Uses(pod, claim) {
+			v.reportPod(pod, path,
+				fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it",
+					pod.Spec.NodeName, name), claimRef(claim))
 		}
-		for i := range pod.Spec.ResourceClaims {
-			name, made := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
-			claim, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
-			if !made || !exists || lifecycle.Uses(pod, claim) {
-				continue
-			}
-			v.report(Finding{
-				Subject: "Pod " + pod.Namespace + "/" + pod.Name, Group: pod.Namespace, Objects: []inspect.ObjectRef{object("Pod", pod.Namespace, pod.Name), claimRef(claim)},
-				Path: fmt.Sprintf("spec.resourceClaims[%d]", i), Detail: fmt.Sprintf("it is on node %s, and ResourceClaim %s is not reserved for it", pod.Spec.NodeName, name),
-			})
-		}
-	}
+	})
 }
 
 func findDevicesGone(v *visit) {

@@ -60,7 +60,7 @@ func (v *visit) users(yield func(r request, allocated bool)) {
 	})
 	for _, claim := range v.s.Objects().Claims {
 		if claim.Status.Allocation != nil && claim.DeletionTimestamp == nil {
-			requestsOf(object("ResourceClaim", claim.Namespace, claim.Name), &claim.Spec, "spec", func(r request) { yield(r, true) })
+			requestsOf(claimRef(claim), &claim.Spec, "spec", func(r request) { yield(r, true) })
 		}
 	}
 }
@@ -70,10 +70,7 @@ func findMissingClasses(v *visit) {
 		if _, exists := v.s.Class(r.Class); exists || r.Class == "" {
 			return
 		}
-		f := Finding{
-			Subject: subjectOf(r.object) + ", request " + r.Name, Group: r.object.Namespace, Objects: []inspect.ObjectRef{r.object}, Path: r.path + ".deviceClassName",
-			Detail: fmt.Sprintf("there is no DeviceClass %s", r.Class),
-		}
+		f := r.about(".deviceClassName", fmt.Sprintf("there is no DeviceClass %s", r.Class))
 		if allocated {
 			f.Severity = Warning
 			f.Detail += " any more; the claim keeps its devices"
@@ -100,10 +97,8 @@ func (v *visit) classes(yield func(f *filter, out outcome)) {
 func findEmptyClasses(v *visit) {
 	v.classes(func(f *filter, out outcome) {
 		if out.matched == 0 {
-			v.report(Finding{
-				Subject: f.subject, Objects: []inspect.ObjectRef{f.object}, Path: "spec.selectors",
-				Detail: fmt.Sprintf("it matches none of %s", words.Count(len(v.devices()), "device")), Evidence: expressions(f.selectors),
-			})
+			v.report(f.finding("spec.selectors", fmt.Sprintf("it matches none of %s",
+				words.Count(len(v.devices()), "device")), f.selectors))
 		}
 	})
 }
@@ -114,10 +109,8 @@ func findClassesOfEverything(v *visit) {
 			return
 		}
 		slices.Sort(out.drivers)
-		v.report(Finding{
-			Subject: f.subject, Objects: []inspect.ObjectRef{f.object}, Path: "spec.selectors",
-			Detail: fmt.Sprintf("it matches all %d devices, of the drivers %s", out.matched, words.And(out.drivers)), Evidence: expressions(f.selectors),
-		})
+		v.report(f.finding("spec.selectors", fmt.Sprintf("it matches all %d devices, of the drivers %s",
+			out.matched, words.And(out.drivers)), f.selectors))
 	})
 }
 
@@ -131,10 +124,8 @@ func findConfigForNobody(v *visit) {
 	}
 	check := func(o inspect.ObjectRef, path string, c *resourcev1.DeviceConfiguration) {
 		if c.Opaque != nil && !drivers[c.Opaque.Driver] {
-			v.report(Finding{
-				Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Path: path + ".opaque.driver",
-				Detail: fmt.Sprintf("it configures devices of driver %s, which publishes nothing", c.Opaque.Driver),
-			})
+			v.report(about(o, path+".opaque.driver",
+				fmt.Sprintf("it configures devices of driver %s, which publishes nothing", c.Opaque.Driver)))
 		}
 	}
 	for _, class := range v.s.Objects().Classes {
@@ -186,10 +177,9 @@ func findShadowed(v *visit) {
 			}
 		}
 		if len(nodes) > 0 {
-			v.report(Finding{
-				Subject: "DeviceClass " + class.Name, Objects: []inspect.ObjectRef{object("DeviceClass", "", class.Name), object("Node", "", nodes[0])}, Path: "spec.extendedResourceName",
-				Detail: fmt.Sprintf("a device plugin offers %s on %s: %s", name, words.Count(len(nodes), "node"), words.Shorten(nodes, 3)),
-			})
+			v.report(about(object("DeviceClass", "", class.Name), "spec.extendedResourceName",
+				fmt.Sprintf("a device plugin offers %s on %s: %s", name, words.Count(len(nodes), "node"),
+					words.Shorten(nodes, 3)), object("Node", "", nodes[0])))
 		}
 	}
 }

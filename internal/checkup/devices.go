@@ -92,6 +92,14 @@ var deviceRules = []Rule{
 
 func deviceName(id inspect.DeviceID) string { return "device " + id.String() }
 
+// aboutDevice is a finding about a device that is published, and its slice.
+func aboutDevice(d *inspect.DeviceStatus, detail string, others ...inspect.ObjectRef) Finding {
+	return Finding{
+		Subject: deviceName(d.ID), Group: d.ID.Driver, Detail: detail,
+		Objects: append([]inspect.ObjectRef{sliceRef(d.Slice)}, others...),
+	}
+}
+
 // findUnreachable reports by slice: its devices mostly have the same selector.
 func findUnreachable(v *visit) {
 	if v.s.NodesAssumed() {
@@ -112,10 +120,8 @@ func findUnreachable(v *visit) {
 		lost[d.Slice] = append(lost[d.Slice], d.ID.Device)
 	}
 	for _, slice := range order {
-		v.report(Finding{
-			Subject: "ResourceSlice " + slice.Name, Group: slice.Spec.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{slice}),
-			Detail: fmt.Sprintf("no node can use %s: %s", words.Count(len(lost[slice]), "device"), words.Shorten(lost[slice], 3)),
-		})
+		v.report(aboutSlice(slice, "", fmt.Sprintf("no node can use %s: %s",
+			words.Count(len(lost[slice]), "device"), words.Shorten(lost[slice], 3))))
 	}
 }
 
@@ -138,7 +144,8 @@ func findNamesTwice(v *visit) {
 				continue
 			}
 			v.report(Finding{
-				Subject: deviceName(inspect.DeviceID{Driver: id.Driver, Pool: id.Pool, Device: name}), Group: id.Driver, Objects: sliceRefs(of),
+				Subject: deviceName(inspect.DeviceID{Driver: id.Driver, Pool: id.Pool, Device: name}),
+				Group:   id.Driver, Objects: texts(of, sliceRef),
 				Detail: "it is published by " + words.And(sliceNames(of[:2])) + words.Plural(len(of)-1, "", " and others"),
 			})
 		}
@@ -198,10 +205,8 @@ func findHardwareTwice(v *visit) {
 		for _, identity := range identities(d.Device) {
 			if i := slices.IndexFunc(first[identity], func(o *inspect.DeviceStatus) bool { return sameHardware(o, d, identity) }); i >= 0 {
 				other := first[identity][i]
-				v.report(Finding{
-					Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{d.Slice, other.Slice}),
-					Detail: fmt.Sprintf("it has the %s, as %s has", identity, deviceName(other.ID)),
-				})
+				v.report(aboutDevice(d, fmt.Sprintf("it has the %s, as %s has", identity,
+					deviceName(other.ID)), sliceRef(other.Slice)))
 				break
 			}
 			first[identity] = append(first[identity], d)
@@ -259,10 +264,10 @@ func findCapacityOvercommitted(v *visit) {
 			if !there || used.Cmp(total.Value) <= 0 {
 				continue
 			}
-			v.report(Finding{
-				Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: append(holderRefs(d), sliceRefs([]*resourcev1.ResourceSlice{d.Slice})...),
-				Detail: fmt.Sprintf("claims hold %s of %s, and it has %s", used.String(), name, total.Value.String()),
-			})
+			f := aboutDevice(d, fmt.Sprintf("claims hold %s of %s, and it has %s", used.String(), name,
+				total.Value.String()))
+			f.Objects = append(holderRefs(d), f.Objects...)
+			v.report(f)
 		}
 	}
 }
@@ -289,7 +294,8 @@ func findCountersOvercommitted(v *visit) {
 			}
 			v.report(Finding{
 				Subject: fmt.Sprintf("counter %s of %s in pool %s", c.Counter, c.Set, p.ID), Group: p.ID.Driver,
-				Objects: append(refs, sliceRefs(v.s.SlicesIn(p.ID))...), Detail: fmt.Sprintf("claims take %s%s, and there are %s", least, taken.String(), c.Total.String()),
+				Objects: append(refs, texts(v.s.SlicesIn(p.ID), sliceRef)...),
+				Detail:  fmt.Sprintf("claims take %s%s, and there are %s", least, taken.String(), c.Total.String()),
 			})
 		}
 	}
@@ -319,11 +325,11 @@ func (v *visit) tooLarge(slice *resourcev1.ResourceSlice, full inspect.CounterLe
 			if !known || amount.Cmp(level) <= 0 {
 				continue
 			}
-			v.report(Finding{
-				Subject: deviceName(inspect.DeviceIDOf(slice, i)), Group: slice.Spec.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{slice}),
-				Path:   fmt.Sprintf("spec.devices[%d].consumesCounters", i),
-				Detail: fmt.Sprintf("it consumes %s of counter %s of %s, which has %s", amount.String(), id.Counter, id.Set, level.String()),
-			})
+			f := aboutSlice(slice, fmt.Sprintf("spec.devices[%d].consumesCounters", i),
+				fmt.Sprintf("it consumes %s of counter %s of %s, which has %s", amount.String(), id.Counter,
+					id.Set, level.String()))
+			f.Subject = deviceName(inspect.DeviceIDOf(slice, i))
+			v.report(f)
 			break
 		}
 	}
@@ -355,14 +361,16 @@ func (v *visit) byField(keep func(name string, capacity bool) bool, report func(
 	}
 }
 
-func (v *visit) reportField(driver, name, what, detail string, of []*inspect.DeviceStatus) {
-	var from []*resourcev1.ResourceSlice
-	for _, d := range of {
-		if len(from) == 0 || from[len(from)-1] != d.Slice {
-			from = append(from, d.Slice)
+func (v *visit) reportField(driver, name, what, detail string, of []*inspect.DeviceStatus,
+	evidence ...string) {
+	var from []inspect.ObjectRef
+	for i, d := range of {
+		if i == 0 || of[i-1].Slice != d.Slice {
+			from = append(from, sliceRef(d.Slice))
 		}
 	}
-	v.report(Finding{Subject: what + " " + name + " of driver " + driver, Group: driver, Objects: sliceRefs(from), Detail: detail})
+	v.report(Finding{Subject: what + " " + name + " of driver " + driver, Group: driver, Objects: from,
+		Detail: detail, Evidence: evidence})
 }
 
 func findReserved(v *visit) {
@@ -410,18 +418,17 @@ func findTypes(v *visit) {
 			return
 		}
 		var kinds, lines []string
+		var some []*inspect.DeviceStatus
 		for _, kind := range slices.Sorted(maps.Keys(first)) {
 			kinds = append(kinds, kind)
 			lines = append(lines, fmt.Sprintf("%s: %s, such as %s", kind, words.Count(counts[kind], "device"), first[kind].ID))
+			if !slices.ContainsFunc(some,
+				func(d *inspect.DeviceStatus) bool { return d.Slice == first[kind].Slice }) {
+				some = append(some, first[kind])
+			}
 		}
-		var some []*inspect.DeviceStatus
-		for _, kind := range kinds {
-			some = append(some, first[kind])
-		}
-		v.report(Finding{
-			Subject: what + " " + name + " of driver " + driver, Group: driver, Detail: "its type is " + strings.Join(kinds, " here and ") + " there", Evidence: lines,
-			Objects: sliceRefs(slicesOf(some)),
-		})
+		v.reportField(driver, name, what, "its type is "+strings.Join(kinds, " here and ")+" there", some,
+			lines...)
 	})
 }
 
@@ -445,16 +452,6 @@ func (v *visit) fieldsOfTypes() map[string]bool {
 		}
 	}
 	return odd
-}
-
-func slicesOf(devices []*inspect.DeviceStatus) []*resourcev1.ResourceSlice {
-	var out []*resourcev1.ResourceSlice
-	for _, d := range devices {
-		if !slices.Contains(out, d.Slice) {
-			out = append(out, d.Slice)
-		}
-	}
-	return out
 }
 
 // typeOf is the type of an attribute, as CEL sees it.

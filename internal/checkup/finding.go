@@ -93,6 +93,20 @@ func object(kind, namespace, name string) inspect.ObjectRef {
 	return inspect.ObjectRef{Kind: kind, Namespace: namespace, Name: name}
 }
 
+// about is a finding about an object of the API, which comes before others that have to do with it.
+func about(o inspect.ObjectRef, path, detail string, others ...inspect.ObjectRef) Finding {
+	return Finding{Subject: subjectOf(o), Group: o.Namespace,
+		Objects: append([]inspect.ObjectRef{o}, others...), Path: path, Detail: detail}
+}
+
+// subjectOf names an object in a sentence.
+func subjectOf(o inspect.ObjectRef) string {
+	if o.Namespace == "" {
+		return o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Namespace + "/" + o.Name
+}
+
 // pathOf returns the name of an object as people write it: "ResourceClaim/ml/train-0".
 func pathOf(o inspect.ObjectRef) string {
 	if o.Namespace == "" {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -27,20 +26,16 @@ func (v *visit) givenByPlugins() map[string]map[string]given {
 		if pod.Spec.NodeName == "" || inspect.Ended(pod) {
 			continue
 		}
-		for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-			for i := range statuses {
-				for _, r := range statuses[i].AllocatedResourcesStatus {
-					if !inspect.IsExtendedResource(r.Name) {
-						continue
-					}
-					for _, one := range r.Resources {
-						id, _, _ := strings.Cut(strings.ToLower(string(one.ResourceID)), "::")
-						if out[pod.Spec.NodeName] == nil {
-							out[pod.Spec.NodeName] = map[string]given{}
-						}
-						out[pod.Spec.NodeName][id] = given{pod, string(r.Name), string(one.ResourceID)}
-					}
+		for _, r := range allocatedResources(pod) {
+			if !inspect.IsExtendedResource(r.Name) {
+				continue
+			}
+			for _, one := range r.Resources {
+				id, _, _ := strings.Cut(strings.ToLower(string(one.ResourceID)), "::")
+				if out[pod.Spec.NodeName] == nil {
+					out[pod.Spec.NodeName] = map[string]given{}
 				}
+				out[pod.Spec.NodeName][id] = given{pod, string(r.Name), string(one.ResourceID)}
 			}
 		}
 	}
@@ -73,11 +68,11 @@ func (v *visit) findPluginsProved() map[offer]bool {
 }
 
 func (v *visit) reportProved(d *inspect.DeviceStatus, identity string, by given) {
-	f := Finding{
-		Severity: Warning, Subject: deviceName(d.ID), Group: d.ID.Driver,
-		Objects: append(sliceRefs([]*resourcev1.ResourceSlice{d.Slice}), object("Pod", by.pod.Namespace, by.pod.Name)),
-		Detail:  fmt.Sprintf("Pod %s/%s has %s of the device plugin for %s, which is the same hardware, by its %s", by.pod.Namespace, by.pod.Name, by.id, by.resource, identity),
-	}
+	f := aboutDevice(d,
+		fmt.Sprintf("Pod %s/%s has %s of the device plugin for %s, which is the same hardware, by its %s",
+			by.pod.Namespace, by.pod.Name, by.id, by.resource, identity),
+		object("Pod", by.pod.Namespace, by.pod.Name))
+	f.Severity = Warning
 	if claims := holderRefs(d); len(claims) > 0 {
 		f.Severity = Error
 		f.Objects = append(f.Objects, claims...)
@@ -104,10 +99,11 @@ func findPluginAndDriver(v *visit) {
 				if offered.Sign() <= 0 || baseDomain(domain) != baseDomain(driver) {
 					continue
 				}
-				v.report(Finding{
-					Subject: "Node " + name, Group: driver, Objects: []inspect.ObjectRef{object("Node", "", name)},
-					Detail: fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same", offered.String(), resource, driver),
-				})
+				f := about(object("Node", "", name), "",
+					fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same",
+						offered.String(), resource, driver))
+				f.Group = driver
+				v.report(f)
 			}
 		}
 	}

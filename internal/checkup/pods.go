@@ -181,47 +181,44 @@ func findStuck(v *visit) {
 	}
 }
 
-// claimPods calls yield for each pod that has not ended and names claims.
-func (v *visit) claimPods(yield func(*corev1.Pod)) {
+// claimEntries calls yield for each claim, by its place in the pod, that a pod names which has not ended.
+func (v *visit) claimEntries(yield func(pod *corev1.Pod, path string, entry *corev1.PodResourceClaim)) {
 	for _, pod := range v.s.Objects().Pods {
-		if len(pod.Spec.ResourceClaims) > 0 && !inspect.Ended(pod) && pod.DeletionTimestamp == nil {
-			yield(pod)
+		if inspect.Ended(pod) || pod.DeletionTimestamp != nil {
+			continue
+		}
+		for i := range pod.Spec.ResourceClaims {
+			yield(pod, fmt.Sprintf("spec.resourceClaims[%d]", i), &pod.Spec.ResourceClaims[i])
 		}
 	}
 }
 
 func (v *visit) reportPod(pod *corev1.Pod, path, detail string, more ...inspect.ObjectRef) {
-	v.report(Finding{
-		Subject: "Pod " + pod.Namespace + "/" + pod.Name, Group: pod.Namespace, Objects: append([]inspect.ObjectRef{object("Pod", pod.Namespace, pod.Name)}, more...),
-		Path: path, Detail: detail,
-	})
+	v.report(about(object("Pod", pod.Namespace, pod.Name), path, detail, more...))
 }
 
 func findMissingClaims(v *visit) {
-	v.claimPods(func(pod *corev1.Pod) {
-		for i := range pod.Spec.ResourceClaims {
-			name := pod.Spec.ResourceClaims[i].ResourceClaimName
-			if name == nil {
-				continue
-			}
-			if _, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: *name}); !exists {
-				v.reportPod(pod, fmt.Sprintf("spec.resourceClaims[%d].resourceClaimName", i), fmt.Sprintf("there is no ResourceClaim %s", *name))
-			}
+	v.claimEntries(func(pod *corev1.Pod, path string, entry *corev1.PodResourceClaim) {
+		name := entry.ResourceClaimName
+		if name == nil {
+			return
+		}
+		if _, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: *name}); !exists {
+			v.reportPod(pod, path+".resourceClaimName", fmt.Sprintf("there is no ResourceClaim %s", *name))
 		}
 	})
 }
 
 func findMissingTemplates(v *visit) {
-	v.claimPods(func(pod *corev1.Pod) {
-		for i := range pod.Spec.ResourceClaims {
-			entry := &pod.Spec.ResourceClaims[i]
-			if entry.ResourceClaimTemplateName == nil {
-				continue
-			}
-			_, made := inspect.ClaimNameFor(pod, entry)
-			if _, exists := v.s.Template(pod.Namespace, *entry.ResourceClaimTemplateName); !exists && !made {
-				v.reportPod(pod, fmt.Sprintf("spec.resourceClaims[%d].resourceClaimTemplateName", i), fmt.Sprintf("there is no ResourceClaimTemplate %s", *entry.ResourceClaimTemplateName))
-			}
+	v.claimEntries(func(pod *corev1.Pod, path string, entry *corev1.PodResourceClaim) {
+		name := entry.ResourceClaimTemplateName
+		if name == nil {
+			return
+		}
+		_, made := inspect.ClaimNameFor(pod, entry)
+		if _, exists := v.s.Template(pod.Namespace, *name); !exists && !made {
+			v.reportPod(pod, path+".resourceClaimTemplateName",
+				fmt.Sprintf("there is no ResourceClaimTemplate %s", *name))
 		}
 	})
 }
@@ -282,8 +279,7 @@ func (v *visit) problemsOf(code explain.ProblemCode, yield func(*explain.Problem
 
 func (v *visit) podProblems(code explain.ProblemCode) {
 	v.problemsOf(code, func(p *explain.Problem) {
-		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
-		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
+		f := about(object(p.Object.Kind, p.Object.Namespace, p.Object.Name), "", p.Message)
 		for _, r := range p.TaintRules {
 			f.Objects = append(f.Objects, object("DeviceTaintRule", "", r.Name))
 		}
@@ -303,8 +299,7 @@ func (v *visit) podProblems(code explain.ProblemCode) {
 // claimProblems is podProblems for what is in the way of binding.
 func (v *visit) claimProblems(code explain.ProblemCode) {
 	v.problemsOf(code, func(p *explain.Problem) {
-		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
-		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
+		f := about(object(p.Object.Kind, p.Object.Namespace, p.Object.Name), "", p.Message)
 		if left := p.Until.Sub(v.now); code == explain.BindingPending && !p.Until.IsZero() && !v.now.IsZero() && left < lifecycle.BindingTimeout/2 {
 			f.Severity = Warning
 			f.Evidence = []string{"the scheduler gives the devices back in " + duration.HumanDuration(max(0, left.Round(time.Second)))}
@@ -319,9 +314,11 @@ func findUnhealthy(v *visit) {
 			continue
 		}
 		var bad []string
-		for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-			for i := range statuses {
-				bad = append(bad, unhealthyOf(&statuses[i])...)
+		for _, r := range allocatedResources(pod) {
+			for _, d := range r.Resources {
+				if d.Health == corev1.ResourceHealthStatusUnhealthy {
+					bad = append(bad, fmt.Sprintf("%s of %s", d.ResourceID, r.Name))
+				}
 			}
 		}
 		slices.Sort(bad)
@@ -331,14 +328,13 @@ func findUnhealthy(v *visit) {
 	}
 }
 
-func unhealthyOf(c *corev1.ContainerStatus) []string {
-	var out []string
-	for i := range c.AllocatedResourcesStatus {
-		r := &c.AllocatedResourcesStatus[i]
-		for j := range r.Resources {
-			if r.Resources[j].Health == corev1.ResourceHealthStatusUnhealthy {
-				out = append(out, fmt.Sprintf("%s of %s", r.Resources[j].ResourceID, r.Name))
-			}
+// allocatedResources are what the containers of a pod have, as far as its status says so.
+func allocatedResources(pod *corev1.Pod) []corev1.ResourceStatus {
+	var out []corev1.ResourceStatus
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses,
+		pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			out = append(out, statuses[i].AllocatedResourcesStatus...)
 		}
 	}
 	return out
@@ -354,10 +350,11 @@ func findUnhealthyPlugins(v *visit) {
 			if allocatable.Cmp(capacity) >= 0 {
 				continue
 			}
-			v.report(Finding{
-				Subject: "Node " + node.Name, Group: string(name), Objects: []inspect.ObjectRef{object("Node", "", node.Name)},
-				Path: "status.allocatable", Detail: fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(), name),
-			})
+			f := about(object("Node", "", node.Name), "status.allocatable",
+				fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(),
+					name))
+			f.Group = string(name)
+			v.report(f)
 		}
 	}
 }

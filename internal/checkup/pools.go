@@ -131,23 +131,23 @@ func (v *visit) eachPool(say func(*inspect.PoolStatus) string) {
 }
 
 func (v *visit) reportPool(id inspect.PoolID, detail string, of []*resourcev1.ResourceSlice, evidence ...string) {
-	v.report(Finding{Subject: "pool " + id.String(), Group: id.Driver, Objects: sliceRefs(of), Detail: detail, Evidence: evidence})
+	v.report(Finding{Subject: "pool " + id.String(), Group: id.Driver, Objects: texts(of, sliceRef),
+		Detail: detail, Evidence: evidence})
 }
 
-func sliceRefs(of []*resourcev1.ResourceSlice) []inspect.ObjectRef {
-	out := make([]inspect.ObjectRef, len(of))
-	for i, slice := range of {
-		out[i] = object("ResourceSlice", "", slice.Name)
-	}
-	return out
+func sliceRef(slice *resourcev1.ResourceSlice) inspect.ObjectRef {
+	return object("ResourceSlice", "", slice.Name)
 }
 
 func sliceNames(of []*resourcev1.ResourceSlice) []string {
-	out := make([]string, len(of))
-	for i, slice := range of {
-		out[i] = slice.Name
-	}
-	return out
+	return texts(of, (*resourcev1.ResourceSlice).GetName)
+}
+
+// aboutSlice is a finding about a slice.
+func aboutSlice(slice *resourcev1.ResourceSlice, path, detail string) Finding {
+	f := about(sliceRef(slice), path, detail)
+	f.Group = slice.Spec.Driver
+	return f
 }
 
 // newest returns the slices of a pool that are of its newest generation, and those that are not.
@@ -227,10 +227,9 @@ func findSlicesOfGoneNodes(v *visit) {
 		if len(gone) > 1 {
 			detail = fmt.Sprintf("nodes %s do not exist", words.Shorten(gone, 3))
 		}
-		v.report(Finding{
-			Subject: "ResourceSlice " + slice.Name, Group: slice.Spec.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{slice}), Path: "spec.nodeName",
-			Detail: fmt.Sprintf("%s; the slice offers %s of %s", detail, words.Count(len(slice.Spec.Devices), "device"), inspect.PoolOf(slice)),
-		})
+		v.report(aboutSlice(slice, "spec.nodeName",
+			fmt.Sprintf("%s; the slice offers %s of %s", detail,
+				words.Count(len(slice.Spec.Devices), "device"), inspect.PoolOf(slice))))
 	}
 }
 

@@ -85,14 +85,14 @@ func PreviewRule(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule) *RulePre
 			users = append(users, s.PodsOf(inspect.RefOf(claim))...)
 		}
 	}
-	slices.SortFunc(p.Claims, func(a, b inspect.ClaimRef) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	slices.SortFunc(users, comparePods)
+	slices.SortFunc(p.Claims, inspect.ClaimRef.Compare)
+	slices.SortFunc(users, inspect.PodRef.Compare)
 	for _, ref := range slices.Compact(users) {
 		p.follow(after, ref)
 	}
-	slices.SortStableFunc(p.Evicted, func(a, b Eviction) int { return cmp.Or(a.At.Compare(b.At), comparePods(a.Pod, b.Pod)) })
+	slices.SortStableFunc(p.Evicted, func(a, b Eviction) int {
+		return cmp.Or(a.At.Compare(b.At), a.Pod.Compare(b.Pod))
+	})
 	return p
 }
 
@@ -107,10 +107,6 @@ func tainted(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule, claim *resou
 		}
 	}
 	return n
-}
-
-func comparePods(a, b inspect.PodRef) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // follow says what becomes of a pod while the rule is there.
@@ -169,8 +165,8 @@ func shortDevices(ids []inspect.DeviceID) string {
 // maxListed is how many items a list shows, unless all are shown.
 const maxListed = 8
 
-func texts[T any](items []T, text func(T) string) []string {
-	out := make([]string, len(items))
+func texts[T, U any](items []T, text func(T) U) []U {
+	out := make([]U, len(items))
 	for i, item := range items {
 		out[i] = text(item)
 	}

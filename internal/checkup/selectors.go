@@ -70,6 +70,21 @@ type request struct {
 	path   string
 }
 
+// about is a finding about the request, or about a field of it.
+func (r *request) about(field, detail string, others ...inspect.ObjectRef) Finding {
+	f := about(r.object, r.path+field, detail, others...)
+	f.Subject += ", request " + r.Name
+	return f
+}
+
+// finding is a finding about the filter, with some of its selectors as evidence.
+func (f *filter) finding(path, detail string, evidence []resourcev1.DeviceSelector) Finding {
+	return Finding{
+		Subject: f.subject, Group: f.object.Namespace, Objects: []inspect.ObjectRef{f.object}, Path: path,
+		Detail: detail, Evidence: expressions(evidence),
+	}
+}
+
 // requestsOf calls yield for each request and subrequest of a spec.
 func requestsOf(o inspect.ObjectRef, spec *resourcev1.ResourceClaimSpec, path string, yield func(request)) {
 	for _, asked := range inspect.AskedBy(spec) {
@@ -94,7 +109,7 @@ func (v *visit) specs(yield func(o inspect.ObjectRef, spec *resourcev1.ResourceC
 		if metav1.GetControllerOf(claim) != nil && slices.ContainsFunc(told[claim.Namespace], same) {
 			continue
 		}
-		yield(object("ResourceClaim", claim.Namespace, claim.Name), &claim.Spec, "spec")
+		yield(claimRef(claim), &claim.Spec, "spec")
 	}
 }
 
@@ -125,14 +140,6 @@ func (v *visit) filterOf(r *request) filter {
 	}
 	f.selectors = append(f.selectors, *r.Selectors...)
 	return f
-}
-
-// subjectOf names an object in a sentence.
-func subjectOf(o inspect.ObjectRef) string {
-	if o.Namespace == "" {
-		return o.Kind + " " + o.Name
-	}
-	return o.Kind + " " + o.Namespace + "/" + o.Name
 }
 
 // try tries an expression on all devices, once. It returns nil if it does not compile.
@@ -241,17 +248,12 @@ func findInvalidSelectors(v *visit) {
 		for i := len(f.selectors) - f.own; i < len(f.selectors); i++ {
 			cel := f.selectors[i].CEL
 			if cel == nil {
-				v.report(Finding{
-					Subject: f.subject, Group: f.object.Namespace, Objects: []inspect.ObjectRef{f.object}, Path: f.pathOf(i),
-					Detail: "the selector has no CEL expression",
-				})
+				v.report(f.finding(f.pathOf(i), "the selector has no CEL expression", nil))
 				continue
 			}
 			if err := v.cache.Check(cel.Expression).Scheduler; err != nil {
-				v.report(Finding{
-					Subject: f.subject, Group: f.object.Namespace, Objects: []inspect.ObjectRef{f.object}, Path: f.pathOf(i),
-					Detail: words.OneLine(words.FirstLine(err.Error())), Evidence: []string{words.OneLine(cel.Expression)},
-				})
+				v.report(f.finding(f.pathOf(i), words.OneLine(words.FirstLine(err.Error())),
+					f.selectors[i:i+1]))
 			}
 		}
 	}
@@ -272,13 +274,11 @@ func findAborting(v *visit) {
 			if out.failed[i] == 0 {
 				continue
 			}
-			v.report(Finding{
-				Subject: f.subject, Group: f.object.Namespace, Path: f.pathOf(i),
-				Objects: append([]inspect.ObjectRef{f.object}, sliceRefs([]*resourcev1.ResourceSlice{out.first[i].Slice})...),
-				Detail: fmt.Sprintf("its selector fails on %s, such as %s: %s",
-					words.Count(out.failed[i], "device"), out.first[i].ID, words.OneLine(words.FirstLine(out.why[i].Error()))),
-				Evidence: []string{words.OneLine(f.selectors[i].CEL.Expression)},
-			})
+			found := f.finding(f.pathOf(i), fmt.Sprintf("its selector fails on %s, such as %s: %s",
+				words.Count(out.failed[i], "device"), out.first[i].ID, words.OneLine(words.FirstLine(out.why[i].Error()))),
+				f.selectors[i:i+1])
+			found.Objects = append(found.Objects, sliceRef(out.first[i].Slice))
+			v.report(found)
 		}
 	}
 }
@@ -290,15 +290,13 @@ func findRequestsWithoutDevices(v *visit) {
 		}
 		out := v.ask(&f)
 		if out.sure && len(out.failed) == 0 && out.ofClass > 0 && out.matched == 0 {
-			severity := v.rule.Severity
+			found := f.finding(f.path+".selectors", fmt.Sprintf("it matches none of the %s of class %s",
+				words.Count(out.ofClass, "device"), f.class),
+				f.selectors[len(f.selectors)-f.own:])
 			if f.alternative {
-				severity = Note
+				found.Severity = Note
 			}
-			v.report(Finding{
-				Severity: severity, Subject: f.subject, Group: f.object.Namespace, Objects: []inspect.ObjectRef{f.object}, Path: f.path + ".selectors",
-				Detail:   fmt.Sprintf("it matches none of the %s of class %s", words.Count(out.ofClass, "device"), f.class),
-				Evidence: expressions(f.selectors[len(f.selectors)-f.own:]),
-			})
+			v.report(found)
 		}
 	}
 }
@@ -324,11 +322,9 @@ func findRedundant(v *visit) {
 		}
 		for _, i := range out.idle {
 			at := len(f.selectors) - f.own + i
-			v.report(Finding{
-				Subject: f.subject, Group: f.object.Namespace, Objects: []inspect.ObjectRef{f.object}, Path: f.pathOf(at),
-				Detail:   fmt.Sprintf("the selector is true for all of the %s of class %s that it is asked about", words.Count(out.ofClass, "device"), f.class),
-				Evidence: expressions(f.selectors[at : at+1]),
-			})
+			v.report(f.finding(f.pathOf(at),
+				fmt.Sprintf("the selector is true for all of the %s of class %s that it is asked about",
+					words.Count(out.ofClass, "device"), f.class), f.selectors[at:at+1]))
 		}
 	}
 }
@@ -344,10 +340,8 @@ func findConstraints(v *visit) {
 			if name == nil || len(v.devices()) == 0 || v.anybodyHas(string(*name)) || derives(spec) || ofAlternatives(c) {
 				continue
 			}
-			v.report(Finding{
-				Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Path: fmt.Sprintf("%s.devices.constraints[%d]", path, i),
-				Detail: fmt.Sprintf("no device has the attribute %s of its constraint", *name),
-			})
+			v.report(about(o, fmt.Sprintf("%s.devices.constraints[%d]", path, i),
+				fmt.Sprintf("no device has the attribute %s of its constraint", *name)))
 		}
 	})
 }

@@ -106,10 +106,9 @@ func findInvalid(v *visit, accepted bool) {
 	}
 	for _, p := range v.invalidObjects() {
 		if p.Accepted == accepted {
-			v.report(Finding{
-				Severity: severity, Subject: subjectOf(p.object), Group: p.object.Namespace, Objects: []inspect.ObjectRef{p.object}, Path: p.Path,
-				Detail: words.OneLine(p.Path + ": " + p.Message),
-			})
+			f := about(p.object, p.Path, words.OneLine(p.Path+": "+p.Message))
+			f.Severity = severity
+			v.report(f)
 		}
 	}
 }
@@ -132,10 +131,9 @@ func findOldVersions(v *visit) {
 		}
 	}
 	for _, gone := range v.opts.Gone {
-		v.report(Finding{
-			Severity: Error, Subject: subjectOf(gone.Object), Group: gone.Object.Namespace, Objects: []inspect.ObjectRef{gone.Object}, Path: "apiVersion",
-			Detail: words.OneLine(gone.Why),
-		})
+		f := about(gone.Object, "apiVersion", words.OneLine(gone.Why))
+		f.Severity = Error
+		v.report(f)
 	}
 }
 
@@ -202,20 +200,16 @@ func (v *visit) reportWriter(by writer, w *written) {
 		severity = Note
 	}
 	minor, _ := inspect.RemovedIn(by.kind, by.version)
+	lastly := v.ago(", the last time ", w.latest)
+	if lastly != "" {
+		lastly += " ago"
+	}
 	v.report(Finding{
 		Severity: severity, Subject: "field manager " + by.manager, Name: strings.Join([]string{by.manager, by.kind, by.version}, " "), Objects: w.refs,
 		Detail: fmt.Sprintf("it has written %s in %s%s; Kubernetes 1.%d no longer serves that",
 			words.Plural(len(w.refs), subjectOf(w.refs[0]), fmt.Sprintf("%d objects such as %s", len(w.refs), subjectOf(w.refs[0]))), by.version,
-			v.lastly(w.latest), minor),
+			lastly, minor),
 	})
-}
-
-// lastly says how long ago the last of several moments was, or nothing if that is not known.
-func (v *visit) lastly(t time.Time) string {
-	if age := words.Age(t, v.now); age != "" {
-		return ", the last time " + age + " ago"
-	}
-	return ""
 }
 
 func findFeaturesOff(v *visit) {
@@ -251,10 +245,8 @@ func findFeaturesOff(v *visit) {
 func findDangling(v *visit) {
 	limits := flowcontrol.Compute(v.s.PriorityLevels(), flowcontrol.DefaultServerConcurrency)
 	for _, d := range flowcontrol.DanglingSchemas(v.s.Objects().FlowSchemas, &limits) {
-		v.report(Finding{
-			Subject: "FlowSchema " + d.Schema, Objects: []inspect.ObjectRef{object("FlowSchema", "", d.Schema)}, Path: "spec.priorityLevelConfiguration.name",
-			Detail: fmt.Sprintf("there is no priority level %s", d.Level),
-		})
+		v.report(about(object("FlowSchema", "", d.Schema), "spec.priorityLevelConfiguration.name",
+			fmt.Sprintf("there is no priority level %s", d.Level)))
 	}
 }
 

@@ -60,7 +60,7 @@ func ruleRef(r *resourcev1.DeviceTaintRule) inspect.ObjectRef {
 }
 
 func (v *visit) reportRule(r *resourcev1.DeviceTaintRule, path, detail string) {
-	v.report(Finding{Subject: "DeviceTaintRule " + r.Name, Objects: []inspect.ObjectRef{ruleRef(r)}, Path: path, Detail: detail})
+	v.report(about(ruleRef(r), path, detail))
 }
 
 func findRulesOfAll(v *visit) {
@@ -78,23 +78,15 @@ func findRulesOfNothing(v *visit) {
 			v.reportNoSelector(rule)
 			continue
 		}
-		hit := false
-		for _, d := range v.devices() {
-			if hit = inspect.RuleSelects(rule, d.ID); hit {
-				break
-			}
-		}
-		if !hit {
+		if !slices.ContainsFunc(v.devices(),
+			func(d *inspect.DeviceStatus) bool { return inspect.RuleSelects(rule, d.ID) }) {
 			v.reportRule(rule, "spec.deviceSelector", fmt.Sprintf("it selects none of %s", words.Count(len(v.devices()), "device")))
 		}
 	}
 }
 
 func (v *visit) reportNoSelector(rule *resourcev1.DeviceTaintRule) {
-	f := Finding{
-		Subject: "DeviceTaintRule " + rule.Name, Objects: []inspect.ObjectRef{ruleRef(rule)}, Path: "spec.deviceSelector",
-		Detail: "it has no device selector, and so selects nothing",
-	}
+	f := about(ruleRef(rule), "spec.deviceSelector", "it has no device selector, and so selects nothing")
 	if v.s.NoSelectorTaintsAll() && v.acted() {
 		if rule.Spec.Taint.Effect != resourcev1.DeviceTaintEffectNone {
 			f.Severity = Error
@@ -154,10 +146,7 @@ func findTainted(v *visit) {
 			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute && taint.Effect != resourcev1.DeviceTaintEffectNoSchedule {
 				continue
 			}
-			f := Finding{
-				Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{d.Slice}),
-				Detail: "it has the taint " + words.FormatTaint(taint),
-			}
+			f := aboutDevice(d, "it has the taint "+words.FormatTaint(taint))
 			if taint.TimeAdded != nil {
 				f.Detail += v.ago(" for ", taint.TimeAdded.Time)
 			}

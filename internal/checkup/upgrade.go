@@ -43,7 +43,7 @@ func (v *visit) targetFeatures() inspect.Features {
 func findGates(v *visit) {
 	now, target := v.s.Features(), v.targetFeatures()
 	variant := scheduler.NewCluster(v.s.WithRelease(target), scheduler.Options{}).Variant()
-	first := sliceRefs(v.s.Slices()[:min(1, len(v.s.Slices()))])
+	first := texts(v.s.Slices()[:min(1, len(v.s.Slices()))], sliceRef)
 	if len(first) == 0 {
 		return
 	}
@@ -118,8 +118,8 @@ func (v *visit) verdicts(before, after *explain.Triage, say string) {
 			if known[s.Subject] || after.Causes[i].Verdict == explain.Unknown {
 				continue
 			}
-			o := object(s.Kind, s.Namespace, s.Name)
-			v.report(Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: say + words.OneLine(after.Causes[i].Message)})
+			v.report(about(object(s.Kind, s.Namespace, s.Name), "",
+				say+words.OneLine(after.Causes[i].Message)))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"cmp"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -66,16 +65,12 @@ func (l *ledger) conflicts(ours map[inspect.ClaimRef]bool) []DeviceConflict {
 		with = append(with, l.overdrawn(id)...)
 		with = slices.DeleteFunc(with, func(ref inspect.ClaimRef) bool { return ours[ref] })
 		if len(with) > 0 {
-			slices.SortFunc(with, compareRefs)
+			slices.SortFunc(with, inspect.ClaimRef.Compare)
 			out = append(out, DeviceConflict{Device: id, With: slices.Compact(with)})
 		}
 	}
 	slices.SortFunc(out, func(a, b DeviceConflict) int { return a.Device.Compare(b.Device) })
 	return out
-}
-
-func compareRefs(a, b inspect.ClaimRef) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // overShared returns the holders of a device if they cannot all hold it. Shares of a device that is no

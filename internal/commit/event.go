@@ -128,10 +128,13 @@ func conflictText(conflicts []DeviceConflict) string {
 	return strings.Join(parts, "; ")
 }
 
-func joinRefs(refs []inspect.ClaimRef) string {
+func joinRefs(refs []inspect.ClaimRef) string { return strings.Join(namesOf(refs), ", ") }
+
+// namesOf names claims as announcements do.
+func namesOf(refs []inspect.ClaimRef) []string {
 	var names []string
 	for _, ref := range refs {
 		names = append(names, ref.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }

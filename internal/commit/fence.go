@@ -98,7 +98,9 @@ func endangeredBy(claims []*resourcev1.ResourceClaim, going func(*resourcev1.Res
 		if !leaving[id] {
 			continue
 		}
-		slices.SortFunc(holders, func(a, b *resourcev1.ResourceClaim) int { return compareRefs(inspect.RefOf(a), inspect.RefOf(b)) })
+		slices.SortFunc(holders, func(a, b *resourcev1.ResourceClaim) int {
+			return inspect.RefOf(a).Compare(inspect.RefOf(b))
+		})
 		e := endangered{device: id, uid: holders[0].UID}
 		for _, claim := range holders {
 			e.with = append(e.with, inspect.RefOf(claim))

@@ -190,6 +190,15 @@ func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClai
 	}
 }
 
+// get reads what is at a path.
+func (a *API) get(ctx context.Context, into any, path ...string) error {
+	data, err := a.do(ctx, a.client.Get().AbsPath(path...))
+	if err != nil {
+		return classified(err)
+	}
+	return decode(data, into)
+}
+
 // Claim reads a claim.
 func (a *API) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
 	data, err := a.do(ctx, a.client.Get().AbsPath(a.path(ref)...))
@@ -316,12 +325,8 @@ func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subre
 
 // PodUID reads the UID of a pod.
 func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error) {
-	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name))
-	if err != nil {
-		return "", classified(err)
-	}
 	pod := &metav1.PartialObjectMetadata{}
-	if err := decode(data, pod); err != nil {
+	if err := a.get(ctx, pod, "/api/v1/namespaces", ref.Namespace, "pods", ref.Name); err != nil {
 		return "", err
 	}
 	if pod.Kind != "Pod" || pod.UID == "" {
@@ -332,12 +337,8 @@ func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error)
 
 // Pod reads a whole pod, as JSON has it.
 func (a *API) Pod(ctx context.Context, ref inspect.PodRef) (map[string]any, error) {
-	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name))
-	if err != nil {
-		return nil, classified(err)
-	}
 	pod := &unstructured.Unstructured{}
-	if err := decode(data, &pod.Object); err != nil {
+	if err := a.get(ctx, &pod.Object, "/api/v1/namespaces", ref.Namespace, "pods", ref.Name); err != nil {
 		return nil, err
 	}
 	if pod.GetKind() != "Pod" || pod.GetName() != ref.Name {
@@ -347,15 +348,9 @@ func (a *API) Pod(ctx context.Context, ref inspect.PodRef) (map[string]any, erro
 }
 
 func (a *API) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
-	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", name))
-	if err != nil {
-		return nil, classified(err)
-	}
 	namespace := &metav1.PartialObjectMetadata{}
-	if err := decode(data, namespace); err != nil {
-		return nil, err
-	}
-	return namespace.Labels, nil
+	err := a.get(ctx, namespace, "/api/v1/namespaces", name)
+	return namespace.Labels, err
 }
 
 // may asks the server whether the user has a permission.

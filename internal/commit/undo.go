@@ -132,7 +132,8 @@ func (r *run) markAgain(ctx context.Context, ref inspect.ClaimRef) error {
 		if AnnouncementOn(claim) != nil || !r.mayClear(claim) {
 			return false, nil
 		}
-		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(), Claims: r.names(), Devices: announced(r.intended[ref])}
+		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(),
+			Claims: namesOf(r.touched), Devices: announced(r.intended[ref])}
 		return true, mark(claim, a)
 	}, r.Server.UpdateMeta)
 	return err
@@ -156,15 +157,6 @@ func (r *run) clearOwn(ctx context.Context, ref inspect.ClaimRef) (cleared *reso
 		cleared = nil
 	}
 	return cleared, kept, err
-}
-
-// names names the claims that this attempt announced as announcements do.
-func (r *run) names() []string {
-	var out []string
-	for _, ref := range r.touched {
-		out = append(out, ref.String())
-	}
-	return out
 }
 
 // mayClear reports whether the claim has the allocation that this run wrote, and nobody relies on it.

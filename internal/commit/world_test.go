@@ -78,7 +78,7 @@ func (w *world) list() []*resourcev1.ResourceClaim {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []*resourcev1.ResourceClaim
-	for _, ref := range slices.SortedFunc(maps.Keys(w.claims), compareRefs) {
+	for _, ref := range slices.SortedFunc(maps.Keys(w.claims), inspect.ClaimRef.Compare) {
 		out = append(out, w.claims[ref].DeepCopy())
 	}
 	return out

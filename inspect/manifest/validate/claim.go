@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -77,7 +78,10 @@ func checkRequest(v *validator, request *resourcev1.DeviceRequest,
 // checkExactly checks what a request and a subrequest have in common. name is how constraints refer to it.
 func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest,
 	constraints []resourcev1.DeviceConstraint, path place) {
-	v.className(r.DeviceClassName, path.Child("deviceClassName"))
+	class := path.Child("deviceClassName")
+	if v.required(r.DeviceClassName, class, "a request names its DeviceClass") {
+		v.messages(r.DeviceClassName, class, validation.IsDNS1123Subdomain(r.DeviceClassName))
+	}
 	checkSelectors(v, r.Selectors, path.Child("selectors"))
 	const all, exactCount = resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount
 	switch {

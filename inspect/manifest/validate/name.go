@@ -72,13 +72,6 @@ func (v *validator) poolName(value string, path place) {
 	}
 }
 
-// className checks the name of a DeviceClass.
-func (v *validator) className(value string, path place) {
-	if v.required(value, path, "a request names its DeviceClass") {
-		v.messages(value, path, validation.IsDNS1123Subdomain(value))
-	}
-}
-
 // qualifiedName checks the name of an attribute or capacity: a C identifier of at most 32 bytes, after
 // at most one domain and slash.
 func (v *validator) qualifiedName(value string, path place) {
@@ -114,10 +107,6 @@ func (v *validator) fullyQualifiedName(value string, path place) {
 // labelKey checks a name with the syntax of a label key: taint keys and condition types.
 func (v *validator) labelKey(value string, path place) {
 	v.messages(value, path, content.IsLabelKey(value))
-}
-
-func (v *validator) labelValue(value string, path place) {
-	v.messages(value, path, validation.IsValidLabelValue(value))
 }
 
 // checkTemplateMetadata allows only what a template copies into the claims made from it.

@@ -2,6 +2,7 @@ package validate
 
 import (
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -17,7 +18,7 @@ func checkTaint(v *validator, taint *resourcev1.DeviceTaint, path place) {
 	if v.required(taint.Key, path.Child("key"), "") {
 		v.labelKey(taint.Key, path.Child("key"))
 	}
-	v.labelValue(taint.Value, path.Child("value"))
+	v.messages(taint.Value, path.Child("value"), validation.IsValidLabelValue(taint.Value))
 	if v.required(string(taint.Effect), path.Child("effect"), "None, NoSchedule or NoExecute") {
 		v.effect(taint.Effect, path.Child("effect"))
 	}
@@ -34,7 +35,7 @@ func checkToleration(v *validator, t *resourcev1.DeviceToleration, path place) {
 			v.refuse(field.Invalid(path.Child("value").path, inspect.SanitizeShort(t.Value, maxSnippetLength), "must be empty when the operator is Exists"))
 		}
 	case resourcev1.DeviceTolerationOpEqual:
-		v.labelValue(t.Value, path.Child("value"))
+		v.messages(t.Value, path.Child("value"), validation.IsValidLabelValue(t.Value))
 		if t.Key == "" {
 			v.note(path.Child("operator"), "without a key the operator should be Exists: this one tolerates every taint whose value is %q",
 				inspect.SanitizeShort(t.Value, maxSnippetLength))
