@@ -15,6 +15,9 @@ type ClaimRef struct{ Namespace, Name string }
 // String returns "namespace/name".
 func (r ClaimRef) String() string { return r.Namespace + "/" + r.Name }
 
+// MarshalText implements encoding.TextMarshaler.
+func (r ClaimRef) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // RefOf returns the name of a claim.
 func RefOf(claim *resourcev1.ResourceClaim) ClaimRef {
 	return ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
@@ -25,6 +28,9 @@ type PodRef struct{ Namespace, Name string }
 
 // String returns "namespace/name".
 func (r PodRef) String() string { return r.Namespace + "/" + r.Name }
+
+// MarshalText implements encoding.TextMarshaler.
+func (r PodRef) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // PoolID identifies a resource pool. Pool names are unique only within a driver.
 type PoolID struct{ Driver, Pool string }
@@ -50,6 +56,9 @@ type DeviceID struct{ Driver, Pool, Device string }
 
 // String returns "driver/pool/device".
 func (d DeviceID) String() string { return d.Driver + "/" + d.Pool + "/" + d.Device }
+
+// MarshalText implements encoding.TextMarshaler.
+func (d DeviceID) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // PoolID returns the pool that the device belongs to.
 func (d DeviceID) PoolID() PoolID { return PoolID{Driver: d.Driver, Pool: d.Pool} }

@@ -10,14 +10,14 @@ import (
 type DefragmentPlan struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
-	Like       output.Subject  `json:"like"`
+	Like       explain.Subject `json:"like"`
 	Defragment []DefragmentRow `json:"defragment"`
 	Moves      []Move          `json:"moves"`
 	// Complete: it is proved that no further moves of those asked about make room for one more.
-	Complete bool         `json:"complete"`
-	Doubts   []string     `json:"doubts,omitempty"`
-	Partial  []string     `json:"partial"`
-	Basis    output.Basis `json:"basis"`
+	Complete bool          `json:"complete"`
+	Doubts   []string      `json:"doubts,omitempty"`
+	Partial  []string      `json:"partial"`
+	Basis    explain.Basis `json:"basis"`
 }
 
 // DefragmentRow is the number of copies that fit after the first so many moves.
@@ -29,8 +29,8 @@ type DefragmentRow struct {
 // NewDefragmentPlan returns the wire form of a defragmentation.
 func NewDefragmentPlan(d *explain.Defragmentation) *DefragmentPlan {
 	return &DefragmentPlan{
-		APIVersion: output.APIVersion, Kind: "Plan", Like: output.Subject(d.Like), Moves: output.Each(d.Moves, move), Complete: d.Complete, Doubts: d.Doubts,
+		APIVersion: output.APIVersion, Kind: "Plan", Like: d.Like, Moves: output.Each(d.Moves, move), Complete: d.Complete, Doubts: d.Doubts,
 		Defragment: output.Each(d.Rows, func(r explain.DefragmentRow) DefragmentRow { return DefragmentRow(r) }),
-		Partial:    output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis),
+		Partial:    output.OrEmpty(d.Partial), Basis: d.Basis,
 	}
 }
