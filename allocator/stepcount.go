@@ -33,9 +33,9 @@ import (
 
 // StepCount is a number of steps of the scheduler's own search.
 type StepCount struct {
-	Steps int64
+	Steps int64 `json:"steps"`
 	// AtLeast says that the true number is Steps or more, because counting was given up or it does not fit.
-	AtLeast bool
+	AtLeast bool `json:"atLeast"`
 }
 
 // tallyLimit bounds the devices tried while counting.

@@ -11,17 +11,17 @@ import (
 // comes of it is not known, so it was not tried.
 type Advice struct {
 	// Kind is the kind of the fix that it would be, and Actor who has to act.
-	Kind  FixKind
-	Actor Actor
+	Kind  FixKind `json:"kind"`
+	Actor Actor   `json:"actor"`
 	// Driver is the driver that is to publish devices. It is empty where the advice is about something else.
-	Driver string
+	Driver string `json:"driver,omitempty"`
 	// Classes are, sorted, the device classes of which requests can get nothing before that. There are none
 	// if more than these requests, or less, may be in the way.
-	Classes []string
+	Classes []string `json:"classes,omitempty"`
 	// Message says what to do and why, to follow "can".
-	Message string
+	Message string `json:"message"`
 	// Commands look for more. None of them changes anything.
-	Commands []string
+	Commands []string `json:"commands,omitempty"`
 }
 
 // Advise adds advice about drivers that publish nothing. What is said of the same driver is said once, for

@@ -30,9 +30,9 @@ const (
 
 // Subject is the object that a question is about.
 type Subject struct {
-	Kind      string // ResourceClaim, Pod, ResourceClaimTemplate or PersistentVolumeClaim
-	Namespace string
-	Name      string
+	Kind      string `json:"kind"` // ResourceClaim, Pod, ResourceClaimTemplate or PersistentVolumeClaim
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
 }
 
 // FullName is the name as namespace/name. It is the name alone if there is no namespace.
@@ -113,29 +113,33 @@ type Explanation struct {
 // answers.
 type Turn struct {
 	// After are those who got devices before, in the order in which they were asked.
-	After []Subject
+	After []Subject `json:"after"`
 	// Alone is the verdict, and AloneNodes are the numbers of nodes, if none of the others had got devices.
 	// They are not set if the subject can be allocated after them.
-	Alone      Verdict
-	AloneNodes NodeCount
+	Alone      Verdict    `json:"alone,omitempty"`
+	AloneNodes *NodeCount `json:"aloneNodes,omitempty"`
 }
 
 // Queue is the place of a pod in the queue of kube-scheduler. The verdict of its explanation is about the
 // cluster as it is.
 type Queue struct {
 	// Before is how many pods come before it, or may, and Waiting how many wait in all, with itself.
-	Before, Waiting int
+	Before  int `json:"before"`
+	Waiting int `json:"waiting"`
 	// Verdict is Allocatable if the pod finds a node with all others that wait, Unsatisfiable if it is left
 	// waiting, and Unknown if that depends on choices of kube-scheduler that are not known, or was not tried.
-	Verdict Verdict
+	Verdict Verdict `json:"verdict"`
 	// After are those that are placed before it, in their order.
-	After []Subject
+	After []Subject `json:"after,omitempty"`
 	// Node is where it is placed. Of several nodes it is one.
-	Node inspect.NodeName
+	Node inspect.NodeName `json:"node,omitempty"`
 }
 
 // NodeCount is the number of nodes that the question was put to, and of those that can give the devices.
-type NodeCount struct{ Total, Allocatable int }
+type NodeCount struct {
+	Total       int `json:"total"`
+	Allocatable int `json:"allocatable"`
+}
 
 // Allocation is a set of devices.
 type Allocation struct {
@@ -159,12 +163,14 @@ type Device struct {
 
 // Note is a remark about an object. Namespace is empty for an object that has none.
 type Note struct {
-	Kind, Namespace, Name string
-	Message               string
+	Kind      string `json:"kind,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Message   string `json:"message"`
 	// Brief is the part of the message that is worth reading in any case. It is empty if that is all of it.
-	Brief string
+	Brief string `json:"-"`
 	// Aside says that the note is of interest only if the verdict is not a no.
-	Aside bool
+	Aside bool `json:"-"`
 }
 
 // Basis says by the rules of which scheduler a question was decided.
@@ -172,19 +178,19 @@ type Basis struct {
 	// Version is the release whose rules were applied: that of the server without a "v", as "1.36.2", or, if
 	// it is not modelled, the nearest that is. If the objects came from files, it is the minor version whose
 	// defaults were assumed, as "1.37".
-	Version string
-	Variant allocator.Variant
+	Version string            `json:"version"`
+	Variant allocator.Variant `json:"variant"`
 	// Source says where the feature gates come from.
-	Source string
+	Source string `json:"features"`
 	// Usual says that this is the newest release that is known, with the gates that it enables by default.
-	Usual bool
+	Usual bool `json:"-"`
 	// Revision is the revision of the snapshot.
-	Revision int64
+	Revision int64 `json:"revision"`
 	// Read is when the objects were read, which may not be known.
-	Read time.Time
+	Read time.Time `json:"-"`
 	// AsOf is the moment of a log that was asked about. It is zero if the snapshot is not of a log.
-	AsOf time.Time
+	AsOf time.Time `json:"asOf,omitzero"`
 	// Remarks are what the reader must know about the answer, such as that the order of devices is not
 	// defined in this version.
-	Remarks []string
+	Remarks []string `json:"remarks,omitempty"`
 }

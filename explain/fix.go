@@ -139,7 +139,8 @@ type Edit interface {
 
 // PatchOperation is an operation of a JSON patch (RFC 6902). Path is a JSON pointer.
 type PatchOperation struct {
-	Op, Path string
+	Op   string `json:"op"`
+	Path string `json:"path"`
 	// Value is nil for "remove".
-	Value any
+	Value any `json:"value,omitempty"`
 }

@@ -70,11 +70,11 @@ func (r *Reason) Finding() Finding { return Finding{r.Code, r.Key, r.Found} }
 
 // Holder is a claim that stands in the way because it holds devices, with the pods that use it.
 type Holder struct {
-	Claim inspect.ClaimRef
-	State inspect.ClaimState
-	Pods  []inspect.PodRef
+	Claim inspect.ClaimRef   `json:"claim"`
+	State inspect.ClaimState `json:"state"`
+	Pods  []inspect.PodRef   `json:"pods,omitempty"`
 	// Age is the age of the claim as kubectl prints it, such as "3d4h". It is empty if it is not known.
-	Age string
+	Age string `json:"age,omitempty"`
 	// Devices are those of the devices in question that the claim holds.
-	Devices []inspect.DeviceID
+	Devices []inspect.DeviceID `json:"devices,omitempty"`
 }

@@ -7,13 +7,13 @@ import "github.com/kubectl-dra/kubectl-dra/inspect"
 type Joint struct {
 	// Placement is where each would be, in an order in which the scheduler could place them. It is nil if
 	// there is none, or none was found.
-	Placement []Placement
+	Placement []Placement `json:"placement,omitempty"`
 	// Impossible says that there is none, whatever the order and the choice of nodes.
-	Impossible bool
+	Impossible bool `json:"impossible,omitempty"`
 }
 
 // Placement is a subject on a node.
 type Placement struct {
-	Subject Subject
-	Node    inspect.NodeName
+	Subject
+	Node inspect.NodeName `json:"node,omitempty"`
 }

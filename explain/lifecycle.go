@@ -143,7 +143,7 @@ type DeviceState struct {
 
 // Network is the network interface that a device is for a pod.
 type Network struct {
-	Interface string
-	Addresses []string // with the length of the prefix, as 10.0.0.5/24
-	Hardware  string
+	Interface string   `json:"interfaceName,omitempty"`
+	Addresses []string `json:"ips,omitempty"` // with the length of the prefix, as 10.0.0.5/24
+	Hardware  string   `json:"hardwareAddress,omitempty"`
 }

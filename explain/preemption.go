@@ -38,8 +38,8 @@ type Preemption struct {
 
 // PreemptionObstacle is why preemption does not help on some nodes.
 type PreemptionObstacle struct {
-	Kind  ObstacleKind
-	Nodes int
+	Kind  ObstacleKind `json:"kind"`
+	Nodes int          `json:"nodes"`
 }
 
 // ObstacleKind is why preemption does not help on a node.

@@ -21,11 +21,11 @@ const (
 // SearchCost is what the scheduler's own search costs on the node where it costs most, of the nodes on
 // which the steps were counted.
 type SearchCost struct {
-	Node inspect.NodeName
+	Node inspect.NodeName `json:"node"`
 	// Nodes is the number of nodes, with Node itself, that do not differ from it for the question.
-	Nodes int
-	Steps allocator.StepCount
-	Risk  TimeoutRisk
+	Nodes int `json:"nodes"`
+	allocator.StepCount
+	Risk TimeoutRisk `json:"timeout"`
 	// Message says what the risk means. It is empty if there is none.
-	Message string
+	Message string `json:"message,omitempty"`
 }

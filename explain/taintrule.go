@@ -12,10 +12,11 @@ import (
 
 // TaintRule is a DeviceTaintRule that taints devices.
 type TaintRule struct {
-	Name string
+	Name string `json:"name"`
 	// Age is the age of the rule as kubectl prints it, and Manager the field manager that set its taint, such
 	// as "kubectl-create". Either is empty if it is not known.
-	Age, Manager string
+	Age     string `json:"age,omitempty"`
+	Manager string `json:"manager,omitempty"`
 }
 
 // TaintRules returns the rules that give any of the devices a taint, sorted by name. There are none if

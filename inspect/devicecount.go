@@ -26,13 +26,17 @@ import (
 // The counts of a ResourcePoolStatusRequest are others: there a blocked partition is available
 // ([PoolCounts]).
 type DeviceCount struct {
-	Total, Used, Free             int
-	Blocked, Tainted, Unreachable int
-	// Gone are held by claims though no slice publishes them any more. They are no part of Total.
-	Gone int
+	Total       int `json:"total"`
+	Used        int `json:"used"`
+	Blocked     int `json:"blocked"`
+	Tainted     int `json:"tainted"`
+	Unreachable int `json:"unreachable"`
+	Free        int `json:"free"`
 	// AtOnce is how many of the free devices can be had together, if the smallest are taken first. More than
 	// that can fit only where devices draw on several counters in different proportions.
-	AtOnce int
+	AtOnce int `json:"freeAtOnce"`
+	// Gone are held by claims though no slice publishes them any more. They are no part of Total.
+	Gone int `json:"gone,omitempty"`
 }
 
 func (c *DeviceCount) plus(other DeviceCount) {

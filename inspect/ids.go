@@ -21,6 +21,9 @@ func (r ClaimRef) Compare(other ClaimRef) int {
 	return cmp.Or(strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (r ClaimRef) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // RefOf returns the name of a claim.
 func RefOf(claim *resourcev1.ResourceClaim) ClaimRef {
 	return ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
@@ -36,6 +39,9 @@ func (r PodRef) String() string { return r.Namespace + "/" + r.Name }
 func (r PodRef) Compare(other PodRef) int {
 	return cmp.Or(strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
 }
+
+// MarshalText implements encoding.TextMarshaler.
+func (r PodRef) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // PoolID identifies a resource pool. Pool names are unique only within a driver.
 type PoolID struct{ Driver, Pool string }
@@ -58,6 +64,9 @@ type DeviceID struct{ Driver, Pool, Device string }
 
 // String returns "driver/pool/device".
 func (d DeviceID) String() string { return d.Driver + "/" + d.Pool + "/" + d.Device }
+
+// MarshalText implements encoding.TextMarshaler.
+func (d DeviceID) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // PoolID returns the pool that the device belongs to.
 func (d DeviceID) PoolID() PoolID { return PoolID{Driver: d.Driver, Pool: d.Pool} }

@@ -208,8 +208,10 @@ type DriverStatus struct {
 // is negative where they take more than there is.
 type CounterStatus struct {
 	// Set is the counter set of a pool. It is empty in a sum over several.
-	Set, Counter string
-	Total, Left  resource.Quantity
+	Set     string            `json:"set"`
+	Counter string            `json:"counter"`
+	Total   resource.Quantity `json:"total"`
+	Left    resource.Quantity `json:"left"`
 }
 
 // Used is the share of the counter that is taken, from 0 to 1.

@@ -16,9 +16,10 @@ import (
 type KindFit struct {
 	// Kind is what people call it: the partition type, or else the value of the attribute that tells the
 	// kinds of the pool apart. Where there is no such attribute it is what a device takes, as "memory 10Gi".
-	Kind string
+	Kind string `json:"kind"`
 	// Total counts the devices of the kind, Fits how many more of them can be had at once.
-	Total, Fits int
+	Total int `json:"total"`
+	Fits  int `json:"fits"`
 }
 
 // kind is devices that cost as much.

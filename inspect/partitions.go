@@ -15,10 +15,11 @@ import (
 // not add up: they draw on the same counters.
 type PartitionStatus struct {
 	// Attribute is the fully qualified name of the attribute that gives the type.
-	Attribute, Type string
-	Total           int
+	Attribute string `json:"attribute"`
+	Type      string `json:"type"`
+	Total     int    `json:"total"`
 	// Allocatable is how many more devices of this type alone the counters would bear.
-	Allocatable int
+	Allocatable int `json:"allocatable"`
 }
 
 // ShareableStatus sums up the devices of a pool that several claims can share.

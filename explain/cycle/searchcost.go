@@ -33,8 +33,8 @@ func SearchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer
 			return nil, err
 		}
 		a.Risk = whatif.TimeoutRisk(features, steps)
-		if steps.Steps > whatif.ManySteps && (worst == nil || steps.Steps > worst.Steps.Steps) {
-			worst = &explain.SearchCost{Node: inspect.NodeName(node.Name), Nodes: len(a.Nodes), Steps: steps, Risk: a.Risk}
+		if steps.Steps > whatif.ManySteps && (worst == nil || steps.Steps > worst.Steps) {
+			worst = &explain.SearchCost{Node: inspect.NodeName(node.Name), Nodes: len(a.Nodes), StepCount: steps, Risk: a.Risk}
 		}
 	}
 	if worst != nil {
@@ -74,7 +74,7 @@ func timeoutMessage(q *whatif.Question, c *explain.SearchCost) string {
 	if !whatif.TimeoutIsError(q.Cluster.Snapshot().Features()) {
 		effect = "and the scheduler then reports that it timed out"
 	}
-	switch steps := stepsInWords(c.Steps); c.Risk {
+	switch steps := stepsInWords(c.StepCount); c.Risk {
 	case explain.WouldTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps, more than fit in the %s of its filter timeout, %s",
 			where, steps, inSeconds(whatif.FilterTimeout), effect)

@@ -17,7 +17,7 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	f := s.Features()
 	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision(), Read: s.Time()}
 	if s.Recorded() {
-		b.AsOf = s.Time()
+		b.AsOf = s.Time().UTC()
 	}
 	release := s.Release()
 	if b.Version == "" || release != release.Modelled() {

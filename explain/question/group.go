@@ -197,7 +197,7 @@ func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run cycle.R
 	notes := e.Waits
 	*e = *then
 	e.Waits = notes
-	e.Turn = &explain.Turn{Alone: alone, AloneNodes: nodes}
+	e.Turn = &explain.Turn{After: []explain.Subject{}, Alone: alone, AloneNodes: &nodes}
 	for _, step := range run {
 		if step.Placed {
 			e.Turn.After = append(e.Turn.After, step.Subject)

@@ -27,21 +27,21 @@ func TestSearchCost(t *testing.T) {
 	}{
 		{devices: []int{4, 7}, count: 8}, // 128 steps are not mentioned
 		{devices: []int{12}, count: 13, want: &explain.SearchCost{
-			Node: "n0", Nodes: 1, Steps: allocator.StepCount{Steps: 1 << 12}, Risk: explain.NoTimeout,
+			Node: "n0", Nodes: 1, StepCount: allocator.StepCount{Steps: 1 << 12}, Risk: explain.NoTimeout,
 		}},
 		{devices: []int{22, 3, 22}, count: 23, want: &explain.SearchCost{
-			Node: "n0", Nodes: 2, Steps: allocator.StepCount{Steps: 1 << 22}, Risk: explain.MayTimeOut,
+			Node: "n0", Nodes: 2, StepCount: allocator.StepCount{Steps: 1 << 22}, Risk: explain.MayTimeOut,
 			Message: "on each of 2 nodes such as n0 kube-scheduler's own search takes about 4.19 million steps; on a slow machine that " +
 				"may exceed the 10 s of its filter timeout, and the pod's attempt then ends with an error instead of \"unschedulable\", also when other nodes fit",
 		}},
 		// The second node fits, but the scheduler may ask the first before it.
 		{devices: []int{31, 32}, count: 32, want: &explain.SearchCost{
-			Node: "n0", Nodes: 1, Steps: allocator.StepCount{Steps: 1 << 31}, Risk: explain.WouldTimeOut,
+			Node: "n0", Nodes: 1, StepCount: allocator.StepCount{Steps: 1 << 31}, Risk: explain.WouldTimeOut,
 			Message: "on node n0 kube-scheduler's own search takes about 2.14 billion steps, " + would,
 		}},
 		{devices: []int{31}, count: 32, features: inspect.DefaultFeatures(33), want: &explain.SearchCost{
 			// Before 1.36 every order of the devices is tried.
-			Node: "n0", Nodes: 1, Steps: allocator.StepCount{Steps: 1 << 31, AtLeast: true}, Risk: explain.NoTimeout,
+			Node: "n0", Nodes: 1, StepCount: allocator.StepCount{Steps: 1 << 31, AtLeast: true}, Risk: explain.NoTimeout,
 		}},
 	} {
 		if tt.features.Minor == 0 {

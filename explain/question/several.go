@@ -103,7 +103,7 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 	if len(before) == 0 || e.Verdict == explain.Allocated && !supposedTo(e, before) {
 		return nil
 	}
-	e.Turn = &explain.Turn{}
+	e.Turn = &explain.Turn{After: []explain.Subject{}}
 	for _, t := range before {
 		e.Turn.After = append(e.Turn.After, t.by)
 	}
@@ -116,7 +116,7 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 	if err != nil {
 		return err
 	}
-	e.Turn.Alone, e.Turn.AloneNodes = alone.Verdict, alone.Nodes
+	e.Turn.Alone, e.Turn.AloneNodes = alone.Verdict, &alone.Nodes
 	return nil
 }
 

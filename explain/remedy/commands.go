@@ -132,7 +132,7 @@ func (b *builder) resume(w *explain.Workload, patch []explain.PatchOperation) {
 	if w == nil || len(patch) == 0 || len(b.asked.Files) > 0 || b.asked.Once {
 		return
 	}
-	if text, err := json.Marshal(operations(patch)); err == nil {
+	if text, err := json.Marshal(patch); err == nil {
 		b.add(b.kubectl("patch", b.of(w.Kind, w.Name), "-n", w.Namespace, "--type=json", "-p", string(text)))
 	}
 }

@@ -52,7 +52,7 @@ func templatePatch(s *inspect.Snapshot, c explain.ObjectChange) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	var tests, list []operation
+	var tests, list []explain.PatchOperation
 	for _, op := range c.Patch {
 		rest, ok := strings.CutPrefix(op.Path, "/spec/")
 		if !ok {
@@ -60,9 +60,9 @@ func templatePatch(s *inspect.Snapshot, c explain.ObjectChange) (string, error) 
 		}
 		path := "/spec/template/spec/" + rest
 		if value, found := valueAt(tree, op.Path); found {
-			tests = append(tests, operation{"test", path, value})
+			tests = append(tests, explain.PatchOperation{Op: "test", Path: path, Value: value})
 		}
-		list = append(list, operation{op.Op, path, op.Value})
+		list = append(list, explain.PatchOperation{Op: op.Op, Path: path, Value: op.Value})
 	}
 	text, err := json.Marshal(append(tests, list...))
 	return string(text), err

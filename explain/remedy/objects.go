@@ -165,24 +165,9 @@ func merged(keys any, operator string, expression Object) bool {
 	return expression["operator"] == operator && slices.Contains(list, expression["key"])
 }
 
-// operation is a [explain.PatchOperation] as RFC 6902 writes it.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
-}
-
-func operations(patch []explain.PatchOperation) []operation {
-	list := make([]operation, len(patch))
-	for i, op := range patch {
-		list[i] = operation(op)
-	}
-	return list
-}
-
 // Patched applies RFC 6902 operations to an object, which stays as it is.
 func Patched(object Object, patch []explain.PatchOperation) (Object, error) {
-	text, err := json.Marshal(operations(patch))
+	text, err := json.Marshal(patch)
 	if err != nil {
 		return nil, err
 	}

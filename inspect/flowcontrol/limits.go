@@ -24,9 +24,9 @@ const defaultShares = 30
 
 // Queuing is how a level queues requests for which it has no seats.
 type Queuing struct {
-	Queues           int
-	HandSize         int // the queues among which shuffle sharding chooses for one flow
-	QueueLengthLimit int // requests in one queue
+	Queues           int `json:"queues"`
+	HandSize         int `json:"handSize"`         // the queues among which shuffle sharding chooses for one flow
+	QueueLengthLimit int `json:"queueLengthLimit"` // requests in one queue
 }
 
 // Level is a priority level and the limits that follow from it. All limits count seats.

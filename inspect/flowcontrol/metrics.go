@@ -38,10 +38,13 @@ type Load struct {
 
 // Demand is the demand for seats over the last adjustment period, ten seconds.
 type Demand struct {
-	HighWatermark, Average, StandardDeviation *float64
+	HighWatermark     *float64 `json:"highWatermark,omitempty"`
+	Average           *float64 `json:"average,omitempty"`
+	StandardDeviation *float64 `json:"standardDeviation,omitempty"`
 	// Smoothed is a moving maximum of average and deviation, and Target is what the level was meant to
 	// get out of it.
-	Smoothed, Target *float64
+	Smoothed *float64 `json:"smoothed,omitempty"`
+	Target   *float64 `json:"target,omitempty"`
 }
 
 // Counts are the requests of a priority level or of one flow schema in it. Executing and queued ones are

@@ -70,7 +70,10 @@ func inOrder(schemas []*flowcontrolv1.FlowSchema) []*flowcontrolv1.FlowSchema {
 }
 
 // Dangling is a FlowSchema that leads to a priority level which does not exist. The server passes over it.
-type Dangling struct{ Schema, Level string }
+type Dangling struct {
+	Schema string `json:"name"`
+	Level  string `json:"priorityLevel"`
+}
 
 // DanglingSchemas returns the FlowSchemas that lead to none of the levels, in the order in which the server
 // would try them. What it says is only true if all levels were read.

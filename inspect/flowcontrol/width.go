@@ -3,7 +3,10 @@ package flowcontrol
 import "math"
 
 // Widest are the seats that one request of a kind may take in a level.
-type Widest struct{ List, Write int }
+type Widest struct {
+	List  int `json:"list"`
+	Write int `json:"write"`
+}
 
 // What a list took at most before Kubernetes 1.34, which estimates it by the size of objects.
 const (

@@ -15,7 +15,7 @@ type layer struct {
 
 // commands is what commands may import of the library.
 var commands = []string{
-	"docs/schema", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui", "tui/screen", "internal/checkup",
+	"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui", "tui/screen", "internal/checkup",
 	"internal/commit", "internal/demo", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 }
 
@@ -89,10 +89,9 @@ var layers = []layer{
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
 	{"tui", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},
-	{"docs/schema", nil},
 	{"cmd/kubectl-dra", []string{"cmd/kubectl-dra/internal/cli"}},
 	{"cmd/kubectl-dra/internal/output/...", []string{
-		"docs/schema", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/checkup", "internal/inputfile",
+		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/checkup", "internal/inputfile",
 		"cmd/kubectl-dra/internal/output/...",
 	}},
 	// A command knows what is shared and no other command; cli, which alone knows them, hands in what one

@@ -97,7 +97,11 @@ type Refusal struct {
 }
 
 // Object names an object.
-type Object struct{ Kind, Namespace, Name string }
+type Object struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
 
 // Doubt is why a plugin cannot decide.
 type Doubt struct {

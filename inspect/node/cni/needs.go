@@ -21,11 +21,11 @@ var bandwidthAnnotations = []string{"kubernetes.io/ingress-bandwidth", "kubernet
 
 // Need is a capability that pods of a node ask for and no plugin of the chain declares.
 type Need struct {
-	Capability string
+	Capability string `json:"capability"`
 	// Pods are those that ask for it, sorted.
-	Pods []inspect.PodRef
+	Pods []inspect.PodRef `json:"pods"`
 	// Message says what that means.
-	Message string
+	Message string `json:"message"`
 }
 
 // Needs compares what pods of the node ask for with what the chain in use declares. Networks that are built
@@ -101,15 +101,15 @@ func RemovedFlags(arguments string) []RemovedFlag {
 
 // Interface is a network interface that a DRA driver has put into pods.
 type Interface struct {
-	Claim  inspect.ClaimRef
-	Device inspect.DeviceID
+	Claim  inspect.ClaimRef `json:"claim"`
+	Device inspect.DeviceID `json:"device"`
 	// Name is that of the interface, Addresses are its IP addresses with their prefixes, and Hardware is its
 	// MAC address. Each may be empty.
-	Name      string
-	Addresses []string
-	Hardware  string
+	Name      string   `json:"name"`
+	Addresses []string `json:"addresses"`
+	Hardware  string   `json:"hardware,omitempty"`
 	// Pods are those that use it, sorted.
-	Pods []inspect.PodRef
+	Pods []inspect.PodRef `json:"pods"`
 }
 
 // Interfaces returns the network interfaces that drivers report of claims whose pods run on a node, in the
@@ -124,7 +124,7 @@ func Interfaces(s *inspect.Snapshot, node string) []Interface {
 			}
 			found := Interface{
 				Claim: inspect.RefOf(claim), Device: inspect.DeviceID{Driver: d.Driver, Pool: d.Pool, Device: d.Device},
-				Name: d.NetworkData.InterfaceName, Addresses: d.NetworkData.IPs, Hardware: d.NetworkData.HardwareAddress,
+				Name: d.NetworkData.InterfaceName, Addresses: append([]string{}, d.NetworkData.IPs...), Hardware: d.NetworkData.HardwareAddress,
 			}
 			for _, ref := range s.PodsOf(found.Claim) {
 				if pod, ok := s.Pod(ref); ok && pod.Spec.NodeName == node && !inspect.Ended(pod) {

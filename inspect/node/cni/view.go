@@ -73,40 +73,42 @@ type View struct {
 // File is a network configuration.
 type File struct {
 	// Name is that of the file in the directory.
-	Name string
+	Name string `json:"name"`
 	// Network is the name of the network, and Version the version of the specification that is used: the
 	// highest of those that the file offers and the library knows.
-	Network, Version string
+	Network string `json:"network"`
+	Version string `json:"version"`
 	// Single says that it is the configuration of one plugin, as only older versions of the specification
 	// have it.
-	Single bool
+	Single bool `json:"-"`
 	// DisableCheck and DisableGC: the network does without these verbs of the specification.
-	DisableCheck, DisableGC bool
-	// Chain are the plugins in the order in which they are run.
-	Chain []Plugin
+	DisableCheck, DisableGC bool `json:"-"`
 	// Used says that the runtime uses it. Why says why not, or why it does.
-	Used bool
-	Why  string
+	Used bool   `json:"used"`
+	Why  string `json:"why"`
 	// Broken is why it cannot be used, or "".
-	Broken string
+	Broken string `json:"broken,omitempty"`
+	// Chain are the plugins in the order in which they are run.
+	Chain []Plugin `json:"plugins"`
 }
 
 // Plugin is a plugin of a chain.
 type Plugin struct {
-	Type string
+	Type string `json:"type"`
 	// Capabilities are those that its configuration declares, sorted: the runtime hands it what pods want of
 	// them.
-	Capabilities []string
+	Capabilities []string `json:"capabilities"`
 	// Path is the file that would be run. It is empty if there is none in the directories.
-	Path string
+	Path string `json:"path"`
 	// IPAM is the type of the plugin that gives it addresses, or "", and IPAMPath the file that it would run.
 	// That is empty if there is none in the directories.
-	IPAM, IPAMPath string
+	IPAM     string `json:"ipam,omitempty"`
+	IPAMPath string `json:"ipamPath,omitempty"`
 	// Delegates are the networks that Multus hands pods on to: their names, or the files that describe them.
-	Delegates []string
+	Delegates []string `json:"delegates,omitempty"`
 	// Inline says that it stands in the file itself, and not in the directory of the network (specification
 	// 1.1).
-	Inline bool
+	Inline bool `json:"-"`
 }
 
 // Has reports whether the plugin declares a capability.
@@ -150,7 +152,7 @@ func (v *View) ignored(paths []string) {
 
 // load reads a file.
 func (v *View) load(path string) File {
-	f := File{Name: filepath.Base(path), Single: filepath.Ext(path) != ".conflist"}
+	f := File{Name: filepath.Base(path), Chain: []Plugin{}, Single: filepath.Ext(path) != ".conflist"}
 	if err := v.parse(path, &f); err != nil {
 		f.Broken = err.Error()
 	}
@@ -237,7 +239,7 @@ func readBounded(path string) ([]byte, error) {
 
 // plugin looks at the configuration of a plugin.
 func (v *View) plugin(conf *libcni.PluginConfig, inline bool) Plugin {
-	p := Plugin{Type: conf.Network.Type, Inline: inline, IPAM: conf.Network.IPAM.Type}
+	p := Plugin{Type: conf.Network.Type, Capabilities: []string{}, Inline: inline, IPAM: conf.Network.IPAM.Type}
 	for name, on := range conf.Network.Capabilities {
 		if on {
 			p.Capabilities = append(p.Capabilities, name)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -40,7 +41,7 @@ func explanationsOf(t *testing.T, args ...string) []*explanations.Explanation {
 	if text == "" {
 		return nil // there is nothing to ask about
 	}
-	list, one := explanations.ExplanationList{}, explanations.Explanation{}
+	list, one := output.ListOf[*explanations.Explanation]{}, explanations.Explanation{}
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, notes)
 	}

@@ -125,7 +125,6 @@ func (p *program) commands() []*cobra.Command {
 		streams.OnlyReading(record.NewDiff(streams, reader)),
 		streams.OnlyReading(about.NewVersion(streams, reader, pluginVersion())),
 		about.NewCompletion(streams),
-		about.NewSchema(streams),
 		newOptions(streams),
 	}
 }

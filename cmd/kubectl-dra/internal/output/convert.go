@@ -82,12 +82,7 @@ func OptionalUTC(t time.Time) *time.Time {
 }
 
 // OrNone is what a table shows for a text that may be empty.
-func OrNone(s string) string {
-	if s == "" {
-		return "<none>"
-	}
-	return s
-}
+func OrNone(s string) string { return cmp.Or(s, "<none>") }
 
 // CountText is what a table shows for a number that may not be known.
 func CountText(n *int) string {

@@ -20,7 +20,7 @@ func TestCountsAgree(t *testing.T) { clusters.Each(t, agree) }
 // tallied is what the state and the claims of the devices that are printed come to; AtOnce is not seen there.
 type tallied struct{ Total, Used, Blocked, Tainted, Unreachable, Free int }
 
-func of(c DeviceCount) tallied {
+func of(c inspect.DeviceCount) tallied {
 	return tallied{c.Total, c.Used, c.Blocked, c.Tainted, c.Unreachable, c.Free}
 }
 
@@ -62,17 +62,20 @@ func agree(t *testing.T, s *inspect.Snapshot) {
 	}
 	for _, item := range Nodes(s).Items {
 		n := item.(*Node)
-		var sum DeviceCount
+		var sum inspect.DeviceCount
 		for driver, c := range n.Drivers {
-			sum = DeviceCount{
-				sum.Total + c.Total, sum.Used + c.Used, sum.Blocked + c.Blocked, sum.Tainted + c.Tainted, sum.Unreachable + c.Unreachable,
-				sum.Free + c.Free, sum.FreeAtOnce + c.FreeAtOnce, sum.Gone + c.Gone,
+			sum = inspect.DeviceCount{
+				Total: sum.Total + c.Total, Used: sum.Used + c.Used, Blocked: sum.Blocked + c.Blocked, Tainted: sum.Tainted + c.Tainted,
+				Unreachable: sum.Unreachable + c.Unreachable, Free: sum.Free + c.Free, AtOnce: sum.AtOnce + c.AtOnce, Gone: sum.Gone + c.Gone,
 			}
 			if own := tied[n.Name+" "+driver]; c.Total < own.Total || c.Used < own.Used || c.Blocked < own.Blocked || c.Tainted < own.Tainted || c.Free < own.Free {
 				t.Errorf("node %s: %v of %s, but %v are tied to it", n.Name, c, driver, own)
 			}
 		}
-		if whole := (DeviceCount{n.Devices, n.Used, n.Blocked, n.Tainted, n.Unreachable, n.Free, n.FreeAtOnce, n.Gone}); sum != whole {
+		if whole := (inspect.DeviceCount{
+			Total: n.Devices, Used: n.Used, Blocked: n.Blocked, Tainted: n.Tainted, Unreachable: n.Unreachable,
+			Free: n.Free, AtOnce: n.FreeAtOnce, Gone: n.Gone,
+		}); sum != whole {
 			t.Errorf("node %s: its drivers have %v, it has %v", n.Name, sum, whole)
 		}
 	}
@@ -82,14 +85,14 @@ func agree(t *testing.T, s *inspect.Snapshot) {
 func agreeInside(t *testing.T, p *Pool) {
 	t.Helper()
 	c := p.Devices
-	if c.Total != c.Used+c.Blocked+c.Tainted+c.Unreachable+c.Free || c.FreeAtOnce > c.Free || (c.FreeAtOnce == 0) != (c.Free == 0) {
+	if c.Total != c.Used+c.Blocked+c.Tainted+c.Unreachable+c.Free || c.AtOnce > c.Free || (c.AtOnce == 0) != (c.Free == 0) {
 		t.Errorf("pool %s: %+v", p.Pool, c)
 	}
 	most := 0
 	for _, k := range p.Fits {
 		most = max(most, k.Fits)
-		if k.Fits > c.FreeAtOnce {
-			t.Errorf("pool %s: %d of kind %s fit, but only %d devices at once", p.Pool, k.Fits, k.Kind, c.FreeAtOnce)
+		if k.Fits > c.AtOnce {
+			t.Errorf("pool %s: %d of kind %s fit, but only %d devices at once", p.Pool, k.Fits, k.Kind, c.AtOnce)
 		}
 	}
 	if p.Total == nil || *p.Total != c.Total { // slices are missing, or there are obsolete ones
@@ -124,13 +127,13 @@ func TestPartitionsThatFit(t *testing.T) {
 	inPools, ofKind, onNodes := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, item := range Pools(s).Items {
 		if p := item.(*Pool); p.Counters != nil {
-			inPools[p.Pool] = p.Devices.FreeAtOnce
-			ofKind[p.Pool] = p.Fits[slices.IndexFunc(p.Fits, func(k KindFit) bool { return k.Kind == "1g.10gb" })].Fits
+			inPools[p.Pool] = p.Devices.AtOnce
+			ofKind[p.Pool] = p.Fits[slices.IndexFunc(p.Fits, func(k inspect.KindFit) bool { return k.Kind == "1g.10gb" })].Fits
 		}
 	}
 	for _, item := range Nodes(s).Items {
 		if n := item.(*Node); n.Drivers["mig.example.com"].Total > 0 {
-			onNodes[n.Name] = n.Drivers["mig.example.com"].FreeAtOnce
+			onNodes[n.Name] = n.Drivers["mig.example.com"].AtOnce
 		}
 	}
 	for name, got := range map[string]map[string]int{"pools": inPools, "kinds": ofKind, "nodes": onNodes} {

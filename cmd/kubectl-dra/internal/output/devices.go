@@ -48,7 +48,7 @@ type Taint struct {
 	Value  string `json:"value,omitempty"`
 	Effect string `json:"effect"`
 	// Rules are the DeviceTaintRules that set the taint. There are none if the driver did.
-	Rules []TaintRule `json:"rules,omitempty"`
+	Rules []explain.TaintRule `json:"rules,omitempty"`
 }
 
 // Capacity is how much a device has of something and how much of it is taken: by shares, or all of it by a
@@ -71,7 +71,7 @@ func Devices(s *inspect.Snapshot) *List {
 			for _, name := range s.Fences(status.ID) {
 				d.Fences = append(d.Fences, inspect.FenceAdvice(name))
 			}
-			d.Reason = strings.Join(append(reasons(d.Reason), d.Fences...), "; ")
+			d.Reason = strings.TrimPrefix(strings.Join(append([]string{d.Reason}, d.Fences...), "; "), "; ")
 		}
 		list.Items = append(list.Items, d)
 	}
@@ -96,7 +96,7 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		}
 	}
 	for _, taint := range status.Device.Taints {
-		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: NewTaintRules(explain.TaintRules(s, &taint, id))})
+		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: explain.TaintRules(s, &taint, id)})
 	}
 	for name, attribute := range status.Device.Attributes {
 		d.Attributes[string(name)] = attributeValue(&attribute)
@@ -119,13 +119,6 @@ func unseenHolders(s *inspect.Snapshot) []string {
 		return nil
 	}
 	return []string{cmp.Or(h.Message, string(inspect.Claims)+" were not read completely") + ": devices may be held by claims that are not seen here"}
-}
-
-func reasons(reason string) []string {
-	if reason == "" {
-		return nil
-	}
-	return []string{reason}
 }
 
 // heldWhole reports whether a claim holds the whole device. Others may hold shares besides, from a time when
@@ -200,7 +193,7 @@ func taintsText(taints []Taint) string {
 			texts[i] = t.Key + "=" + t.Value + ":" + t.Effect
 		}
 		for _, rule := range t.Rules {
-			texts[i] += " by " + explain.TaintRule(rule).String()
+			texts[i] += " by " + rule.String()
 		}
 	}
 	return strings.Join(texts, ",")

@@ -11,8 +11,8 @@ import (
 // Driver is an item of a DriverList: a driver that publishes devices, or of which claims still hold some.
 type Driver struct {
 	Listed
-	Name    string      `json:"name"`
-	Devices DeviceCount `json:"devices"`
+	Name    string              `json:"name"`
+	Devices inspect.DeviceCount `json:"devices"`
 	// Pools counts them, and BrokenPools those of which the scheduler takes no device.
 	Pools       int `json:"pools"`
 	BrokenPools int `json:"brokenPools"`
@@ -37,7 +37,7 @@ func Drivers(s *inspect.Snapshot) *List {
 	inventory := s.Inventory()
 	for i := range inventory.Drivers {
 		d := &inventory.Drivers[i]
-		driver(d.Driver).Devices = deviceCount(d.Devices)
+		driver(d.Driver).Devices = d.Devices
 	}
 	nodes := map[string]map[inspect.NodeName]bool{}
 	for _, stock := range inventory.Stocks {
@@ -67,7 +67,7 @@ var driverTable = Table{
 		d := item.(*Driver)
 		c := d.Devices
 		return []string{
-			d.Name, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.FreeAtOnce, d.atMost), c.unusable(), strconv.Itoa(d.Pools),
+			d.Name, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.AtOnce, d.atMost), unusable(c), strconv.Itoa(d.Pools),
 			strconv.Itoa(d.BrokenPools), strconv.Itoa(d.Nodes),
 		}
 	},

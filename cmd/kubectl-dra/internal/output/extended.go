@@ -23,8 +23,8 @@ type ExtendedResource struct {
 	// DevicePlugin is what the node reports of a device plugin, and Devices the devices of the class on the
 	// node, whoever of them serves: what is gone is of no class. Both are absent if there is nothing of the
 	// kind.
-	DevicePlugin *DevicePluginCount `json:"devicePlugin,omitempty"`
-	Devices      *DeviceCount       `json:"devices,omitempty"`
+	DevicePlugin *DevicePluginCount   `json:"devicePlugin,omitempty"`
+	Devices      *inspect.DeviceCount `json:"devices,omitempty"`
 	// Pods have some of the resource on the node.
 	Pods []ResourceUse `json:"pods"`
 	// Cordoned: the node takes no new pods.
@@ -121,8 +121,7 @@ func wireOffer(s *inspect.Snapshot, o *extended.Offer) *ExtendedResource {
 		e.Pods = append(e.Pods, resourceUses(p.Pods, extended.DevicePlugin)...)
 	}
 	if d := o.Devices; d != nil {
-		count := deviceCount(d.DeviceCount)
-		e.Devices = &count
+		e.Devices = &d.DeviceCount
 		e.Pods = append(e.Pods, resourceUses(d.Pods, extended.DRA)...)
 	}
 	return e

@@ -19,15 +19,15 @@ type Node struct {
 	// Devices counts those that reach the node or are tied to it: each is used, free, blocked, tainted or
 	// unreachable. FreeAtOnce is how many of the free ones can be had together. Gone are no part of Devices:
 	// claims that are tied to the node hold them, and no slice publishes them any more.
-	Devices     int                    `json:"devices"`
-	Used        int                    `json:"used"`
-	Blocked     int                    `json:"blocked"`
-	Tainted     int                    `json:"tainted"`
-	Unreachable int                    `json:"unreachable"`
-	Free        int                    `json:"free"`
-	FreeAtOnce  int                    `json:"freeAtOnce"`
-	Gone        int                    `json:"gone,omitempty"`
-	Drivers     map[string]DeviceCount `json:"drivers"`
+	Devices     int                            `json:"devices"`
+	Used        int                            `json:"used"`
+	Blocked     int                            `json:"blocked"`
+	Tainted     int                            `json:"tainted"`
+	Unreachable int                            `json:"unreachable"`
+	Free        int                            `json:"free"`
+	FreeAtOnce  int                            `json:"freeAtOnce"`
+	Gone        int                            `json:"gone,omitempty"`
+	Drivers     map[string]inspect.DeviceCount `json:"drivers"`
 	// Assumed: the node itself could not be read; ResourceSlices name it.
 	Assumed bool   `json:"assumed,omitempty"`
 	Age     string `json:"age,omitempty"`
@@ -37,31 +37,8 @@ type Node struct {
 	atMost bool // so many are free at most
 }
 
-// DeviceCount counts devices: each is used, free, blocked, tainted or unreachable, as inspect.DeviceCount
-// says. FreeAtOnce is how many of the free ones can be had together. Gone are no part of Total: claims hold
-// them, and no slice publishes them any more.
-type DeviceCount struct {
-	Total       int `json:"total"`
-	Used        int `json:"used"`
-	Blocked     int `json:"blocked"`
-	Tainted     int `json:"tainted"`
-	Unreachable int `json:"unreachable"`
-	Free        int `json:"free"`
-	FreeAtOnce  int `json:"freeAtOnce"`
-	Gone        int `json:"gone,omitempty"`
-}
-
-func deviceCount(c inspect.DeviceCount) DeviceCount {
-	return DeviceCount{
-		Total: c.Total, Used: c.Used, Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable,
-		Free: c.Free, FreeAtOnce: c.AtOnce, Gone: c.Gone,
-	}
-}
-
 // unusable says which devices nobody uses and nobody can get, and which are used though they are gone.
-func (c DeviceCount) unusable() string {
-	return OrNone(words.Unusable(inspect.DeviceCount{Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable, Gone: c.Gone}))
-}
+func unusable(c inspect.DeviceCount) string { return OrNone(words.Unusable(c)) }
 
 // Nodes lists the nodes of a snapshot. The stand-in for "any node" is not among them.
 func Nodes(s *inspect.Snapshot) *List {
@@ -75,10 +52,10 @@ func Nodes(s *inspect.Snapshot) *List {
 		n := &Node{
 			Name: string(status.Name), Devices: c.Total, Used: c.Used, Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable,
 			Free: c.Free, FreeAtOnce: c.AtOnce, Gone: c.Gone,
-			Drivers: map[string]DeviceCount{}, atMost: len(list.Partial) > 0, Listed: Listed{Meta{Name: string(status.Name)}},
+			Drivers: map[string]inspect.DeviceCount{}, atMost: len(list.Partial) > 0, Listed: Listed{Meta{Name: string(status.Name)}},
 		}
 		for driver, count := range status.Drivers {
-			n.Drivers[driver] = deviceCount(count)
+			n.Drivers[driver] = count
 		}
 		if node, ok := s.Node(status.Name); ok && !s.NodesAssumed() {
 			n.Age, n.Created = age(node.CreationTimestamp, s.Time()), Timestamp(node.CreationTimestamp)
@@ -102,20 +79,19 @@ var nodeTable = Table{
 		for _, driver := range n.driversBySize() {
 			c := n.Drivers[driver]
 			text := fmt.Sprintf("%s %s/%d", driver, freeText(c.Free, c.Free, n.atMost), c.Total)
-			if c.FreeAtOnce < c.Free {
-				text += fmt.Sprintf(" (%d at once)", c.FreeAtOnce)
+			if c.AtOnce < c.Free {
+				text += fmt.Sprintf(" (%d at once)", c.AtOnce)
 			}
 			if c.Gone > 0 {
 				text += fmt.Sprintf(" (%d gone)", c.Gone)
 			}
 			drivers = append(drivers, text)
 		}
-		age := n.Age
-		if age == "" {
-			age = "<unknown>"
+		unusable := unusable(inspect.DeviceCount{Blocked: n.Blocked, Tainted: n.Tainted, Unreachable: n.Unreachable, Gone: n.Gone})
+		return []string{
+			n.Name, strconv.Itoa(n.Devices), freeText(n.Free, n.FreeAtOnce, n.atMost), OrNone(strings.Join(drivers, ", ")),
+			cmp.Or(n.Age, "<unknown>"), strconv.Itoa(n.Used), unusable,
 		}
-		unusable := DeviceCount{Blocked: n.Blocked, Tainted: n.Tainted, Unreachable: n.Unreachable, Gone: n.Gone}.unusable()
-		return []string{n.Name, strconv.Itoa(n.Devices), freeText(n.Free, n.FreeAtOnce, n.atMost), OrNone(strings.Join(drivers, ", ")), age, strconv.Itoa(n.Used), unusable}
 	},
 }
 

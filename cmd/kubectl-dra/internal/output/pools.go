@@ -21,10 +21,10 @@ type Pool struct {
 	Error string `json:"error"`
 	// Devices counts those that are published, whether slices are missing or not. A pool of which all slices
 	// are gone is in no list.
-	Devices DeviceCount `json:"devices"`
+	Devices inspect.DeviceCount `json:"devices"`
 	// Counters are what partitions draw on, and Fits which of them still fit.
-	Counters []Counter `json:"counters,omitempty"`
-	Fits     []KindFit `json:"fits,omitempty"`
+	Counters []inspect.CounterStatus `json:"counters,omitempty"`
+	Fits     []inspect.KindFit       `json:"fits,omitempty"`
 	// These counts are those of a ResourcePoolStatusRequest. They are absent while slices are missing. A
 	// partition that is blocked counts as available there.
 	Total       *int `json:"total,omitempty"`
@@ -35,36 +35,11 @@ type Pool struct {
 	Slices       int64 `json:"slices"`
 	SlicesWanted int64 `json:"slicesWanted"`
 	// Partitions count the partitions by type. They draw on the same counters, so they do not add up.
-	Partitions []Partition `json:"partitions,omitempty"`
+	Partitions []inspect.PartitionStatus `json:"partitions,omitempty"`
 	// Shareable sums up the devices that several claims can share.
 	Shareable *Shareable `json:"shareable,omitempty"`
 
-	fits   []inspect.KindFit
 	atMost bool // so many are free at most
-}
-
-// Counter is one counter of a counter set.
-type Counter struct {
-	Set     string `json:"set"`
-	Counter string `json:"counter"`
-	Total   string `json:"total"`
-	Left    string `json:"left"`
-}
-
-// KindFit is how many partitions of one kind still fit if nothing else is taken. The numbers of several kinds
-// do not add up.
-type KindFit struct {
-	Kind  string `json:"kind"`
-	Total int    `json:"total"`
-	Fits  int    `json:"fits"`
-}
-
-// Partition is the partitions of one type.
-type Partition struct {
-	Attribute   string `json:"attribute"`
-	Type        string `json:"type"`
-	Total       int    `json:"total"`
-	Allocatable int    `json:"allocatable"`
 }
 
 // Shareable sums up the devices of a pool that several claims can share.
@@ -117,22 +92,11 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 	p := &Pool{
 		Driver: status.ID.Driver, Pool: status.ID.Pool, Node: string(status.Node), Generation: status.Generation,
 		Complete: status.Complete, Error: status.Error, Slices: status.Slices, SlicesWanted: status.SlicesWanted,
+		Devices: status.Devices, Counters: status.Counters, Fits: status.Fits, Partitions: status.Partitions,
 		Listed: Listed{Meta{Name: status.ID.String(), Aliases: []string{status.ID.Pool}}},
 	}
 	if c := status.Counts; c != nil {
 		p.Total, p.Allocated, p.Available, p.Unavailable = &c.Total, &c.Allocated, &c.Available, &c.Unavailable
-	}
-	p.Devices = deviceCount(status.Devices)
-	for i := range status.Counters {
-		c := &status.Counters[i]
-		p.Counters = append(p.Counters, Counter{Set: c.Set, Counter: c.Counter, Total: c.Total.String(), Left: c.Left.String()})
-	}
-	for _, fit := range status.Fits {
-		p.Fits = append(p.Fits, KindFit(fit))
-	}
-	p.fits = status.Fits
-	for _, part := range status.Partitions {
-		p.Partitions = append(p.Partitions, Partition(part))
 	}
 	if shareable := status.Shareable; shareable != nil {
 		p.Shareable = &Shareable{FullyAvailable: shareable.Unused, PartiallyAvailable: shareable.Used, Capacity: map[string]ShareableCapacity{}}
@@ -152,7 +116,7 @@ var poolTable = Table{
 		p := item.(*Pool)
 		c := p.Devices
 		return []string{
-			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.FreeAtOnce, p.atMost), c.unusable(), OrNone(p.Error),
+			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.AtOnce, p.atMost), unusable(c), OrNone(p.Error),
 			OrNone(p.Node), strconv.FormatInt(p.Generation, 10), strconv.FormatInt(p.Slices, 10) + "/" + strconv.FormatInt(p.SlicesWanted, 10),
 			CountText(p.Available), CountText(p.Unavailable), p.fitsText(), p.countersText(),
 		}
@@ -160,18 +124,19 @@ var poolTable = Table{
 }
 
 func (p *Pool) fitsText() string {
-	if p.Fits == nil {
+	if len(p.Fits) == 0 {
 		return "<none>"
 	}
-	return words.Fits(p.fits)
+	return words.Fits(p.Fits)
 }
 
 // countersText lists what is left of each counter, the sets one after another.
 func (p *Pool) countersText() string {
 	var texts []string
 	set := ""
-	for _, c := range p.Counters {
-		text := c.Counter + " " + c.Left + "/" + c.Total
+	for i := range p.Counters {
+		c := &p.Counters[i]
+		text := c.Counter + " " + c.Left.String() + "/" + c.Total.String()
 		if c.Set != set {
 			set = c.Set
 			text = set + ": " + text

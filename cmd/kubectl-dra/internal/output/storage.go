@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -75,7 +76,7 @@ var storageTable = Table{
 		if len(s.Nodes) > shownNodes {
 			nodes = fmt.Sprintf("%d nodes", len(s.Nodes))
 		}
-		return []string{s.Name, s.StorageClass, orUnknown(s.Capacity), orUnknown(s.MaximumVolumeSize), nodes, s.topology(), s.Age}
+		return []string{s.Name, s.StorageClass, cmp.Or(s.Capacity, "<unknown>"), cmp.Or(s.MaximumVolumeSize, "<unknown>"), nodes, s.topology(), s.Age}
 	},
 }
 
@@ -89,11 +90,4 @@ func (s *Storage) topology() string {
 		return "all nodes"
 	}
 	return metav1.FormatLabelSelector(s.NodeTopology)
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "<unknown>"
-	}
-	return text
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 )
 
@@ -19,7 +20,7 @@ func TestTaintRulesOfDevices(t *testing.T) {
 		case gpu + "gpu-a-04/gpu-3":
 			want := []Taint{{
 				Key: "example.com/maintenance", Value: "firmware", Effect: "NoSchedule",
-				Rules: []TaintRule{{Name: "firmware-gpu-a-04", Age: "150m", Manager: "firmware-updater"}},
+				Rules: []explain.TaintRule{{Name: "firmware-gpu-a-04", Age: "150m", Manager: "firmware-updater"}},
 			}}
 			if diff := cmp.Diff(want, d.Taints); diff != "" {
 				t.Error("(-want +got):\n" + diff)

@@ -74,9 +74,9 @@ type UsageClaims struct {
 // it.
 type UsageTotal struct {
 	UsageAmount
-	Claims  UsageClaims `json:"claims"`
-	Wanted  int         `json:"wanted"`
-	Cluster DeviceCount `json:"cluster"`
+	Claims  UsageClaims         `json:"claims"`
+	Wanted  int                 `json:"wanted"`
+	Cluster inspect.DeviceCount `json:"cluster"`
 	// Partial says what could not be read, and so may be missing from all numbers.
 	Partial []string `json:"partial,omitempty"`
 	// Message says the same in one line.
@@ -106,7 +106,7 @@ func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
 
 func usageTotal(s *inspect.Snapshot, r *usage.Report) *UsageTotal {
 	return &UsageTotal{
-		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: deviceCount(r.Cluster),
+		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: r.Cluster,
 		Claims: usageClaims(&r.Total, r.Counted), Message: totalText(r, len(unseenHolders(s)) > 0), Partial: usagePartial(s, r),
 	}
 }

@@ -65,7 +65,7 @@ type List struct {
 	ServerConcurrency *ServerConcurrency `json:"serverConcurrency,omitempty"`
 	// DanglingFlowSchemas, in a PriorityLevelList, lead to levels that do not exist, so the server passes
 	// over them.
-	DanglingFlowSchemas []DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
+	DanglingFlowSchemas []flowcontrol.Dangling `json:"danglingFlowSchemas,omitempty"`
 	// Totals is set in an ExtendedResourceList: the sums over its items, by resource.
 	Totals []ResourceTotal `json:"totals,omitempty"`
 	// By says what the items of a UsageList are about, and Usage is what they come to.
@@ -85,6 +85,21 @@ func NewList(kind, resource string, table Table) *List {
 	return &List{APIVersion: APIVersion, Kind: kind, Items: []Item{}, Resource: resource, Table: table}
 }
 
+// ListOf is a document of several answers.
+type ListOf[T any] struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []T    `json:"items"`
+}
+
+// OneOrList is the only one of some answers, or a document of several or none.
+func OneOrList[T any](kind string, items []T) any {
+	if len(items) == 1 {
+		return items[0]
+	}
+	return &ListOf[T]{APIVersion: APIVersion, Kind: kind, Items: OrEmpty(items)}
+}
+
 // Keep drops the items for which keep is false.
 func (l *List) Keep(keep func(Item) bool) {
 	kept := []Item{}
@@ -101,10 +116,4 @@ type ServerConcurrency struct {
 	Limit int `json:"limit"`
 	// Source is Flag, Server (its metrics) or Default.
 	Source flowcontrol.ConcurrencySource `json:"source" enum:"flowcontrol.ConcurrencySource"`
-}
-
-// DanglingFlowSchema is a FlowSchema that leads to a level which does not exist.
-type DanglingFlowSchema struct {
-	Name          string `json:"name"`
-	PriorityLevel string `json:"priorityLevel"`
 }

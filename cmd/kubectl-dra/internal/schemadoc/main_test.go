@@ -2,29 +2,29 @@ package main
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
+	"os"
+	"path/filepath"
 	"testing"
-
-	"github.com/kubectl-dra/kubectl-dra/docs/schema"
 )
 
 // TestSchemasAreCurrent compares the files with what would be written.
 func TestSchemasAreCurrent(t *testing.T) {
-	written, err := schemas("../../../..")
+	const root = "../../../.."
+	written, err := schemas(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kinds := slices.Sorted(maps.Keys(written)); !slices.Equal(kinds, schema.Kinds()) {
-		t.Errorf("kinds are %q, files are of %q: run make generate", kinds, schema.Kinds())
+	files, err := filepath.Glob(filepath.Join(root, "docs", "schema", "*.json"))
+	if err != nil || len(files) != len(written) {
+		t.Errorf("%d kinds, and %d files (%v): run make generate", len(written), len(files), err)
 	}
 	for kind, s := range written {
 		data, err := json.MarshalIndent(s, "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if file, _ := schema.Of(kind); string(file) != string(data)+"\n" {
-			t.Errorf("the schema of %s is out of date: run make generate", kind)
+		if file, err := os.ReadFile(filepath.Join(root, "docs", "schema", kind+".json")); err != nil || string(file) != string(data)+"\n" {
+			t.Errorf("the schema of %s is out of date (%v): run make generate", kind, err)
 		}
 	}
 }

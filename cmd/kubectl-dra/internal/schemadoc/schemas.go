@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
+	"encoding"
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -19,11 +23,14 @@ import (
 const base = "https://kubectl-dra.dev/schema/v1alpha1/"
 
 const (
-	module   = "github.com/kubectl-dra/kubectl-dra"
-	types    = "./cmd/kubectl-dra/internal/output"
-	findings = "./allocator/selector"
-	dialect  = "https://json-schema.org/draft/2020-12/schema"
+	module  = "github.com/kubectl-dra/kubectl-dra"
+	dialect = "https://json-schema.org/draft/2020-12/schema"
 )
+
+// described are the folders of the packages whose types are printed.
+var described = []string{
+	"./cmd/kubectl-dra/internal/output", "./allocator", "./explain", "./inspect", "./scheduler/filters",
+}
 
 // schemas are the schemas of all kinds, by their names.
 func schemas(root string) (map[string]*jsonschema.Schema, error) {
@@ -35,8 +42,8 @@ func schemas(root string) (map[string]*jsonschema.Schema, error) {
 		return nil, err
 	}
 	defer func() { _ = os.Chdir(home) }() // it was there a moment ago
-	r := &jsonschema.Reflector{Anonymous: true, Mapper: mapped}
-	for _, folder := range []string{types, findings} {
+	r := &jsonschema.Reflector{Anonymous: true, Mapper: mapped, Namer: typeName}
+	for _, folder := range described {
 		if err := r.AddGoComments(module, folder, jsonschema.WithFullComment()); err != nil {
 			return nil, err
 		}
@@ -60,15 +67,27 @@ func schemas(root string) (map[string]*jsonschema.Schema, error) {
 	return out, nil
 }
 
-func nameOf(value any) string { return reflect.TypeOf(value).Elem().Name() }
+func nameOf(value any) string { return typeName(reflect.TypeOf(value).Elem()) }
+
+// typeName is the name of a type, and of a list of answers that of its items with List.
+func typeName(t reflect.Type) string {
+	of, items, list := strings.Cut(t.Name(), "[")
+	if !list {
+		return of
+	}
+	return strings.TrimSuffix(items[strings.LastIndexByte(items, '.')+1:], "]") + "List"
+}
 
 // mapped are types that have a form of their own in JSON.
 func mapped(t reflect.Type) *jsonschema.Schema {
-	switch t {
-	case reflect.TypeFor[metav1.Time]():
+	switch {
+	case t == reflect.TypeFor[metav1.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	case reflect.TypeFor[output.Item]():
+	case t == reflect.TypeFor[output.Item]():
 		return &jsonschema.Schema{Ref: itemMark}
+	case t == reflect.TypeFor[resource.Quantity](),
+		t.PkgPath() == module+"/inspect" && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return &jsonschema.Schema{Type: "string"}
 	}
 	return nil
 }
@@ -172,6 +191,16 @@ func collect(t reflect.Type, found map[string]reflect.Type) {
 	}
 }
 
+// enumeration is a type of texts whose constants are all values that a field can have, as a tag would name
+// it. It is "" for other types.
+func enumeration(t reflect.Type) string {
+	pkg, known := strings.CutPrefix(t.PkgPath(), module+"/")
+	if !known || t.Kind() != reflect.String || t.Name() == "NodeName" {
+		return ""
+	}
+	return path.Base(pkg) + "." + t.Name()
+}
+
 // enumerate adds the values that fields can have.
 func (g *generator) enumerate(s *jsonschema.Schema, t reflect.Type) error {
 	for i := range t.NumField() {
@@ -182,15 +211,15 @@ func (g *generator) enumerate(s *jsonschema.Schema, t reflect.Type) error {
 			}
 			continue
 		}
-		enum := field.Tag.Get("enum")
-		if enum == "" {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		enum := cmp.Or(field.Tag.Get("enum"), enumeration(field.Type))
+		if enum == "" || name == "-" {
 			continue
 		}
 		values, err := g.valuesOf(enum)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", t.Name(), field.Name, err)
 		}
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property, ok := s.Properties.Get(name)
 		if !ok {
 			return fmt.Errorf("%s has no property %s", t.Name(), name)

@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -53,27 +51,18 @@ func constants(folder, name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	declared := regexp.MustCompile(`(?m)^\s*(?:const )?\w+ +` + name + ` += "(.+?)"`) // a field that is "" is left out
 	var out []string
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		text, err := os.ReadFile(path) //nolint:gosec // of the module
 		if err != nil {
 			return nil, err
 		}
-		for _, decl := range file.Decls {
-			group, ok := decl.(*ast.GenDecl)
-			if !ok || group.Tok != token.CONST {
-				continue
-			}
-			for _, spec := range group.Specs {
-				values, err := valuesIn(spec.(*ast.ValueSpec), name) //nolint:forcetypeassert // constants have no other specs
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", path, err)
-				}
-				out = append(out, values...)
-			}
+		for _, found := range declared.FindAllStringSubmatch(string(text), -1) {
+			out = append(out, found[1])
 		}
 	}
 	if len(out) == 0 {
@@ -81,26 +70,4 @@ func constants(folder, name string) ([]string, error) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
-}
-
-// valuesIn are the texts of a declaration, if it is one of the type.
-func valuesIn(spec *ast.ValueSpec, name string) ([]string, error) {
-	if kind, ok := spec.Type.(*ast.Ident); !ok || kind.Name != name {
-		return nil, nil
-	}
-	var out []string
-	for _, value := range spec.Values {
-		literal, ok := value.(*ast.BasicLit)
-		if !ok {
-			return nil, fmt.Errorf("the value of %s is no text", spec.Names[0].Name)
-		}
-		text, err := strconv.Unquote(literal.Value)
-		if err != nil {
-			return nil, err
-		}
-		if text != "" { // a field is left out then
-			out = append(out, text)
-		}
-	}
-	return out, nil
 }

@@ -212,7 +212,7 @@ func (o *celOptions) print(t *selectorTester) error {
 	for _, test := range t.tests {
 		code = console.WorstExitCode(code, testCode(test))
 	}
-	return o.Answer(celtest.SelectorTests(t.tests), console.OneByOne(t.tests, func(w io.Writer, test *celtest.SelectorTest) error {
+	return o.Answer(output.OneOrList("SelectorTestList", t.tests), console.OneByOne(t.tests, func(w io.Writer, test *celtest.SelectorTest) error {
 		opts := celtest.SelectorOptions{Width: o.Width(), TableWidth: o.TableWidth(), All: o.Verbosity > 0}
 		return celtest.PrintSelectorTest(w, test, opts)
 	}), code)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -29,7 +29,7 @@ func (t *selectorTester) testObjects(ctx context.Context) error {
 
 func (t *selectorTester) testObject(ctx context.Context, name string) error {
 	namespace, kind := t.options.namespace, t.options.kind
-	subject := output.Subject{Kind: kind.Kind, Namespace: namespace, Name: name}
+	subject := explain.Subject{Kind: kind.Kind, Namespace: namespace, Name: name}
 	switch kind.Resource {
 	case inspect.Classes:
 		if class, ok := t.snapshot.Class(name); ok {
@@ -50,7 +50,7 @@ func (t *selectorTester) testObject(ctx context.Context, name string) error {
 }
 
 // testClaim tests the selectors of every request and alternative, on the devices of its class.
-func (t *selectorTester) testClaim(ctx context.Context, subject output.Subject, path string, spec *resourcev1.ResourceClaimSpec) error {
+func (t *selectorTester) testClaim(ctx context.Context, subject explain.Subject, path string, spec *resourcev1.ResourceClaimSpec) error {
 	for _, asked := range inspect.AskedBy(spec) {
 		if len(*asked.Selectors) == 0 {
 			continue
@@ -69,7 +69,7 @@ func (t *selectorTester) testClaim(ctx context.Context, subject output.Subject, 
 
 // testChain tests selectors that apply one after the other: the scheduler does not look at a device with a
 // selector when one before it is false.
-func (t *selectorTester) testChain(ctx context.Context, subject output.Subject, path string, selectors []resourcev1.DeviceSelector, devices []inspect.DeviceStatus, scope string) error {
+func (t *selectorTester) testChain(ctx context.Context, subject explain.Subject, path string, selectors []resourcev1.DeviceSelector, devices []inspect.DeviceStatus, scope string) error {
 	for i, s := range selectors {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if s.CEL == nil {

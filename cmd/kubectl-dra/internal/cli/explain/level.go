@@ -156,19 +156,17 @@ func readLevels(ctx context.Context, reader *sources.Reader, s *inspect.Snapshot
 }
 
 func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
-	var value any = fairness.LevelExplanations(all)
-	if len(all) == 1 {
-		value = all[0]
-	}
-	return o.Answer(value, console.OneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
+	list := output.OneOrList("PriorityLevelExplanationList", all)
+	return o.Answer(list, console.OneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
 		return output.PrintPage(w, o.Width(), e.Write)
 	}), console.ExitAnswered)
 }
 
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
-	list := fairness.ActorList(fairness.DRAActors(in.Snapshot, in.Reading))
-	return o.Answer(list, console.OnPage(list.Write), console.ExitAnswered)
+	actors := fairness.DRAActors(in.Snapshot, in.Reading)
+	list := &output.ListOf[fairness.DRAActor]{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
+	return o.Answer(list, console.OnPage(func(p *output.Page) { fairness.WriteActors(p, actors) }), console.ExitAnswered)
 }
 
 // plan says what the supposed changes would do.

@@ -39,7 +39,7 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	}
 	list := fairness.PriorityLevels(s, limits, source, reading)
 	for _, d := range list.DanglingFlowSchemas {
-		o.Note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
+		o.Note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Schema, d.Level)
 	}
 	return list, nil
 }

@@ -122,7 +122,7 @@ func admin(r *resourcev1.DeviceRequestAllocationResult) bool {
 	return r.AdminAccess != nil && *r.AdminAccess
 }
 
-func countOf(c output.DeviceCount) inspect.DeviceCount {
+func countOf(c inspect.DeviceCount) inspect.DeviceCount {
 	return inspect.DeviceCount{Total: c.Total, Used: c.Used, Free: c.Free, Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable, Gone: c.Gone}
 }
 
@@ -194,7 +194,7 @@ func (u *truth) onNodes(t *testing.T, s *inspect.Snapshot) {
 		for _, c := range n.Drivers {
 			got = sums{"": got}.plus(countOf(c))
 		}
-		whole := countOf(output.DeviceCount{
+		whole := countOf(inspect.DeviceCount{
 			Total: n.Devices, Used: n.Used, Blocked: n.Blocked, Tainted: n.Tainted, Unreachable: n.Unreachable, Free: n.Free, Gone: n.Gone,
 		})
 		if got != whole || whole.Gone != own.Gone || less(whole, own) {

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -15,8 +16,8 @@ type SelectorTest struct {
 	Kind       string `json:"kind"`
 	// Subject is the object that the selector is of, and Path where in it; both are left out for an
 	// expression that was given.
-	Subject *output.Subject `json:"subject,omitempty"`
-	Path    string          `json:"path,omitempty"`
+	Subject *explain.Subject `json:"subject,omitempty"`
+	Path    string           `json:"path,omitempty"`
 	// Scope says in words which devices were tested.
 	Scope      string `json:"scope"`
 	Expression string `json:"expression"`
@@ -85,21 +86,6 @@ type TestedTerm struct {
 type TestedRead struct {
 	Field string `json:"field"`
 	Value string `json:"value"`
-}
-
-// SelectorTestList holds the tests of several selectors.
-type SelectorTestList struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Items      []*SelectorTest `json:"items"`
-}
-
-// SelectorTests returns the wire form of one test, or a SelectorTestList of several or none.
-func SelectorTests(tests []*SelectorTest) any {
-	if len(tests) == 1 {
-		return tests[0]
-	}
-	return &SelectorTestList{APIVersion: output.APIVersion, Kind: "SelectorTestList", Items: output.Each(tests, func(t *SelectorTest) *SelectorTest { return t })}
 }
 
 // NewSelectorTest returns the wire form of a trial on devices.

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -19,8 +20,8 @@ type Check struct {
 	Asked   int            `json:"asked"`
 	Skipped []SkippedCheck `json:"skipped"`
 	// Known is how many findings are those of the baseline, and not listed.
-	Known int          `json:"known,omitempty"`
-	Basis output.Basis `json:"basis"`
+	Known int           `json:"known,omitempty"`
+	Basis explain.Basis `json:"basis"`
 }
 
 // CheckFinding is one thing that is wrong.
@@ -56,7 +57,7 @@ func NewCheck(r *checkup.Report) *Check {
 			}
 		}),
 		Skipped: output.Each(r.Skipped, func(s checkup.Skipped) SkippedCheck { return SkippedCheck{string(s.Code), s.Why} }),
-		Basis:   output.NewBasis(r.Basis),
+		Basis:   r.Basis,
 	}
 }
 
@@ -86,20 +87,9 @@ type Eviction struct {
 	Devices []string     `json:"devices"`
 }
 
-// RulePreviewList holds the previews of several rules.
-type RulePreviewList struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Items      []*RulePreview `json:"items"`
-}
-
 // RulePreviews returns the wire form of one preview, or a RulePreviewList of several.
 func RulePreviews(previews []*checkup.RulePreview) any {
-	list := &RulePreviewList{APIVersion: output.APIVersion, Kind: "RulePreviewList", Items: output.Each(previews, newRulePreview)}
-	if len(list.Items) == 1 {
-		return list.Items[0]
-	}
-	return list
+	return output.OneOrList("RulePreviewList", output.Each(previews, newRulePreview))
 }
 
 func newRulePreview(p *checkup.RulePreview) *RulePreview {

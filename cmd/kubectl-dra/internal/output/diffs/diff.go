@@ -4,21 +4,22 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
 )
 
 // Diff is the wire form of what changed between two moments.
 type Diff struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	From       Moment           `json:"from"`
-	To         Moment           `json:"to"`
-	Changed    []ChangeSum      `json:"changed"`
-	Flips      []Flip           `json:"flips"`
-	Made       []Flip           `json:"made"`
-	Gone       []Flip           `json:"gone"`
-	Undecided  []output.Subject `json:"undecided,omitempty"`
-	Partial    []string         `json:"partial"`
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	From       Moment            `json:"from"`
+	To         Moment            `json:"to"`
+	Changed    []ChangeSum       `json:"changed"`
+	Flips      []Flip            `json:"flips"`
+	Made       []Flip            `json:"made"`
+	Gone       []Flip            `json:"gone"`
+	Undecided  []explain.Subject `json:"undecided,omitempty"`
+	Partial    []string          `json:"partial"`
 }
 
 // Moment is where one side of a comparison is from.
@@ -37,11 +38,11 @@ type ChangeSum struct {
 
 // Flip is a claim or pod of which something else holds.
 type Flip struct {
-	Subject output.Subject `json:"subject"`
-	From    string         `json:"from,omitempty" enum:"explain.Verdict"`
-	To      string         `json:"to,omitempty" enum:"explain.Verdict"`
-	Had     []string       `json:"had,omitempty"`
-	Has     []string       `json:"has,omitempty"`
+	Subject explain.Subject `json:"subject"`
+	From    string          `json:"from,omitempty" enum:"explain.Verdict"`
+	To      string          `json:"to,omitempty" enum:"explain.Verdict"`
+	Had     []string        `json:"had,omitempty"`
+	Has     []string        `json:"has,omitempty"`
 	// NodeBefore and NodeAfter are those of a pod.
 	NodeBefore string `json:"nodeBefore,omitempty"`
 	NodeAfter  string `json:"nodeAfter,omitempty"`
@@ -72,7 +73,7 @@ func NewDiff(d *flip.Diff, from, to Moment) *Diff {
 	out := &Diff{
 		APIVersion: output.APIVersion, Kind: "Diff", From: from, To: to, Changed: []ChangeSum{},
 		Flips: output.Each(d.Flips, newFlip), Made: output.Each(d.Made, newFlip), Gone: output.Each(d.Gone, newFlip),
-		Undecided: output.Optional(d.Undecided, output.NewSubject), Partial: output.OrEmpty(d.Partial),
+		Undecided: d.Undecided, Partial: output.OrEmpty(d.Partial),
 	}
 	for _, c := range d.Counts {
 		out.Changed = append(out.Changed, ChangeSum{Kind: c.Kind.Name, Made: c.Made, Gone: c.Gone, Changed: c.Changed})
@@ -87,7 +88,7 @@ func (d *Diff) Headline() string {
 
 func newFlip(f flip.Flip) Flip {
 	return Flip{
-		Subject: output.Subject(f.Subject), From: string(f.Before), To: string(f.After), Had: output.DeviceNames(f.Had), Has: output.DeviceNames(f.Has),
+		Subject: f.Subject, From: string(f.Before), To: string(f.After), Had: output.DeviceNames(f.Had), Has: output.DeviceNames(f.Has),
 		NodeBefore: string(f.From), NodeAfter: string(f.To), By: changedObjects(f.By.Changes), UndoneBy: undoneBy(f.By),
 	}
 }

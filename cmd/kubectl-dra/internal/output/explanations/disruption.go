@@ -15,7 +15,7 @@ type Disruption struct {
 	// Gone are the pods that have to go, those first that go first.
 	Gone []GonePod `json:"gone"`
 	// Besides are other pods that it is about.
-	Besides []Note `json:"besides,omitempty"`
+	Besides []explain.Note `json:"besides,omitempty"`
 	// Claims are those that lose their devices.
 	Claims []LostClaim `json:"claims"`
 	// Replay is what kube-scheduler then makes of all that waits.
@@ -24,11 +24,11 @@ type Disruption struct {
 	Unseen bool `json:"unseen,omitempty"`
 	// Gains are pods that wait now and are placed by that, Losses those that would have been placed without
 	// it.
-	Gains   []PlacedPod  `json:"gains,omitempty"`
-	Losses  []PendingPod `json:"losses,omitempty"`
-	Remarks []string     `json:"remarks,omitempty"`
-	Partial []string     `json:"partial"`
-	Basis   output.Basis `json:"basis"`
+	Gains   []PlacedPod   `json:"gains,omitempty"`
+	Losses  []PendingPod  `json:"losses,omitempty"`
+	Remarks []string      `json:"remarks,omitempty"`
+	Partial []string      `json:"partial"`
+	Basis   explain.Basis `json:"basis"`
 }
 
 // GonePod is a pod, as namespace/name, that has to go.
@@ -55,11 +55,11 @@ type LostClaim struct {
 // NewDisruption returns the wire form of a disruption.
 func NewDisruption(d *explain.Disruption) *Disruption {
 	return &Disruption{
-		APIVersion: output.APIVersion, Kind: "Plan", What: d.What, Gone: output.Each(d.Gone, gonePod), Besides: output.Optional(d.Besides, note),
+		APIVersion: output.APIVersion, Kind: "Plan", What: d.What, Gone: output.Each(d.Gone, gonePod), Besides: d.Besides,
 		Claims: output.Each(d.Claims, func(c explain.LostClaim) LostClaim {
 			return LostClaim{Claim: c.Claim.String(), Devices: output.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
-		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: output.NewBasis(d.Basis),
+		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: d.Basis,
 	}
 }
 

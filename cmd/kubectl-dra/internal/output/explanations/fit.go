@@ -15,15 +15,15 @@ import (
 
 // Fit is the wire form of an explain.Fit.
 type Fit struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Subject    output.Subject `json:"subject"`
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Subject    explain.Subject `json:"subject"`
 	// Total is the number of copies that fit in all, a lower bound when AtLeast is set.
-	Total   int          `json:"total"`
-	AtLeast bool         `json:"atLeast"`
-	Nodes   []FitNode    `json:"nodes"`
-	Partial []string     `json:"partial"`
-	Basis   output.Basis `json:"basis"`
+	Total   int           `json:"total"`
+	AtLeast bool          `json:"atLeast"`
+	Nodes   []FitNode     `json:"nodes"`
+	Partial []string      `json:"partial"`
+	Basis   explain.Basis `json:"basis"`
 }
 
 // FitNode is the number of copies that fit together on one node.
@@ -35,31 +35,20 @@ type FitNode struct {
 	Limit Reason `json:"limit"`
 }
 
-// FitList holds the answers to several questions.
-type FitList struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Items      []*Fit `json:"items"`
-}
-
 // Fits returns the wire form of one answer, or a FitList of several.
 func Fits(answers []*explain.Fit) any {
-	list := &FitList{APIVersion: output.APIVersion, Kind: "FitList", Items: output.Each(answers, newFit)}
-	if len(list.Items) == 1 {
-		return list.Items[0]
-	}
-	return list
+	return output.OneOrList("FitList", output.Each(answers, newFit))
 }
 
 func newFit(f *explain.Fit) *Fit {
 	c := claimName{subject: f.Subject}
 	return &Fit{
-		APIVersion: output.APIVersion, Kind: "Fit", Subject: output.Subject(f.Subject), Total: f.Total, AtLeast: f.AtLeast,
+		APIVersion: output.APIVersion, Kind: "Fit", Subject: f.Subject, Total: f.Total, AtLeast: f.AtLeast,
 		Nodes: output.Each(f.Nodes, func(n explain.NodeFit) FitNode {
 			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),
 		Partial: output.OrEmpty(f.Partial),
-		Basis:   output.NewBasis(f.Basis),
+		Basis:   f.Basis,
 	}
 }
 

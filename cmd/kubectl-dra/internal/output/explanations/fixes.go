@@ -34,12 +34,12 @@ type Requirement struct {
 	// Taint is key:effect of a taint that is not tolerated.
 	Taint string `json:"taint,omitempty"`
 	// TaintRules are the DeviceTaintRules that set it.
-	TaintRules []output.TaintRule `json:"taintRules,omitempty"`
+	TaintRules []explain.TaintRule `json:"taintRules,omitempty"`
 	// Alone: dropping this requirement is enough.
 	Alone bool `json:"alone"`
 	// Fails: of what is beside a conflict, that it makes the scheduler give up with an error.
-	Fails  bool    `json:"fails,omitempty"`
-	Holder *Holder `json:"holder,omitempty"`
+	Fails  bool            `json:"fails,omitempty"`
+	Holder *explain.Holder `json:"holder,omitempty"`
 }
 
 // Failure is the term of a selector that fails for a device, so that the scheduler gives up.
@@ -72,8 +72,8 @@ type Fix struct {
 	Timeout string `json:"timeout,omitempty" enum:"explain.TimeoutRisk"`
 	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this
 	// is still in the way, or makes the scheduler give up with an error (fails).
-	Beside []Requirement    `json:"beside,omitempty"`
-	Patch  []PatchOperation `json:"patch,omitempty"`
+	Beside []Requirement            `json:"beside,omitempty"`
+	Patch  []explain.PatchOperation `json:"patch,omitempty"`
 	// Replaces: an object that is changed has to be deleted and created anew, since its spec cannot be
 	// changed.
 	Replaces bool `json:"replaces,omitempty"`
@@ -82,52 +82,17 @@ type Fix struct {
 	// Remarks are sentences about what the commands do.
 	Remarks []string `json:"remarks,omitempty"`
 	// Changes are all objects that are changed, the subject among them if it has a patch.
-	Changes []ObjectChange `json:"changes,omitempty"`
-	Claims  []string       `json:"claims,omitempty"`
-	Holders []Holder       `json:"holders,omitempty"`
+	Changes []explain.ObjectChange `json:"changes,omitempty"`
+	Claims  []string               `json:"claims,omitempty"`
+	Holders []explain.Holder       `json:"holders,omitempty"`
 	// Pods are namespace/name of those that have to end, and Preempts says that the scheduler ends such pods
 	// itself.
 	Pods     []string `json:"pods,omitempty"`
 	Preempts bool     `json:"preempts,omitempty"`
 	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are
 	// deleted.
-	TaintRules []output.TaintRule `json:"taintRules,omitempty"`
-	Message    string             `json:"message"`
-}
-
-// Advice is what somebody has to see to. It is no fix: nothing was tried.
-type Advice struct {
-	// Kind is the kind of the fix that it would be.
-	Kind  string `json:"kind" enum:"explain.FixKind"`
-	Actor string `json:"actor" enum:"explain.Actor"`
-	// Driver is the driver that is to publish devices, and Classes are those of which requests can get
-	// nothing before.
-	Driver  string   `json:"driver,omitempty"`
-	Classes []string `json:"classes,omitempty"`
-	Message string   `json:"message"`
-	// Commands look for more; none of them changes anything.
-	Commands []string `json:"commands,omitempty"`
-}
-
-func advice(a explain.Advice) Advice {
-	return Advice{Kind: string(a.Kind), Actor: string(a.Actor), Driver: a.Driver, Classes: a.Classes, Message: a.Message, Commands: a.Commands}
-}
-
-// ObjectChange is an object that a fix changes by a patch, or creates.
-type ObjectChange struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	Namespace  string           `json:"namespace,omitempty"`
-	Name       string           `json:"name"`
-	Creates    bool             `json:"creates,omitempty"`
-	Patch      []PatchOperation `json:"patch,omitempty"`
-}
-
-// PatchOperation is an operation of RFC 6902.
-type PatchOperation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
+	TaintRules []explain.TaintRule `json:"taintRules,omitempty"`
+	Message    string              `json:"message"`
 }
 
 func (c claimName) conflict(conflict explain.Conflict) Conflict {
@@ -145,8 +110,8 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 	return Requirement{
 		Kind: string(r.Kind), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path,
 		Actor: string(r.Actor(c.subject)), Message: r.Sentence(),
-		Term: r.Term, Taint: r.Taint, TaintRules: output.NewTaintRules(r.TaintRules), Alone: r.Alone, Fails: r.Fails,
-		Holder: output.Maybe(r.Holder, holder),
+		Term: r.Term, Taint: r.Taint, TaintRules: r.TaintRules, Alone: r.Alone, Fails: r.Fails,
+		Holder: r.Holder,
 	}
 }
 
@@ -154,19 +119,11 @@ func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
 		Kind: string(f.Kind), Actor: string(f.Actor(c.subject)), Also: output.Optional(f.Also, func(k explain.FixKind) string { return string(k) }),
 		Node: string(f.Node), Nodes: f.Nodes, Like: string(f.Like), Timeout: string(f.Timeout), Beside: output.Optional(f.OtherBlockers, c.requirement),
-		Patch: patch(f.Patch), Changes: output.Optional(f.Changes, objectChange),
+		Patch: f.Patch, Changes: f.Changes,
 		Replaces: f.Replaces, Commands: f.Commands, Remarks: f.Remarks,
 		Claims:  output.Optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		Holders: output.Optional(f.Claims, holder), TaintRules: output.NewTaintRules(f.TaintRules),
+		Holders: f.Claims, TaintRules: f.TaintRules,
 		Pods: output.Optional(f.Pods, inspect.PodRef.String), Preempts: f.Preempts,
 		Message: f.Message,
 	}
-}
-
-func patch(operations []explain.PatchOperation) []PatchOperation {
-	return output.Optional(operations, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) })
-}
-
-func objectChange(c explain.ObjectChange) ObjectChange {
-	return ObjectChange{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name, Creates: c.Creates, Patch: patch(c.Patch)}
 }

@@ -36,23 +36,23 @@ type PodProgress struct {
 type Problem struct {
 	Code string `json:"code" enum:"explain.ProblemCode"`
 	// Fails: it went wrong; otherwise the pod waits.
-	Fails     bool           `json:"fails"`
-	Object    output.Subject `json:"object"`
-	Devices   []string       `json:"devices,omitempty"`
-	Driver    string         `json:"driver,omitempty"`
-	Container string         `json:"container,omitempty"`
+	Fails     bool            `json:"fails"`
+	Object    explain.Subject `json:"object"`
+	Devices   []string        `json:"devices,omitempty"`
+	Driver    string          `json:"driver,omitempty"`
+	Container string          `json:"container,omitempty"`
 	// Reason is the code of the component that reports it.
 	Reason string       `json:"reason,omitempty"`
 	Count  int          `json:"count,omitempty"`
 	Since  *metav1.Time `json:"since,omitempty"`
 	Last   *metav1.Time `json:"last,omitempty"`
 	// Until is when the pod is evicted, or when the scheduler gives the devices back.
-	Until      *metav1.Time       `json:"until,omitempty"`
-	Message    string             `json:"message"`
-	Said       string             `json:"said,omitempty"`
-	TaintRules []output.TaintRule `json:"taintRules,omitempty"`
-	Actor      string             `json:"actor" enum:"explain.Actor"`
-	Commands   []string           `json:"commands,omitempty"`
+	Until      *metav1.Time        `json:"until,omitempty"`
+	Message    string              `json:"message"`
+	Said       string              `json:"said,omitempty"`
+	TaintRules []explain.TaintRule `json:"taintRules,omitempty"`
+	Actor      string              `json:"actor" enum:"explain.Actor"`
+	Commands   []string            `json:"commands,omitempty"`
 }
 
 // Container is a container that does not simply run.
@@ -86,27 +86,20 @@ type DeviceState struct {
 	Health      string             `json:"health,omitempty" enum:"explain.DeviceHealth"`
 	Said        string             `json:"said,omitempty"`
 	Conditions  []metav1.Condition `json:"conditions,omitempty"`
-	NetworkData *Network           `json:"networkData,omitempty"`
-}
-
-// Network is the network interface that a device is.
-type Network struct {
-	InterfaceName   string   `json:"interfaceName,omitempty"`
-	IPs             []string `json:"ips,omitempty"`
-	HardwareAddress string   `json:"hardwareAddress,omitempty"`
+	NetworkData *explain.Network   `json:"networkData,omitempty"`
 }
 
 // Event is what happened to an object, all together that happened again.
 type Event struct {
-	Object    output.Subject `json:"object"`
-	Container string         `json:"container,omitempty"`
-	Type      string         `json:"type"`
-	Reason    string         `json:"reason"`
-	Message   string         `json:"message"`
-	Source    string         `json:"source,omitempty"`
-	Count     int            `json:"count"`
-	First     *metav1.Time   `json:"first,omitempty"`
-	Last      *metav1.Time   `json:"last,omitempty"`
+	Object    explain.Subject `json:"object"`
+	Container string          `json:"container,omitempty"`
+	Type      string          `json:"type"`
+	Reason    string          `json:"reason"`
+	Message   string          `json:"message"`
+	Source    string          `json:"source,omitempty"`
+	Count     int             `json:"count"`
+	First     *metav1.Time    `json:"first,omitempty"`
+	Last      *metav1.Time    `json:"last,omitempty"`
 }
 
 func (c claimName) lifecycle(l explain.Lifecycle) Lifecycle {
@@ -123,9 +116,9 @@ func podProgress(p explain.PodProgress) PodProgress {
 
 func problem(p explain.Problem) Problem {
 	return Problem{
-		Code: string(p.Code), Fails: p.Fails, Object: output.Subject(p.Object), Devices: output.DeviceNames(p.Devices), Driver: p.Driver, Container: p.Container,
+		Code: string(p.Code), Fails: p.Fails, Object: p.Object, Devices: output.DeviceNames(p.Devices), Driver: p.Driver, Container: p.Container,
 		Reason: p.Reason, Count: p.Count, Since: output.OptionalTime(p.Since), Last: output.OptionalTime(p.Last), Until: output.OptionalTime(p.Until), Message: p.Message, Said: p.Said,
-		TaintRules: output.NewTaintRules(p.TaintRules), Actor: string(p.Actor), Commands: p.Commands,
+		TaintRules: p.TaintRules, Actor: string(p.Actor), Commands: p.Commands,
 	}
 }
 
@@ -139,18 +132,14 @@ func container(c explain.Container) Container {
 }
 
 func (c claimName) deviceState(d explain.DeviceState) DeviceState {
-	out := DeviceState{
-		Claim: c.of(d.Claim), Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device, Health: string(d.Health), Said: d.HealthSaid, Conditions: d.Conditions,
+	return DeviceState{
+		Claim: c.of(d.Claim), Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device, Health: string(d.Health), Said: d.HealthSaid, Conditions: d.Conditions, NetworkData: d.Network,
 	}
-	if n := d.Network; n != nil {
-		out.NetworkData = &Network{InterfaceName: n.Interface, IPs: n.Addresses, HardwareAddress: n.Hardware}
-	}
-	return out
 }
 
 func event(e inspect.Event) Event {
 	return Event{
-		Object: output.Subject{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}, Container: e.Container, Type: e.Type, Reason: e.Reason,
+		Object: explain.Subject{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}, Container: e.Container, Type: e.Type, Reason: e.Reason,
 		Message: e.Message, Source: e.Source, Count: e.Count, First: output.OptionalTime(e.First), Last: output.OptionalTime(e.Last),
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 // MovesPlan is the wire form of explain.Moves: a Plan of moves.
 type MovesPlan struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Subject    output.Subject `json:"subject"`
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Subject    explain.Subject `json:"subject"`
 	// Verdict is Feasible, Infeasible or Unknown.
 	Verdict string `json:"verdict" enum:"explain.JointVerdict"`
 	Message string `json:"message,omitempty"`
@@ -19,12 +19,12 @@ type MovesPlan struct {
 	Target  *PlacedPod `json:"target,omitempty"`
 	Minimum Minimum    `json:"minimum"`
 	// Fixed are the pods that may not be moved, by the reason.
-	Fixed    []FixedPods  `json:"fixed,omitempty"`
-	Doubts   []string     `json:"doubts,omitempty"`
-	Commands []string     `json:"commands,omitempty"`
-	Remarks  []string     `json:"remarks,omitempty"`
-	Partial  []string     `json:"partial"`
-	Basis    output.Basis `json:"basis"`
+	Fixed    []FixedPods   `json:"fixed,omitempty"`
+	Doubts   []string      `json:"doubts,omitempty"`
+	Commands []string      `json:"commands,omitempty"`
+	Remarks  []string      `json:"remarks,omitempty"`
+	Partial  []string      `json:"partial"`
+	Basis    explain.Basis `json:"basis"`
 }
 
 // Move is a pod, as namespace/name, that goes from one node to another.
@@ -57,12 +57,12 @@ type FixedPods struct {
 // NewMovesPlan returns the wire form of moves.
 func NewMovesPlan(m *explain.Moves) *MovesPlan {
 	return &MovesPlan{
-		APIVersion: output.APIVersion, Kind: "Plan", Subject: output.Subject(m.Subject), Verdict: string(m.Verdict), Message: m.Message,
+		APIVersion: output.APIVersion, Kind: "Plan", Subject: m.Subject, Verdict: string(m.Verdict), Message: m.Message,
 		Moves: output.Each(m.Moves, move), Minimum: Minimum{m.Proven, m.AtLeast}, Doubts: m.Doubts, Commands: m.Commands, Remarks: m.Remarks,
 		Fixed: output.Optional(m.Fixed, func(f explain.FixedPods) FixedPods {
 			return FixedPods{Reason: f.Key, Pods: output.Each(f.Pods, explain.Subject.FullName)}
 		}),
-		Partial: output.OrEmpty(m.Partial), Basis: output.NewBasis(m.Basis),
+		Partial: output.OrEmpty(m.Partial), Basis: m.Basis,
 		Target: output.Maybe(m.Target, placedPod),
 	}
 }

@@ -10,11 +10,11 @@ type Plan struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Replay is what kube-scheduler does, Joint whether all can be placed in some order and on some nodes.
-	Replay  Replay       `json:"replay"`
-	Joint   *JointPlan   `json:"joint,omitempty"`
-	Changes []Fix        `json:"changes,omitempty"`
-	Partial []string     `json:"partial"`
-	Basis   output.Basis `json:"basis"`
+	Replay  Replay        `json:"replay"`
+	Joint   *JointPlan    `json:"joint,omitempty"`
+	Changes []Fix         `json:"changes,omitempty"`
+	Partial []string      `json:"partial"`
+	Basis   explain.Basis `json:"basis"`
 }
 
 // Replay is what kube-scheduler makes of pods.
@@ -63,7 +63,7 @@ type JointPlan struct {
 func NewPlan(p *explain.Plan) *Plan {
 	out := &Plan{
 		APIVersion: output.APIVersion, Kind: "Plan", Replay: replay(&p.Replay),
-		Changes: output.Optional(p.Changes, claimName{}.fix), Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
+		Changes: output.Optional(p.Changes, claimName{}.fix), Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
 	}
 	if j := p.Joint; j != nil {
 		out.Joint = &JointPlan{

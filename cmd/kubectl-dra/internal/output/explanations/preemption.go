@@ -23,24 +23,14 @@ type Preemption struct {
 	// Nodes is the number of nodes on which it could make room.
 	Nodes int `json:"nodes"`
 	// Obstacles say why other nodes do not come into question.
-	Obstacles []PreemptionObstacle `json:"obstacles,omitempty"`
-	Message   string               `json:"message"`
-}
-
-// PreemptionObstacle is DevicesMissing, NotByPods, NoVictims, NotEnough or NotKnown, with the number of
-// nodes.
-type PreemptionObstacle struct {
-	Kind  string `json:"kind" enum:"explain.ObstacleKind"`
-	Nodes int    `json:"nodes"`
+	Obstacles []explain.PreemptionObstacle `json:"obstacles,omitempty"`
+	Message   string                       `json:"message"`
 }
 
 func preemption(p explain.Preemption) Preemption {
 	return Preemption{
 		Possible: p.Outcome == explain.PreemptionPossible || p.Outcome == explain.PreemptionUnderway, Outcome: string(p.Outcome),
 		Node: string(p.Node), Victims: output.Optional(p.Victims, inspect.PodRef.String), Determined: p.Determined, Budgets: p.Budgets, Nodes: len(p.Nodes),
-		Obstacles: output.Optional(p.Obstacles, func(o explain.PreemptionObstacle) PreemptionObstacle {
-			return PreemptionObstacle{Kind: string(o.Kind), Nodes: o.Nodes}
-		}),
-		Message: p.Message,
+		Obstacles: p.Obstacles, Message: p.Message,
 	}
 }

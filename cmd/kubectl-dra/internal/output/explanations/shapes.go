@@ -19,10 +19,10 @@ type ShapePlan struct {
 	// Unseen: what is not known of the pods; if there is any, no answer is a certain yes.
 	Unseen []string `json:"unseen,omitempty"`
 	// Shapes are the answers, the best first.
-	Shapes  []Shape      `json:"shapes"`
-	Untried []string     `json:"untried,omitempty"`
-	Partial []string     `json:"partial"`
-	Basis   output.Basis `json:"basis"`
+	Shapes  []Shape       `json:"shapes"`
+	Untried []string      `json:"untried,omitempty"`
+	Partial []string      `json:"partial"`
+	Basis   explain.Basis `json:"basis"`
 }
 
 // Shape is what becomes of pods if nodes of one kind are added.
@@ -58,7 +58,7 @@ type ShapeNodes struct {
 func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
 		APIVersion: output.APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: output.Each(p.Waiting, explain.Subject.FullName), Stuck: output.Each(p.Stuck, pendingPod),
-		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: output.NewBasis(p.Basis),
+		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
 	}
 }
 

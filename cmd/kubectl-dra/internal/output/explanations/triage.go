@@ -20,20 +20,20 @@ type Triage struct {
 	// Unseen: pods or claims could not be read that may be stuck.
 	Unseen bool `json:"unseen,omitempty"`
 	// Ready are the pods that the scheduler can place now, in the order of its queue.
-	Ready []output.Subject `json:"ready"`
+	Ready []explain.Subject `json:"ready"`
 	// Binding are the pods that have a node, and wait there for their volumes to be made.
-	Binding []output.Subject `json:"binding,omitempty"`
+	Binding []explain.Subject `json:"binding,omitempty"`
 	// NotLookedInto are those of which the cause was not looked for.
-	NotLookedInto []output.Subject `json:"notLookedInto,omitempty"`
+	NotLookedInto []explain.Subject `json:"notLookedInto,omitempty"`
 	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or
 	// in which order it takes pods.
-	Depends []output.Subject `json:"depends,omitempty"`
+	Depends []explain.Subject `json:"depends,omitempty"`
 	// Unsure: others than those of ready may be placed; partial says why.
 	Unsure bool `json:"unsure,omitempty"`
 	// OtherSchedulers are pods that wait for other schedulers, by the name of these.
-	OtherSchedulers map[string][]output.Subject `json:"otherSchedulers,omitempty"`
-	Partial         []string                    `json:"partial"`
-	Basis           output.Basis                `json:"basis"`
+	OtherSchedulers map[string][]explain.Subject `json:"otherSchedulers,omitempty"`
+	Partial         []string                     `json:"partial"`
+	Basis           explain.Basis                `json:"basis"`
 }
 
 // Cause is what keeps some subjects from running.
@@ -50,14 +50,14 @@ type Cause struct {
 	// Since is when the first of them began to wait.
 	Since *metav1.Time `json:"since,omitempty"`
 	// Advice is what to see to first. It was not tried, since what comes of it is not known.
-	Advice   []Advice   `json:"advice,omitempty"`
-	Fixes    []CauseFix `json:"fixes"`
-	Commands []string   `json:"commands,omitempty"`
+	Advice   []explain.Advice `json:"advice,omitempty"`
+	Fixes    []CauseFix       `json:"fixes"`
+	Commands []string         `json:"commands,omitempty"`
 }
 
 // StuckSubject is a pod or a claim that is stuck.
 type StuckSubject struct {
-	output.Subject
+	explain.Subject
 	// Owner is the kind and name of what made the pod.
 	Owner   string       `json:"owner,omitempty"`
 	Since   *metav1.Time `json:"since,omitempty"`
@@ -70,44 +70,37 @@ type StuckSubject struct {
 type CauseFix struct {
 	Fix
 	// Subject is the one for which it was found; a change of its spec is made to all that ask for the same.
-	Subject output.Subject `json:"subject"`
+	Subject explain.Subject `json:"subject"`
 	// Frees is how many more subjects are placed, of whichever cause, and FreesSubjects are these.
 	Frees int `json:"frees"`
 	// AtLeast: there may be more.
-	AtLeast       bool             `json:"atLeast,omitempty"`
-	FreesSubjects []output.Subject `json:"freesSubjects"`
+	AtLeast       bool              `json:"atLeast,omitempty"`
+	FreesSubjects []explain.Subject `json:"freesSubjects"`
 	// Loses are those that are placed without the change, and no longer with it.
-	Loses []output.Subject `json:"loses,omitempty"`
+	Loses []explain.Subject `json:"loses,omitempty"`
 }
 
 // NewTriage returns the wire form of a triage.
 func NewTriage(t *explain.Triage) *Triage {
-	out := &Triage{
+	return &Triage{
 		APIVersion: output.APIVersion, Kind: "Triage", Causes: output.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
-		Ready: output.Each(t.Ready, output.NewSubject), Binding: output.Optional(t.Binding, output.NewSubject), NotLookedInto: output.Optional(t.NotLookedInto, output.NewSubject), Depends: output.Optional(t.Depends, output.NewSubject), Unsure: t.Unsure,
+		Ready: output.OrEmpty(t.Ready), Binding: t.Binding, NotLookedInto: t.NotLookedInto, Depends: t.Depends, Unsure: t.Unsure,
 		Partial: output.OrEmpty(t.Partial),
-		Basis:   output.NewBasis(t.Basis),
+		Basis:   t.Basis, OtherSchedulers: t.OtherSchedulers,
 	}
-	for name, waiting := range t.OtherSchedulers {
-		if out.OtherSchedulers == nil {
-			out.OtherSchedulers = map[string][]output.Subject{}
-		}
-		out.OtherSchedulers[name] = output.Each(waiting, output.NewSubject)
-	}
-	return out
 }
 
 func cause(c explain.Cause) Cause {
 	return Cause{
 		Message: c.Message, Key: c.Key, Verdict: string(c.Verdict), OnPurpose: c.OnPurpose, Actor: string(c.Actor),
 		Subjects: output.Each(c.Subjects, func(s explain.StuckSubject) StuckSubject {
-			return StuckSubject{Subject: output.Subject(s.Subject), Owner: s.Owner, Since: output.OptionalTime(s.Since), Message: s.Message, Behind: s.Behind}
+			return StuckSubject{Subject: s.Subject, Owner: s.Owner, Since: output.OptionalTime(s.Since), Message: s.Message, Behind: s.Behind}
 		}),
-		Since: output.OptionalTime(c.Since), Advice: output.Optional(c.Advice, advice),
+		Since: output.OptionalTime(c.Since), Advice: c.Advice,
 		Fixes: output.Each(c.Fixes, func(f explain.CauseFix) CauseFix {
 			return CauseFix{
-				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: output.Subject(f.Of), Frees: len(f.Frees), AtLeast: f.AtLeast,
-				FreesSubjects: output.Each(f.Frees, output.NewSubject), Loses: output.Optional(f.Loses, output.NewSubject),
+				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: f.Of, Frees: len(f.Frees), AtLeast: f.AtLeast,
+				FreesSubjects: output.OrEmpty(f.Frees), Loses: f.Loses,
 			}
 		}),
 		Commands: c.Commands,

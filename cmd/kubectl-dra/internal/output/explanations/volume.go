@@ -11,11 +11,11 @@ import (
 // Volume says where a volume claim can have its volume.
 type Volume struct {
 	// Bound is the volume that the claim is bound to.
-	Bound        string       `json:"bound,omitempty"`
-	StorageClass string       `json:"storageClass,omitempty"`
-	Provisioner  string       `json:"provisioner,omitempty"`
-	Requested    string       `json:"requested,omitempty"`
-	Nodes        []VolumeNode `json:"nodes"`
+	Bound        string             `json:"bound,omitempty"`
+	StorageClass string             `json:"storageClass,omitempty"`
+	Provisioner  string             `json:"provisioner,omitempty"`
+	Requested    *resource.Quantity `json:"requested,omitempty"`
+	Nodes        []VolumeNode       `json:"nodes"`
 }
 
 // VolumeNode is how a volume claim fares on a node. Answer is Yes, No or Unknown.
@@ -24,12 +24,12 @@ type VolumeNode struct {
 	Answer string `json:"answer" enum:"explain.VolumeAnswer"`
 	// Rule is what decides, and DecidedBy the object that does: Offered is what its field Field says, and
 	// Missing how much that is short of what is requested.
-	Rule      string         `json:"rule" enum:"filters.VolumeRule"`
-	DecidedBy *Object        `json:"decidedBy,omitempty"`
-	Field     string         `json:"field,omitempty"`
-	Offered   string         `json:"offered,omitempty"`
-	Missing   string         `json:"missing,omitempty"`
-	Reasons   []VolumeReason `json:"reasons,omitempty"`
+	Rule      string             `json:"rule" enum:"filters.VolumeRule"`
+	DecidedBy *filters.Object    `json:"decidedBy,omitempty"`
+	Field     string             `json:"field,omitempty"`
+	Offered   *resource.Quantity `json:"offered,omitempty"`
+	Missing   *resource.Quantity `json:"missing,omitempty"`
+	Reasons   []VolumeReason     `json:"reasons,omitempty"`
 	// Together are pods for which the claim fits alone and not with their other claims.
 	Together []VolumeTogether `json:"together,omitempty"`
 }
@@ -45,37 +45,30 @@ type VolumeReason struct {
 // VolumeTogether are claims of a pod that fit one by one and not together. The scheduler does not notice
 // unless Refused is set.
 type VolumeTogether struct {
-	Pod       string   `json:"pod"`
-	Claims    []string `json:"claims"`
-	Requested string   `json:"requested,omitempty"`
-	Left      string   `json:"left,omitempty"`
-	Refused   bool     `json:"refused"`
-	Message   string   `json:"message"`
-}
-
-// Object names an object.
-type Object struct {
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
+	Pod       string             `json:"pod"`
+	Claims    []string           `json:"claims"`
+	Requested *resource.Quantity `json:"requested,omitempty"`
+	Left      *resource.Quantity `json:"left,omitempty"`
+	Refused   bool               `json:"refused"`
+	Message   string             `json:"message"`
 }
 
 func volume(v explain.Volume) Volume {
 	return Volume{
-		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: size(v.Wanted), Nodes: output.Each(v.Nodes, volumeNode),
+		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: v.Wanted, Nodes: output.Each(v.Nodes, volumeNode),
 	}
 }
 
 func volumeNode(n explain.VolumeNode) VolumeNode {
 	out := VolumeNode{
-		Node: string(n.Node), Answer: string(n.Answer), Rule: string(n.Rule), Field: n.Field, Offered: size(n.Offered), Missing: size(n.Missing),
+		Node: string(n.Node), Answer: string(n.Answer), Rule: string(n.Rule), Field: n.Field, Offered: n.Offered, Missing: n.Missing,
 		Reasons: output.Optional(n.Reasons, func(r explain.VolumeReason) VolumeReason {
 			return VolumeReason{Plugin: string(r.Plugin), Code: string(r.Code), Message: r.Message}
 		}),
 		Together: output.Optional(n.Together, volumeTogether),
 	}
 	if n.By != (filters.Object{}) {
-		out.DecidedBy = (*Object)(&n.By)
+		out.DecidedBy = &n.By
 	}
 	return out
 }
@@ -83,13 +76,6 @@ func volumeNode(n explain.VolumeNode) VolumeNode {
 func volumeTogether(t filters.VolumeTogether) VolumeTogether {
 	return VolumeTogether{
 		Pod: t.Pod.String(), Claims: output.Each(t.Claims, func(o filters.Object) string { return o.Namespace + "/" + o.Name }),
-		Requested: size(t.Wanted), Left: size(t.Left), Refused: t.Refused, Message: t.Words(),
+		Requested: t.Wanted, Left: t.Left, Refused: t.Refused, Message: t.Words(),
 	}
-}
-
-func size(q *resource.Quantity) string {
-	if q == nil {
-		return ""
-	}
-	return q.String()
 }

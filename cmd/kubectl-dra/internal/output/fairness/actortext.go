@@ -8,24 +8,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// DRAActorList says where the requests of those go that decide how soon pods get devices.
-type DRAActorList struct {
-	APIVersion string     `json:"apiVersion"`
-	Kind       string     `json:"kind"`
-	Items      []DRAActor `json:"items"`
-}
-
-// ActorList makes a list of actors.
-func ActorList(actors []DRAActor) *DRAActorList {
-	return &DRAActorList{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
-}
-
-// Write writes for people where DRA's actors ask.
-func (list *DRAActorList) Write(p *output.Page) {
+// WriteActors writes for people where those ask that decide how soon pods get devices.
+func WriteActors(p *output.Page, actors []DRAActor) {
 	p.Paragraph("", "", "Where those ask the API server on whom devices depend:")
 	var crowded, starving []string
-	for i := range list.Items {
-		a := &list.Items[i]
+	for i := range actors {
+		a := &actors[i]
 		p.WriteString("\n")
 		p.Paragraph("", "  ", a.name()+" "+a.asText())
 		rows := make([][]string, len(a.Asks))

@@ -23,8 +23,8 @@ type PriorityLevelExplanation struct {
 	// Current says why the current limit is what it is; absent if the server's metrics could not be read.
 	Current *CurrentLimit `json:"current,omitempty"`
 	// Widest are the seats that one request may take at most; absent for an exempt level.
-	Widest *WidestRequests `json:"widest,omitempty"`
-	Odds   []SqueezeOdds   `json:"odds,omitempty"`
+	Widest *flowcontrol.Widest `json:"widest,omitempty"`
+	Odds   []SqueezeOdds       `json:"odds,omitempty"`
 	// FlowSchemas are those that lead to the level, in the order in which they are tried.
 	FlowSchemas []*FlowSchema `json:"flowSchemas"`
 	// Actors are those of DRA whose requests the level serves.
@@ -44,12 +44,6 @@ type CurrentLimit struct {
 	Target        float64 `json:"target"`
 	Factor        float64 `json:"factor,omitempty"`
 	Message       string  `json:"message"`
-}
-
-// WidestRequests are the seats that one request may take at most.
-type WidestRequests struct {
-	List  int `json:"list"`
-	Write int `json:"write"`
 }
 
 // DRAActor is somebody whose requests decide how soon pods get devices.
@@ -120,7 +114,7 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 			}
 		}
 		if level.Type != flowcontrolv1.PriorityLevelEnablementExempt {
-			widest := WidestRequests(flowcontrol.WidestOf(level, in.Snapshot.Features().Minor))
+			widest := flowcontrol.WidestOf(level, in.Snapshot.Features().Minor)
 			e.Widest = &widest
 		}
 		if level.Queuing != nil {
@@ -162,16 +156,4 @@ func DRAActors(s *inspect.Snapshot, reading flowcontrol.Reading) []DRAActor {
 			}),
 		}
 	})
-}
-
-// PriorityLevelExplanations is a list of explanations of priority levels.
-type PriorityLevelExplanations struct {
-	APIVersion string                      `json:"apiVersion"`
-	Kind       string                      `json:"kind"`
-	Items      []*PriorityLevelExplanation `json:"items"`
-}
-
-// LevelExplanations makes a list of explanations.
-func LevelExplanations(all []*PriorityLevelExplanation) *PriorityLevelExplanations {
-	return &PriorityLevelExplanations{APIVersion: output.APIVersion, Kind: "PriorityLevelExplanationList", Items: all}
 }

@@ -22,7 +22,7 @@ type PriorityLevelPlan struct {
 	// FlowSchema.
 	Moved []MovedRequest `json:"moved"`
 	// Dangling are the FlowSchemas that lead to no level afterwards.
-	Dangling []output.DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
+	Dangling []flowcontrol.Dangling `json:"danglingFlowSchemas,omitempty"`
 	// TakenBack are the changes that the API server takes back by itself.
 	TakenBack []TakenBack `json:"takenBack,omitempty"`
 }
@@ -59,14 +59,14 @@ type LevelChange struct {
 
 // LevelLimits are the limits of a level in seats, as in a PriorityLevelList.
 type LevelLimits struct {
-	Shares    int             `json:"shares"`
-	Nominal   int             `json:"nominal"`
-	Lendable  int             `json:"lendable"`
-	Borrowing *int            `json:"borrowing,omitempty"`
-	Lower     int             `json:"lower"`
-	Upper     int             `json:"upper"`
-	Queuing   *Queuing        `json:"queuing,omitempty"`
-	Widest    *WidestRequests `json:"widest,omitempty"`
+	Shares    int                  `json:"shares"`
+	Nominal   int                  `json:"nominal"`
+	Lendable  int                  `json:"lendable"`
+	Borrowing *int                 `json:"borrowing,omitempty"`
+	Lower     int                  `json:"lower"`
+	Upper     int                  `json:"upper"`
+	Queuing   *flowcontrol.Queuing `json:"queuing,omitempty"`
+	Widest    *flowcontrol.Widest  `json:"widest,omitempty"`
 }
 
 // MovedRequest is a request that goes elsewhere.
@@ -92,10 +92,7 @@ func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontro
 	p := &PriorityLevelPlan{
 		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
 		Levels: []LevelChange{}, Moved: output.Each(moved, movedRequest),
-		Dangling: output.Optional(dangling, func(d flowcontrol.Dangling) output.DanglingFlowSchema {
-			return output.DanglingFlowSchema{Name: d.Schema, PriorityLevel: d.Level}
-		}),
-		TakenBack: output.Optional(back, takenBack),
+		Dangling: dangling, TakenBack: output.Optional(back, takenBack),
 	}
 	changes := map[string]LevelChange{}
 	for i := range before.Levels {
@@ -115,10 +112,10 @@ func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontro
 func levelLimits(level *flowcontrol.Level, minor int) *LevelLimits {
 	l := &LevelLimits{
 		Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable, Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper,
-		Queuing: (*Queuing)(level.Queuing),
+		Queuing: level.Queuing,
 	}
 	if level.Response != "" {
-		widest := WidestRequests(flowcontrol.WidestOf(level, minor))
+		widest := flowcontrol.WidestOf(level, minor)
 		l.Widest = &widest
 	}
 	return l
@@ -161,7 +158,7 @@ func (e *PriorityLevelPlan) Write(p *output.Page) {
 		p.Paragraph("  ", "    ", line)
 	}
 	for _, d := range e.Dangling {
-		p.Paragraph("", "  ", fmt.Sprintf("FlowSchema %s leads to no level: %s does not exist, so the server passes over it", d.Name, d.PriorityLevel))
+		p.Paragraph("", "  ", fmt.Sprintf("FlowSchema %s leads to no level: %s does not exist, so the server passes over it", d.Schema, d.Level))
 	}
 	if len(e.TakenBack) > 0 {
 		p.WriteString("\n")

@@ -36,36 +36,20 @@ type PriorityLevel struct {
 	ExecutingSeats *int `json:"executingSeats,omitempty"`
 	QueuedSeats    *int `json:"queuedSeats,omitempty"`
 	// RejectedBy splits Rejected by the server's reasons.
-	RejectedBy map[string]int `json:"rejectedBy,omitempty"`
-	Demand     *Demand        `json:"demand,omitempty"`
+	RejectedBy map[string]int      `json:"rejectedBy,omitempty"`
+	Demand     *flowcontrol.Demand `json:"demand,omitempty"`
 	// MeanWait and P99Wait are times in queues since the server started, such as "12ms".
 	MeanWait string `json:"meanWait,omitempty"`
 	P99Wait  string `json:"p99Wait,omitempty"`
 	// Response is Queue or Reject, empty for an exempt level.
-	Response string   `json:"response,omitempty"`
-	Queuing  *Queuing `json:"queuing,omitempty"`
+	Response string               `json:"response,omitempty"`
+	Queuing  *flowcontrol.Queuing `json:"queuing,omitempty"`
 	// FlowSchemas are those that lead to the level, in the order in which they are tried.
 	FlowSchemas []string `json:"flowSchemas"`
 	// Assumed: there is no object for this mandatory level, the server makes it up.
 	Assumed bool `json:"assumed,omitempty"`
 	// Created is RFC 3339, or empty.
 	Created string `json:"created,omitempty"`
-}
-
-// Demand is the demand for seats over the last ten seconds that the server accounted for.
-type Demand struct {
-	HighWatermark     *float64 `json:"highWatermark,omitempty"`
-	Average           *float64 `json:"average,omitempty"`
-	StandardDeviation *float64 `json:"standardDeviation,omitempty"`
-	Smoothed          *float64 `json:"smoothed,omitempty"`
-	Target            *float64 `json:"target,omitempty"`
-}
-
-// Queuing is how a level queues requests.
-type Queuing struct {
-	Queues           int `json:"queues"`
-	HandSize         int `json:"handSize"`
-	QueueLengthLimit int `json:"queueLengthLimit"`
 }
 
 // PriorityLevels lists priority levels with their limits and with what is known of their load.
@@ -80,9 +64,7 @@ func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowc
 	}
 	schemas := flowcontrol.SchemasOf(s.Objects().FlowSchemas)
 	if s.Health(inspect.PriorityLevels).Complete() {
-		for _, d := range flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits) {
-			list.DanglingFlowSchemas = append(list.DanglingFlowSchemas, output.DanglingFlowSchema{Name: d.Schema, PriorityLevel: d.Level})
-		}
+		list.DanglingFlowSchemas = flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits)
 	}
 	for _, level := range limits.Levels {
 		p := wirePriorityLevel(level)
@@ -103,7 +85,7 @@ func wirePriorityLevel(level flowcontrol.Level) *PriorityLevel {
 	return &PriorityLevel{
 		Name: level.Name, Type: string(level.Type), Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable,
 		Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper, Response: string(level.Response),
-		Queuing: (*Queuing)(level.Queuing), FlowSchemas: []string{}, Assumed: level.Assumed, Listed: output.Listed{Metadata: output.Meta{Name: level.Name}},
+		Queuing: level.Queuing, FlowSchemas: []string{}, Assumed: level.Assumed, Listed: output.Listed{Metadata: output.Meta{Name: level.Name}},
 	}
 }
 
@@ -114,8 +96,7 @@ func (p *PriorityLevel) setLoad(load *flowcontrol.Load) {
 	p.Queued, p.QueuedSeats = &total.QueuedRequests, &total.QueuedSeats
 	p.Rejected, p.RejectedBy = &rejected, total.Rejected
 	if load.Demand != (flowcontrol.Demand{}) {
-		demand := Demand(load.Demand)
-		p.Demand = &demand
+		p.Demand = &load.Demand
 	}
 	if waits := load.Total.Waits; waits.Requests > 0 {
 		p.MeanWait = waits.Mean().String()

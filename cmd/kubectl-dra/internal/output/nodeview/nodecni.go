@@ -21,55 +21,14 @@ type NodeNetwork struct {
 	Runtime   string `json:"runtime"`
 	Directory string `json:"directory"`
 	// Error is why pods get no network.
-	Error   string        `json:"error,omitempty"`
-	Files   []NetworkFile `json:"files"`
-	Ignored []string      `json:"ignored"`
+	Error   string     `json:"error,omitempty"`
+	Files   []cni.File `json:"files"`
+	Ignored []string   `json:"ignored"`
 	// Needs are capabilities that pods ask for and no plugin in use declares.
-	Needs []NetworkNeed `json:"needs"`
+	Needs []cni.Need `json:"needs"`
 	// Interfaces are those that DRA drivers have put into pods of the node.
-	Interfaces   []NetworkInterface `json:"interfaces"`
-	RemovedFlags []RemovedFlag      `json:"removedFlags"`
-}
-
-// NetworkFile is a network configuration.
-type NetworkFile struct {
-	Name    string          `json:"name"`
-	Network string          `json:"network"`
-	Version string          `json:"version"`
-	Used    bool            `json:"used"`
-	Why     string          `json:"why"`
-	Broken  string          `json:"broken,omitempty"`
-	Plugins []NetworkPlugin `json:"plugins"`
-}
-
-// NetworkPlugin is a plugin of a chain.
-type NetworkPlugin struct {
-	Type         string   `json:"type"`
-	Capabilities []string `json:"capabilities"`
-	// Path is empty if the plugin is not installed.
-	Path string `json:"path"`
-	// IPAM is the plugin that gives it addresses, and IPAMPath is empty if that is not installed.
-	IPAM     string `json:"ipam,omitempty"`
-	IPAMPath string `json:"ipamPath,omitempty"`
-	// Delegates are the networks that Multus hands pods on to, by their names or files.
-	Delegates []string `json:"delegates,omitempty"`
-}
-
-// NetworkNeed is a capability that pods ask for.
-type NetworkNeed struct {
-	Capability string   `json:"capability"`
-	Pods       []string `json:"pods"`
-	Message    string   `json:"message"`
-}
-
-// NetworkInterface is a network interface that a DRA driver has put into pods.
-type NetworkInterface struct {
-	Claim     string   `json:"claim"`
-	Device    string   `json:"device"`
-	Name      string   `json:"name"`
-	Addresses []string `json:"addresses"`
-	Hardware  string   `json:"hardware,omitempty"`
-	Pods      []string `json:"pods"`
+	Interfaces   []cni.Interface `json:"interfaces"`
+	RemovedFlags []RemovedFlag   `json:"removedFlags"`
 }
 
 // RemovedFlag is a flag that the kubelet no longer knows.
@@ -86,20 +45,7 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 	}
 	return &NodeNetwork{
 		APIVersion: output.APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
-		Files: output.Each(v.Files, func(f cni.File) NetworkFile {
-			return NetworkFile{
-				Name: f.Name, Network: f.Network, Version: f.Version, Used: f.Used, Why: f.Why, Broken: f.Broken,
-				Plugins: output.Each(f.Chain, func(p cni.Plugin) NetworkPlugin {
-					return NetworkPlugin{p.Type, output.OrEmpty(p.Capabilities), p.Path, p.IPAM, p.IPAMPath, p.Delegates}
-				}),
-			}
-		}),
-		Needs: output.Each(needs, func(n cni.Need) NetworkNeed {
-			return NetworkNeed{n.Capability, output.Each(n.Pods, inspect.PodRef.String), n.Message}
-		}),
-		Interfaces: output.Each(interfaces, func(i cni.Interface) NetworkInterface {
-			return NetworkInterface{i.Claim.String(), i.Device.String(), i.Name, output.OrEmpty(i.Addresses), i.Hardware, output.Each(i.Pods, inspect.PodRef.String)}
-		}),
+		Files: output.OrEmpty(v.Files), Needs: output.OrEmpty(needs), Interfaces: output.OrEmpty(interfaces),
 		RemovedFlags: output.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
 	}
 }
@@ -130,7 +76,7 @@ func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
 		if f.Broken != "" {
 			why += ": " + f.Broken
 		}
-		files = append(files, cells(f.Name, mark, f.Network, f.Version, chainText(f.Plugins), why))
+		files = append(files, cells(f.Name, mark, f.Network, f.Version, chainText(f.Chain), why))
 	}
 	columns := []output.Column{{Header: "FILE"}, {Header: "USED"}, {Header: "NETWORK"}, {Header: "VERSION"}, {Header: "PLUGINS", Cut: output.CutText}, {Header: "WHY", Cut: output.CutText}}
 	if err := output.WriteTable(w, columns, files, output.TableOptions{Width: width}); err != nil {
@@ -152,7 +98,7 @@ func cells(texts ...string) []string {
 }
 
 // chainText is the chain of a network: the plugins with what they declare, and which are not installed.
-func chainText(plugins []NetworkPlugin) string {
+func chainText(plugins []cni.Plugin) string {
 	var parts []string
 	for _, p := range plugins {
 		text := p.Type
@@ -182,14 +128,18 @@ func networkRemarks(n *NodeNetwork) []string {
 		out = append(out, "Not looked at, for their names: "+words.Shorten(n.Ignored, maxIgnoredFiles))
 	}
 	for _, need := range n.Needs {
-		out = append(out, fmt.Sprintf("! %s; wanted by %s", need.Message, strings.Join(need.Pods, ", ")))
+		out = append(out, fmt.Sprintf("! %s; wanted by %s", need.Message, podNames(need.Pods)))
 	}
 	for _, i := range n.Interfaces {
 		what := strings.Join(slices.DeleteFunc([]string{i.Name, strings.Join(i.Addresses, ", "), i.Hardware}, func(s string) bool { return s == "" }), " ")
-		out = append(out, fmt.Sprintf("DRA gave %s interface %s: device %s of claim %s", strings.Join(i.Pods, ", "), what, i.Device, i.Claim))
+		out = append(out, fmt.Sprintf("DRA gave %s interface %s: device %s of claim %s", podNames(i.Pods), what, i.Device, i.Claim))
 	}
 	for _, f := range n.RemovedFlags {
 		out = append(out, fmt.Sprintf("! The kubelet is started with %s, which it does not know: %s", f.Flag, f.Successor))
 	}
 	return out
+}
+
+func podNames(pods []inspect.PodRef) string {
+	return strings.Join(output.Each(pods, inspect.PodRef.String), ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
 )
 
 // TestNodeNetworkLines: names of files and directories may have any character, and make no lines of their
@@ -13,7 +14,7 @@ import (
 func TestNodeNetworkLines(t *testing.T) {
 	var b strings.Builder
 	n := &nodeview.NodeNetwork{Runtime: "containerd", Directory: "/etc/x\n! forged", Error: "a\n! forged.conf is broken\x1b[31m",
-		Files: []nodeview.NetworkFile{{Name: "a\n! forged.conf", Why: "x\ny"}}}
+		Files: []cni.File{{Name: "a\n! forged.conf", Why: "x\ny"}}}
 	if err := nodeview.PrintNodeNetwork(&b, n, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestCrowdedNetworkDirectory(t *testing.T) {
 	var b strings.Builder
 	n := &nodeview.NodeNetwork{Runtime: "containerd", Directory: "/etc/cni/net.d"}
 	for i := range 5000 {
-		n.Files = append(n.Files, nodeview.NetworkFile{Name: fmt.Sprintf("%04d.conf", i), Used: i == 4000})
+		n.Files = append(n.Files, cni.File{Name: fmt.Sprintf("%04d.conf", i), Used: i == 4000})
 		n.Ignored = append(n.Ignored, fmt.Sprintf("%04d.bak", i))
 	}
 	if err := nodeview.PrintNodeNetwork(&b, n, 0); err != nil {

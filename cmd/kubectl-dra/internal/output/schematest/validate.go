@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/kubectl-dra/kubectl-dra/docs/schema"
 )
 
 // apiGroup is that of the kinds that have schemas.
@@ -24,6 +24,20 @@ var (
 	compiled = map[string]*jsonschema.Schema{}
 )
 
+// Dir is docs/schema of the module in whose directories a test runs: a file for each kind.
+func Dir() (string, error) {
+	at, err := os.Getwd()
+	for ; err == nil; at = filepath.Dir(at) {
+		dir := filepath.Join(at, "docs", "schema")
+		if _, missing := os.Stat(dir); missing == nil {
+			return dir, nil
+		} else if at == filepath.Dir(at) {
+			return "", missing
+		}
+	}
+	return "", err
+}
+
 // Schema is the schema of a kind, compiled. Formats are asserted.
 func Schema(kind string) (*jsonschema.Schema, error) {
 	mutex.Lock()
@@ -31,9 +45,13 @@ func Schema(kind string) (*jsonschema.Schema, error) {
 	if known := compiled[kind]; known != nil {
 		return known, nil
 	}
-	data, ok := schema.Of(kind)
-	if !ok {
-		return nil, fmt.Errorf("kind %q has no schema", kind)
+	dir, err := Dir()
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(filepath.Join(dir, kind+".json"))
+	if err != nil {
+		return nil, fmt.Errorf("kind %q has no schema: %w", kind, err)
 	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
