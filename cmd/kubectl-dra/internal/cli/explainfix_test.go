@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -142,7 +143,7 @@ func TestPrintedFilesAreFixed(t *testing.T) {
 		for _, file := range files {
 			for _, e := range explanationsOf(t, "-f", file, "--from", folder) {
 				for i := range e.Fixes {
-					creates := slices.ContainsFunc(e.Fixes[i].Changes, func(c explanations.ObjectChange) bool { return c.Creates })
+					creates := slices.ContainsFunc(e.Fixes[i].Changes, func(c explain.ObjectChange) bool { return c.Creates })
 					if printable(&e.Fixes[i]) && !creates { // what is created is in no file
 						checked++
 						checkFile(t, file, folder, e, i)
