@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -21,8 +22,15 @@ func (r ClaimRef) Compare(other ClaimRef) int {
 	return cmp.Or(strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
 }
 
-// MarshalText implements encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler: JSON has names as String gives them.
 func (r ClaimRef) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *ClaimRef) UnmarshalText(text []byte) error {
+	var ok bool
+	r.Namespace, r.Name, ok = strings.Cut(string(text), "/")
+	return unlessNamed(ok, text)
+}
 
 // RefOf returns the name of a claim.
 func RefOf(claim *resourcev1.ResourceClaim) ClaimRef {
@@ -40,8 +48,15 @@ func (r PodRef) Compare(other PodRef) int {
 	return cmp.Or(strings.Compare(r.Namespace, other.Namespace), strings.Compare(r.Name, other.Name))
 }
 
-// MarshalText implements encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler: JSON has names as String gives them.
 func (r PodRef) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *PodRef) UnmarshalText(text []byte) error {
+	var ok bool
+	r.Namespace, r.Name, ok = strings.Cut(string(text), "/")
+	return unlessNamed(ok, text)
+}
 
 // PoolID identifies a resource pool. Pool names are unique only within a driver.
 type PoolID struct{ Driver, Pool string }
@@ -65,8 +80,25 @@ type DeviceID struct{ Driver, Pool, Device string }
 // String returns "driver/pool/device".
 func (d DeviceID) String() string { return d.Driver + "/" + d.Pool + "/" + d.Device }
 
-// MarshalText implements encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler: JSON has names as String gives them.
 func (d DeviceID) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. Of the three names only that of a pool has slashes.
+func (d *DeviceID) UnmarshalText(text []byte) error {
+	driver, rest, _ := strings.Cut(string(text), "/")
+	at := strings.LastIndex(rest, "/")
+	if at >= 0 {
+		d.Driver, d.Pool, d.Device = driver, rest[:at], rest[at+1:]
+	}
+	return unlessNamed(at >= 0, text)
+}
+
+func unlessNamed(ok bool, text []byte) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("%q is not the name of an object with what it is in", text)
+}
 
 // PoolID returns the pool that the device belongs to.
 func (d DeviceID) PoolID() PoolID { return PoolID{Driver: d.Driver, Pool: d.Pool} }

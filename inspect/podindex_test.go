@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// TestPodsOf makes random changes to pods and claims: a Snapshot that follows from another knows the same pods
-// of each claim as one that is made anew.
+// TestPodsOf makes random changes to pods and claims: a Snapshot that follows from another knows the same
+// pods of each claim as one that is made anew.
 func TestPodsOf(t *testing.T) {
 	for seed := range uint64(effort.Of(100, 30)) {
 		q := &sequence{Rand: rand.New(rand.NewPCG(seed, 3))}

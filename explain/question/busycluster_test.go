@@ -20,10 +20,11 @@ const busyNamespace = "team-00"
 
 var busyLabels = map[string]string{"app": "app-0000", "tier": "tier-0"}
 
-// busyCluster is explaintest.BigCluster with three zones, taints, and all that the scheduler's filters look at in its
-// pods, four on a node: requests, and by workload (of 40 pods) a port of the host, spread over zones,
-// anti-affinity to its own pods, or a volume. A tenth of the nodes have little CPU left. Beside them is the
-// claim of each of BigQuestions and similarQuestion, called by its name, and what the pods of busyPods use.
+// busyCluster is explaintest.BigCluster with three zones, taints, and all that the scheduler's filters look
+// at in its pods, four on a node: requests, and by workload (of 40 pods) a port of the host, spread over
+// zones, anti-affinity to its own pods, or a volume. A tenth of the nodes have little CPU left. Beside them
+// is the claim of each of BigQuestions and similarQuestion, called by its name, and what the pods of busyPods
+// use.
 func busyCluster(nodes int) inspect.Objects {
 	o := explaintest.BigCluster(nodes)
 	for i, node := range o.Nodes {

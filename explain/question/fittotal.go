@@ -36,8 +36,8 @@ type nodePools struct {
 }
 
 // positions returns the indices, ascending, of the devices of allocations among the candidates of a node.
-// Nodes that do not differ for the question have equal devices at the same positions, so what was tried on one
-// of them is known for all.
+// Nodes that do not differ for the question have equal devices at the same positions, so what was tried on
+// one of them is known for all.
 func positions(candidates []inspect.DeviceID, allocations []resourcev1.AllocationResult) []int {
 	taken := map[inspect.DeviceID]bool{}
 	for i := range allocations {

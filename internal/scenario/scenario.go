@@ -55,8 +55,8 @@ type Want struct {
 	Code allocator.Code
 	// Says are parts of our error text, SchedulerSays of the scheduler's (Abort).
 	Says, SchedulerSays []string
-	// Rejections are checks that an Observer must have seen fail, spelt "request device code" or "claim:request device code". Others may have
-	// failed as well.
+	// Rejections are checks that an Observer must have seen fail, spelt "request device code" or
+	// "claim:request device code". Others may have failed as well.
 	Rejections []string
 }
 

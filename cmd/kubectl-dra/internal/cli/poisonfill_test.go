@@ -45,8 +45,8 @@ func numbers() []string {
 // marker is the quantity that fillAll puts everywhere.
 const marker = "424242"
 
-// fillAll sets every field of an object that a pointer points to: texts to a letter, numbers to one, quantities
-// to marker, lists and maps to a single element.
+// fillAll sets every field of an object that a pointer points to: texts to a letter, numbers to one,
+// quantities to marker, lists and maps to a single element.
 func fillAll(object any) { fill(reflect.ValueOf(object).Elem()) }
 
 func fill(v reflect.Value) {

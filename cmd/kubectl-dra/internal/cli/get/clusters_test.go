@@ -16,9 +16,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-// all calls check with the clusters of clusters.Each, with those of every other scenario that has objects, and with
-// each of them when a driver is down, which publishes nothing any more though claims still hold its devices,
-// and when one of its pools is: but for the full run only the demo cluster and every sixth of the others.
+// all calls check with the clusters of clusters.Each, with those of every other scenario that has objects,
+// and with each of them when a driver is down, which publishes nothing any more though claims still hold its
+// devices, and when one of its pools is: but for the full run only the demo cluster and every sixth of the
+// others.
 func all(t *testing.T, check func(t *testing.T, s *inspect.Snapshot)) {
 	t.Helper()
 	n := 0
