@@ -32,17 +32,9 @@ type runs struct {
 
 // overAllRuns makes an answer Unknown that is another one if those before are on other nodes.
 func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
-	defer func() { // a pod for which the scheduler makes room on some node, which what comes later does not get
-		if e.Verdict == explain.Unsatisfiable && slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Preempts }) {
-			r.preempting = append(r.preempting, kindOf(e.Subject)+e.Subject.FullName())
-		}
-	}()
+	defer r.notePreemption(e)
 	yes := e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated
-	decided := e.Verdict == explain.Allocated // so that the scheduler has nothing to decide any more
-	if pod, ok := subject.(*corev1.Pod); ok {
-		decided = pod.Spec.NodeName != "" || inspect.Ended(pod)
-	}
-	if decided || !yes && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
+	if decidedBefore(subject, e) || !yes && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
 		return nil
 	}
 	outcome, certainty, err := r.outcomeOf(ctx, subject)
@@ -80,6 +72,22 @@ func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explai
 		return nil
 	}
 	return j.explain(ctx, e)
+}
+
+// decidedBefore reports whether the scheduler has nothing to decide about a subject any more.
+func decidedBefore(subject metav1.Object, e *explain.Explanation) bool {
+	if pod, ok := subject.(*corev1.Pod); ok {
+		return pod.Spec.NodeName != "" || inspect.Ended(pod)
+	}
+	return e.Verdict == explain.Allocated
+}
+
+// notePreemption remembers a pod for which the scheduler makes room on some node. What comes later does not
+// get that room.
+func (r *sequence) notePreemption(e *explain.Explanation) {
+	if e.Verdict == explain.Unsatisfiable && slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Preempts }) {
+		r.preempting = append(r.preempting, kindOf(e.Subject)+e.Subject.FullName())
+	}
 }
 
 // outcomeOf is what becomes of a subject in all runs. It is nil if nobody comes before it.

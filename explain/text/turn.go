@@ -97,7 +97,7 @@ func (p *page) joint() {
 	}
 	var places []string
 	for _, at := range j.Placement {
-		place := at.Subject.Name
+		place := at.Name
 		if at.Node != "" {
 			place += " on " + string(at.Node)
 		}

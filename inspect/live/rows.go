@@ -1,10 +1,10 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // Row is what a server's own table says of an object. It is a fraction of the object, which is what
@@ -170,10 +171,19 @@ func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose fun
 // named reads the object of a name.
 func (f *Finder) named(ctx context.Context, k kind, v apiVersion, name string) ([]object, error) {
 	options := metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: "0"}
-	result, err := f.listPages(ctx, k, v, "", options)
+	page, err := f.listPage(ctx, k, v, "", options, &bytes.Buffer{})
 	if err != nil {
 		return nil, err
 	}
-	// Not every server selects.
-	return slices.DeleteFunc(result.objects, func(o object) bool { return o.GetName() != name }), nil
+	objects, err := k.read(v, page.list, sharing.New())
+	if err != nil {
+		return nil, err
+	}
+	var out []object
+	for _, o := range objects {
+		if o.GetName() == name { // not every server selects
+			out = append(out, o)
+		}
+	}
+	return out, nil
 }

@@ -3,8 +3,9 @@ package node
 import (
 	"cmp"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Of returns the node whose kubelet a view is of: that on which the pods are which it lists, as it says
