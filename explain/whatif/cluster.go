@@ -27,17 +27,23 @@ type RankedNode struct {
 // LookNear looks at the first of some ranked nodes one by one when changes are tried in the cluster.
 func (q *Question) LookNear(ranked []RankedNode) {
 	q.Near, q.Cut = ranked[:min(len(ranked), maxNear)], len(ranked) > maxNear
+	q.usable = nil
+	q.usable = q.Usable() // once, and not for each change that is tried
 }
 
 // Usable are all nodes that the pod can use.
 func (q *Question) Usable() []*corev1.Node {
+	if q.usable != nil {
+		return q.usable
+	}
 	if len(q.Unsuitable) == 0 {
 		return slices.Clip(q.Nodes)
 	}
-	return slices.DeleteFunc(slices.Clone(q.Nodes), func(n *corev1.Node) bool {
+	usable := slices.DeleteFunc(slices.Clone(q.Nodes), func(n *corev1.Node) bool {
 		_, bad := q.Unsuitable[inspect.NodeName(n.Name)]
 		return bad
 	})
+	return slices.Clip(usable)
 }
 
 // NearSandboxes are those of the near nodes.

@@ -47,7 +47,7 @@ func (q *Question) madeAnew(edits []Edit) *Question {
 	if len(out.Renewed) == 0 {
 		return q
 	}
-	out.sandboxes, out.Answers, out.Unsuitable = nil, nil, q.unsuitableWith(out.Own)
+	out.sandboxes, out.usable, out.Answers, out.Unsuitable = nil, nil, nil, q.unsuitableWith(out.Own)
 	return &out
 }
 

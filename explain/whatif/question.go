@@ -50,6 +50,8 @@ type Question struct {
 	// Near are the nodes that are looked at one by one, the nearest first, and Cut says that there are more.
 	Near []RankedNode
 	Cut  bool
+	// usable are the nodes that the pod can use, once LookNear has found them.
+	usable []*corev1.Node
 	// Subject decides how paths and patches are spelled.
 	Subject explain.Subject
 	// Partial says that it is put to some nodes only, because other nodes are asked for something else.
