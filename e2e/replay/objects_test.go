@@ -16,9 +16,13 @@ import (
 const (
 	driver = "gpu.example.com"
 	// perNode is the number of claims, and of pods, for each node. Of a node's eight devices each claim has
-	// two, except that the last claim of every tenth node asks for more than any node has.
+	// two, except that the last claim of every tenth node, or every stuckEvery-th, asks for more than any node
+	// has.
 	perNode, devicesPerNode = 4, 8
 )
+
+// stuckEvery is 10 unless [stuckVariable] says otherwise.
+var stuckEvery = 10
 
 // meta is what the API server and those who write an object put into its metadata.
 func meta(namespace, name string, manager string, age time.Duration) metav1.ObjectMeta {
@@ -105,7 +109,7 @@ func newClaim(n, c int) *resourcev1.ResourceClaim {
 	claim := &resourcev1.ResourceClaim{ObjectMeta: meta(namespaceOf(n), claimName(n, c), "kube-scheduler", 10*time.Hour)}
 	claim.Labels = map[string]string{"app.kubernetes.io/name": "train", "team": namespaceOf(n)}
 	count := int64(2)
-	stuck := n%10 == 0 && c == perNode-1
+	stuck := isStuck(n, c)
 	if stuck {
 		count = devicesPerNode + 1 + int64(n%3)
 	}
@@ -117,6 +121,8 @@ func newClaim(n, c int) *resourcev1.ResourceClaim {
 	}
 	return claim
 }
+
+func isStuck(n, c int) bool { return n%stuckEvery == 0 && c == perNode-1 }
 
 // allocate writes into a claim what the scheduler would.
 func allocate(claim *resourcev1.ResourceClaim, n, c int) {
@@ -151,7 +157,7 @@ func newPod(n, c int) *corev1.Pod {
 		ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To(pod.Name)}},
 	}
 	pod.Status.Phase = corev1.PodRunning
-	if n%10 == 0 && c == perNode-1 {
+	if isStuck(n, c) {
 		pod.Spec.NodeName, pod.Status.Phase = "", corev1.PodPending
 	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Ready: true, Image: container.Image, ContainerID: "containerd://" + fmt.Sprintf("%064d", n)}}

@@ -15,12 +15,15 @@ import (
 	"time"
 )
 
-// nodesVariable makes this test binary the server of a cluster with so many nodes. A process of its own for
-// the server leaves the one that measures alone.
-const nodesVariable = "KUBECTL_DRA_REPLAY_NODES"
+// nodesVariable makes this test binary the server of a cluster with so many nodes, and stuckVariable sets
+// stuckEvery there. A process of its own for the server leaves the one that measures alone.
+const nodesVariable, stuckVariable = "KUBECTL_DRA_REPLAY_NODES", "KUBECTL_DRA_REPLAY_STUCK"
 
 func TestMain(m *testing.M) {
 	if nodes, err := strconv.Atoi(os.Getenv(nodesVariable)); err == nil {
+		if every, err := strconv.Atoi(os.Getenv(stuckVariable)); err == nil {
+			stuckEvery = every
+		}
 		if err := play(nodes); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
