@@ -12,16 +12,14 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // TestRunsAtRandom compares what becomes of queues of random pods with what is seen when every node and every
 // order is tried, without regard to what looks alike.
 func TestRunsAtRandom(t *testing.T) {
-	tests := 400
-	if testing.Short() {
-		tests = 120
-	}
+	tests := effort.Of(400, 120)
 	seen, solvable := map[Certainty]int{}, map[bool]int{}
 	for seed := range tests {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // fitProblem is a small cluster and a claim of which copies are counted.
@@ -183,7 +184,7 @@ func (p *fitProblem) pick(s fitState, node, set int) (fitState, bool) {
 
 // TestFitOfRandomProblems compares the numbers of copies with what trying everything gives.
 func TestFitOfRandomProblems(t *testing.T) {
-	problems := 400
+	problems := effort.Of(400, 150)
 	if *explaintest.Thorough {
 		problems = 5000
 	}

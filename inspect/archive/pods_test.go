@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -22,11 +23,7 @@ import (
 // whether asked in the cluster, from an archive of it, or from one with other names. All names and labels of
 // pods, namespaces and volumes that decide are referred to as before.
 func TestFiltersAnswerAlikeFromArchives(t *testing.T) {
-	worlds := 200
-	if testing.Short() {
-		worlds = 40
-	}
-	for seed := range worlds {
+	for seed := range effort.Of(200, 50) {
 		g := randompod.New(seed)
 		objects := g.World()
 		for i := range 3 {

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 var ctx = context.Background()
@@ -199,7 +200,7 @@ func TestMoments(t *testing.T) {
 			t.Errorf("seed %d: %d gaps", seed, gaps)
 		}
 		order := rand.New(rand.NewPCG(seed, 2)).Perm(len(rec.snapshots)) //nolint:gosec // repeatable
-		for _, i := range order[:25] {
+		for _, i := range order[:effort.Of(25, 7)] {
 			want := rec.snapshots[i]
 			got, err := l.Snapshot(ctx, i)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // inMemory sends requests to a handler without a network, so that hours can pass within a test.
@@ -151,7 +152,7 @@ func listsAnswer(content, body string) func(http.ResponseWriter, *http.Request) 
 	}
 }
 
-// TestFailingServersAreAskedRarely follows servers that fail for two hours and counts the requests: after the
+// TestFailingServersAreAskedRarely follows servers that fail for long and counts the requests: after the
 // first minutes a list or watch, or both, of each kind twice a minute.
 func TestFailingServersAreAskedRarely(t *testing.T) {
 	live.RealRhythm(t)
@@ -206,12 +207,12 @@ func TestFailingServersAreAskedRarely(t *testing.T) {
 				if most := kinds * 30; first > most {
 					t.Errorf("%d requests in the first five minutes, want at most %d", first, most)
 				}
-				const hours = 2
-				later := requests(hours * time.Hour)
-				if most := kinds * hours * 60 * 4; later > most {
-					t.Errorf("%d requests in two hours, want at most %d", later, most)
+				minutes := effort.Of(120, 30)
+				later := requests(time.Duration(minutes) * time.Minute)
+				if most := kinds * minutes * 4; later > most {
+					t.Errorf("%d requests in %d minutes, want at most %d", later, minutes, most)
 				}
-				t.Logf("%d requests in five minutes, then %.2f a minute for each kind", first, float64(later)/float64(kinds)/hours/60)
+				t.Logf("%d requests in five minutes, then %.2f a minute for each kind", first, float64(later)/float64(kinds*minutes))
 				mu.Lock()
 				healed = true
 				mu.Unlock()

@@ -198,7 +198,7 @@ func TestForgedPartOfARun(t *testing.T) {
 
 // TestStrangersFewSwitches is TestFewSwitches for two runs that may not update the claim of each other.
 func TestStrangersFewSwitches(t *testing.T) {
-	const switches = 5
+	switches := effort.Of(5, 4)
 	var path, options []int
 	orders, served, doubled := 0, 0, 0
 	for {

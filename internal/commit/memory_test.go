@@ -12,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // memory is what a kube-scheduler knows. As in 1.37 it keeps the devices in use as a set: a claim that is
@@ -161,11 +162,11 @@ func leave(w *world) {
 // TestFencedDevicesAreNotGivenTwice: with fences nothing is given away twice, however late the scheduler
 // hears of them, up to the time that a run waits. Without them it is; so the fight is one that needs them.
 func TestFencedDevicesAreNotGivenTwice(t *testing.T) {
-	with := fight(t, 600, func(*Committer) {})
+	with := fight(t, uint64(effort.Of(600, 150)), func(*Committer) {})
 	if with.twice > 0 || with.forgotten > 0 || with.fenced == 0 || with.lifted == 0 || with.unfenced > 0 || with.killed == 0 {
 		t.Errorf("with fences: %+v", with)
 	}
-	without := fight(t, 300, func(c *Committer) { c.Rules, c.NoRules = nil, errors.New("no permission") })
+	without := fight(t, uint64(effort.Of(300, 75)), func(c *Committer) { c.Rules, c.NoRules = nil, errors.New("no permission") })
 	if without.twice == 0 || without.fenced > 0 || without.unfenced == 0 {
 		t.Errorf("without fences: %+v", without)
 	}

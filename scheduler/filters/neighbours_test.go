@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // labelAliases are short for labels of nodes.
@@ -179,7 +180,7 @@ func (c *neighbourCase) run(t *testing.T, plugin Plugin) {
 // TestNeighboursLike changes a cluster at random, again and again. An index that takes over what another one
 // knows has to answer as one that is built anew.
 func TestNeighboursLike(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(effort.Of(40, 10)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		objects := inspect.Objects{Nodes: nodesOf("a zone=a host=a, b zone=b host=b, c zone=b host=c"), Namespaces: namespacesOf("ml", "db team=x")}
 		x := NewIndex(inspect.New(objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), nil)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // randomPod has containers of all kinds, and a status as kubelets report it or would never do.
@@ -97,7 +98,7 @@ func TestTakenAsUpstream(t *testing.T) {
 	r := randomPod{rand.New(rand.NewPCG(1, 2))}
 	reused := newCounter(requestRules{})
 	differ := map[string]int{}
-	for range 4000 {
+	for range effort.Of(4000, 1000) {
 		pod := r.pod()
 		plain := fmt.Sprint(takenBy(requestRules{}, pod))
 		for bits := range 16 {

@@ -13,6 +13,7 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -20,11 +21,7 @@ import (
 // TestReducedPodsAreAnsweredAlike: what is dropped of pods that are read from a server changes no answer of
 // any filter, neither about the pod nor about those that are on nodes already.
 func TestReducedPodsAreAnsweredAlike(t *testing.T) {
-	worlds := 300
-	if testing.Short() {
-		worlds = 60
-	}
-	for seed := range worlds {
+	for seed := range effort.Of(300, 75) {
 		g := randompod.New(seed)
 		objects := g.World()
 		reduced := objects
@@ -58,7 +55,7 @@ func TestReducedPodsAreAnsweredAlike(t *testing.T) {
 func TestReducedPodsTakeAsMuch(t *testing.T) {
 	declared := nodedeclaredfeatures.New(features.AllFeatures)
 	needed := map[string]bool{}
-	for seed := range 2000 {
+	for seed := range effort.Of(2000, 500) {
 		pod := randompod.New(seed).Pod("p")
 		reduced := reducedCopy(pod)
 		for _, opts := range []helpers.PodResourcesOptions{

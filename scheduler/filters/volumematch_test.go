@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/volume"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestVolumesAsUpstream compares, for random claims of a pod and random volumes, with the function by which
@@ -17,7 +19,7 @@ import (
 func TestVolumesAsUpstream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]int{}
-	for i := range 3000 {
+	for i := range effort.Of(3000, 1600) {
 		n := node("a", zone, "z1")
 		objects, claims, volumes := randomVolumes(rng)
 		var names []string

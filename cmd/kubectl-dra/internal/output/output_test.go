@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 )
@@ -141,7 +142,7 @@ func TestEncodingsReadBack(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts in every run
 	texts := slices.Clone(pieces)
-	for range 5000 {
+	for range effort.Of(5000, 1250) {
 		text := ""
 		for range 1 + random.IntN(8) {
 			text += pieces[random.IntN(len(pieces))]
