@@ -24,7 +24,7 @@ import (
 // TestBlocks runs the blocks of code of every page, each page on a stage of its own.
 func TestBlocks(t *testing.T) {
 	var sum tally
-	wanted, ran := 0, 0
+	wanted, ran, again := 0, 0, map[string]int{}
 	for _, p := range pages(t) {
 		if len(p.blocks) == 0 || bytes.HasPrefix(p.source, []byte("<!-- Written by make generate")) && !effort.Full() {
 			continue // TestWritten has just written it from what the program prints
@@ -32,7 +32,10 @@ func TestBlocks(t *testing.T) {
 		wanted++
 		t.Run(p.path, func(t *testing.T) {
 			ran++
-			r := &blockRunner{t: t, page: p}
+			if !effort.Usual() {
+				again = map[string]int{}
+			}
+			r := &blockRunner{t: t, page: p, again: again}
 			for _, b := range p.blocks {
 				r.block(b)
 			}
@@ -57,13 +60,13 @@ type blockRunner struct {
 	t     *testing.T
 	page  *page
 	shell *shell // made when the first block is run
-	// again counts the command lines so far by the command that they give.
+	// again counts the command lines so far, of the page or in the usual run of all pages, by their command.
 	again map[string]int
 	tally
 }
 
-// oneOf is of how many command lines that give the same command on a page, and show nothing of what it
-// prints, the usual run runs one and only parses the others.
+// oneOf is of how many command lines that give the same command, and of which nothing is shown that it
+// prints, every run but the full one runs one and only parses the others.
 const oneOf = 4
 
 func (r *blockRunner) failf(b block, line int, format string, args ...any) {
@@ -154,9 +157,6 @@ func (r *blockRunner) enough(s *statement) bool {
 	command := args[0]
 	if command == "plan" && len(args) > 1 {
 		command += " " + args[1]
-	}
-	if r.again == nil {
-		r.again = map[string]int{}
 	}
 	r.again[command]++
 	return (r.again[command]-1)%effort.InFull(1, oneOf) > 0

@@ -29,7 +29,7 @@ type stage struct {
 
 // made are files that the program makes of the demo cluster, by the command that makes them.
 var made = map[string]string{
-	"cluster.pb.gz": "snapshot --demo -o", "cluster.json": "snapshot --demo -o", "cluster.log": "record --demo --for 2h -o",
+	"cluster.pb.gz": "snapshot --demo -o", "cluster.json": "snapshot --demo -o", "cluster.log": "record --demo --for 61m -o",
 }
 
 // copies are other names of them.
