@@ -28,14 +28,11 @@ import (
 )
 
 func TestViews(t *testing.T) {
-	w := screentest.Demo(t)
+	w, s := screentest.Demo(t), New()
+	screentest.Settle(w, s, screen.Shown{})
 	for _, size := range [][2]int{{80, 24}, {200, 50}, {60, 15}} {
-		s := New()
-		screentest.Settle(w, s, screen.Shown{})
 		screentest.Golden(t, fmt.Sprintf("demo-%dx%d", size[0], size[1]), w, s, size[0], size[1])
 	}
-	s := New()
-	screentest.Settle(w, s, screen.Shown{})
 	screentest.GoldenPlain(t, "demo-plain", w, s, 0)
 }
 
@@ -71,6 +68,7 @@ func TestNothingStuck(t *testing.T) {
 // TestNoAllClearMeanwhile: no frame says that nothing is stuck before it is known what is.
 func TestNoAllClearMeanwhile(t *testing.T) {
 	w := screentest.Demo(t)
+	w.Namespace = "net"
 	s := New()
 	frames := 0
 	screentest.SettleWatched(w, s, func() {
@@ -88,6 +86,7 @@ func TestNoAllClearMeanwhile(t *testing.T) {
 // TestTrouble: what was known stays when it cannot be worked out anew, and the page says why.
 func TestTrouble(t *testing.T) {
 	w := screentest.Demo(t)
+	w.Namespace = "net"
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
 	rows := len(s.Rows())
