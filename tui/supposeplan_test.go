@@ -27,7 +27,7 @@ func TestSupposingWhatIsPlanned(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := drive(t, 140, 40, "claims")
+			d := drive(t, 140, 40, "nodes")
 			d.frame()
 			before := d.m.world.Snapshot
 			d.press(":", test.words, "enter")

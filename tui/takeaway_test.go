@@ -14,7 +14,7 @@ import (
 )
 
 // TestWhatIfItWereTakenAway asks what would be without objects of each kind, with the keys that a user
-// presses.
+// presses. No key of these pages writes, and the cluster stays as it is.
 func TestWhatIfItWereTakenAway(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -44,13 +44,31 @@ func TestWhatIfItWereTakenAway(t *testing.T) {
 		{"of a class", []string{":", "classes", "enter", "p"}, []string{"p plan: there is nothing to plan with a DeviceClass"}},
 		{"nothing that is offered", []string{":", "node cpu-02", "enter", "p", "z", "enter"}, []string{`"z" is none of them`}},
 	}
+	base := demoSnapshot(t)
+	before := len(base.Objects().Pods)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := drive(t, 140, 40, "nodes")
+			d := start(t, Options{
+				Source: Static(base), Origin: "demo", View: "nodes", Profile: colorprofile.NoTTY, Clock: demo.Now, Writer: dry{},
+			}, 140, 40)
 			d.frame()
 			d.press(test.keys...)
 			d.shows(test.shows...)
+			if !strings.Contains(strings.Join(test.shows, ""), "what if: ") {
+				return
+			}
+			for _, key := range []string{"A", "D"} {
+				d.press(key)
+				d.shows("nothing is written", "not on a page about what would be: Esc leaves it")
+				d.press("esc")
+			}
+			if d.m.writes.plan.Running() || d.m.writes.commit.Running() || len(d.m.hypotheses) > 0 || d.m.base != base || d.m.world.Snapshot != base {
+				t.Error("something was changed")
+			}
 		})
+	}
+	if got := len(base.Objects().Pods); got != before {
+		t.Errorf("%d pods became %d", before, got)
 	}
 }
 
@@ -79,30 +97,6 @@ func TestTakingAwayFollowsTheCluster(t *testing.T) {
 		o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return p.Name == "live-1" })
 	})})
 	d.shows("draining node cpu-02 ends 3 pods")
-}
-
-// TestNothingIsWrittenByTakingAway: no key of these pages writes, and the cluster stays as it is.
-func TestNothingIsWrittenByTakingAway(t *testing.T) {
-	base := demoSnapshot(t)
-	before := len(base.Objects().Pods)
-	for _, words := range []string{"drain cpu-02", "lose node cpu-02", "lose device gpu-a-01/gpu-0", "taint gpu-a-01/gpu-0", "delete dev", "evict infer/llm-70b-2", "make-room ml/pretrain-2"} {
-		d := start(t, Options{
-			Source: Static(base), Origin: "demo", View: "nodes", Profile: colorprofile.NoTTY, Clock: demo.Now, Writer: dry{},
-		}, 140, 40)
-		d.press(":", words, "enter")
-		d.shows("what if: ")
-		for _, key := range []string{"A", "D"} {
-			d.press(key)
-			d.shows("nothing is written", "not on a page about what would be: Esc leaves it")
-			d.press("esc")
-		}
-		if d.m.writes.plan.Running() || d.m.writes.commit.Running() || len(d.m.hypotheses) > 0 || d.m.base != base || d.m.world.Snapshot != base {
-			t.Errorf("%s: something was changed", words)
-		}
-	}
-	if got := len(base.Objects().Pods); got != before {
-		t.Errorf("%d pods became %d", before, got)
-	}
 }
 
 // TestTakingAwayDifferentThings: what is marked goes together only if it is of one kind.
