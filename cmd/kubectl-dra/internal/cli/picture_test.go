@@ -40,15 +40,16 @@ func TestGoldenFilm(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Chdir(t.TempDir())
 	images := filepath.Join(repository(t), "docs", "images")
+	s := session{T: t, film: screenshot.Film{Title: "kubectl dra explain", Width: 82, Height: 34}}
+	s.run("explain claim train-0 -n ml --demo", "", console.ExitNo, "Why does this claim get no devices?", "The cause, and fixes: each was tried by deciding again.", 8*time.Second)
+	s.film.Still = len(s.film.Frames) - 1
+	if n := len(s.lines) + 1; n > s.film.Height {
+		t.Errorf("the first answer scrolls out of the window: it needs %d lines, and the window has %d", n, s.film.Height)
+	}
+	s.run("explain claim train-0 -n ml --demo --fix 1 -o yaml", "fixed.yaml", console.ExitAnswered, "Take the first fix.", "The first fix, as a claim in a file.", 2*time.Second)
+	s.run("explain -f fixed.yaml --demo", "", console.ExitAnswered, "Ask again, with the file in place of the claim.", "It fits: where, and which devices the scheduler would pick.", 7*time.Second)
 	for name, light := range map[string]bool{"film-explain": false, "film-explain-light": true} {
-		s := session{T: t, film: screenshot.Film{Title: "kubectl dra explain", Width: 82, Height: 34, Light: light}}
-		s.run("explain claim train-0 -n ml --demo", "", console.ExitNo, "Why does this claim get no devices?", "The cause, and fixes: each was tried by deciding again.", 8*time.Second)
-		s.film.Still = len(s.film.Frames) - 1
-		if n := len(s.lines) + 1; n > s.film.Height {
-			t.Errorf("the first answer scrolls out of the window: it needs %d lines, and the window has %d", n, s.film.Height)
-		}
-		s.run("explain claim train-0 -n ml --demo --fix 1 -o yaml", "fixed.yaml", console.ExitAnswered, "Take the first fix.", "The first fix, as a claim in a file.", 2*time.Second)
-		s.run("explain -f fixed.yaml --demo", "", console.ExitAnswered, "Ask again, with the file in place of the claim.", "It fits: where, and which devices the scheduler would pick.", 7*time.Second)
+		s.film.Light = light
 		screenshot.Golden(t, filepath.Join(images, name+".svg"), s.film.SVG(), *update)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
@@ -105,17 +106,23 @@ func sendEndless(contentType, prefix string, size int64) fakeserver.Answer {
 	}
 }
 
-// bomb answers with a body that is short as it is sent, and has so many bytes unpacked.
+// bomb answers with a body that is short as it is sent, and has so many bytes unpacked. It is made when it is
+// asked for.
 func bomb(prefix string, size int) fakeserver.Answer {
-	var packed bytes.Buffer
-	zw := gzip.NewWriter(&packed)
-	chunk := bytes.Repeat([]byte("A"), 1<<18)
-	_, _ = zw.Write([]byte(prefix)) // to memory
-	for sent := 0; sent < size; sent += len(chunk) {
-		_, _ = zw.Write(chunk) // as above
+	pack := sync.OnceValue(func() string {
+		var packed bytes.Buffer
+		zw := gzip.NewWriter(&packed)
+		chunk := bytes.Repeat([]byte("A"), 1<<18)
+		_, _ = zw.Write([]byte(prefix)) // to memory
+		for sent := 0; sent < size; sent += len(chunk) {
+			_, _ = zw.Write(chunk) // as above
+		}
+		_ = zw.Close() // as above
+		return packed.String()
+	})
+	return func(e *fakeserver.Exchange) {
+		fakeserver.Text(http.StatusOK, "application/json", pack(), "Content-Encoding", "gzip")(e)
 	}
-	_ = zw.Close() // as above
-	return fakeserver.Text(http.StatusOK, "application/json", packed.String(), "Content-Encoding", "gzip")
 }
 
 // endlessHeader sends so many bytes of headers.

@@ -296,7 +296,7 @@ func TestMarkdownOfHostileAnswers(t *testing.T) {
 	clusters.Each(t, func(t *testing.T, s *inspect.Snapshot) {
 		evil := hostile()
 		for n, answer := range answersOf(t, s) {
-			if !effort.Full() && n%4 > 0 && len(s.Nodes()) < 12 { // all of the demo cluster
+			if !effort.Full() && n%4 > 0 && (effort.Usual() || len(s.Nodes()) < 12) { // of a change all of the demo cluster
 				continue
 			}
 			number := map[string]int{}
