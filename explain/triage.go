@@ -80,8 +80,9 @@ type Cause struct {
 	Key string
 	// Message is the cause in a sentence without a subject.
 	Message string
-	// Told says that the message tells all that there is to say about each of the subjects.
-	Told bool
+	// Told says that the message tells all that there is to say about each of the subjects, and Wants that it
+	// says of all of them together what they want, in the plural if there are several: "want 9 devices".
+	Told, Wants bool
 	// Verdict is Unsatisfiable or Invalid for what cannot be scheduled, Unknown for what may or may not be,
 	// and Allocated for what has been scheduled and does not run.
 	Verdict Verdict
@@ -123,8 +124,10 @@ type StuckSubject struct {
 type CauseFix struct {
 	Fix
 	// Of is the subject for which the fix was found. A change of its spec is made to all subjects that ask
-	// for the same.
-	Of Subject
+	// for the same: to Alike too, of which each has objects of its own. The commands are for Of alone until
+	// package remedy writes them for all.
+	Of    Subject
+	Alike []Subject
 	// Frees are the subjects, of whichever cause, that the scheduler can place once the change is made and
 	// everything that waits was scheduled again in the order of the queue, and that it could not before.
 	Frees []Subject

@@ -22,6 +22,8 @@ type Headline struct {
 	Sentence string
 	// Brief says in a few words why no node has it, for a column of a table.
 	Brief string
+	// Lack is the same in numbers, if it is about one request. It may be nil.
+	Lack *explain.Lack
 }
 
 // Of returns the headline of an explanation with the verdict Unsatisfiable whose conflict and fixes have been
@@ -138,6 +140,7 @@ func (s *shortage) headline(ctx context.Context) Headline {
 	}
 	h := s.ofDevices(ctx)
 	if ignored := s.poolsThatWouldDo(ctx); len(ignored) > 0 && h != (Headline{}) {
+		h.Lack = nil
 		h.Sentence += fmt.Sprintf(" (not counting pool %s, which %s)", words.Shorten(ignored, 1), words.Plural(len(ignored), "is ignored", "are ignored"))
 	}
 	return h
@@ -175,6 +178,7 @@ func (s *shortage) ofDevices(ctx context.Context) Headline {
 		return Headline{
 			Sentence: fmt.Sprintf("needs %s%s; %s", s.wanted(), constraint, s.noneHasMore(fmt.Sprint(most)+s.free()+together)+all),
 			Brief:    fmt.Sprintf("at most %d%s%s on a node%s, %d needed", most, s.free(), cmp.Or(constraint, together), all, f.Needed),
+			Lack:     s.lack(most, constraint),
 		}
 	case most > 0:
 		return Headline{}
@@ -342,9 +346,12 @@ func (s *shortage) onlyRequest() bool {
 	return len(s.q.Claims) == 1 && len(s.claim.Spec.Devices.Requests) == 1
 }
 
-// free says what is true of the devices that can be had, where others cannot. What is tainted, or blocked by
+// free says what is true of the devices that can be had, where others cannot.
+func (s *shortage) free() string { return freeOf(s.obtainable(), s.fitting() != "") }
+
+// obtainable is free without what the sentence has not said of the devices. What is tainted, or blocked by
 // partitions in use, is not free either, as in package inspect.
-func (s *shortage) free() string {
+func (s *shortage) obtainable() string {
 	steps := map[string]bool{}
 	for _, o := range s.obstacles() {
 		steps[o.step] = true
@@ -352,12 +359,21 @@ func (s *shortage) free() string {
 	switch {
 	case steps["features"] || steps["capacity"] || steps["constraints"]:
 		return " that can be had"
-	case len(steps) > 0 && s.fitting() != "":
-		return " that fit and are free"
 	case len(steps) > 0:
 		return " free"
 	}
-	return s.fitting()
+	return ""
+}
+
+// freeOf follows a number of devices that can be had, of which not all that there are will do if fit is true.
+func freeOf(obtainable string, fit bool) string {
+	switch {
+	case fit && obtainable == " free":
+		return " that fit and are free"
+	case fit && obtainable == "":
+		return " that fit"
+	}
+	return obtainable
 }
 
 // lost reports whether a step of a funnel loses devices on any node.

@@ -24,7 +24,9 @@ const maxNamed = 2
 func (s *shortage) nothing(ctx context.Context) Headline {
 	switch {
 	case s.emptyAt("class"):
-		return s.noClass(ctx)
+		h := s.noClass(ctx)
+		h.Lack = s.lack(0, "")
+		return h
 	case s.emptyAt("selectors"):
 		return s.noneSelected()
 	}
@@ -151,14 +153,17 @@ func (s *shortage) noClass(ctx context.Context) Headline {
 
 // noneSelected says what no device of the class has.
 func (s *shortage) noneSelected() Headline {
-	losses := s.losses("selectors")
+	losses, lack := s.losses("selectors"), s.lack(0, "")
 	first := losses[0]
 	if slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Key != first.Key || l.Wanted == "" }) {
 		if s.selected() != "" {
-			return Headline{Sentence: "needs " + s.wanted() + "; there is none" + s.where(), Brief: "no device of class " + s.class + s.selected() + s.where()}
+			return Headline{Sentence: "needs " + s.wanted() + "; there is none" + s.where(), Brief: "no device of class " + s.class + s.selected() + s.where(), Lack: lack}
 		}
-		return headlineOf(s.wanted(), fmt.Sprintf("no device of the class%s passes the selectors of the request", s.where()))
+		h := headlineOf(s.wanted(), fmt.Sprintf("no device of the class%s passes the selectors of the request", s.where()))
+		h.Lack = lack
+		return h
 	}
+	lack.Missing = first.Wanted
 	needs := s.wanted()
 	if s.selected() == "" {
 		needs += " with " + first.Wanted
@@ -174,10 +179,13 @@ func (s *shortage) noneSelected() Headline {
 		return Headline{
 			Sentence: fmt.Sprintf("needs %s; no device of the class%s has that", needs, s.where()),
 			Brief:    fmt.Sprintf("no device of the class%s has %s", s.where(), first.Wanted),
+			Lack:     lack,
 		}
 	}
 	have := strings.Join(texts, ", ")
+	lack.Have = have
 	return Headline{
+		Lack:     lack,
 		Sentence: fmt.Sprintf("needs %s; devices of the class%s have %s", needs, s.where(), have),
 		Brief:    fmt.Sprintf("no device of the class%s has %s: they have %s", s.where(), first.Wanted, have),
 	}

@@ -235,7 +235,7 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run
 		needed = fmt.Sprintf("%d more pods", g.entity.Need)
 	}
 	text := fmt.Sprintf("waits for its PodGroup %s, which needs room for %s at once: %s", g.name(), needed, there)
-	e.Brief = fmt.Sprintf("PodGroup %s: room for %d of %d pods", g.name(), room, g.entity.Need)
+	e.Lack, e.Brief = nil, fmt.Sprintf("PodGroup %s: room for %d of %d pods", g.name(), room, g.entity.Need)
 	if g.missing == nil {
 		if g.missing, err = g.whoMisses(ctx, run); err != nil {
 			return err

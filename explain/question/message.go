@@ -80,7 +80,7 @@ func someNodes(q *whatif.Question, e *explain.Explanation) string {
 // sayHeadline sets the message to what is missing, unless that is empty.
 func sayHeadline(e *explain.Explanation, h headline.Headline) {
 	if h.Sentence != "" {
-		e.Brief = h.Brief
+		e.Brief, e.Lack = h.Brief, h.Lack
 		say(e, "%s", h.Sentence)
 	}
 }

@@ -37,20 +37,41 @@ var immutable = map[string]bool{"ResourceClaim": true, "ResourceClaimTemplate": 
 // The snapshot is the one that was asked about.
 func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 	for i := range e.Fixes {
-		f := &e.Fixes[i]
-		b := &builder{writer: writer{flags: asked.Flags}, s: s, asked: asked, fix: Selector(e, i, asked.Several)}
-		if e.Subject.Kind == "Pod" && e.Workload == nil {
-			b.asking = inspect.PodRef{Namespace: e.Subject.Namespace, Name: e.Subject.Name}
-		}
-		f.Replaces = slices.ContainsFunc(f.Changes, b.replaces)
-		b.change(f.Changes)
-		b.release(f.Claims)
-		b.end(f.Pods)
-		for _, kind := range append([]explain.FixKind{f.Kind}, f.Also...) {
-			b.act(kind, f, e)
-		}
-		f.Commands, f.Remarks = b.written()
+		add(s, e, i, asked, nil)
 	}
+}
+
+// AddToAll writes the commands of a fix anew that is made to other subjects as well.
+func AddToAll(s *inspect.Snapshot, f *explain.CauseFix, asked Asked) {
+	e := &explain.Explanation{Subject: f.Of, Fixes: []explain.Fix{f.Fix}}
+	switch {
+	case len(f.Alike) == 0 || len(f.Commands) == 0:
+		return
+	case slices.ContainsFunc(f.Changes, func(c explain.ObjectChange) bool { return !eachHas(s, c) }):
+		f.Remarks = append(slices.Clip(f.Remarks), fmt.Sprintf("The commands are those for %s; the others take the same with their own names.", f.Of.FullName()))
+		return
+	}
+	add(s, e, 0, asked, f.Alike)
+	f.Fix = e.Fixes[0]
+}
+
+// add adds commands to the i-th fix of an explanation, which is made to others too.
+func add(s *inspect.Snapshot, e *explain.Explanation, i int, asked Asked, alike []explain.Subject) {
+	f := &e.Fixes[i]
+	b := &builder{
+		writer: writer{flags: asked.Flags}, s: s, asked: asked, fix: Selector(e, i, asked.Several), subject: e.Subject, alike: alike,
+	}
+	if e.Subject.Kind == "Pod" && e.Workload == nil {
+		b.asking = inspect.PodRef{Namespace: e.Subject.Namespace, Name: e.Subject.Name}
+	}
+	f.Replaces = slices.ContainsFunc(f.Changes, b.replaces)
+	b.change(f.Changes)
+	b.release(f.Claims)
+	b.end(f.Pods)
+	for _, kind := range append([]explain.FixKind{f.Kind}, f.Also...) {
+		b.act(kind, f, e)
+	}
+	f.Commands, f.Remarks = b.written()
 }
 
 // act writes what a fix of a kind, or the part of a fix that is of the kind, does besides changing objects
@@ -109,7 +130,10 @@ type builder struct {
 	asked Asked
 	fix   string // the value of --fix
 	// asking is the pod that was asked about. It is not ended to make room for itself.
-	asking  inspect.PodRef
+	asking inspect.PodRef
+	// alike are others than the subject that are changed in the same way.
+	subject explain.Subject
+	alike   []explain.Subject
 	lines   []string
 	remarks []string
 }
@@ -155,15 +179,19 @@ func (b *builder) manifests() string {
 func (b *builder) change(changes []explain.ObjectChange) {
 	var written []explain.ObjectChange
 	for _, c := range changes {
-		if made := b.controllerOf(c); made != nil {
-			b.changeController(c, *made)
-			continue
+		for _, own := range b.each(c) {
+			if made := b.controllerOf(own); made != nil {
+				b.changeController(own, *made)
+			} else if !slices.ContainsFunc(written, func(w explain.ObjectChange) bool { return w.Kind == own.Kind && w.Name == own.Name }) {
+				written = append(written, own)
+			}
 		}
-		written = append(written, c)
 	}
 	switch {
 	case len(written) == 0:
 		return
+	case len(b.alike) > 0:
+		b.changeEach(written)
 	case b.asked.Once:
 		b.remark("The same question with --fix " + b.fix + " -o yaml prints what is to be applied.")
 		b.replaced(written)

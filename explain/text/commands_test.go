@@ -53,6 +53,7 @@ func TestFoldedCommandsRun(t *testing.T) {
 		"kubectl label node n " + "'" + strings.Repeat("'\\''", 40) + "' -n b | replace",
 		"kubectl get pods --selector=" + strings.Repeat("app=x,", 30) + "tier=y -o name | replace | replace",
 		"kubectl dra explain claim llama-405b-eval -n ml --demo --fix 2 -o yaml | replace --force -f -",
+		"for claim in a b c " + strings.Repeat("d-e-f ", 9) + `g; do kubectl get claim "$claim" -o json | replace --type=json -p '[{"op":"replace","path":"/a b","value":"'\''"}]' | replace -f -; done`,
 	} {
 		want := run(command)
 		for width := 24; width < 130; width += 3 {

@@ -30,6 +30,11 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 		p.blank()
 		p.lines = append(p.lines, CauseLines(t, i, opts)...)
 	}
+	hasCommands := func(f explain.CauseFix) bool { return len(f.Commands) > 0 }
+	if !opts.Verbose && slices.ContainsFunc(t.Causes, func(c explain.Cause) bool { return slices.ContainsFunc(c.Fixes, hasCommands) }) {
+		p.blank()
+		p.add("", "", span(styled.Dim, "The commands for these changes"+opts.more("shows them")))
+	}
 	if n := len(t.NotLookedInto); n > 0 {
 		p.blank()
 		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s not looked into, and may be stuck too: %s",
@@ -114,7 +119,11 @@ func CauseLines(t *explain.Triage, index int, opts Options) []styled.Line {
 	p := newPage(&explain.Explanation{}, opts)
 	number := fmt.Sprintf("%-3d", index+1)
 	indent := strings.Repeat(" ", len(number))
-	p.add(number, indent, span(styled.Strong, c.Message))
+	message := c.Message
+	if c.Wants {
+		message = subjectCount(subjectsOf(c)) + " " + message
+	}
+	p.add(number, indent, span(styled.Strong, message))
 	p.stuckSubjects(t, c, indent)
 	for j := range c.Advice {
 		a := &c.Advice[j]
@@ -143,12 +152,14 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 	for _, group := range groups {
 		slices.SortStableFunc(group, func(a, b explain.StuckSubject) int { return words.CompareNames(a.FullName(), b.FullName()) })
 	}
-	age := ""
+	count, age := subjectCount(subjectsOf(c)), ", "
+	if c.Wants { // the message counts them
+		count, age = "waiting", " for "
+	}
 	if text := waits(c, t.At); text != "" {
-		age = ", " + text
+		count += age + text
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return len(groups[b]) - len(groups[a]) })
-	count := subjectCount(subjectsOf(c)) + age
 	if len(order) == 1 {
 		p.add(indent, indent, span(styled.Dim, count+": "), span(styled.Name, p.stuckNames(groups[order[0]])))
 		if !c.Told {
@@ -226,6 +237,12 @@ func (p *page) freeing(c *explain.Cause, indent string) {
 			text += "; then " + words.Shorten(fullNames(f.Loses), maxSubjects) + " no longer " + words.Plural(len(f.Loses), "fits", "fit")
 		}
 		p.add(indent+"→ ", indent+"  ", span(styled.Good, freesText(f)), span(styled.Plain, "  "+text))
+		if p.opts.Verbose {
+			p.commands(f.Commands, indent+"    ")
+			for _, r := range f.Remarks {
+				p.add(indent+"  ", indent+"  ", span(styled.Dim, r))
+			}
+		}
 	}
 	if len(c.Fixes)+len(c.Advice) == 0 && c.Verdict != explain.Unknown && c.Actor != explain.User {
 		p.add(indent, indent, span(styled.Dim, "this is up to "+actorNames[c.Actor]))

@@ -8,9 +8,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// TestFixForAll: a change that was tried on all that ask for the same says so, and has the commands for each.
+// TestFixForAll: a change that was tried on all that ask for the same says so, and of whom.
 func TestFixForAll(t *testing.T) {
 	o := explaintest.NodesWithDevices(2, 2, 2)
 	for i, name := range []string{"a", "b", "c"} {
@@ -30,7 +31,7 @@ func TestFixForAll(t *testing.T) {
 	if i < 0 || len(fixes[i].Frees) != 3 || !strings.HasPrefix(fixes[i].Message, "in claim a and 2 alike: ") {
 		t.Fatalf("%+v", fixes)
 	}
-	if want := []string{of("a"), of("b"), of("c")}; !slices.Equal(fixes[i].Commands, want) {
-		t.Errorf("%q, want %q", fixes[i].Commands, want)
+	if names := words.Each(fixes[i].Alike, explain.Subject.FullName); !slices.Equal(fixes[i].Commands, []string{of("a")}) || !slices.Equal(names, []string{"ml/b", "ml/c"}) {
+		t.Errorf("%q for all of %q", fixes[i].Commands, names)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/headline"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -18,17 +19,18 @@ import (
 // maxAsked is how many different things that are asked for are told of a cause.
 const maxAsked = 3
 
-// askedTogether says what subjects ask for.
-func askedTogether(texts []string) string {
-	if len(texts) == 1 {
-		return texts[0]
+// wanted says what the subjects of a cause want that no node has. Where that is not known of all nodes, it
+// says so of those that come closest.
+func (c *collection) wanted(key string) string {
+	n, lacks, texts := len(c.causes[key].Subjects), c.lacks[key], c.asks[key]
+	if !slices.Contains(lacks, nil) {
+		return headline.Together(n, lacks)
 	}
-	shown := texts[:min(len(texts), maxAsked)]
-	more := ""
-	if n := len(texts) - len(shown); n > 0 {
-		more = fmt.Sprintf("; and %d more", n)
+	shown := slices.Clone(texts[:min(len(texts), maxAsked)])
+	if more := len(texts) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("%d other things", more))
 	}
-	return "what these ask for: " + strings.Join(shown, "; ") + more
+	return words.Plural(n, "wants ", "want ") + strings.Join(shown, "; or ") + "; even the nodes that come closest cannot give that"
 }
 
 // askedBy says what a subject asks for, as far as it is part of a conflict: kind and number of the devices,
@@ -49,6 +51,9 @@ func askedBy(s *inspect.Snapshot, subject metav1.Object, c *explain.Conflict) st
 			if !said[request] {
 				said[request] = true
 				parts = append(parts, devicesOf(request))
+			}
+			if r.Term != "" {
+				parts = append(parts, "for which "+r.Term)
 			}
 			continue
 		}

@@ -93,7 +93,8 @@ func blockersIn(c *explain.Conflict) []blocker {
 }
 
 // askedToo is the blocker of those who ask for what nobody has. It does not depend on how much it is: that
-// devices are to be of one model is one cause, and that several are to be together is another.
+// devices are to be of one model is one cause, and that several are to be together is another. What it says
+// depends on all who have the cause.
 func askedToo(c *explain.Conflict) blocker {
 	var kinds, terms []string
 	for i := range c.Requirements {
@@ -103,11 +104,7 @@ func askedToo(c *explain.Conflict) blocker {
 		}
 	}
 	slices.Sort(kinds)
-	b := blocker{kind: asked, of: strings.Join(append(slices.Compact(kinds), terms...), " ")}
-	if len(terms) > 0 {
-		b.message = "the closest nodes have no devices as these want them: " + strings.Join(terms, " and ")
-	}
-	return b
+	return blocker{kind: asked, of: strings.Join(append(slices.Compact(kinds), terms...), " ")}
 }
 
 // detail tells requirements of a kind apart, as far as that makes another cause.
@@ -194,8 +191,10 @@ type collection struct {
 	unlike int
 	// of are the keys of the causes of subjects.
 	of map[explain.Subject]string
-	// asks are what the subjects of each cause ask for, where only that is in the way: each text once.
-	asks map[string][]string
+	// asks are what the subjects of each cause ask for, where only that is in the way, each text once; lacks
+	// are the same in numbers, nil where there are none.
+	asks  map[string][]string
+	lacks map[string][]*explain.Lack
 	// left are, by cause, the numbers of pods with devices of a driver that publishes nothing any more.
 	left map[string]int
 }
@@ -203,7 +202,7 @@ type collection struct {
 func newCollection(s *inspect.Snapshot) *collection {
 	return &collection{
 		s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}, asks: map[string][]string{},
-		left: map[string]int{},
+		lacks: map[string][]*explain.Lack{}, left: map[string]int{},
 	}
 }
 
@@ -252,13 +251,15 @@ func (c *collection) addWaiting(object metav1.Object, a *answer) {
 	subject := explain.StuckSubject{Subject: cycle.SubjectOf(object), Since: since(object), Message: whyOf(a.e), Brief: a.e.Brief, Alike: a.number, Behind: a.behind}
 	tells := a.e.Verdict != explain.Unknown && (a.e.Brief != "" || a.e.Conflict == nil)
 	key := strings.Join(names, ", ")
+	_, known := c.alike[key][a.number]
 	c.add(key, subject, tells, func() *explain.Cause {
 		return &explain.Cause{
 			Message: strings.Join(texts, ", and "), Verdict: a.e.Verdict, OnPurpose: heldBack(a.e), Actor: actorOf(a.e),
 		}
 	})
 	c.causes[key].Advise(a.e.Advice)
-	if blockers[0].message == "" && a.e.Subject == subject.Subject { // others of the answer ask for the same
+	if blockers[0].kind == asked && !known {
+		c.lacks[key] = append(c.lacks[key], a.e.Lack)
 		if text := askedBy(c.s, object, a.e.Conflict); !slices.Contains(c.asks[key], text) {
 			c.asks[key] = append(c.asks[key], text)
 		}
@@ -306,7 +307,7 @@ func (c *collection) sorted() []explain.Cause {
 		case len(c.alike[key]) == 1 && c.alike[key][first.Alike]:
 			cause.Message, cause.Told = first.Message, true
 		case len(c.asks[key]) > 0:
-			cause.Message = "not even the closest nodes can give " + askedTogether(c.asks[key])
+			cause.Message, cause.Wants = c.wanted(key), true
 		case len(absent) > 0:
 			cause.Message = explain.NothingPublished(absent) + " (is it running?)"
 			if n := c.left[key]; n > 0 {

@@ -40,6 +40,8 @@ type trial struct {
 	shape *shape
 	// of is the subject for which the fix was found.
 	of explain.Subject
+	// alike are others to whose own objects the change is made.
+	alike []explain.Subject
 	// rank is its place among the fixes of a shape: the first are the best for it.
 	rank int
 	// helps is the number of stuck subjects that it may help.
@@ -217,10 +219,10 @@ func (c *collection) addFixes(trials []*trial, queue []queued) {
 				continue // what it changes of the subject is of no use to it
 			}
 			key = c.of[t.of]
-			t.forAll(queue)
+			t.forAll(queue, c.ownerOf)
 		}
 		if cause := c.causes[key]; cause != nil {
-			cause.Fixes = append(cause.Fixes, explain.CauseFix{Fix: t.fix, Of: t.of, Frees: t.frees, Loses: t.loses, AtLeast: t.cut})
+			cause.Fixes = append(cause.Fixes, explain.CauseFix{Fix: t.fix, Of: t.of, Alike: t.alike, Frees: t.frees, Loses: t.loses, AtLeast: t.cut})
 		}
 	}
 	for _, cause := range c.causes {
@@ -235,35 +237,45 @@ func (c *collection) addFixes(trials []*trial, queue []queued) {
 	}
 }
 
-// forAll says that the change is made for all subjects that ask for the same, where each has an object of its
-// own, and how.
-func (t *trial) forAll(queue []queued) {
-	if !slices.ContainsFunc(t.fix.Changes, func(c explain.ObjectChange) bool { return c.Kind == "ResourceClaim" || c.Kind == "Pod" }) {
-		return
-	}
-	of := func(s explain.Subject) string { return fmt.Sprintf(" %s -n %s ", s.Name, s.Namespace) }
-	commands := slices.Clip(t.fix.Commands)
-	more := 0
+// forAll says that the change is made for all subjects that ask for the same: in the object that makes them
+// or their claims, or where each has an object of its own in each of these.
+func (t *trial) forAll(queue []queued, ownerOf func(explain.Subject) string) {
+	owner := ownerOf(t.of)
+	var alike []explain.Subject
 	for _, q := range queue {
-		own := cycle.SubjectOf(q.subject)
-		if q.shape != t.shape || own == t.of {
-			continue
-		}
-		more++
-		for _, command := range t.fix.Commands {
-			if strings.Contains(command, of(t.of)) {
-				commands = append(commands, strings.Replace(command, of(t.of), of(own), 1))
+		if own := cycle.SubjectOf(q.subject); q.shape == t.shape && own != t.of {
+			if alike = append(alike, own); ownerOf(own) != owner {
+				owner = ""
 			}
 		}
 	}
-	if more > 0 {
-		t.fix.Commands = commands
-		in, what, ok := strings.Cut(t.fix.Message, ": ")
-		if ok && strings.HasPrefix(in, "in claim ") {
-			t.fix.Message = fmt.Sprintf("%s and %d alike: %s", in, more, what)
-		} else {
-			t.fix.Message += fmt.Sprintf(", and the same for %d more that %s the same", more, words.Plural(more, "asks for", "ask for"))
+	if len(alike) == 0 {
+		return
+	}
+	changes := func(kind string) bool {
+		return slices.ContainsFunc(t.fix.Changes, func(c explain.ObjectChange) bool { return c.Kind == kind })
+	}
+	pods := words.Count(len(alike)+1, "pod")
+	if changes("ResourceClaim") || changes("Pod") {
+		t.alike = alike
+	}
+	in, what, ok := strings.Cut(t.fix.Message, ": ")
+	ok = ok && strings.HasPrefix(in, "in ")
+	if t.of.Kind == "ResourceClaim" {
+		in, what, ok = "in claim "+t.of.Name, t.fix.Message, true
+	}
+	switch {
+	case ok && changes("ResourceClaim"):
+		t.fix.Message = fmt.Sprintf("%s and %d alike: %s", in, len(alike), what)
+	case ok && changes("ResourceClaimTemplate"):
+		if owner != "" {
+			pods += " of " + owner
 		}
+		t.fix.Message = fmt.Sprintf("%s (%s): %s", in, pods, what)
+	case changes("Pod") && owner != "":
+		t.fix.Message = fmt.Sprintf("in %s (%s): %s", owner, pods, t.fix.Message)
+	case changes("ResourceClaim") || changes("Pod"):
+		t.fix.Message += fmt.Sprintf(", and the same for %d more that %s the same", len(alike), words.Plural(len(alike), "asks for", "ask for"))
 	}
 }
 

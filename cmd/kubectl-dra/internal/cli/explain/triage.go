@@ -62,6 +62,12 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 	if err != nil {
 		return err
 	}
+	for i := range t.Causes {
+		for j := range t.Causes[i].Fixes {
+			f := &t.Causes[i].Fixes[j]
+			remedy.AddToAll(snapshot, f, o.askedAlone(f.Of, flags))
+		}
+	}
 	if left > 0 && !o.Reader.Offline() {
 		t.Partial = append(t.Partial, fmt.Sprintf("of %d more pods that are starting no Events were read", left))
 	}
