@@ -57,8 +57,8 @@ type Explanation struct {
 	// Brief says in a few words what is missing, for a column of a table. It is empty if the message does not
 	// tell.
 	Brief string
-	// Lack is what the message says in numbers, where it is about a request that gets too few devices on every
-	// node. It is nil if the message is about anything else.
+	// Lack is what the message says in numbers, where it is about a request that gets too few devices on
+	// every node. It is nil if the message is about anything else.
 	Lack  *Lack
 	Nodes NodeCount
 	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing

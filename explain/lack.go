@@ -3,9 +3,9 @@ package explain
 // Lack is that a request gets too few devices on every node that could be used.
 type Lack struct {
 	Class string
-	// Needed is the number of devices that are asked for, and Most the largest number of them that a node can
-	// give: none gives more. OfClass is the largest number of devices of the class on a node, whatever else is
-	// asked of them, or -1 if that is not known.
+	// Needed is the number of devices that are asked for; no node can give more of these than Most. OfClass is
+	// the largest number of devices of the class on a node, whatever else is asked of them, or -1 if that is
+	// not known.
 	Needed, Most, OfClass int
 	// Terms are what selectors ask of the devices, such as "model == H100", and Constraint what they have to
 	// have in common, as " with the same numa".
