@@ -120,6 +120,55 @@ func TestFixesCarriedOut(t *testing.T) {
 	}
 }
 
+const manyYAML = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: NAME}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: many, count: 3}}]}}
+---
+`
+
+// TestFixForAllCarriedOut runs the commands of a fix that is made in the claims of several pods.
+func TestFixForAllCarriedOut(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Options{})
+	c.AddNode(t, "n1", nil)
+	text := sliceYAML("many.example.com", "n1", 2) + "---\n" + strings.ReplaceAll(stuckYAML, "NAME", "many")
+	for _, name := range []string{"many-a", "many-b"} {
+		text += strings.NewReplacer("NAME", name, "CLAIM", "resourceClaimName: "+name).Replace(manyYAML+stuckPodYAML) + "---\n"
+	}
+	c.ApplyText(t, text)
+	podBeginningWith(t, c, "many-a", true)
+	podBeginningWith(t, c, "many-b", true)
+	type fix struct {
+		Kind     string
+		Message  string
+		Commands []string
+	}
+	var answer struct{ Causes []struct{ Fixes []fix } }
+	result := c.Plugin(t, cluster.Admin, "explain", "pods", "-n", "default", "-o", "json")
+	result.JSON(t, &answer)
+	for _, cause := range answer.Causes {
+		for _, f := range cause.Fixes {
+			if f.Kind != "ReduceCount" || !strings.Contains(f.Message, " and 1 alike: ") {
+				continue
+			}
+			for _, command := range f.Commands {
+				runInShell(t, c, command)
+			}
+			placed(t, c, "many-")
+			for _, name := range []string{"many-a", "many-b"} {
+				claim, err := c.Client().ResourceV1().ResourceClaims("default").Get(t.Context(), name, metav1.GetOptions{})
+				if err != nil || claim.Spec.Devices.Requests[0].Exactly.Count != 2 {
+					t.Errorf("claim %s: %v, %v", name, claim.Spec, err)
+				}
+			}
+			return
+		}
+	}
+	t.Fatalf("no fix for both\n%v", result)
+}
+
 // runInShell runs a command as it is pasted.
 func runInShell(t *testing.T, c *cluster.Cluster, command string) {
 	t.Helper()

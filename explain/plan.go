@@ -83,7 +83,7 @@ type PendingPod struct {
 	Code allocator.Code
 	// Message is why, as a sentence without the name of the pod.
 	Message string
-	// Alike is the same for pods that wait for the same reason.
+	// Alike is the same for pods that wait for the same reason, or for one that was not looked for.
 	Alike int
 	// Preempts says that kube-scheduler would end other pods for it. What happens then was not played on.
 	Preempts bool

@@ -139,8 +139,10 @@ func (s *shortage) headline(ctx context.Context) Headline {
 		return Headline{}
 	}
 	h := s.ofDevices(ctx)
-	if ignored := s.poolsThatWouldDo(ctx); len(ignored) > 0 && h != (Headline{}) {
-		h.Lack = nil
+	ignored := s.poolsThatWouldDo(ctx)
+	if h != (Headline{}) && len(ignored) == 0 {
+		h.Lack = s.lack()
+	} else if h != (Headline{}) {
 		h.Sentence += fmt.Sprintf(" (not counting pool %s, which %s)", words.Shorten(ignored, 1), words.Plural(len(ignored), "is ignored", "are ignored"))
 	}
 	return h
@@ -178,7 +180,6 @@ func (s *shortage) ofDevices(ctx context.Context) Headline {
 		return Headline{
 			Sentence: fmt.Sprintf("needs %s%s; %s", s.wanted(), constraint, s.noneHasMore(fmt.Sprint(most)+s.free()+together)+all),
 			Brief:    fmt.Sprintf("at most %d%s%s on a node%s, %d needed", most, s.free(), cmp.Or(constraint, together), all, f.Needed),
-			Lack:     s.lack(most, constraint),
 		}
 	case most > 0:
 		return Headline{}
@@ -346,12 +347,9 @@ func (s *shortage) onlyRequest() bool {
 	return len(s.q.Claims) == 1 && len(s.claim.Spec.Devices.Requests) == 1
 }
 
-// free says what is true of the devices that can be had, where others cannot.
-func (s *shortage) free() string { return freeOf(s.obtainable(), s.fitting() != "") }
-
-// obtainable is free without what the sentence has not said of the devices. What is tainted, or blocked by
+// free says what is true of the devices that can be had, where others cannot. What is tainted, or blocked by
 // partitions in use, is not free either, as in package inspect.
-func (s *shortage) obtainable() string {
+func (s *shortage) free() string {
 	steps := map[string]bool{}
 	for _, o := range s.obstacles() {
 		steps[o.step] = true
@@ -359,21 +357,12 @@ func (s *shortage) obtainable() string {
 	switch {
 	case steps["features"] || steps["capacity"] || steps["constraints"]:
 		return " that can be had"
+	case len(steps) > 0 && s.fitting() != "":
+		return " that fit and are free"
 	case len(steps) > 0:
 		return " free"
 	}
-	return ""
-}
-
-// freeOf follows a number of devices that can be had, of which not all that there are will do if fit is true.
-func freeOf(obtainable string, fit bool) string {
-	switch {
-	case fit && obtainable == " free":
-		return " that fit and are free"
-	case fit && obtainable == "":
-		return " that fit"
-	}
-	return obtainable
+	return s.fitting()
 }
 
 // lost reports whether a step of a funnel loses devices on any node.

@@ -24,9 +24,7 @@ const maxNamed = 2
 func (s *shortage) nothing(ctx context.Context) Headline {
 	switch {
 	case s.emptyAt("class"):
-		h := s.noClass(ctx)
-		h.Lack = s.lack(0, "")
-		return h
+		return s.noClass(ctx)
 	case s.emptyAt("selectors"):
 		return s.noneSelected()
 	}
@@ -153,20 +151,35 @@ func (s *shortage) noClass(ctx context.Context) Headline {
 
 // noneSelected says what no device of the class has.
 func (s *shortage) noneSelected() Headline {
-	losses, lack := s.losses("selectors"), s.lack(0, "")
-	first := losses[0]
-	if slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Key != first.Key || l.Wanted == "" }) {
+	wanted, have := s.missing()
+	if wanted == "" {
 		if s.selected() != "" {
-			return Headline{Sentence: "needs " + s.wanted() + "; there is none" + s.where(), Brief: "no device of class " + s.class + s.selected() + s.where(), Lack: lack}
+			return Headline{Sentence: "needs " + s.wanted() + "; there is none" + s.where(), Brief: "no device of class " + s.class + s.selected() + s.where()}
 		}
-		h := headlineOf(s.wanted(), fmt.Sprintf("no device of the class%s passes the selectors of the request", s.where()))
-		h.Lack = lack
-		return h
+		return headlineOf(s.wanted(), fmt.Sprintf("no device of the class%s passes the selectors of the request", s.where()))
 	}
-	lack.Missing = first.Wanted
 	needs := s.wanted()
 	if s.selected() == "" {
-		needs += " with " + first.Wanted
+		needs += " with " + wanted
+	}
+	if have == "" {
+		return Headline{
+			Sentence: fmt.Sprintf("needs %s; no device of the class%s has that", needs, s.where()),
+			Brief:    fmt.Sprintf("no device of the class%s has %s", s.where(), wanted),
+		}
+	}
+	return Headline{
+		Sentence: fmt.Sprintf("needs %s; devices of the class%s have %s", needs, s.where(), have),
+		Brief:    fmt.Sprintf("no device of the class%s has %s: they have %s", s.where(), wanted, have),
+	}
+}
+
+// missing is the term that no device of the class passes, and what these have instead, if that is short. It
+// is "" if they lack different things.
+func (s *shortage) missing() (wanted, have string) {
+	losses := s.losses("selectors")
+	if len(losses) == 0 || slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Key != losses[0].Key || l.Wanted == "" }) {
+		return "", ""
 	}
 	values := map[string]string{}
 	for _, l := range losses {
@@ -175,20 +188,10 @@ func (s *shortage) noneSelected() Headline {
 		}
 	}
 	texts := slices.Sorted(maps.Values(values))
-	if len(texts) == 0 || len(texts) > maxNamed+1 {
-		return Headline{
-			Sentence: fmt.Sprintf("needs %s; no device of the class%s has that", needs, s.where()),
-			Brief:    fmt.Sprintf("no device of the class%s has %s", s.where(), first.Wanted),
-			Lack:     lack,
-		}
+	if len(texts) > maxNamed+1 {
+		texts = nil
 	}
-	have := strings.Join(texts, ", ")
-	lack.Have = have
-	return Headline{
-		Lack:     lack,
-		Sentence: fmt.Sprintf("needs %s; devices of the class%s have %s", needs, s.where(), have),
-		Brief:    fmt.Sprintf("no device of the class%s has %s: they have %s", s.where(), first.Wanted, have),
-	}
+	return losses[0].Wanted, strings.Join(texts, ", ")
 }
 
 // tooSmall says how much of a capacity can be had, if that is all that is in the way of devices that the

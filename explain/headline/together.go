@@ -9,11 +9,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// lack is what the sentence says in numbers.
-func (s *shortage) lack(most int, constraint string) *explain.Lack {
-	f := s.funnels[0]
-	out := &explain.Lack{
-		Class: s.class, Needed: max(1, f.Needed), Most: most, OfClass: -1, Constraint: constraint, Left: s.obtainable(), Excluded: s.excluded,
+// lack is in numbers that a node has fewer devices than are needed. It is nil where something else is told.
+func (s *shortage) lack() *explain.Lack {
+	f, most := s.funnels[0], s.most()
+	if f.All || most == 0 && !s.emptyAt("selectors") {
+		return nil
+	}
+	out := &explain.Lack{Class: s.class, Needed: max(1, f.Needed), Most: most, OfClass: -1, Taken: len(s.obstacles()) > 0, Excluded: s.excluded}
+	if s.emptyAt("selectors") {
+		out.Missing, out.Have = s.missing()
+	} else if s.left() > most || s.blames(explain.ConstraintRequired) {
+		out.Constraint = s.constraint()
 	}
 	if s.poolsIgnored() == 0 {
 		for _, f := range s.funnels {
@@ -22,13 +28,11 @@ func (s *shortage) lack(most int, constraint string) *explain.Lack {
 	}
 	selectors, ambiguous := s.q.Cluster.Selectors(), s.ambiguous()
 	for i := range s.selectors {
-		for _, part := range selectors.Parts(s.selectors[i].CEL.Expression) {
-			term := part.Text
-			if !ambiguous {
-				term = selectors.Brief(term)
-			}
-			out.Terms = append(out.Terms, term)
+		terms, ok := selectors.Comparisons(s.selectors[i].CEL.Expression)
+		if !ok || ambiguous {
+			terms = []string{s.selectors[i].CEL.Expression}
 		}
+		out.Terms = append(out.Terms, terms...)
 	}
 	return out
 }
@@ -47,9 +51,8 @@ func Together(n int, lacks []*explain.Lack) string {
 	classes := words.Each(lacks, func(l *explain.Lack) string { return l.Class })
 	slices.Sort(classes)
 	needed := words.Each(lacks, func(l *explain.Lack) int { return l.Needed })
-	want := words.Plural(n, "wants", "want")
-	of := words.Plural(slices.Max(needed), "device", "devices") + " of class " + words.Or(slices.Compact(classes))
-	counted := want + " " + words.Span(slices.Min(needed), slices.Max(needed)) + " " + of
+	want, of := words.Plural(n, "wants ", "want "), " of class "+words.Or(slices.Compact(classes))
+	counted := want + words.Span(slices.Min(needed), slices.Max(needed)) + words.Plural(slices.Max(needed), " device", " devices") + of
 	switch {
 	case all(func(l *explain.Lack) bool { return l.Needed > l.OfClass && l.OfClass >= 0 }):
 		return counted + "; " + noneOf(no, needed, words.Each(lacks, func(l *explain.Lack) int { return l.OfClass }), "")
@@ -58,8 +61,7 @@ func Together(n int, lacks []*explain.Lack) string {
 		if first.Have != "" && all(func(l *explain.Lack) bool { return l.Have == first.Have && l.Class == first.Class }) {
 			have = " (they have " + first.Have + ")"
 		}
-		a := words.Plural(slices.Max(needed), "a ", "")
-		return fmt.Sprintf("%s %s%s with %s, which %s has%s", want, a, of, first.Missing, no, have)
+		return fmt.Sprintf("%sdevices%s with %s, which %s has%s", want, of, first.Missing, no, have)
 	}
 	common := slices.DeleteFunc(slices.Clone(first.Terms), func(term string) bool {
 		return !all(func(l *explain.Lack) bool { return slices.Contains(l.Terms, term) })
@@ -69,17 +71,18 @@ func Together(n int, lacks []*explain.Lack) string {
 	} else if text != "" {
 		counted += " with " + text
 	}
-	fit := !all(func(l *explain.Lack) bool { return len(l.Terms) == len(common) })
-	left, together := first.Left, ""
-	if !all(func(l *explain.Lack) bool { return l.Left == left }) {
-		left = " that can be had"
+	such := ""
+	if !all(func(l *explain.Lack) bool { return !l.Taken }) {
+		such = " that can be had"
+	} else if !all(func(l *explain.Lack) bool { return len(l.Terms) == len(common) }) {
+		such = " that fit"
 	}
 	if all(func(l *explain.Lack) bool { return l.Constraint != "" && l.Constraint == first.Constraint }) {
-		counted, together = counted+first.Constraint, " together"
+		counted, such = counted+first.Constraint, such+" together"
 	} else if !all(func(l *explain.Lack) bool { return l.Constraint == "" }) {
-		together = " as each wants them"
+		such += " as each wants them"
 	}
-	return counted + "; " + noneOf(no, needed, words.Each(lacks, func(l *explain.Lack) int { return l.Most }), freeOf(left, fit)+together)
+	return counted + "; " + noneOf(no, needed, words.Each(lacks, func(l *explain.Lack) int { return l.Most }), such)
 }
 
 // noneOf says that no node has as many devices as are needed, and how many at most, which may differ.

@@ -36,15 +36,14 @@ func TestTogether(t *testing.T) {
 			`want devices of class gpu with model == B200, which no node has (they have "A100", "H100")`,
 		},
 		{
-			"other values", 9, []*explain.Lack{&b200, with(b200, func(l *explain.Lack) { l.Have = `"L40"` })}, "want a device of class gpu with model == B200, which no node has",
+			"other values", 9, []*explain.Lack{&b200, with(b200, func(l *explain.Lack) { l.Have = `"L40"` })}, "want devices of class gpu with model == B200, which no node has",
 		},
 		{"other terms of no device", 9, []*explain.Lack{&b200, with(b200, asks("model == B300"), func(l *explain.Lack) { l.Missing = "model == B300" })}, "want 1 device of class gpu; no node has any that fit"},
 		{"a term of both", 9, []*explain.Lack{with(plain, asks("a == 1", "b == 1")), with(plain, asks("b == 1"))}, "want 4 devices of class gpu with b == 1; no node has more than 2 that fit"},
 		{"the same terms", 9, []*explain.Lack{with(plain, asks("b == 1")), with(plain, asks("b == 1"), needs(3, 1))}, "want 3 to 4 devices of class gpu with b == 1; no node has that many (at most 1 to 2)"},
 		{"together", 9, []*explain.Lack{with(plain, together), with(plain, together)}, "want 4 devices of class gpu with the same numa; no node has more than 2 together"},
 		{"together, one of them", 9, []*explain.Lack{&plain, with(plain, together)}, "want 4 devices of class gpu; no node has more than 2 as each wants them"},
-		{"free", 9, []*explain.Lack{with(plain, func(l *explain.Lack) { l.Left = " free" }), with(plain, asks("a == 1"), func(l *explain.Lack) { l.Left = " free" })}, "want 4 devices of class gpu; no node has more than 2 that fit and are free"},
-		{"free, one of them", 9, []*explain.Lack{with(plain, func(l *explain.Lack) { l.Left = " free" }), &plain}, "want 4 devices of class gpu; no node has more than 2 that can be had"},
+		{"free", 9, []*explain.Lack{with(plain, func(l *explain.Lack) { l.Taken = true }), with(plain, asks("a == 1"))}, "want 4 devices of class gpu; no node has more than 2 that can be had"},
 		{"other classes", 9, []*explain.Lack{&plain, with(plain, func(l *explain.Lack) { l.Class, l.Excluded = "nic", true })}, "want 4 devices of class gpu or nic; no node that they may use has more than 2"},
 		{"pools that are ignored", 9, []*explain.Lack{with(plain, needs(9, 2), func(l *explain.Lack) { l.OfClass = -1 }), with(plain, needs(9, 2))}, "want 9 devices of class gpu; no node has more than 2"},
 	} {

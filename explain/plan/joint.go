@@ -25,6 +25,9 @@ const (
 	maxExplored = 64
 )
 
+// tooMany says what it means that not all choices of nodes were played.
+const tooMany = "which pods find room may depend on the nodes that kube-scheduler chooses; there are too many choices to try them all, so one of them was played"
+
 // questionsFor is how many questions may be put.
 func questionsFor(c *scheduler.Cluster) int {
 	return max(minQuestions, min(maxQuestions, maxQuestionNodes/max(1, len(c.Snapshot().Nodes()))))
@@ -50,7 +53,7 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	case !tied && !r.Chosen && !r.Retried, same:
 		r.out.Certain = true
 	case len(r.Tried) > maxExplored:
-		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
+		r.out.Remarks = append(r.out.Remarks, tooMany)
 	default:
 		err = r.tryOthers(ctx, base, queue, tied)
 	}
@@ -132,7 +135,7 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
 		return nil
 	case slices.ContainsFunc(queue.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails }):
-		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
+		r.out.Remarks = append(r.out.Remarks, tooMany)
 		return nil
 	}
 	queue.MaxAsks = questionsFor(base)
@@ -169,7 +172,7 @@ func (r *replay) sayDepends(all *cycle.Result, on string, nameOf func(explain.Su
 		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
 			"whether %s %s a node depends on %s", words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find"), on))
 	case len(unclear) > 3:
-		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
+		r.out.Remarks = append(r.out.Remarks, tooMany)
 	case len(unclear) > 0:
 		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
 			"not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))

@@ -35,7 +35,11 @@ func (r *replay) explainPending(ctx context.Context) error {
 		case w.Failure != "":
 			p = &explain.PendingPod{Verdict: explain.Invalid, Message: w.Failure}
 		case explained == maxExplained:
-			p = &explain.PendingPod{Verdict: w.Verdict(), Message: "finds no room after the others; why was not looked into"}
+			shape = string(w.Verdict()) // they are told together
+			if p, ok = known[shape]; !ok {
+				p = &explain.PendingPod{Verdict: w.Verdict(), Message: fmt.Sprintf(
+					"finds no room once the others are placed; why was looked into only for the first %d kinds of pods", maxExplained)}
+			}
 		default:
 			explained++
 			e, err := question.Refusal(ctx, r.Cluster(), w.Pod, hypothetical)
@@ -136,7 +140,7 @@ func (d *doubter) doubt(ctx context.Context, w *cycle.Waiting, p *explain.Pendin
 	case len(d.released) > 0:
 		p.Message = "may have no room, depending on where others are placed, and on the devices that kube-scheduler takes away from some: " + p.Message
 	default:
-		p.Message = "may have no room, depending on where pods before it are placed: " + p.Message
+		p.Message = "may find room or not, depending on the nodes that kube-scheduler chooses for pods before it; in the run that was played: " + p.Message
 	}
 	p.Verdict = explain.Unknown
 	return nil

@@ -179,19 +179,24 @@ func (b *builder) manifests() string {
 func (b *builder) change(changes []explain.ObjectChange) {
 	var written []explain.ObjectChange
 	for _, c := range changes {
+		var names []string
 		for _, own := range b.each(c) {
 			if made := b.controllerOf(own); made != nil {
 				b.changeController(own, *made)
-			} else if !slices.ContainsFunc(written, func(w explain.ObjectChange) bool { return w.Kind == own.Kind && w.Name == own.Name }) {
-				written = append(written, own)
+			} else if !slices.Contains(names, own.Name) {
+				names = append(names, b.name(own.Name))
 			}
+		}
+		switch {
+		case len(names) > 0 && len(b.alike) > 0:
+			b.changeEach(c, names)
+		case len(names) > 0:
+			written = append(written, c)
 		}
 	}
 	switch {
 	case len(written) == 0:
 		return
-	case len(b.alike) > 0:
-		b.changeEach(written)
 	case b.asked.Once:
 		b.remark("The same question with --fix " + b.fix + " -o yaml prints what is to be applied.")
 		b.replaced(written)

@@ -48,29 +48,16 @@ func eachHas(s *inspect.Snapshot, c explain.ObjectChange) bool {
 	return err == nil && (ControllerOf(pod) != nil || !strings.Contains(string(spec), "atchLabelKeys"))
 }
 
-// changeEach writes loops that change one object after the other, without asking for the fix again: once some
-// are placed, that of others may be another one.
-func (b *builder) changeEach(changes []explain.ObjectChange) {
-	b.replaced(changes)
-	var order []string
-	names := map[string][]string{}
-	for _, c := range changes {
-		patch, err := json.Marshal(c.Patch)
-		if err != nil {
-			b.refused = true
-			return
-		}
-		kind := strings.ToLower(c.Kind)
-		variable := strings.TrimPrefix(kind, "resource")
-		do := "; do " + b.command("kubectl", "get", kind) + ` "$` + variable + `" ` + b.command(append([]string{"-n", c.Namespace, "-o", "json"}, b.flags...)...) + " | " +
-			b.command("kubectl", "patch", "--local", "-f", "-", "--type=json", "-p", string(patch), "-o", "json") + " | " +
-			b.kubectl("replace", "--force", "-f", "-") + "; done"
-		if do = "for " + variable + " in %s" + do; names[do] == nil {
-			order = append(order, do)
-		}
-		names[do] = append(names[do], b.name(c.Name))
-	}
-	for _, do := range order {
-		b.add(strings.Replace(do, "%s", b.command(names[do]...), 1))
-	}
+// changeEach writes a loop that changes one object after the other, without asking for the fix again: once
+// some are placed, that of others may be another one.
+func (b *builder) changeEach(c explain.ObjectChange, names []string) {
+	b.replaced([]explain.ObjectChange{c})
+	patch, err := json.Marshal(c.Patch)
+	b.refused = b.refused || err != nil
+	kind := strings.ToLower(c.Kind)
+	variable := strings.TrimPrefix(kind, "resource")
+	b.add("for " + variable + " in " + b.command(names...) + "; do " +
+		b.command("kubectl", "get", kind) + ` "$` + variable + `" ` + b.command(append([]string{"-n", c.Namespace, "-o", "json"}, b.flags...)...) + " | " +
+		b.command("kubectl", "patch", "--local", "-f", "-", "--type=json", "-p", string(patch), "-o", "json") + " | " +
+		b.kubectl("replace", "--force", "-f", "-") + "; done")
 }

@@ -231,11 +231,9 @@ func (p *page) alsoPlaced(d *explain.Disruption) {
 		p.blank()
 		title := "Left waiting then, although they would fit now"
 		if openOf(d.Losses) == len(d.Losses) {
-			title = "Left waiting then, although they may fit now"
+			title = "May be left waiting then, although they may fit now"
 		}
 		p.add("", "", span(styled.Title, title))
-		for i := range d.Losses {
-			p.add("  ", "    ", span(styled.Name, d.Losses[i].Subject.FullName()), span(styled.Plain, ": "+d.Losses[i].Message))
-		}
+		p.waitingFor(d.Losses)
 	}
 }

@@ -45,9 +45,15 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	case len(r.Pending) > open, some:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
 		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), words.Count(all, "pod"))
+		if most := all - max(len(r.Pending)-open, 1); !r.Certain && len(r.Ties) == 0 { // other choices may place others
+			text = fmt.Sprintf("kube-scheduler places at most %d of %s", most, words.Count(all, "pod"))
+			if len(r.Placed) < most {
+				text += fmt.Sprintf(", and %d by the choices shown", len(r.Placed))
+			}
+		}
 	case open > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
-		text = fmt.Sprintf("kube-scheduler places %d of %s; for the others it is not known", len(r.Placed), words.Count(all, "pod"))
+		text = fmt.Sprintf("kube-scheduler %s %d of %s; for the others it is not known", may(r.Certain, "places", "place"), len(r.Placed), words.Count(all, "pod"))
 	case !r.Certain:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
@@ -194,10 +200,14 @@ func (p *page) pending(pods []explain.PendingPod) {
 
 // waitingFor shows pods with why they wait, those together that wait for the same.
 func (p *page) waitingFor(pods []explain.PendingPod) {
-	var order []int
-	by, message := map[int][]string{}, map[int]string{}
+	type reason struct {
+		alike   int
+		verdict explain.Verdict // of some that are alike it may not be known
+	}
+	var order []reason
+	by, message := map[reason][]string{}, map[reason]string{}
 	for i := range pods {
-		alike := pods[i].Alike
+		alike := reason{pods[i].Alike, pods[i].Verdict}
 		if by[alike] == nil {
 			order = append(order, alike)
 			message[alike] = pods[i].Message

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -160,7 +161,11 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 	if len(answers) == 0 {
 		return
 	}
-	p.title("Nodes that do not help all")
+	title := "Nodes that do not help all"
+	if !slices.ContainsFunc(answers, func(a *explain.ShapeAnswer) bool { return a.Verdict != explain.ShapeUnknown }) {
+		title = "Nodes of which it is not known"
+	}
+	p.title(title)
 	type reason struct{ pod, why, assumes string }
 	var order []reason
 	names := map[reason][]string{}

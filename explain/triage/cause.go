@@ -260,7 +260,7 @@ func (c *collection) addWaiting(object metav1.Object, a *answer) {
 	c.causes[key].Advise(a.e.Advice)
 	if blockers[0].kind == asked && !known {
 		c.lacks[key] = append(c.lacks[key], a.e.Lack)
-		if text := askedBy(c.s, object, a.e.Conflict); !slices.Contains(c.asks[key], text) {
+		if text := askedBy(a.e.Conflict); !slices.Contains(c.asks[key], text) {
 			c.asks[key] = append(c.asks[key], text)
 		}
 	}
@@ -307,7 +307,7 @@ func (c *collection) sorted() []explain.Cause {
 		case len(c.alike[key]) == 1 && c.alike[key][first.Alike]:
 			cause.Message, cause.Told = first.Message, true
 		case len(c.asks[key]) > 0:
-			cause.Message, cause.Wants = c.wanted(key), true
+			c.sayWanted(key)
 		case len(absent) > 0:
 			cause.Message = explain.NothingPublished(absent) + " (is it running?)"
 			if n := c.left[key]; n > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -152,7 +153,7 @@ func (c *collection) tryChanges(ctx context.Context, cluster *scheduler.Cluster,
 		t.Basis.Remarks = append(t.Basis.Remarks, "where a change lets a pod fit on several nodes, the first of them is assumed; the scheduler chooses among them by its scores")
 	}
 	if cut {
-		t.Partial = append(t.Partial, "so much is stuck that not every change that helps somebody was tried on all of it: there may be others that free more")
+		t.Partial = append(t.Partial, fmt.Sprintf("so much is stuck that only %s %s tried on all of it: others may unblock more", words.Count(len(trials), "change"), words.Plural(len(trials), "was", "were")))
 	}
 	c.addFixes(trials, r.queue)
 	return nil

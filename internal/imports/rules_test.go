@@ -67,7 +67,7 @@ var layers = []layer{
 	{"explain/plan", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/question"}},
 	{"explain/plan/moves", []string{"inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
 	{"explain/plan/shapes", []string{"inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
-	{"explain/triage", []string{"inspect", "allocator", "scheduler", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
+	{"explain/triage", []string{"inspect", "allocator", "scheduler", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/headline", "explain/question", "explain/plan"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/cycle", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},

@@ -149,7 +149,7 @@ func (c *counter) atMost(ctx context.Context) error {
 		case explain.Infeasible:
 			return c.tooFew(ctx, joint)
 		case explain.JointUnknown:
-			a.Why = fmt.Sprintf("whether %s is enough is not known: %s", words.Count(c.most, "node"), joint.Message)
+			a.Why = fmt.Sprintf("whether %s %s enough is not known: %s", words.Count(c.most, "node"), words.Plural(c.most, "is", "are"), joint.Message)
 			return nil
 		case explain.Feasible:
 			c.may = c.most
