@@ -270,6 +270,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	if err != nil {
 		return false, Waiting{}, fmt.Errorf("placing pod %s/%s on node %s: %w", pod.Namespace, pod.Name, node.Name, err)
 	}
+	s.waiting = Waiting{} // which holds all nodes that may be chosen
 	s.placed, s.reservation = PlacedPod(pod, len(found.Nodes), reservation), reservation
 	s.onlyNode = r.assume(ctx, found.Member, reservation)
 	r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, reservation)

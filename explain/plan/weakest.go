@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -17,6 +18,9 @@ type Part struct {
 	Name string
 	// Weight is the number of pods that its loss ends, or more. See [NodeWeights] and [DeviceWeights].
 	Weight int
+	// Kind is the same text for parts whose losses do the same harm. It is "" for one that is like no other.
+	// See [Kinds].
+	Kind string
 }
 
 // Weakest is the loss that does most harm: after which most pods run nowhere that run now, or would.
@@ -26,7 +30,7 @@ type Weakest struct {
 	Parts      []Part
 	Disruption *explain.Disruption
 	// Proven says that no other loss of so many parts does more harm, in the runs of kube-scheduler that were
-	// played. Otherwise AtMost bounds what others may do.
+	// played: of losses of parts of the same kinds one was. Otherwise AtMost bounds what others may do.
 	Proven bool
 	AtMost int
 	// Certain says that the harm of each loss that was played is the same in all runs, and that all pods are
@@ -43,6 +47,8 @@ const (
 	maxLosses, minLosses = 400, 20
 	// maxLossNodes bounds their number times that of the nodes.
 	maxLossNodes = 400_000
+	// maxAlike bounds the number of losses that are passed over because one like them was played.
+	maxAlike = 200_000
 )
 
 // lossesFor is the number of losses that are played at most.
@@ -104,17 +110,14 @@ func runs(s *inspect.Snapshot, ref inspect.PodRef) bool {
 
 // FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss
 // does more harm than it ends pods and there are pods that wait and fit, so losses are played in the order of
-// the pods that they end until the rest cannot be worse. Of losses that are as bad the first is taken. The
-// result is nil if there are fewer than k parts.
+// the pods that they end until the rest cannot be worse. Of losses of parts of the same kinds only the first
+// is played, and of losses that are as bad the first is taken. The result is nil if there are fewer than k
+// parts.
 func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event) (*Weakest, error) {
 	if k < 1 || k > len(parts) {
 		return nil, nil
 	}
-	order := make([]weighed, len(parts))
-	for i := range parts {
-		order[i] = weighed{at: i, weight: parts[i].Weight}
-	}
-	slices.SortStableFunc(order, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+	order := byWeight(parts, k)
 	without, _, err := unplanned(ctx, c)
 	if err != nil {
 		return nil, err
@@ -122,18 +125,26 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 	out := &Weakest{Certain: without.Certain}
 	limit := lossesFor(c.Snapshot())
 	queue := newCombinations(order, k)
+	played, alike := map[string]bool{}, 0
 	for queue.Len() > 0 {
 		next := heap.Pop(queue).(combination)
 		if out.Disruption != nil && next.weight+len(without.Placed) <= out.Disruption.Harm() {
 			out.Proven = true
 			return out, nil
 		}
-		if out.Tried == limit {
+		chosen := queue.parts(next, parts)
+		if kinds := kindsOf(chosen); played[kinds] && alike < maxAlike {
+			alike++
+			queue.spread(next)
+			continue
+		} else if kinds != "" {
+			played[kinds] = true
+		}
+		if out.Tried == limit || alike == maxAlike {
 			out.AtMost, out.Limited = next.weight+len(without.Placed), limit < maxLosses
 			return out, nil
 		}
 		out.Tried++
-		chosen := queue.parts(next, parts)
 		d, _, err := playOut(ctx, c, lose(chosen), without)
 		if err != nil {
 			return nil, err
@@ -146,6 +157,39 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 	}
 	out.Proven = true
 	return out, nil
+}
+
+// byWeight are the heaviest parts first. Of a kind there are no more than can be lost together.
+func byWeight(parts []Part, k int) []weighed {
+	var order []weighed
+	kinds := map[string]int{}
+	for i, p := range parts {
+		if kinds[p.Kind]++; p.Kind == "" || kinds[p.Kind] <= k {
+			order = append(order, weighed{at: i, weight: p.Weight})
+		}
+	}
+	slices.SortStableFunc(order, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+	return order
+}
+
+// kindsOf is the same text for parts of the same kinds, or "" if none has one.
+func kindsOf(parts []Part) string {
+	var kinds []string
+	for _, p := range parts {
+		if p.Kind != "" {
+			kinds = append(kinds, p.Kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	for _, p := range parts {
+		if p.Kind == "" {
+			kinds = append(kinds, "\x00"+p.Name)
+		}
+	}
+	slices.Sort(kinds)
+	return strings.Join(kinds, "\n")
 }
 
 // weighed is a part with the number of pods that its loss ends.

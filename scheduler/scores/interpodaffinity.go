@@ -24,14 +24,21 @@ func prepareInterPodAffinity(s *Scorer) (part, []filters.Doubt) {
 	p := &interPodAffinity{own: own, pod: s.pod, namespaces: s.snapshot().Around().Namespaces}
 	if like := partLike[*interPodAffinity](s); like != nil && p.like(like) {
 		p.on, p.unsure = like.on, like.unsure
-		if len(s.changed) > 0 {
-			p.on = slices.Clone(p.on)
+		shared := true
+		for _, at := range s.changed {
+			now := p.likings(s, at)
+			if len(now)+len(p.on[at]) == 0 {
+				continue
+			}
+			if shared {
+				p.on, shared = slices.Clone(p.on), false
+			}
+			p.on[at] = now
 		}
-		p.addAll(s, s.changed)
 	} else {
 		p.on = make([][]liking, len(s.nodes))
 		for i := range s.nodes {
-			p.addAll(s, []int{i})
+			p.on[i] = p.likings(s, i)
 		}
 	}
 	if p.unsure {
@@ -75,40 +82,39 @@ func sameLabels(a, b map[string]string) bool {
 	return true
 }
 
-func (p *interPodAffinity) addAll(s *Scorer, nodes []int) {
-	for _, at := range nodes {
-		p.on[at] = nil
-		n := s.nodes[at]
-		if len(p.own) > 0 {
-			for pod := range n.Pods() {
-				for i := range p.own {
-					p.add(s, at, &p.own[i], pod, false)
-				}
+// likings are those of a node of the index.
+func (p *interPodAffinity) likings(s *Scorer, at int) (out []liking) {
+	n := s.nodes[at]
+	if len(p.own) > 0 {
+		for pod := range n.Pods() {
+			for i := range p.own {
+				out = p.add(out, s, &p.own[i], pod, false)
 			}
 		}
-		n.Liking(func(_ *corev1.Pod, theirs []filters.Preference) {
-			for i := range theirs {
-				p.add(s, at, &theirs[i], p.pod, true)
-			}
-		})
 	}
+	n.Liking(func(_ *corev1.Pod, theirs []filters.Preference) {
+		for i := range theirs {
+			out = p.add(out, s, &theirs[i], p.pod, true)
+		}
+	})
+	return out
 }
 
 // add counts a term, of the pod or of one on a node, if it selects the other one.
-func (p *interPodAffinity) add(s *Scorer, at int, term *filters.Preference, pod *corev1.Pod, theirs bool) {
+func (p *interPodAffinity) add(to []liking, s *Scorer, term *filters.Preference, pod *corev1.Pod, theirs bool) []liking {
 	selects, known := s.index.Selects(term, pod, theirs)
 	p.unsure = p.unsure || !known
 	if !selects {
-		return
+		return to
 	}
 	key := term.TopologyKey()
-	for i := range p.on[at] {
-		if p.on[at][i].key == key {
-			p.on[at][i].weight += term.Weight
-			return
+	for i := range to {
+		if to[i].key == key {
+			to[i].weight += term.Weight
+			return to
 		}
 	}
-	p.on[at] = append(p.on[at], liking{key, term.Weight})
+	return append(to, liking{key, term.Weight})
 }
 
 // sum adds up what is on nodes that have a label in common.

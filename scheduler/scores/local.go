@@ -9,10 +9,14 @@ import (
 // local is a part of which a node gets what follows from the node and the pods on it alone.
 type local struct {
 	// reads is all of the pod that the scores follow from.
-	reads   any
-	scores  []int64       // of each node of the index
+	reads any
+	// scores are of each node of the index, in blocks, most of which those of a scorer like it have too.
+	scores  []*[block]int64
 	compare normalization // nil if nodes are not compared with each other
 }
+
+// block is the number of nodes whose scores are taken over together.
+const block = 64
 
 // normalization brings scores of several nodes to between 0 and most.
 type normalization func(scores []int64)
@@ -25,22 +29,29 @@ func newLocal(s *Scorer, reads any, score func(n filters.Node) int64, normalize 
 		l.scores = like.scores
 		if len(s.changed) > 0 {
 			l.scores = slices.Clone(l.scores)
+			own := -1 // the last block that is not shared, as changed nodes ascend
 			for _, i := range s.changed {
-				l.scores[i] = score(s.nodes[i])
+				if i/block != own {
+					own = i / block
+					l.scores[own] = new(*l.scores[own])
+				}
+				l.scores[own][i%block] = score(s.nodes[i])
 			}
 		}
 		return l
 	}
-	l.scores = make([]int64, len(s.nodes))
 	for i, n := range s.nodes {
-		l.scores[i] = score(n)
+		if i%block == 0 {
+			l.scores = append(l.scores, new([block]int64))
+		}
+		l.scores[i/block][i%block] = score(n)
 	}
 	return l
 }
 
 func (l *local) raw(nodes *field, out []int64) {
 	for i, at := range nodes.at {
-		out[i] = l.scores[at]
+		out[i] = l.scores[at/block][at%block]
 	}
 }
 

@@ -197,7 +197,15 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 
 // weakest says which loss is the worst.
 func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []plan.Part, k int, lose func([]plan.Part) *plan.Event) error {
-	w, err := plan.FindWeakest(ctx, scheduler.NewCluster(s, scheduler.Options{}), parts, k, lose)
+	c := scheduler.NewCluster(s, scheduler.Options{})
+	kinds, err := plan.Kinds(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		parts[i].Kind = kinds[parts[i].Name]
+	}
+	w, err := plan.FindWeakest(ctx, c, parts, k, lose)
 	if err != nil {
 		return err
 	}
