@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
@@ -295,7 +296,14 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	if plan, run, err := r.packed(ctx, base); plan != nil || err != nil {
 		return plan, run, err
 	}
-	return r.search(ctx, base)
+	plan, run, err := r.search(ctx, base)
+	if err != nil || plan.Verdict != explain.JointUnknown {
+		return plan, run, err
+	}
+	if proof, err := r.crowded(ctx, base); proof != nil || err != nil {
+		return proof, nil, err
+	}
+	return plan, nil, nil
 }
 
 // localShapes are the pods of each shape of which some wait and that change only what is left of their nodes,
@@ -327,6 +335,13 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*
 func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	alone := cycle.NewReplay(base, nil)
 	for _, pods := range r.localShapes(ctx, base) {
+		t, err := alone.Ask(ctx, pods[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(t.Nodes) >= len(pods) && !t.Open && !t.Fails && !sharesClaims(base.Snapshot(), pods) {
+			continue // there is a node for each
+		}
 		room, minimal, err := roomFor(ctx, alone.Fork(), pods)
 		if err != nil {
 			return nil, err
@@ -345,6 +360,22 @@ func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain
 		return out, nil
 	}
 	return nil, nil
+}
+
+// sharesClaims reports whether pods use a claim that another one of them uses.
+func sharesClaims(s *inspect.Snapshot, pods []*corev1.Pod) bool {
+	seen := map[inspect.ClaimRef]bool{}
+	return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return usesSeen(seen, cycle.ClaimsFor(s, pod).Pending) })
+}
+
+// usesSeen reports whether one of some claims was seen before, and notes that all are.
+func usesSeen(seen map[inspect.ClaimRef]bool, claims []*resourcev1.ResourceClaim) bool {
+	before := false
+	for _, claim := range claims {
+		before = before || seen[inspect.RefOf(claim)]
+		seen[inspect.RefOf(claim)] = true
+	}
+	return before
 }
 
 // roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They

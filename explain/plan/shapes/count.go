@@ -50,6 +50,15 @@ func (f *finder) count(ctx context.Context, shape int) (*explain.ShapeAnswer, er
 	if never >= 0 {
 		return c.answer, c.fails(ctx, f.kinds[never].pods[0])
 	}
+	if f.local && c.most == len(f.pods) && c.most > maxExplored { // then there is a node for each pod that fits on one of the shape
+		joint, err := f.tooMany(ctx, shape)
+		if err != nil {
+			return nil, err
+		}
+		if joint != nil {
+			return c.answer, c.tooFew(ctx, joint)
+		}
+	}
 	var err error
 	if f.local {
 		c.crowd, err = f.crowdOn(ctx, shape)
@@ -61,6 +70,14 @@ func (f *finder) count(ctx context.Context, shape int) (*explain.ShapeAnswer, er
 		return nil, err
 	}
 	return c.answer, c.finish(ctx)
+}
+
+// tooMany proves that there are too many pods for the nodes of the cluster, of those that fit on no node of a
+// shape. It is nil if that is not proved.
+func (f *finder) tooMany(ctx context.Context, shape int) (*explain.JointPlan, error) {
+	return plan.TooMany(ctx, f.base, slices.DeleteFunc(slices.Clone(f.pods), func(pod *corev1.Pod) bool {
+		return f.kindOf[cycle.SubjectOf(pod)].onFresh[shape]
+	}))
 }
 
 // fails says that the shape does not help because of a pod.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // saidOf is the answers in short, the best first.
@@ -200,5 +201,33 @@ func TestOfCluster(t *testing.T) {
 	}
 	if !slices.ContainsFunc(o.Nodes, func(n *corev1.Node) bool { return n.Spec.Unschedulable }) {
 		t.Error("a node of the cluster was changed")
+	}
+}
+
+// TestTooManyForOtherNodes: pods that no node of a shape holds are counted, not played with every number of
+// nodes. None of them are too many by themselves.
+func TestTooManyForOtherNodes(t *testing.T) {
+	const a100 = `device.attributes["gpu.example.com"].model == "a100"`
+	o := farm(105) // of which 70 have what they want
+	o.Templates = append(o.Templates, template("five", 5, a100), template("six", 6, a100))
+	node, slice := smallNode("old", 64, "v100", "v100", "v100", "v100", "v100", "v100", "v100", "v100")
+	shape := nodeshape.Shape{Name: node.Name, Source: nodeshape.Manifest, Node: node}
+	shape.Company.Slices = []*resourcev1.ResourceSlice{slice}
+	for n, want := range map[int]explain.ShapeVerdict{35: explain.ShapeFits, 36: explain.ShapeFails} {
+		pods := append(workers(35, "five", "five"), workers(n, "six", "six")...)
+		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
+		p, err := Find(t.Context(), c, pods, []nodeshape.Shape{shape}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == explain.ShapeFits {
+			if len(p.Shapes) > 0 && p.Shapes[0].Verdict == explain.ShapeFails {
+				t.Errorf("%d pods: %+v", n, p.Shapes)
+			}
+			continue
+		}
+		if len(p.Shapes) != 1 || p.Shapes[0].Verdict != want || p.Shapes[0].Pod.Name != "six-0035" {
+			t.Errorf("%d pods: %+v", n, p.Shapes)
+		}
 	}
 }
