@@ -69,7 +69,7 @@ func manyAlike(rng *rand.Rand) *inspect.Objects {
 // TestKinds compares the worst loss where one of a kind is played with that where each is.
 func TestKinds(t *testing.T) {
 	known, harmful, saved := 0, 0, 0
-	for seed := range effort.Of(300, 30) {
+	for seed := range effort.Of(300, 15) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 91))
 		o := manyAlike(rng)
 		c := fresh(*o)
@@ -79,6 +79,9 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, what := range []string{"node", "pool", "device"} {
+			if what == "device" && seed%5 != 0 {
+				continue // there are many
+			}
 			parts, lose := partsFor(s, what)
 			k := 1
 			if what == "node" {
@@ -91,11 +94,25 @@ func TestKinds(t *testing.T) {
 			for i := range parts {
 				parts[i].Kind = kinds[parts[i].Name]
 			}
-			once, err := FindWeakest(t.Context(), c, parts, k, lose)
+			similar, err := FindWeakest(t.Context(), c, parts, k, lose) // as the cluster is small
 			if err != nil {
 				t.Fatal(err)
 			}
-			if each == nil || !each.Proven || !each.Certain {
+			if each != nil && (similar.Disruption.Harm() != each.Disruption.Harm() || similar.Certain != each.Certain || similar.Proven != each.Proven) {
+				t.Fatalf("seed %d: losing %d of %s: %+v, and without kinds %+v", seed, k, what, similar, each)
+			}
+			without, _, err := unplanned(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if each == nil {
+				continue
+			}
+			once, err := findWeakest(t.Context(), c, parts, k, lose, without, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !each.Proven || !each.Certain {
 				continue
 			}
 			known++
@@ -114,7 +131,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	t.Logf("%d answers, %d with harm, %d losses saved", known, harmful, saved)
-	if known < 30 || harmful < 10 || saved < 50 {
+	if known < 15 || harmful < 5 || saved < 20 {
 		t.Errorf("%d answers, %d with harm, %d losses saved", known, harmful, saved)
 	}
 }

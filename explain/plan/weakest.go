@@ -49,6 +49,9 @@ const (
 	maxLossNodes = 400_000
 	// maxAlike bounds the number of losses that are passed over because one like them was played.
 	maxAlike = 200_000
+	// maxAgain bounds the number of parts times that of nodes and waiting pods up to which others of a kind
+	// are played where what becomes of the pods is not certain: another run may show more harm.
+	maxAgain = 20_000
 )
 
 // lossesFor is the number of losses that are played at most.
@@ -111,17 +114,30 @@ func runs(s *inspect.Snapshot, ref inspect.PodRef) bool {
 // FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss
 // does more harm than it ends pods and there are pods that wait and fit, so losses are played in the order of
 // the pods that they end until the rest cannot be worse. Of losses of parts of the same kinds only the first
-// is played, and of losses that are as bad the first is taken. The result is nil if there are fewer than k
-// parts.
+// is played if its harm is certain or the cluster is large, and of losses that are as bad the first is taken.
+// The result is nil if there are fewer than k parts.
 func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event) (*Weakest, error) {
 	if k < 1 || k > len(parts) {
 		return nil, nil
 	}
-	order := byWeight(parts, k)
 	without, _, err := unplanned(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	once := len(parts)*(len(c.Snapshot().Nodes())+len(without.Placed)+len(without.Pending)) > maxAgain
+	return findWeakest(ctx, c, parts, k, lose, without, once)
+}
+
+// findWeakest is FindWeakest where it is known what happens without a loss. once says to play one loss of each
+// kind even if what becomes of the pods is not certain.
+func findWeakest(
+	ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event, without *explain.Replay, once bool,
+) (*Weakest, error) {
+	most := len(parts)
+	if once {
+		most = k
+	}
+	order := byWeight(parts, most)
 	out := &Weakest{Certain: without.Certain}
 	limit := lossesFor(c.Snapshot())
 	queue := newCombinations(order, k)
@@ -133,12 +149,11 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 			return out, nil
 		}
 		chosen := queue.parts(next, parts)
-		if kinds := kindsOf(chosen); played[kinds] && alike < maxAlike {
+		kinds := kindsOf(chosen)
+		if played[kinds] && alike < maxAlike {
 			alike++
 			queue.spread(next)
 			continue
-		} else if kinds != "" {
-			played[kinds] = true
 		}
 		if out.Tried == limit || alike == maxAlike {
 			out.AtMost, out.Limited = next.weight+len(without.Placed), limit < maxLosses
@@ -149,7 +164,9 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 		if err != nil {
 			return nil, err
 		}
-		out.Certain = out.Certain && d.Replay.Certain && !d.Unseen
+		certain := d.Replay.Certain && !d.Unseen
+		played[kinds] = kinds != "" && (once || certain)
+		out.Certain = out.Certain && certain
 		if out.Disruption == nil || d.Harm() > out.Disruption.Harm() {
 			out.Parts, out.Disruption = chosen, d
 		}
@@ -159,12 +176,12 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 	return out, nil
 }
 
-// byWeight are the heaviest parts first. Of a kind there are no more than can be lost together.
-func byWeight(parts []Part, k int) []weighed {
+// byWeight are the heaviest parts first, and so many of a kind at most.
+func byWeight(parts []Part, most int) []weighed {
 	var order []weighed
 	kinds := map[string]int{}
 	for i, p := range parts {
-		if kinds[p.Kind]++; p.Kind == "" || kinds[p.Kind] <= k {
+		if kinds[p.Kind]++; p.Kind == "" || kinds[p.Kind] <= most {
 			order = append(order, weighed{at: i, weight: p.Weight})
 		}
 	}

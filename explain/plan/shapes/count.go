@@ -22,6 +22,9 @@ const (
 	maxReaching = 8
 	// maxExplored is the number of pods up to which all choices of nodes are tried.
 	maxExplored = 64
+	// maxPodNodes is the number of pods times that of nodes up to which few nodes are tried although with the
+	// most of them some pod is left waiting.
+	maxPodNodes = 1_000_000
 )
 
 // counter counts the nodes of one shape that make all pods fit.
@@ -32,6 +35,7 @@ type counter struct {
 	may    int // the fewest with which all were placed in some run; 0 if they never were
 	waits  *corev1.Pod
 	crowd  *crowd
+	all    *cycle.Replay // with the most nodes, once that was played
 	answer *explain.ShapeAnswer
 }
 
@@ -99,6 +103,15 @@ func (c *counter) fewest(ctx context.Context) error {
 		steps = maxSteps
 	}
 	steps = min(c.most, steps)
+	if c.local && c.most > steps && len(c.pods)*len(c.small.Snapshot().Nodes()) > maxPodNodes {
+		// No number is certain to do then: that a crowd leaves room for all is so with more nodes too.
+		if state, err := c.attempt(ctx, c.most); err != nil || state == refuted {
+			if err == nil {
+				err = c.atMost(ctx)
+			}
+			return err
+		}
+	}
 	low, high, lowRefuted := 0, -1, true // kube-scheduler does not place all as things are
 	try := func(n int) error {
 		state, err := c.attempt(ctx, n)
@@ -154,8 +167,8 @@ func (c *counter) fewest(ctx context.Context) error {
 func (c *counter) atMost(ctx context.Context) error {
 	a := c.answer
 	if c.may == 0 {
-		t := cycle.NewReplay(c.with(c.small, c.shape, c.most), nil)
-		if err := t.Run(ctx, c.pods); err != nil {
+		t, err := c.run(ctx, c.most)
+		if err != nil {
 			return err
 		}
 		joint, err := plan.Best(ctx, t)
@@ -201,8 +214,8 @@ const (
 
 // attempt looks whether kube-scheduler places all pods with n nodes added.
 func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
-	t := cycle.NewReplay(c.with(c.small, c.shape, n), nil)
-	if err := t.Run(ctx, c.pods); err != nil {
+	t, err := c.run(ctx, n)
+	if err != nil {
 		return unclear, err
 	}
 	switch {
@@ -230,6 +243,21 @@ func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
 		return refuted, nil
 	}
 	return unclear, nil
+}
+
+// run plays what becomes of all pods with n nodes added.
+func (c *counter) run(ctx context.Context, n int) (*cycle.Replay, error) {
+	if n == c.most && c.all != nil {
+		return c.all, nil
+	}
+	t := cycle.NewReplay(c.with(c.small, c.shape, n), nil)
+	if err := t.Run(ctx, c.pods); err != nil {
+		return nil, err
+	}
+	if n == c.most {
+		c.all = t
+	}
+	return t, nil
 }
 
 // finish places all pods once more, in the whole cluster with the nodes of the answer.
