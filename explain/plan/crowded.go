@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// maxCrowds is the number of sets of nodes, and maxClaimants that of pods with different claims in each, which
-// are looked at.
+// maxCrowds is the number of sets of nodes that are looked at, and maxClaimants that of pods with different
+// claims in each.
 const maxCrowds, maxClaimants = 16, 64
 
 // TooMany proves that not all pods can be placed in a cluster, whatever their order and nodes. It is nil if

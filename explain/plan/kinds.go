@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,12 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // Kinds says which nodes, pools and devices that nobody uses can change places without a difference to any
-// pod that waits: those have the same text. It is by the name of a node, the ID of a pool, or the ID of a
+// pod that waits: those have the same text. Pods that belong to their node are no use if each such node has
+// the same. It is by the name of a node, the ID of a pool, or the ID of a
 // device. What is not in it is like nothing else, as everything is where a pod depends on others, or devices
 // are not of nodes alone. The error is that of the context, or of a pool that cannot be read.
 func Kinds(ctx context.Context, c *scheduler.Cluster) (map[string]string, error) {
@@ -31,10 +34,11 @@ func Kinds(ctx context.Context, c *scheduler.Cluster) (map[string]string, error)
 	if !ok {
 		return nil, nil
 	}
-	used := map[string]bool{}
+	used, company := map[string]bool{}, companyOf(s)
 	for _, pod := range s.Objects().Pods {
 		if !inspect.Ended(pod) {
-			used[pod.Spec.NodeName], used[pod.Status.NominatedNodeName] = true, true
+			used[pod.Spec.NodeName] = used[pod.Spec.NodeName] || staying(pod) == ""
+			used[pod.Status.NominatedNodeName] = true
 		}
 	}
 	held := map[inspect.PoolID]bool{}
@@ -57,7 +61,7 @@ func Kinds(ctx context.Context, c *scheduler.Cluster) (map[string]string, error)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]string{}
+	out, index := map[string]string{}, c.Filters()
 	for g, nodes := range groups {
 		for _, n := range nodes {
 			node := s.Nodes()[n]
@@ -65,12 +69,55 @@ func Kinds(ctx context.Context, c *scheduler.Cluster) (map[string]string, error)
 			if used[node.Name] || look == "" {
 				continue
 			}
-			if err := addKinds(out, s, node, fmt.Sprint(g, " ", look), held); err != nil {
+			if err := addKinds(out, s, node, fmt.Sprint(g, " ", index.Room(inspect.NodeName(node.Name)), " ", look, " ", company[node.Name]), held); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return out, nil
+}
+
+// companyOf is what stands beside each node: the pods that belong to it, and how many volumes it attaches.
+func companyOf(s *inspect.Snapshot) map[string][]string {
+	out := map[string][]string{}
+	for _, pod := range s.Objects().Pods {
+		if text := staying(pod); text != "" && !inspect.Ended(pod) {
+			out[pod.Spec.NodeName] = append(out[pod.Spec.NodeName], text)
+		}
+	}
+	for _, of := range s.Objects().CSINodes {
+		for _, driver := range of.Spec.Drivers {
+			driver.NodeID = ""
+			out[of.Name] = append(out[of.Name], driver.String())
+		}
+	}
+	for _, texts := range out {
+		slices.Sort(texts)
+	}
+	return out
+}
+
+// staying is the same text for pods that belong to their node and differ in nothing but that. It is "" for
+// others, and for one that has devices or is being deleted.
+func staying(pod *corev1.Pod) string {
+	if !whatif.BoundToNode(pod) || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
+		return ""
+	}
+	spec := pod.Spec
+	spec.NodeName, spec.Hostname, spec.Affinity = "", "", othersOnly(spec.Affinity)
+	text, err := json.Marshal([]any{pod.Namespace, pod.Labels, spec})
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// othersOnly is an affinity without that to nodes, by which a pod that belongs to its node names it.
+func othersOnly(a *corev1.Affinity) *corev1.Affinity {
+	if a == nil || a.PodAffinity == nil && a.PodAntiAffinity == nil {
+		return nil
+	}
+	return &corev1.Affinity{PodAffinity: a.PodAffinity, PodAntiAffinity: a.PodAntiAffinity}
 }
 
 // addKinds adds a node, and its pools and devices, unless one of these is held. Those of alike nodes that
@@ -109,19 +156,30 @@ func mentionedBy(c *scheduler.Cluster, waiting []*corev1.Pod) (mentions []byte, 
 		}
 	}
 	shapes := map[string]bool{}
+	var selectors []*corev1.NodeSelector // of the devices that pods have already
 	for _, pod := range waiting {
 		m := cycle.PodMember(c, pod, cycle.Options{})
-		if m.NonLocal || m.PerNode {
+		if m.NonLocal || m.PerNode || inspect.PodGroupOf(pod) != "" {
 			return nil, nil, false
 		}
 		if m.Shape == "" || !shapes[m.Shape] {
 			claims = append(claims, m.Claims...)
+			for _, claim := range cycle.ClaimsFor(s, pod).Allocated {
+				selectors = append(selectors, claim.Status.Allocation.NodeSelector)
+			}
 		}
 		shapes[m.Shape] = true
+	}
+	mentions, err := json.Marshal(selectors)
+	if err != nil {
+		return nil, nil, false
 	}
 	texts := map[string]bool{}
 	for _, pod := range s.Objects().Pods {
 		spec := &pod.Spec
+		if whatif.BoundToNode(pod) && pod.Spec.NodeName != "" {
+			spec = &corev1.PodSpec{TopologySpreadConstraints: spec.TopologySpreadConstraints, Affinity: othersOnly(spec.Affinity)}
+		}
 		if spec.Affinity == nil && len(spec.NodeSelector) == 0 && len(spec.TopologySpreadConstraints) == 0 {
 			continue
 		}

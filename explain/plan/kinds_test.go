@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -27,6 +28,7 @@ func manyAlike(rng *rand.Rand) *inspect.Objects {
 			Expression: `device.attributes["gpu.example.com"].serial < 20`,
 		}}}
 	}
+	daemons := rng.IntN(3)
 	for i := range 2 + rng.IntN(2) {
 		p.node(rng, "")
 		node, slice := o.Nodes[len(o.Nodes)-1], o.Slices[len(o.Slices)-1]
@@ -40,6 +42,12 @@ func manyAlike(rng *rand.Rand) *inspect.Objects {
 				slice.Spec.Devices[d].Attributes["serial"] = resourcev1.DeviceAttribute{IntValue: ptr.To(int64(10*n + d))}
 			}
 			o.Nodes, o.Slices = append(o.Nodes, node), append(o.Slices, slice)
+			if daemons == 0 || daemons == 1 && rng.IntN(2) == 0 {
+				pod := worker("daemon-"+name, "")
+				pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims, pod.Spec.NodeName = nil, nil, name
+				pod.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: ptr.To(true)}}
+				o.Pods = append(o.Pods, pod)
+			}
 			if len(slice.Spec.Devices) > 0 && rng.IntN(4) == 0 {
 				running(o, "r-"+name, name, "Job", 0)
 				o.Claims[len(o.Claims)-1].Status.Allocation.Devices.Results[0].Device = slice.Spec.Devices[0].Name
@@ -149,6 +157,19 @@ func TestKindsTellNodesApart(t *testing.T) {
 	label := func(key, value string) func(*inspect.Objects) {
 		return func(o *inspect.Objects) { o.Nodes[1].Labels[key] = value }
 	}
+	daemon := func(image string, nodes ...int) func(*inspect.Objects) {
+		return func(o *inspect.Objects) {
+			for _, n := range nodes {
+				pod := worker(fmt.Sprintf("daemon-%d", n), "")
+				pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims, pod.Spec.NodeName, pod.Spec.Containers[0].Image = nil, nil, o.Nodes[n].Name, image
+				pod.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: ptr.To(true)}}
+				pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+					MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{o.Nodes[n].Name}}},
+				}}}}}
+				o.Pods = append(o.Pods, pod)
+			}
+		}
+	}
 	device := func(o *inspect.Objects) *resourcev1.Device { return &o.Slices[1].Spec.Devices[0] }
 	for name, test := range map[string]struct {
 		alike  bool
@@ -174,8 +195,23 @@ func TestKindsTellNodesApart(t *testing.T) {
 		"an attribute": {true, []func(*inspect.Objects){func(o *inspect.Objects) {
 			device(o).Attributes["uuid"] = resourcev1.DeviceAttribute{StringValue: ptr.To("x")}
 		}}},
-		"one device less":       {false, []func(*inspect.Objects){func(o *inspect.Objects) { o.Slices[1].Spec.Devices = o.Slices[1].Spec.Devices[1:] }}},
-		"a pod":                 {false, []func(*inspect.Objects){func(o *inspect.Objects) { running(o, "r", "node-0001", "Job") }}},
+		"one device less":    {false, []func(*inspect.Objects){func(o *inspect.Objects) { o.Slices[1].Spec.Devices = o.Slices[1].Spec.Devices[1:] }}},
+		"a pod":              {false, []func(*inspect.Objects){func(o *inspect.Objects) { running(o, "r", "node-0001", "Job") }}},
+		"a pod of each node": {true, []func(*inspect.Objects){daemon("a", 0, 1)}},
+		"a pod of one node":  {false, []func(*inspect.Objects){daemon("a", 1)}},
+		"other pods of each": {false, []func(*inspect.Objects){daemon("a", 0), daemon("b", 1)}},
+		"volumes": {false, []func(*inspect.Objects){func(o *inspect.Objects) {
+			o.CSINodes = append(o.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-0001"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "d"}}}})
+		}}},
+		"a pod of a group": {false, []func(*inspect.Objects){func(o *inspect.Objects) {
+			o.Pods[0].Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To("g")}
+		}}},
+		"devices by a label": {false, []func(*inspect.Objects){label("rack", "1"), func(o *inspect.Objects) {
+			running(o, "x", "node-0004", "", 1)
+			claim := o.Claims[len(o.Claims)-1]
+			claim.Status.Allocation.NodeSelector = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "rack", Operator: corev1.NodeSelectorOpIn, Values: []string{"1"}}}}}}
+			o.Pods[1].Spec.NodeName = ""
+		}}},
 		"a pod to come":         {false, []func(*inspect.Objects){func(o *inspect.Objects) { o.Pods[0].Status.NominatedNodeName = "node-0001" }}},
 		"a claim without a pod": {false, []func(*inspect.Objects){func(o *inspect.Objects) { running(o, "r", "node-0001", "Job", 7); o.Pods = o.Pods[:1] }}},
 		"a pod that names it": {false, []func(*inspect.Objects){func(o *inspect.Objects) {
