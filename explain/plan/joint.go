@@ -335,13 +335,6 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*
 func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	alone := cycle.NewReplay(base, nil)
 	for _, pods := range r.localShapes(ctx, base) {
-		t, err := alone.Ask(ctx, pods[0])
-		if err != nil {
-			return nil, err
-		}
-		if len(t.Nodes) >= len(pods) && !t.Open && !t.Fails && !sharesClaims(base.Snapshot(), pods) {
-			continue // there is a node for each
-		}
 		room, minimal, err := roomFor(ctx, alone.Fork(), pods)
 		if err != nil {
 			return nil, err
@@ -382,6 +375,13 @@ func usesSeen(seen map[inspect.ClaimRef]bool, claims []*resourcev1.ResourceClaim
 // change only what is left of their nodes, so as many find room in whatever order and on whatever nodes. sure
 // says that so many do.
 func roomFor(ctx context.Context, alone *cycle.Replay, pods []*corev1.Pod) (room int, sure bool, err error) {
+	t, err := alone.Ask(ctx, pods[0])
+	if err != nil {
+		return 0, false, err
+	}
+	if len(t.Nodes) >= len(pods) && !t.MayWait && !t.Open && !t.Fails && !sharesClaims(alone.Cluster().Snapshot(), pods) {
+		return len(pods), true, nil // there is a node for each
+	}
 	for _, pod := range pods {
 		placed, w, err := alone.One(ctx, pod)
 		switch {
