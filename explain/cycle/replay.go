@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -162,13 +163,15 @@ func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 		r.repeats = nil
 	}
 	had := map[inspect.PodRef]bool{}
+	within, step := progress.Begin(ctx, "placing pods", len(waiting))
 	for _, pod := range InQueueOrder(r.cluster.Snapshot(), waiting) {
 		if !had[refOf(pod)] { // else it is there with its group
 			r.Tried = append(r.Tried, pod)
 		}
-		if err := r.take(ctx, pod, had); err != nil {
+		if err := r.take(within, pod, had); err != nil {
 			return err
 		}
+		step()
 	}
 	r.repeatNoMore()
 	return r.again(ctx)

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -36,6 +37,7 @@ func questionsFor(c *scheduler.Cluster) int {
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
+	progress.Say(ctx, "looking at other choices of kube-scheduler")
 	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	equals := equalPods(queue)
 	tied := queue.InAnyOrder()

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -20,6 +21,7 @@ const maxExplained = 24
 
 // explainPending says of all pods that are left waiting why, in the cluster that the others have left.
 func (r *replay) explainPending(ctx context.Context) error {
+	progress.Say(ctx, "explaining why pods are left waiting")
 	r.out.Pending = nil
 	known := map[string]*explain.PendingPod{}
 	explained := 0

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -206,6 +207,7 @@ func (r *replay) leaveOut() {
 
 // addBest adds to a plan whether all can be placed, and what makes the scheduler do so.
 func (r *replay) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.Plan) error {
+	progress.Say(ctx, "looking for a way to place all")
 	best, run, err := r.best(ctx, c)
 	if err != nil {
 		return err

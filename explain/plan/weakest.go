@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -160,7 +162,8 @@ func findWeakest(
 			return out, nil
 		}
 		out.Tried++
-		d, _, err := playOut(ctx, c, lose(chosen), without)
+		progress.Say(ctx, fmt.Sprintf("playing loss %d of at most %d", out.Tried, limit))
+		d, _, err := playOut(progress.With(ctx, nil), c, lose(chosen), without)
 		if err != nil {
 			return nil, err
 		}

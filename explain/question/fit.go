@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -67,9 +68,11 @@ func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 // count fills in the copies on each node and on all nodes.
 func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *explain.Fit) error {
 	fits := make([]kindFit, len(answers))
+	within, step := progress.Begin(ctx, "counting copies on kinds of nodes", len(answers))
 	err := allocator.Parallel(len(answers), func(i int) error {
+		defer step()
 		var err error
-		fits[i], err = fit(ctx, q, &answers[i])
+		fits[i], err = fit(within, q, &answers[i])
 		return err
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -31,12 +32,17 @@ func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object
 	for _, i := range order {
 		queue.all = append(queue.all, subjects[i])
 	}
+	within, step := ctx, func() {}
+	if len(subjects) > 1 {
+		within, step = progress.Begin(ctx, "explaining", len(subjects))
+	}
 	for _, i := range order {
-		e, err := queue.ask(ctx, subjects[i])
+		e, err := queue.ask(within, subjects[i])
 		if err != nil {
 			return nil, err
 		}
 		out[i] = e
+		step()
 	}
 	return out, nil
 }

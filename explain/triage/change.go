@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -47,6 +48,7 @@ type trial struct {
 	// helps is the number of stuck subjects that it may help.
 	helps        int
 	frees, loses []explain.Subject
+	tried        bool
 	// cut says that it frees more, which were not counted.
 	cut bool
 }
@@ -110,11 +112,17 @@ func editsSubject(e explain.Edit) bool {
 // try makes each change by itself, schedules all that waits again, and notes who is placed then and was not
 // before.
 func (r *run) try(ctx context.Context, c *scheduler.Cluster, trials []*trial, opts *Options) error {
+	within, step := progress.Begin(ctx, "trying changes on all that waits", len(trials))
 	return allocator.Parallel(len(trials), func(i int) error {
 		t := trials[i]
-		after, err := r.with(ctx, c, t, opts)
-		if err != nil || after == nil {
+		after, err := r.with(within, c, t, opts)
+		if err != nil {
 			return err
+		}
+		t.tried = true
+		step()
+		if after == nil {
+			return nil
 		}
 		t.cut = slices.Contains(after.outcomes, notTried)
 		for j, q := range r.queue {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -41,6 +42,10 @@ type Options struct {
 	// Untried leaves out to try changes on all that waits, which takes longer than all else. Causes have no
 	// fixes then.
 	Untried bool
+	// Looked, if not nil, is called, by several goroutines at once, whenever the cause of more is known, those
+	// first of which there are most. soFar is what is known then, without fixes, and what is left as not
+	// looked into; each call of it takes a moment.
+	Looked func(soFar func() *explain.Triage)
 	// maxFreed, if not 0, is how many a change frees at most until the rest is no longer counted.
 	maxFreed int
 }
@@ -70,16 +75,10 @@ const (
 )
 
 // Of looks at everything that is stuck in a cluster. The error is that of the context, or of an allocation
-// that is no abort.
+// that is no abort. When the context ends once it is known what waits, the Triage is what is known so far, and
+// says what is missing.
 func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triage, error) {
-	s := c.Snapshot()
-	t := &explain.Triage{At: s.Time(), Basis: question.Basis(c), Partial: question.Limits(s)}
-	queue, others := queueOf(s, opts)
-	t.OtherSchedulers = others
-	t.Unseen = s.Health(inspect.Pods).PartialIn(opts.Namespace) || s.Health(inspect.Claims).PartialIn(opts.Namespace)
-	if s.Health(inspect.Pods).State == inspect.NotRead {
-		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
-	}
+	queue, others := queueOf(c.Snapshot(), opts)
 	known, played, err := plan.Outcome(ctx, c, opts.Question.Choosing)
 	if err != nil {
 		return nil, fmt.Errorf("placing what waits: %w", err)
@@ -91,25 +90,81 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	if err := before.unclear(ctx, c, known, played, &opts); err != nil {
 		return nil, err
 	}
-	causes := newCollection(s)
 	shapes := before.stuckShapes()
-	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(s.Nodes()))))
-	looked := shapes[:min(len(shapes), limit)]
-	answers, err := before.explainAll(ctx, c, looked, &opts)
-	if err != nil {
+	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(c.Snapshot().Nodes()))))
+	l := &look{cluster: c, opts: &opts, run: before, known: known, others: others, shapes: shapes[:min(len(shapes), limit)]}
+	if err = l.explainAll(ctx); err == nil {
+		err = l.tryChanges(ctx)
+	}
+	switch {
+	case err == nil:
+		return l.soFar(), nil
+	case ctx.Err() == nil:
 		return nil, err
 	}
-	causes.addQueue(t, before, answers, opts)
-	if t.Unsure = !known.Certain && len(known.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
-		t.Partial = append(t.Partial, known.Remarks...)
+	t := l.soFar()
+	t.Partial = append(t.Partial, l.missing())
+	return t, err
+}
+
+// look is what is known in the course of looking at everything that is stuck.
+type look struct {
+	cluster *scheduler.Cluster
+	opts    *Options
+	*run
+	known  *explain.Replay
+	others map[string][]explain.Subject
+	// shapes are those of which the cause is looked for.
+	shapes []*shape
+	mutex  sync.Mutex
+	// answers are those that are there.
+	answers map[*shape]*answer
+	// trials are the changes to be tried, once they are known, and cut says that there are more.
+	trials []*trial
+	cut    bool
+}
+
+// soFar is what is known.
+func (l *look) soFar() *explain.Triage {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	s := l.cluster.Snapshot()
+	t := &explain.Triage{At: s.Time(), Basis: question.Basis(l.cluster), Partial: question.Limits(s), OtherSchedulers: l.others}
+	t.Unseen = s.Health(inspect.Pods).PartialIn(l.opts.Namespace) || s.Health(inspect.Claims).PartialIn(l.opts.Namespace)
+	if s.Health(inspect.Pods).State == inspect.NotRead {
+		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
 	}
-	causes.addRunning(opts)
-	causes.addDeleting(opts)
-	if err := causes.tryChanges(ctx, c, t, before, looked, answers, opts); err != nil {
-		return nil, err
+	causes := newCollection(s)
+	causes.addQueue(t, l.run, l.answers, *l.opts)
+	if t.Unsure = !l.known.Certain && len(l.known.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
+		t.Partial = append(t.Partial, l.known.Remarks...)
 	}
+	causes.addRunning(*l.opts)
+	causes.addDeleting(*l.opts)
+	if len(l.trials) > 0 && !l.comparesNodes(l.cluster) {
+		t.Basis.Remarks = append(t.Basis.Remarks, "where a change lets a pod fit on several nodes, the first of them is assumed; the scheduler chooses among them by its scores")
+	}
+	if l.cut {
+		t.Partial = append(t.Partial, fmt.Sprintf("so much is stuck that only %s %s tried on all of it: others may unblock more",
+			words.Count(len(l.trials), "change"), words.Plural(len(l.trials), "was", "were")))
+	}
+	causes.addFixes(l.trials, l.queue)
 	t.Causes = causes.sorted()
-	return t, nil
+	return t
+}
+
+// missing says of what is known so far what it lacks.
+func (l *look) missing() string {
+	if n := len(l.shapes) - len(l.answers); n > 0 {
+		return fmt.Sprintf("interrupted: of what is stuck, %d of %d kinds of pods and claims were not looked into, and no changes were tried on all that waits",
+			n, len(l.shapes))
+	}
+	untried := 0
+	for _, t := range l.trials {
+		untried += words.Btoi(!t.tried)
+	}
+	return fmt.Sprintf("interrupted: of %s that %s somebody, %d were not tried on all that waits",
+		words.Count(len(l.trials), "change"), words.Plural(len(l.trials), "helps", "help"), untried)
 }
 
 // addQueue sorts what was asked about of the queue: what can be placed, what is stuck and why, and what is
@@ -141,22 +196,12 @@ func (c *collection) addQueue(t *explain.Triage, r *run, answers map[*shape]*ans
 }
 
 // tryChanges tries what helps somebody on all that is stuck.
-func (c *collection) tryChanges(ctx context.Context, cluster *scheduler.Cluster, t *explain.Triage, r *run, looked []*shape, answers map[*shape]*answer, opts Options) error {
-	trials, cut := candidatesOf(cluster, looked, answers)
-	if opts.Untried {
-		trials, cut = nil, false
+func (l *look) tryChanges(ctx context.Context) error {
+	if l.opts.Untried {
+		return nil
 	}
-	if err := r.try(ctx, cluster, trials, &opts); err != nil {
-		return err
-	}
-	if len(trials) > 0 && !r.comparesNodes(cluster) {
-		t.Basis.Remarks = append(t.Basis.Remarks, "where a change lets a pod fit on several nodes, the first of them is assumed; the scheduler chooses among them by its scores")
-	}
-	if cut {
-		t.Partial = append(t.Partial, fmt.Sprintf("so much is stuck that only %s %s tried on all of it: others may unblock more", words.Count(len(trials), "change"), words.Plural(len(trials), "was", "were")))
-	}
-	c.addFixes(trials, r.queue)
-	return nil
+	l.trials, l.cut = candidatesOf(l.cluster, l.shapes, l.answers)
+	return l.try(ctx, l.cluster, l.trials, l.opts)
 }
 
 // stuckShapes are the shapes of what is not placed and was asked about: those first of which there are most.
@@ -191,38 +236,45 @@ type answer struct {
 
 // explainAll explains shapes: in the cluster as it is if they are refused there, or else in the one in which
 // all that can be placed is.
-func (r *run) explainAll(ctx context.Context, c *scheduler.Cluster, shapes []*shape, opts *Options) (map[*shape]*answer, error) {
-	out := map[*shape]*answer{}
-	for i, s := range shapes {
-		out[s] = &answer{number: i}
-	}
-	for i, q := range r.queue {
-		if a, ok := out[q.shape]; ok && r.outcomes[i] == stuck {
-			a.members = append(a.members, i)
+func (l *look) explainAll(ctx context.Context) error {
+	l.answers = map[*shape]*answer{}
+	members := map[*shape][]int{}
+	for i, q := range l.queue {
+		if l.outcomes[i] == stuck {
+			members[q.shape] = append(members[q.shape], i)
 		}
 	}
-	after := sync.OnceValue(func() *scheduler.Cluster { return cycle.With(c, r.reservations...) })
-	err := allocator.Parallel(len(shapes), func(i int) error {
-		a := out[shapes[i]]
-		subject := r.queue[a.members[0]].subject
-		err := opts.bound(ctx, func(ctx context.Context) (err error) {
-			if a.e, err = question.Object(ctx, c, subject, opts.Question); err != nil || !fits(a.e) {
+	after := sync.OnceValue(func() *scheduler.Cluster { return cycle.With(l.cluster, l.reservations...) })
+	within, step := progress.Begin(ctx, "explaining kinds of pods and claims", len(l.shapes))
+	return allocator.Parallel(len(l.shapes), func(i int) error {
+		a := &answer{number: i, members: members[l.shapes[i]]}
+		subject := l.queue[a.members[0]].subject
+		err := l.opts.bound(within, func(ctx context.Context) (err error) {
+			if a.e, err = question.Object(ctx, l.cluster, subject, l.opts.Question); err != nil || !fits(a.e) {
 				return err
 			}
 			a.behind = true
-			a.e, err = question.Object(ctx, after(), subject, opts.Question.Supposing(r.reservations))
+			a.e, err = question.Object(ctx, after(), subject, l.opts.Question.Supposing(l.reservations))
 			a.fits = err == nil && fits(a.e)
 			return err
 		})
 		switch {
 		case errors.Is(err, ErrTooLong):
-			a.e, err = nil, nil
-		case err == nil && !a.behind && opts.Explained != nil:
-			opts.Explained(a.e)
+			a.e = nil
+		case err != nil:
+			return err
+		case !a.behind && l.opts.Explained != nil:
+			l.opts.Explained(a.e)
 		}
-		return err
+		l.mutex.Lock()
+		l.answers[l.shapes[i]] = a
+		l.mutex.Unlock()
+		step()
+		if l.opts.Looked != nil {
+			l.opts.Looked(l.soFar)
+		}
+		return nil
 	})
-	return out, err
 }
 
 func fits(e *explain.Explanation) bool {

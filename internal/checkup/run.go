@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -103,6 +104,7 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 		}
 		report.Asked++
 		v.rule = rule
+		progress.Say(ctx, "making the check "+string(rule.Code))
 		rule.find(v)
 		if err := ctx.Err(); err != nil {
 			return nil, err

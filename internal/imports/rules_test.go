@@ -22,6 +22,7 @@ var commands = []string{
 var layers = []layer{
 	{"internal/spell", nil},
 	{"internal/inputfile", nil},
+	{"internal/progress", nil},
 	{"explain/styled", nil},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
@@ -62,17 +63,17 @@ var layers = []layer{
 	{"explain/conflict", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
-	{"explain/cycle", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/fix"}},
-	{"explain/question", []string{"inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
-	{"explain/plan", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/question"}},
-	{"explain/plan/moves", []string{"inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
-	{"explain/plan/shapes", []string{"inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
-	{"explain/triage", []string{"inspect", "allocator", "scheduler", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/headline", "explain/question", "explain/plan"}},
+	{"explain/cycle", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/fix"}},
+	{"explain/question", []string{"internal/progress", "inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
+	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/question"}},
+	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
+	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
+	{"explain/triage", []string{"internal/progress", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/headline", "explain/question", "explain/plan"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/cycle", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},
 	{"explain/text/...", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words"}},
-	{"internal/checkup", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
+	{"internal/checkup", []string{"internal/progress", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
 	{"tui/theme", []string{"explain/styled"}},
 	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
 	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "inspect/usage", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/theme", "tui/widget"}},
@@ -81,7 +82,7 @@ var layers = []layer{
 	{"tui/record", []string{"inspect/...", "explain/words", "tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
 	{"tui/screen/...", []string{
-		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/timebudget",
+		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/progress", "internal/timebudget",
 		"tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
 	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
@@ -103,7 +104,7 @@ var layers = []layer{
 		"cmd/kubectl-dra/internal/cli/shared/...", "cmd/kubectl-dra/internal/output/...",
 	})},
 	{"cmd/kubectl-dra/internal/cli/shared/console", []string{
-		"explain/styled", "inspect", "explain", "explain/text", "internal/spell", "cmd/kubectl-dra/internal/output",
+		"explain/styled", "inspect", "explain", "explain/text", "internal/progress", "internal/spell", "cmd/kubectl-dra/internal/output",
 	}},
 	{"cmd/kubectl-dra/internal/cli/shared/sources", []string{
 		"inspect/...", "allocator/selector", "explain/remedy", "explain/text", "explain/words", "tui", "internal/demo", "internal/inputfile",

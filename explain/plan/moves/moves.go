@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -143,6 +144,7 @@ func (p *problem) makeRoom(ctx context.Context, out *explain.Moves) error {
 		return err
 	}
 	for moves := 1; moves <= maxMoves; moves++ {
+		progress.Say(ctx, "moving "+words.Count(moves, "pod"))
 		s := &search{problem: p, moves: moves}
 		if err := s.run(ctx); err != nil {
 			return err

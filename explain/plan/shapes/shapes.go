@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -54,8 +55,9 @@ func Find(
 		return f.out, nil
 	}
 	fits := false
+	within, step := progress.Begin(ctx, "adding kinds of nodes", len(f.shapes))
 	for i := range f.shapes {
-		answer, err := f.count(ctx, i)
+		answer, err := f.count(within, i)
 		if err != nil {
 			return nil, fmt.Errorf("adding nodes like %s: %w", f.shapes[i].Name, err)
 		}
@@ -64,6 +66,7 @@ func Find(
 			answer.Verdict, answer.Minimal, answer.Why = explain.ShapeMayFit, false, f.out.Unseen[0]
 		}
 		f.out.Shapes = append(f.out.Shapes, *answer)
+		step()
 	}
 	f.rank()
 	useful := 0

@@ -221,7 +221,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if o.checkup.Access, err = o.access(ctx); err != nil {
 		return err
 	}
-	report, err := checkup.Run(ctx, snapshot, o.checkup)
+	working, done := o.Thinking(ctx)
+	report, err := checkup.Run(working, snapshot, o.checkup)
+	done()
 	if err != nil {
 		return err
 	}

@@ -255,6 +255,8 @@ func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*in
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	ask := func(by cycle.Choosing) ([]*explain.Explanation, error) {
+		ctx, done := o.Thinking(ctx)
+		defer done()
 		answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.NodeName(), Events: events, Choosing: by})
 		if err == nil && len(o.Files) == 0 && o.Node == "" {
 			err = plan.Queue(ctx, cluster, answers, by)

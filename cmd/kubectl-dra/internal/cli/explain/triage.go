@@ -58,8 +58,10 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 		return err
 	}
 	about.Explained = func(e *explain.Explanation) { remedy.Add(snapshot, e, o.askedAlone(e.Subject, flags)) }
-	t, err := triage.Of(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), about)
-	if err != nil {
+	working, done := o.Thinking(ctx)
+	t, err := triage.Of(working, scheduler.NewCluster(snapshot, scheduler.Options{}), about)
+	done()
+	if err != nil && t == nil {
 		return err
 	}
 	for i := range t.Causes {
@@ -71,7 +73,13 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 	if left > 0 && !o.Reader.Offline() {
 		t.Partial = append(t.Partial, fmt.Sprintf("of %d more pods that are starting no Events were read", left))
 	}
-	return o.Answer(explanations.NewTriage(t), console.InLines(func(opts text.Options) []styled.Line { return text.TriageLines(t, opts) }), triageCode(t))
+	answer := func() error {
+		return o.Answer(explanations.NewTriage(t), console.InLines(func(opts text.Options) []styled.Line { return text.TriageLines(t, opts) }), triageCode(t))
+	}
+	if err != nil {
+		return o.SoFar(answer)
+	}
+	return answer()
 }
 
 // checkAnybody says that nobody was asked about. Of labels, which may be mistyped, that is an error.

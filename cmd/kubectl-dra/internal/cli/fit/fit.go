@@ -66,10 +66,12 @@ func fitAll(ctx context.Context, o *inquiry.Options) error {
 	if len(snapshot.Nodes()) == 0 {
 		return errors.New("there are no nodes to ask about")
 	}
+	working, done := o.Thinking(ctx)
+	defer done()
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Fit
 	for _, subject := range subjects {
-		fit, err := question.FitClaim(ctx, cluster, inquiry.ClaimOf(subject), question.Options{Node: o.NodeName()})
+		fit, err := question.FitClaim(working, cluster, inquiry.ClaimOf(subject), question.Options{Node: o.NodeName()})
 		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
 			return fmt.Errorf("%s/%s %s: %w", subject.GetNamespace(), subject.GetName(), abort.Consequence(), abort)
 		}
@@ -79,6 +81,7 @@ func fitAll(ctx context.Context, o *inquiry.Options) error {
 		fit.Subject.Kind = inquiry.KindName(subject)
 		answers = append(answers, fit)
 	}
+	done()
 	return printFits(o, snapshot, answers)
 }
 

@@ -147,7 +147,9 @@ where kube-scheduler places those that are recreated, without the tainted device
 		if err != nil {
 			return err
 		}
-		a, err := plan.PlayOut(ctx, scheduler.NewCluster(s, scheduler.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
+		working, done := o.Thinking(ctx)
+		a, err := plan.PlayOut(working, scheduler.NewCluster(s, scheduler.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
+		done()
 		if err != nil {
 			return err
 		}
@@ -174,7 +176,9 @@ func (o *eventOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 
 // play says what becomes of the pods.
 func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Event) error {
-	d, err := plan.Play(ctx, scheduler.NewCluster(s, scheduler.Options{}), e)
+	working, done := o.Thinking(ctx)
+	d, err := plan.Play(working, scheduler.NewCluster(s, scheduler.Options{}), e)
+	done()
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,9 @@ func makeRoom(ctx context.Context, o *inquiry.Options, flags *pflag.FlagSet) err
 	if err != nil {
 		return err
 	}
-	m, err := moves.MakeRoom(ctx, scheduler.NewCluster(snapshot, scheduler.Options{}), subject)
+	working, done := o.Thinking(ctx)
+	m, err := moves.MakeRoom(working, scheduler.NewCluster(snapshot, scheduler.Options{}), subject)
+	done()
 	if err != nil {
 		return err
 	}

@@ -110,9 +110,11 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 	}
 	kinds = append(kinds, given...)
 	nodeshape.MakeUnique(kinds)
-	p, err := shapes.Find(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, kinds, shapes.Options{
+	working, done := o.Thinking(ctx)
+	p, err := shapes.Find(working, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, kinds, shapes.Options{
 		Max: o.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
+	done()
 	if err != nil {
 		return err
 	}

@@ -165,9 +165,11 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 	for _, text := range unread {
 		o.Note("warning: %s: kube-scheduler may choose among more nodes than it seems", text)
 	}
-	p, err := plan.Place(ctx, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
+	working, done := o.Thinking(ctx)
+	p, err := plan.Place(working, scheduler.NewCluster(a.snapshot, scheduler.Options{}), a.pods, plan.Options{
 		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
+	done()
 	if err != nil {
 		return err
 	}

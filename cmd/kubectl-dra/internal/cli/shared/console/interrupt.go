@@ -29,11 +29,12 @@ func (g *GracePeriod) Length() time.Duration {
 func (g *GracePeriod) Extend() { g.extended.Store(int64(UndoGrace)) }
 
 // OnlyReading is for commands that only read: when such a command is interrupted, no answer of it is printed,
-// for it could be a wrong one.
+// for it could be a wrong one, unless it says itself what it lacks: see SoFar.
 func (s *Streams) OnlyReading(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		out := &uninterruptedOutput{ctx: cmd.Context(), w: s.Out}
+		s.soFar = &out.soFar
 		whole := s.Out
 		s.Out = out.likeTerminal()
 		defer func() { s.Out = whole }()
@@ -46,16 +47,27 @@ func (s *Streams) OnlyReading(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// SoFar prints what is known when a command is interrupted, which has to say what it lacks. It is no answer:
+// the error is always ErrInterrupted.
+func (s *Streams) SoFar(printed func() error) error {
+	if s.soFar != nil {
+		*s.soFar = true
+	}
+	_ = printed() // nothing is worse than to be interrupted
+	return ErrInterrupted
+}
+
 // uninterruptedOutput is an output to which nothing is written once ctx is done.
 type uninterruptedOutput struct {
 	ctx              context.Context //nolint:containedctx // the life of the command
 	w                io.Writer
 	started, refused bool
+	soFar            bool // what is written says so
 }
 
 // Write implements io.Writer.
 func (o *uninterruptedOutput) Write(p []byte) (int, error) {
-	if o.ctx.Err() != nil {
+	if o.ctx.Err() != nil && !o.soFar {
 		o.refused = true
 		return 0, ErrInterrupted
 	}

@@ -19,6 +19,7 @@ type Streams struct {
 	Verbosity int      // how often -v is given
 	Columns   int      // of answers; 0 is what the terminal has
 	Remarks   *Remarks // what was said already; if it is nil, everything is said
+	soFar     *bool    // see SoFar
 }
 
 // AddFlags adds the flags that say how to print.

@@ -92,7 +92,7 @@ func (r *Reader) ReadMore(ctx context.Context, manifests []string) (*inspect.Obj
 }
 
 func (r *Reader) openArchive(ctx context.Context, path string) (*archive.Header, *manifest.Result, error) {
-	defer r.Memory.watch()()
+	defer r.reading(ctx, path)()
 	if path == "-" {
 		return archive.Read(ctx, r.Streams.In, "standard input", r.fileOptions(""))
 	}

@@ -100,7 +100,6 @@ type Log struct {
 
 // OpenLog opens a log, whose file is to be closed.
 func (r *Reader) OpenLog(path string) (*Log, error) {
-	defer r.Memory.watch()()
 	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
 	if err != nil {
 		return nil, fmt.Errorf("reading log: %w", err)
@@ -109,7 +108,9 @@ func (r *Reader) OpenLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading log: %w", err)
 	}
+	end := r.reading(context.Background(), path)
 	log, err := history.Open(file, info.Size(), path, r.fileOptions(""))
+	end()
 	if err != nil {
 		_ = file.Close() // nothing was written
 		return nil, err

@@ -197,7 +197,7 @@ func (r *Reader) ReadManifests(ctx context.Context, paths []string, namespace st
 	}
 	options := r.fileOptions(namespace)
 	options.Workloads = workloads
-	end := r.Memory.watch()
+	end := r.reading(ctx, paths...)
 	result, err := manifest.Read(ctx, paths, options)
 	end()
 	if err != nil {
@@ -215,6 +215,18 @@ func (r *Reader) ReadManifests(ctx context.Context, paths []string, namespace st
 		}
 	}
 	return result, nil
+}
+
+// reading watches what memory files take, and shows that they are read, until the function is called that it
+// returns.
+func (r *Reader) reading(ctx context.Context, paths ...string) (end func()) {
+	unwatch := r.Memory.watch()
+	if slices.Contains(paths, StdinPath) && r.Streams.Interactive() { // where somebody may be typing
+		return unwatch
+	}
+	shown := console.StartProgress(ctx, r.Streams.ErrOut)
+	shown.Show("reading " + console.CommaList(paths))
+	return func() { unwatch(); shown.Stop() }
 }
 
 // warningKey tells warnings apart. The same object may well be given by different paths, with -f and --from.
@@ -284,7 +296,7 @@ func (r *Reader) readCluster(ctx context.Context, namespace string, resources []
 		return nil, err
 	}
 	CollectSooner()
-	progress := console.StartProgress(r.Streams.ErrOut)
+	progress := console.StartProgress(ctx, r.Streams.ErrOut)
 	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.Show})
 	progress.Stop()
 	if err != nil {

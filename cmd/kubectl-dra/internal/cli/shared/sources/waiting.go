@@ -26,7 +26,7 @@ func TellWaiting(ctx context.Context, streams *console.Streams, from tui.Source)
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	shown := console.StartProgress(streams.ErrOut)
+	shown := console.StartProgress(ctx, streams.ErrOut)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
