@@ -48,7 +48,8 @@ func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*exp
 
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster.
 // Those of a pod group bring along the other pods of it that wait. The error is that of the context, or of a
-// question that could not be put.
+// question that could not be put. When the context ends once pods have had their turn, the Plan is what is
+// known so far, and says what is missing.
 func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
 	opts.Unseen = append(slices.Clip(opts.Unseen), shortOfQuota(c.Snapshot(), pods)...)
 	p, _, err := placeAll(ctx, c, pods, opts)
@@ -74,9 +75,6 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 		return nil, nil, err
 	}
 	r, err := played(ctx, c, append(slices.Clip(pods), others...), &opts.Choosing, newPreempting(c.Snapshot()))
-	if err != nil {
-		return nil, nil, err
-	}
 	r.unseen = append(unseen(c.Snapshot(), opts.Within, opts.Unseen), foreigners...)
 	r.unseen = append(r.unseen, unknownTurns(append(slices.Clip(pods), others...))...)
 	if len(others) > 0 {
@@ -86,35 +84,82 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 		}
 	}
 	r.leaveOut()
-	if opts.noReasons {
-		for i := range r.waiting {
-			w := &r.waiting[i]
-			r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(w.Pod), Verdict: w.Verdict()})
-		}
-	} else if err := r.explainPending(ctx); err != nil {
-		return nil, nil, err
+	if err == nil {
+		err = r.judge(ctx, c, opts.noReasons)
 	}
-	if err := r.certain(ctx, c); err != nil {
-		return nil, nil, err
-	}
-	if err := r.doubtPending(ctx); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return r.soFar(ctx, c, pods), r, err
 	}
 	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if opts.NoJoint || len(r.Tried) == 0 {
 		return p, r, nil
 	}
-	all := r
+	best := r
 	if len(others) > 0 { // the best that could be done is to let them wait
-		alone, err := played(ctx, c, pods, &opts.Choosing, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		alone.unseen = r.unseen
-		alone.out.Preempting = r.out.Preempting
-		r = alone
+		best, err = played(ctx, c, pods, &opts.Choosing, nil)
+		best.unseen = r.unseen
+		best.out.Preempting = r.out.Preempting
 	}
-	return p, all, r.addBest(ctx, c, p)
+	if err == nil {
+		err = best.addBest(ctx, c, p)
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, r, err
+	}
+	if err != nil {
+		p.Joint, p.Changes = nil, nil
+		p.Partial = append(p.Partial, "interrupted: whether all can be placed in some other way was not looked into to the end")
+	}
+	return p, r, err
+}
+
+// judge finds out why pods are left waiting, unless that is not asked, and how sure it is.
+func (r *replay) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool) error {
+	if noReasons {
+		for i := range r.waiting {
+			w := &r.waiting[i]
+			r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(w.Pod), Verdict: w.Verdict()})
+		}
+	} else if err := r.explainPending(ctx); err != nil {
+		return err
+	}
+	if err := r.certain(ctx, c); err != nil {
+		return err
+	}
+	return r.doubtPending(ctx)
+}
+
+// soFar is what is known of pods when the context has ended: those that are placed, as far as that goes. It
+// is nil if it has not, or none is.
+func (r *replay) soFar(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) *explain.Plan {
+	if ctx.Err() == nil || len(r.out.Placed) == 0 {
+		return nil
+	}
+	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	p.Replay.Certain, p.Replay.Ties, p.Replay.Pending, p.Replay.Remarks = false, nil, nil, r.unseen
+	known := map[explain.Subject]bool{}
+	for i := range r.out.Placed {
+		known[r.out.Placed[i].Subject] = true
+	}
+	refused := map[explain.Subject]bool{}
+	for i := range r.Waiting {
+		refused[cycle.SubjectOf(r.Waiting[i].Pod)] = true
+	}
+	untried := 0
+	for _, pod := range cycle.InQueueOrder(c.Snapshot(), pods) {
+		subject := cycle.SubjectOf(pod)
+		if known[subject] || pod.Spec.NodeName != "" || inspect.Ended(pod) {
+			continue
+		}
+		left := explain.PendingPod{Subject: subject, Verdict: explain.Unknown, Message: "finds no room at its turn; why, and whether that is certain, was not looked into"}
+		if !refused[subject] {
+			untried++
+			left.Message, left.Alike = "what becomes of it was not looked into", 1
+		}
+		p.Replay.Pending = append(p.Replay.Pending, left)
+	}
+	p.Partial = append(p.Partial, fmt.Sprintf("interrupted: %d of %s had no turn, and what is said of the others is not known for certain", untried, words.Count(len(pods), "pod")))
+	return p
 }
 
 // unseen is what is not known of pods: of those that are asked about, or whether there are more.
@@ -253,11 +298,9 @@ func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *c
 	if preempting != nil {
 		r.Left = preempting.note
 	}
-	if err := r.Run(ctx, pods); err != nil {
-		return nil, err
-	}
+	err := r.Run(ctx, pods)
 	r.settle()
-	return r, nil
+	return r, err
 }
 
 // settle takes over what became of the pods.

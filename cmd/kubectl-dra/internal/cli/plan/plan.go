@@ -170,13 +170,16 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	done()
-	if err != nil {
+	if p == nil {
 		return err
 	}
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
 	if len(a.snapshot.Nodes()) > inquiry.MaxChosen && !o.Reader.Offline() && hasChoice(p) {
 		p.Basis.Remarks = append(p.Basis.Remarks, fmt.Sprintf(
 			"of more than %d nodes images and services are not read, by which kube-scheduler may prefer some of the nodes that are counted here", inquiry.MaxChosen))
+	}
+	if err != nil {
+		return o.SoFar(func() error { return o.print(p) })
 	}
 	return o.print(p)
 }
