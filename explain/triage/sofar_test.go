@@ -105,7 +105,7 @@ func compareSoFar(t *testing.T, name string, got, whole *explain.Triage) {
 func TestLooked(t *testing.T) {
 	var mutex sync.Mutex
 	var told []*explain.Triage
-	whole, err := triage.Of(t.Context(), explaintest.DemoCluster(t), triage.Options{Looked: func(soFar func() *explain.Triage) {
+	whole, err := triage.Of(t.Context(), explaintest.DemoCluster(t), triage.Options{Looked: func(_ int, soFar func() *explain.Triage) {
 		mutex.Lock()
 		defer mutex.Unlock()
 		told = append(told, soFar())

@@ -43,9 +43,9 @@ type Options struct {
 	// fixes then.
 	Untried bool
 	// Looked, if not nil, is called, by several goroutines at once, whenever the cause of more is known, those
-	// first of which there are most. soFar is what is known then, without fixes, and what is left as not
-	// looked into; each call of it takes a moment.
-	Looked func(soFar func() *explain.Triage)
+	// first of which there are most, and left is the number of kinds that are left. soFar is what is known
+	// then, without fixes, and what is left as not looked into; each call of it takes a moment.
+	Looked func(left int, soFar func() *explain.Triage)
 	// maxFreed, if not 0, is how many a change frees at most until the rest is no longer counted.
 	maxFreed int
 }
@@ -268,10 +268,11 @@ func (l *look) explainAll(ctx context.Context) error {
 		}
 		l.mutex.Lock()
 		l.answers[l.shapes[i]] = a
+		left := len(l.shapes) - len(l.answers)
 		l.mutex.Unlock()
 		step()
 		if l.opts.Looked != nil {
-			l.opts.Looked(l.soFar)
+			l.opts.Looked(left, l.soFar)
 		}
 		return nil
 	})

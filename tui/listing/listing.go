@@ -59,6 +59,8 @@ type Config[T any] struct {
 	// Build makes the rows. It runs in the background and may take its time. The rows that it returns,
 	// in their default order, must not be written afterwards.
 	Build func(ctx context.Context, w *screen.World) ([]T, error)
+	// Light says that Build takes no time worth mentioning, so that it need not wait for other work to end.
+	Light bool
 	// Key identifies a row across rebuilds, so that the cursor stays with it.
 	Key func(row *T) string
 	// Ref is the object that a row is about.
@@ -207,7 +209,7 @@ func (l *List[T]) refresh(w *screen.World) tea.Cmd {
 	}
 	l.stale = false
 	config, order, way := l.config, l.order, l.ways
-	return l.job.Start(w, func(ctx context.Context) (arranged[T], error) {
+	return l.start(w, func(ctx context.Context) (arranged[T], error) {
 		rows, err := config.Build(ctx, w)
 		if err != nil {
 			return arranged[T]{}, err
@@ -216,6 +218,13 @@ func (l *List[T]) refresh(w *screen.World) tea.Cmd {
 		a.way = way
 		return a, nil
 	})
+}
+
+func (l *List[T]) start(w *screen.World, work func(context.Context) (arranged[T], error)) tea.Cmd {
+	if l.config.Light {
+		return l.job.Await(w, work)
+	}
+	return l.job.Start(w, work)
 }
 
 // Rebuild makes build the way to build rows, and builds them. It is for rows that show more than the
@@ -233,7 +242,7 @@ func (l *List[T]) arrange(w *screen.World) tea.Cmd {
 		return l.refresh(w)
 	}
 	config, order, now := l.config, l.order, l.now
-	return l.job.Start(w, func(context.Context) (arranged[T], error) {
+	return l.start(w, func(context.Context) (arranged[T], error) {
 		a := arrange(&config, now.rows, order)
 		a.way = now.way
 		return a, nil

@@ -14,6 +14,8 @@ type Answer[T any] struct {
 	Value T
 	Err   error
 	Known bool
+	// SoFar says that Value is what is known so far, of the first result.
+	SoFar bool
 	// Version is that of the world that the result is about.
 	Version int
 	// Patience is how long after an answer was begun the next one is, while nobody presses keys: longer, up
@@ -22,7 +24,8 @@ type Answer[T any] struct {
 	Patience time.Duration
 
 	job     Job[T]
-	ask     func(ctx context.Context, w *World) (T, error)
+	ask     func(ctx context.Context, w *World, tell func(T)) (T, error)
+	tells   bool
 	started time.Time
 	took    time.Duration // by the newest answer
 	asked   int           // version
@@ -44,7 +47,14 @@ const idleShare = 100
 // Ask begins to work on another question; what is known is kept until the answer comes. Nothing is asked
 // before there is a snapshot: then the next Changed does it.
 func (a *Answer[T]) Ask(w *World, ask func(ctx context.Context, w *World) (T, error)) tea.Cmd {
-	a.ask = ask
+	a.ask, a.tells = func(ctx context.Context, w *World, _ func(T)) (T, error) { return ask(ctx, w) }, false
+	return a.start(w)
+}
+
+// AskTelling is Ask for a question whose answer is shown as it comes, as long as none is known: ask tells
+// what is known so far. Where that is of no use, tell is nil.
+func (a *Answer[T]) AskTelling(w *World, ask func(ctx context.Context, w *World, tell func(T)) (T, error)) tea.Cmd {
+	a.ask, a.tells = ask, true
 	return a.start(w)
 }
 
@@ -60,7 +70,10 @@ func (a *Answer[T]) start(w *World) tea.Cmd {
 	}
 	ask := a.ask
 	a.started, a.asked = time.Now(), w.Version
-	return a.job.Start(w, func(ctx context.Context) (T, error) { return ask(ctx, w) })
+	if a.tells && !a.Known {
+		return a.job.StartTelling(w, func(ctx context.Context, tell func(T)) (T, error) { return ask(ctx, w, tell) })
+	}
+	return a.job.Start(w, func(ctx context.Context) (T, error) { return ask(ctx, w, nil) })
 }
 
 // Update asks again when the world has changed, and takes results. It reports whether there is a new
@@ -87,7 +100,10 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	if !ok {
 		return nil, false
 	}
-	a.Value, a.Err, a.Version, a.Known, a.took = result.Value, result.Err, result.Version, true, time.Since(a.started)
+	if a.Value, a.Version, a.SoFar = result.Value, result.Version, result.More != nil; a.SoFar {
+		return result.More, true
+	}
+	a.Err, a.Known, a.took = result.Err, true, time.Since(a.started)
 	if a.asked != w.Version { // the next is asked for already
 		a.rest = time.Now().Add(a.took)
 	}

@@ -24,6 +24,8 @@ type Result[T any] struct {
 	Version int
 	Value   T
 	Err     error
+	// More waits for the next result, if the work goes on and Value is what is known so far.
+	More tea.Cmd
 }
 
 // Start begins work and gives up what the Job was doing before: that is cancelled, and its result will not be
@@ -31,6 +33,35 @@ type Result[T any] struct {
 // writes to. It waits for its turn: the program works on as many things at once as leave a processor to keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(work)) })
+}
+
+// StartTelling is Start for work that tells what is known so far, by as many goroutines as it likes. Of what
+// it tells faster than it is taken the newest counts.
+func (j *Job[T]) StartTelling(w *World, work func(ctx context.Context, tell func(T)) (T, error)) tea.Cmd {
+	told, ended := make(chan T, 1), make(chan struct{})
+	whole := j.Start(w, func(ctx context.Context) (T, error) {
+		return work(ctx, func(soFar T) {
+			select {
+			case <-told:
+			default:
+			}
+			select {
+			case told <- soFar:
+			default:
+			}
+		})
+	})
+	serial, version := j.serial, w.Version
+	var listen tea.Cmd
+	listen = func() tea.Msg {
+		select {
+		case soFar := <-told:
+			return Result[T]{job: j, serial: serial, Version: version, Value: soFar, More: listen}
+		case <-ended:
+			return nil
+		}
+	}
+	return tea.Batch(func() tea.Msg { defer close(ended); return whole() }, listen)
 }
 
 // StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work
@@ -105,6 +136,8 @@ func (j *Job[T]) Take(msg tea.Msg) (Result[T], bool) {
 	if !ok || r.job != j || r.serial != j.serial || j.cancel == nil {
 		return Result[T]{}, false
 	}
-	j.cancel = nil
+	if r.More == nil {
+		j.cancel = nil
+	}
 	return r, true
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,12 +35,15 @@ type Screen struct {
 // the most that the program does for a small cluster which changes now and then.
 const patience = 10 * time.Second
 
+// pause is the time between two looks at what is known so far.
+const pause = 250 * time.Millisecond
+
 // New makes the view.
 func New() *Screen {
 	s := &Screen{}
 	s.answer.Patience = patience
 	s.List = listing.New(listing.Config[row]{
-		Noun: "pods and claims", Build: builder(nil), Columns: columns,
+		Noun: "pods and claims", Build: builder(nil, false), Light: true, Columns: columns,
 		Level: func(r *row) int { return r.level }, Top: "cause",
 		Key:   (*row).key,
 		Ref:   func(r *row) screen.Ref { return r.ref },
@@ -64,43 +68,69 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	cmds := []tea.Cmd{s.List.Update(w, msg)}
 	if !s.asked {
 		s.asked = true
-		cmds = append(cmds, s.answer.Ask(w, look))
+		cmds = append(cmds, s.answer.AskTelling(w, look))
 	}
 	cmd, news := s.answer.Update(w, msg)
 	if news {
 		s.Trouble(s.answer.Err)
 	}
 	if news && s.answer.Err == nil {
-		cmds = append(cmds, s.Rebuild(w, builder(s.answer.Value)))
+		cmds = append(cmds, s.Rebuild(w, builder(s.answer.Value, s.answer.SoFar)))
 	}
 	return tea.Batch(append(cmds, cmd)...)
 }
 
-// look asks what is stuck in the cluster.
-func look(ctx context.Context, w *screen.World) (*explain.Triage, error) {
+// look asks what is stuck in the cluster, and tells what is known so far, if anybody wants to know, after
+// each pause.
+func look(ctx context.Context, w *screen.World, tell func(*explain.Triage)) (*explain.Triage, error) {
 	var budget timebudget.Budget
-	t, err := triage.Of(ctx, w.Cluster(), triage.Options{Question: w.Question(), Bound: func(ctx context.Context, ask func(context.Context) error) error {
+	opts := triage.Options{Question: w.Question(), Bound: func(ctx context.Context, ask func(context.Context) error) error {
 		err := budget.Ask(ctx, ask)
 		if errors.Is(err, timebudget.ErrTooLong) {
 			return triage.ErrTooLong
 		}
 		return err
-	}})
+	}}
+	if tell != nil {
+		var mutex sync.Mutex
+		var told time.Time
+		opts.Looked = func(left int, soFar func() *explain.Triage) {
+			if left == 0 {
+				mutex.Lock() // what is known last is told last
+			} else if !mutex.TryLock() {
+				return
+			}
+			defer mutex.Unlock()
+			if left > 0 && time.Since(told) < pause {
+				return
+			}
+			t := soFar()
+			arrange(t)
+			tell(t)
+			told = time.Now()
+		}
+	}
+	t, err := triage.Of(ctx, w.Cluster(), opts)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was asked
 	}
-	for i := range t.Causes { // pods of a workload come in the order of their numbers
+	arrange(t)
+	return t, nil
+}
+
+// arrange puts the pods of a workload into the order of their numbers.
+func arrange(t *explain.Triage) {
+	for i := range t.Causes {
 		slices.SortStableFunc(t.Causes[i].Subjects, func(a, b explain.StuckSubject) int {
 			return cmp.Or(a.Since.Compare(b.Since), words.CompareNames(a.FullName(), b.FullName()))
 		})
 	}
-	return t, nil
 }
 
 // State implements screen.Screen. The status counts what is stuck.
 func (s *Screen) State() screen.State {
 	state := s.List.State()
-	state.Unsettled = state.Unsettled || !s.answer.Known
+	state.Unsettled = state.Unsettled || !s.answer.Known && !s.answer.SoFar
 	if len(s.Rows()) == 0 {
 		if !s.answer.Known || s.answer.Err != nil || !s.Current() {
 			state.Status = "" // to count what is there as none would be untrue
@@ -114,6 +144,9 @@ func (s *Screen) State() screen.State {
 		}
 	}
 	state.Status = counted(all).stuck()
+	if r := &s.Rows()[0]; r.soFar {
+		state.Status += soFar(r.triage)
+	}
 	if n := len(slices.Collect(s.Shown())); state.Filter != "" && n < len(all) {
 		state.Status = fmt.Sprintf("%d shown of %s", n, state.Status)
 	}
@@ -121,6 +154,14 @@ func (s *Screen) State() screen.State {
 		state.Status = fmt.Sprintf("%d marked, %s", n, state.Status)
 	}
 	return state
+}
+
+// soFar says how far it is known what is stuck.
+func soFar(t *explain.Triage) string {
+	if n := len(t.NotLookedInto); n > 0 {
+		return fmt.Sprintf(" so far, %d not looked into yet", n)
+	}
+	return ", trying what helps"
 }
 
 // whyEmpty says what it means that there are no rows.
@@ -158,5 +199,9 @@ func (r *row) panel(width int) []styled.Line {
 	if r.cause < 0 {
 		return []styled.Line{styled.Text(styled.Plain, r.message)}
 	}
-	return styled.Narrow(text.CauseLines(r.triage, r.cause, text.Options{Width: width, Screen: true}), width)
+	lines := text.CauseLines(r.triage, r.cause, text.Options{Width: width, Screen: true})
+	if r.soFar {
+		lines = append(lines, styled.Text(styled.Dim, "   what helps is not tried yet"))
+	}
+	return styled.Narrow(lines, width)
 }

@@ -97,7 +97,7 @@ func TestTrouble(t *testing.T) {
 	if len(s.Rows()) != rows || !strings.Contains(s.State().Arrangement, `not up to date: too \x1b[31mmuch`) {
 		t.Errorf("%d rows and %q", len(s.Rows()), s.State().Arrangement)
 	}
-	screentest.Settle(w, s, s.answer.Ask(w, look)())
+	screentest.Settle(w, s, s.answer.AskTelling(w, look)())
 	if s.State().Arrangement != "" {
 		t.Errorf("%q after it could be", s.State().Arrangement)
 	}

@@ -26,6 +26,8 @@ type row struct {
 	ref       screen.Ref
 	namespace string
 	triage    *explain.Triage
+	// soFar says that it is not known yet what helps.
+	soFar bool
 	// cause is the index of its cause, or -1 if that was not looked for.
 	cause int
 	// level is how deep it lies below its cause, many what there is of several, and workload whose they are.
@@ -49,11 +51,11 @@ func (r *row) number() string {
 
 // key tells rows apart. Causes keep theirs in the next triage.
 func (r *row) key() string {
+	if r.level == 0 && r.cause >= 0 { // others may come to have it too, or only one be left
+		return r.triage.Causes[r.cause].Key
+	}
 	if r.many == (count{}) {
 		return string(r.ref.Kind) + " " + r.ref.String()
-	}
-	if r.workload == "" { // of whichever namespaces
-		return r.triage.Causes[r.cause].Key
 	}
 	return fmt.Sprintf("%q %q %q", r.triage.Causes[r.cause].Key, r.namespace, r.workload)
 }
@@ -80,8 +82,9 @@ func (r *row) shortName() styled.Line {
 	return styled.Line{{Text: name + ": "}, {Text: r.many.String(), Role: styled.Strong}}
 }
 
-// builder makes the rows of a triage, which is nil as long as there is none.
-func builder(t *explain.Triage) func(context.Context, *screen.World) ([]row, error) {
+// builder makes the rows of a triage, which is nil as long as there is none. Of what is known so far, what
+// is not looked into is left out.
+func builder(t *explain.Triage, soFar bool) func(context.Context, *screen.World) ([]row, error) {
 	return func(_ context.Context, w *screen.World) ([]row, error) {
 		if t == nil {
 			return nil, nil
@@ -89,6 +92,12 @@ func builder(t *explain.Triage) func(context.Context, *screen.World) ([]row, err
 		var rows []row
 		for i := range t.Causes {
 			rows = append(rows, causeRows(w, t, i)...)
+		}
+		if soFar {
+			for i := range rows {
+				rows[i].soFar, rows[i].helps = true, cmp.Or(rows[i].helps, "…")
+			}
+			return rows, nil
 		}
 		for _, s := range t.NotLookedInto {
 			if w.InNamespace(s.Namespace) {
