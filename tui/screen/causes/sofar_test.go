@@ -153,7 +153,7 @@ func TestCursorStaysOnItsCause(t *testing.T) {
 	if at != few.Causes[1].Key {
 		t.Fatalf("the cursor is on %q", at)
 	}
-	for _, next := range []*explain.Triage{part(whole, 2, 1, 2), part(whole, 100, 100, 100, 100)} {
+	for _, next := range []*explain.Triage{part(whole, 2, 2, 2), part(whole, 100, 100, 100, 100)} {
 		d.tell(next)
 		d.until(next)
 		if cause() != at {
