@@ -35,6 +35,7 @@ type Reader struct {
 	From         []string // --from
 	At           string   // --at
 	stdinRead    bool     // standard input can be read only once
+	typing       bool     // somebody may be typing what is read
 	warned       map[warningKey]bool
 	events       []inspect.Event // of files that were read
 	Access       *inspect.Access // of the files that were read last; nil if there is none
@@ -151,7 +152,9 @@ func (r *Reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	if log == "" && r.At != "" {
 		return nil, console.Usagef("--at is a moment of a log, and %s is none: kubectl dra record makes one", console.CommaList(r.From))
 	}
+	end := r.reading(ctx, rest...) // standard input may take its time to begin
 	archives, manifests, err := r.splitArchives(rest)
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +224,8 @@ func (r *Reader) ReadManifests(ctx context.Context, paths []string, namespace st
 // returns.
 func (r *Reader) reading(ctx context.Context, paths ...string) (end func()) {
 	unwatch := r.Memory.watch()
-	if slices.Contains(paths, StdinPath) && r.Streams.Interactive() { // where somebody may be typing
+	r.typing = r.typing || slices.Contains(paths, StdinPath) && r.Streams.Interactive()
+	if r.typing {
 		return unwatch
 	}
 	shown := console.StartProgress(ctx, r.Streams.ErrOut)
