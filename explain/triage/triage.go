@@ -75,8 +75,8 @@ const (
 )
 
 // Of looks at everything that is stuck in a cluster. The error is that of the context, or of an allocation
-// that is no abort. When the context ends once it is known what waits, the Triage is what is known so far, and
-// says what is missing.
+// that is no abort. When the context ends once it is known what waits, the Triage is what is known so far,
+// and says what is missing.
 func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triage, error) {
 	queue, others := queueOf(c.Snapshot(), opts)
 	known, played, err := plan.Outcome(ctx, c, opts.Question.Choosing)
