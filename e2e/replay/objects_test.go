@@ -16,8 +16,8 @@ import (
 const (
 	driver = "gpu.example.com"
 	// perNode is the number of claims, and of pods, for each node. Of a node's eight devices each claim has
-	// two, except that the last claim of every tenth node, or every stuckEvery-th, asks for more than any node
-	// has.
+	// two, except that the last claim of every tenth node, or every stuckEvery-th, asks for more than any
+	// node has.
 	perNode, devicesPerNode = 4, 8
 )
 

@@ -149,8 +149,8 @@ func (r *Replay) Cluster() *scheduler.Cluster { return r.cluster }
 func (r *Replay) Base() *scheduler.Cluster { return r.base }
 
 // Run takes pods in the order of the queue, and those that were left waiting again as long as others are
-// placed that they depend on. The error is that of the context, or of a question that could not be put; Placed
-// and Waiting are what became of pods until then.
+// placed that they depend on. The error is that of the context, or of a question that could not be put;
+// Placed and Waiting are what became of pods until then.
 func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 	var waiting []*corev1.Pod
 	for _, pod := range pods {

@@ -53,7 +53,7 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 		return r.sayDoubt(ctx, base)
 	case cleared:
 		return nil
-	case !tied && !r.Chosen && !r.Retried, same:
+	case !tied && !r.Chosen && !r.Retried, same, r.nonePlaced(queue):
 		r.out.Certain = true
 	case len(r.Tried) > maxExplored:
 		r.out.Remarks = append(r.out.Remarks, tooMany)
@@ -65,6 +65,14 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 		r.sayTies(equals)
 	}
 	return err
+}
+
+// nonePlaced reports whether each pod was asked about the cluster as it is and found no node, so that the
+// order does not matter.
+func (r *replay) nonePlaced(queue cycle.Queue) bool {
+	return len(r.Placed) == 0 && !r.Chosen && !r.Retried &&
+		!slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) &&
+		!slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails })
 }
 
 // findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to

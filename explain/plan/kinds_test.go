@@ -144,8 +144,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestKindsTellNodesApart changes one of three nodes that are alike, or a pod, and looks whether the first two
-// are still of one kind.
+// TestKindsTellNodesApart changes one of three nodes that are alike, or a pod, and looks whether the first
+// two are still of one kind.
 func TestKindsTellNodesApart(t *testing.T) {
 	preferring := func(key string) func(*inspect.Objects) {
 		return func(o *inspect.Objects) {

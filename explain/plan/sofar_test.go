@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// TestInterrupted: what is known of a plan when the context ends is the beginning of the run, of which nothing
-// is said for certain, and no pod is missing.
+// TestInterrupted: what is known of a plan when the context ends is the beginning of the run, of which
+// nothing is said for certain, and no pod is missing.
 func TestInterrupted(t *testing.T) {
 	c := explaintest.DemoCluster(t)
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })

@@ -130,8 +130,8 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 	return findWeakest(ctx, c, parts, k, lose, without, once)
 }
 
-// findWeakest is FindWeakest where it is known what happens without a loss. once says to play one loss of each
-// kind even if what becomes of the pods is not certain.
+// findWeakest is FindWeakest where it is known what happens without a loss. once says to play one loss of
+// each kind even if what becomes of the pods is not certain.
 func findWeakest(
 	ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event, without *explain.Replay, once bool,
 ) (*Weakest, error) {

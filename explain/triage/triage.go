@@ -42,9 +42,9 @@ type Options struct {
 	// Untried leaves out to try changes on all that waits, which takes longer than all else. Causes have no
 	// fixes then.
 	Untried bool
-	// Looked, if not nil, is called, by several goroutines at once, whenever the cause of more is known, those
-	// first of which there are most, and left is the number of kinds that are left. soFar is what is known
-	// then, without fixes, and what is left as not looked into; each call of it takes a moment.
+	// Looked, if not nil, is called, by several goroutines at once, whenever the cause of more is known,
+	// those first of which there are most, and left is the number of kinds that are left. soFar is what is
+	// known then, without fixes, and what is left as not looked into; each call of it takes a moment.
 	Looked func(left int, soFar func() *explain.Triage)
 	// maxFreed, if not 0, is how many a change frees at most until the rest is no longer counted.
 	maxFreed int
