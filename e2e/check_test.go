@@ -178,8 +178,8 @@ var elsewhere = map[string]struct {
 	gates   string // of the server from then on
 	args    []string
 }{
-	"EvictionSkipped":  {}, // the control plane is of 1.37.1, which skips it
-	"BindingFailed":    {}, // kube-scheduler takes the devices back, so that it is not certain what becomes of others that wait
+	"EvictionSkipped":  {options: cluster.Options{Version: "v1.34", FeatureGates: "DRAExtendedResource=true,DRADeviceTaints=true"}}, // 1.37.2 does not skip it
+	"BindingFailed":    {},                                                                                                          // kube-scheduler takes the devices back, so that it is not certain what becomes of others that wait
 	"TaintRuleIgnored": {gates: "DRADeviceTaintRules=false"},
 	"FeatureOff":       {gates: "DRADeviceTaints=false,DRADeviceTaintRules=false"},
 	"UpgradeGates":     {args: []string{"--target", "1.38"}},

@@ -27,6 +27,9 @@ const kubectlCommand = "k8s.io/kubernetes/cmd/kubectl"
 // kubelet is built only for tests that start nodes.
 const kubelet = "k8s.io/kubernetes/cmd/kubelet"
 
+// building is held while commands are compiled: tests that run at the same time want the same ones.
+var building sync.Mutex
+
 // build compiles commands of the module e2e/controlplane/<minor> and returns the directory of the
 // binaries. They are kept in the user's cache directory under a name that depends on the module,
 // the Go version and the platform, so that this happens once.
@@ -41,6 +44,8 @@ func build(root, minor string, commands ...string) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(cache, version.full+"-"+key)
+	building.Lock()
+	defer building.Unlock()
 	for _, command := range commands {
 		binary := filepath.Join(dir, filepath.Base(command))
 		if _, err := os.Stat(binary); err == nil {
