@@ -60,22 +60,25 @@ func (b *builder) devicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceCla
 }
 
 // looksAt reports whether the controller that evicts pods because of devices looks at a claim of a pod. It
-// does not look at one that was made for another pod, nor, before EvictsExtended, at claims for extended
-// resources.
+// does not look at one that was to be made for the pod and is not controlled by it, nor, before
+// EvictsExtended, at claims for extended resources.
 func (b *builder) looksAt(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
 	extended := pod.Status.ExtendedResourceClaimStatus
 	made := extended != nil && extended.ResourceClaimName == claim.Name
 	if made && !inspect.EvictsExtended.In(b.s.Release()) {
 		return false
 	}
-	owner := metav1.GetControllerOf(claim)
-	if owner == nil || owner.Kind != "Pod" || owner.UID == "" || pod.UID == "" || owner.UID == pod.UID {
-		return true
-	}
-	return !made && !slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
+	if !made && !slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
 		name, made := inspect.ClaimNameFor(pod, &entry)
 		return entry.ResourceClaimTemplateName != nil && made && name == claim.Name
-	})
+	}) {
+		return true // it is named, and may be anybody's
+	}
+	owner := metav1.GetControllerOf(claim)
+	if owner == nil {
+		return pod.UID == "" || claim.UID == "" // as in files written by hand
+	}
+	return owner.Kind == "PodGroup" || owner.UID == "" || pod.UID == "" || owner.UID == pod.UID
 }
 
 // eviction is when and why a pod is evicted.
