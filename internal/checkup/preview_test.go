@@ -163,7 +163,7 @@ func TestRuleTable(t *testing.T) {
 	}
 	rules := result.Objects.TaintRules
 	result.Objects.TaintRules = nil
-	s := inspect.New(result.Objects, inspect.Config{Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health, ServerVersion: "v1.37.1"}) // as that control plane
+	s := inspect.New(result.Objects, inspect.Config{Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health, ServerVersion: "v1.37.2"}) // as that control plane
 	var b strings.Builder
 	for _, rule := range rules {
 		p := checkup.PreviewRule(s, rule)
