@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -281,5 +282,31 @@ func TestGroupOfOneSecond(t *testing.T) {
 		if p.Replay.Certain != certain {
 			t.Errorf("%d: certain %t, %v", i, p.Replay.Certain, p.Replay.Remarks)
 		}
+	}
+}
+
+// TestNonePlaced: where nothing is placed the order of the pods does not matter, however many there are. It
+// matters once one is placed.
+func TestNonePlaced(t *testing.T) {
+	never := workers(80, "w", "one")
+	for i, pod := range never {
+		pod.Spec.NodeSelector = map[string]string{"no-node-has": strconv.Itoa(i % 2)}
+	}
+	for name, test := range map[string]struct {
+		pods []*corev1.Pod
+		want bool
+	}{
+		"none": {never, true},
+		"one":  {slices.Concat(never, workers(1, "c", "four"), workers(1, "d", "eight")), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, pod := range test.pods {
+				pod.CreationTimestamp = metav1.NewTime(time.Unix(1, 0)) // any of them may be the first
+			}
+			p := place(t, small(1), test.pods...)
+			if p.Replay.Certain != test.want {
+				t.Errorf("certain %t, %v", p.Replay.Certain, p.Replay.Remarks)
+			}
+		})
 	}
 }
