@@ -103,29 +103,26 @@ func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*clai
 			}
 			continue
 		}
-		known[shape] = nil
-		t, err := alone.Ask(ctx, pod)
+		kind, err := claimantOf(ctx, base, alone, pod, m)
 		if err != nil {
 			return nil, err
 		}
-		if shape == "" || m.NonLocal || m.Unseen || m.PerNode || t.Open || t.Fails || len(m.Claims) == 0 || pod.Status.NominatedNodeName != "" ||
-			!cycle.Local(ctx, base, m) {
+		if known[shape] = kind; kind == nil {
 			continue
 		}
 		nodes := ""
-		for _, node := range t.Nodes {
+		for _, node := range kind.nodes {
 			nodes += node.Name + " "
 		}
 		claims := nodes
 		for _, claim := range m.Claims {
 			claims += claim.Spec.Devices.String()
 		}
-		if kind := known[claims]; kind != nil {
-			kind.pods, known[shape] = append(kind.pods, pod), kind
+		if like := known[claims]; like != nil {
+			like.pods, known[shape] = append(like.pods, pod), like
 			continue
 		}
-		kind := &claimant{pods: []*corev1.Pod{pod}, member: m, nodes: t.Nodes, devices: devicesNeeded(m.Claims)}
-		known[shape], known[claims] = kind, kind
+		known[claims] = kind
 		crowd, ok := at[nodes]
 		if !ok {
 			crowd = len(out)
@@ -137,6 +134,20 @@ func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*clai
 		slices.SortStableFunc(crowd, func(a, b *claimant) int { return cmp.Compare(b.devices, a.devices) })
 	}
 	return out, nil
+}
+
+// claimantOf is a pod that fits on the nodes on which it fits alone, or on fewer of them. It is nil if that is
+// not certain.
+func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, pod *corev1.Pod, m *cycle.Member) (*claimant, error) {
+	t, err := alone.Ask(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	if m.Shape == "" || m.NonLocal || m.Unseen || m.PerNode || t.Open || t.Fails || len(m.Claims) == 0 || pod.Status.NominatedNodeName != "" ||
+		!cycle.Local(ctx, base, m) {
+		return nil, nil
+	}
+	return &claimant{pods: []*corev1.Pod{pod}, member: m, nodes: t.Nodes, devices: devicesNeeded(m.Claims)}, nil
 }
 
 // keepingApart are those of some pods of which no two fit on one node, even if nothing else is there and

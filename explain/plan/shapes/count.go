@@ -141,10 +141,17 @@ func (c *counter) fewest(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case high >= 0:
+	if high >= 0 {
 		a.Count, a.Verdict, a.Minimal = high, explain.ShapeFits, lowRefuted
 		return nil
+	}
+	return c.noneSure(ctx, steps)
+}
+
+// noneSure says what is known where no number of nodes is certain to do, of which the first steps were tried.
+func (c *counter) noneSure(ctx context.Context, steps int) error {
+	a := c.answer
+	switch {
 	case c.local:
 		return c.atMost(ctx)
 	case slices.ContainsFunc(c.kinds, func(k *podKind) bool { return k.unsure }):
