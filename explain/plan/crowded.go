@@ -136,8 +136,8 @@ func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*clai
 	return out, nil
 }
 
-// claimantOf is a pod that fits on the nodes on which it fits alone, or on fewer of them. It is nil if that is
-// not certain.
+// claimantOf is a pod that fits on the nodes on which it fits alone, or on fewer of them. It is nil if that
+// is not certain.
 func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, pod *corev1.Pod, m *cycle.Member) (*claimant, error) {
 	t, err := alone.Ask(ctx, pod)
 	if err != nil {

@@ -188,8 +188,8 @@ func TestRuleTable(t *testing.T) {
 }
 
 // TestEventOfExtendedResources: a pod that has a tainted device as an extended resource is evicted from
-// 1.37.2 on, if its claim was made for it. Before, it is named among those that stay, once, whatever number of
-// rules taint its device.
+// 1.37.2 on, if its claim was made for it. Before, it is named among those that stay, once, whatever number
+// of rules taint its device.
 func TestEventOfExtendedResources(t *testing.T) {
 	given, err := manifest.ReadBytes("rules.yaml", []byte(`
 apiVersion: resource.k8s.io/v1
