@@ -56,7 +56,8 @@ func movable(lines []string) bool {
 func measureSoak(b *testing.B, screen *terminal) {
 	b.Helper()
 	screen.wait(b, "all claims", shows("20000 claims"))
-	var moves, views []time.Duration
+	var views []time.Duration
+	moves := map[int][]time.Duration{} // by view
 	var first int64
 	turns := 0
 	for begun := time.Now(); turns < 2 || time.Since(begun) < *soak; turns++ {
@@ -65,7 +66,7 @@ func measureSoak(b *testing.B, screen *terminal) {
 			time.Sleep(100 * time.Millisecond)
 			if lines, _ := screen.lines(); view != editor && movable(lines) {
 				for _, key := range []string{"j", "k"} {
-					moves = append(moves, screen.press(b, key))
+					moves[view] = append(moves[view], screen.press(b, key))
 					time.Sleep(30 * time.Millisecond)
 				}
 			}
@@ -84,7 +85,9 @@ func measureSoak(b *testing.B, screen *terminal) {
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(turns), "turns")
-	b.ReportMetric(p99(moves), "key-p99-ms")
+	for view, times := range moves {
+		b.ReportMetric(p99(times), fmt.Sprintf("key-p99-ms-view-%d", view))
+	}
 	b.ReportMetric(p99(views), "view-p99-ms")
 	b.ReportMetric(float64(first>>20), "first-MiB")
 	b.ReportMetric(float64(screen.usage(b).resident>>20), "last-MiB")
