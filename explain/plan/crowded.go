@@ -156,7 +156,7 @@ func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Repla
 func keepingApart(ctx context.Context, c *scheduler.Cluster, crowd []*claimant) ([]*claimant, error) {
 	var out []*claimant
 	for _, kind := range crowd[:min(len(crowd), maxClaimants)] {
-		if slices.ContainsFunc(kind.member.Claims, asAdmin) {
+		if slices.ContainsFunc(kind.member.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.AdminRequest(&claim.Spec) >= 0 }) {
 			continue
 		}
 		apart := true
@@ -182,13 +182,6 @@ func keepingApart(ctx context.Context, c *scheduler.Cluster, crowd []*claimant) 
 		}
 	}
 	return out, nil
-}
-
-// asAdmin reports whether a claim asks for admin access.
-func asAdmin(claim *resourcev1.ResourceClaim) bool {
-	return slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool {
-		return r.Exactly != nil && ptr.Deref(r.Exactly.AdminAccess, false)
-	})
 }
 
 // conflictOf says why some pods cannot be placed together.
@@ -231,17 +224,6 @@ func devicesNeeded(claims []*resourcev1.ResourceClaim) int {
 
 // freeDevices is the number of devices of nodes that no claim has.
 func freeDevices(s *inspect.Snapshot, nodes []*corev1.Node) (int, error) {
-	held := map[inspect.DeviceID]bool{}
-	for _, claim := range s.Objects().Claims {
-		if claim.Status.Allocation == nil {
-			continue
-		}
-		for i := range claim.Status.Allocation.Devices.Results {
-			if d := &claim.Status.Allocation.Devices.Results[i]; !ptr.Deref(d.AdminAccess, false) {
-				held[inspect.DeviceOf(d)] = true
-			}
-		}
-	}
 	n := 0
 	for _, node := range nodes {
 		pools, err := s.PoolsOn(node)
@@ -251,7 +233,8 @@ func freeDevices(s *inspect.Snapshot, nodes []*corev1.Node) (int, error) {
 		for _, pool := range pools {
 			for _, slice := range pool.Slices {
 				for i := range slice.Spec.Devices {
-					n += words.Btoi(!held[inspect.DeviceIDOf(slice.ResourceSlice, i)])
+					holders := s.Holders(inspect.DeviceIDOf(slice.ResourceSlice, i))
+					n += words.Btoi(!slices.ContainsFunc(holders, func(h inspect.Holder) bool { return !h.Admin() }))
 				}
 			}
 		}

@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// Kinds says which nodes, pools and devices that nobody uses can change places without a difference to any
-// pod that waits: those have the same text. Pods that belong to their node are no use if each such node has
-// the same. It is by the name of a node, the ID of a pool, or the ID of a
-// device. What is not in it is like nothing else, as everything is where a pod depends on others, or devices
-// are not of nodes alone. The error is that of the context, or of a pool that cannot be read.
-func Kinds(ctx context.Context, c *scheduler.Cluster) (map[string]string, error) {
+// kindsOf says which nodes, pools and devices that nobody uses can change places without a difference to any
+// pod that waits: those have the same text, by the name of a node, the ID of a pool, or the ID of a device.
+// A node is also unused if its only pods belong to it. What is not in the map is like nothing else, as
+// everything is where a pod depends on others, or devices are not of nodes alone. The error is that of the
+// context, or of a pool that cannot be read.
+func kindsOf(ctx context.Context, c *scheduler.Cluster) (map[string]string, error) {
 	waiting, foreigners := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	if len(waiting) == 0 {
 		return nil, nil // then nobody is harmed by the loss of what nobody uses

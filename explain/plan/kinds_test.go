@@ -82,7 +82,7 @@ func TestKinds(t *testing.T) {
 		o := manyAlike(rng)
 		c := fresh(*o)
 		s := c.Snapshot()
-		kinds, err := Kinds(t.Context(), c)
+		kinds, err := kindsOf(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,30 +91,27 @@ func TestKinds(t *testing.T) {
 				continue // there are many
 			}
 			parts, lose := partsFor(s, what)
-			k := 1
-			if what == "node" {
-				k += rng.IntN(2)
+			if len(parts) == 0 {
+				continue
 			}
-			each, err := FindWeakest(t.Context(), c, parts, k, lose)
+			const k = 1
+			without, _, err := unplanned(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each, err := findWeakest(t.Context(), c, parts, k, lose, without, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range parts {
-				parts[i].Kind = kinds[parts[i].Name]
+				parts[i].kind = kinds[parts[i].Name]
 			}
 			similar, err := FindWeakest(t.Context(), c, parts, k, lose) // as the cluster is small
 			if err != nil {
 				t.Fatal(err)
 			}
-			if each != nil && (similar.Disruption.Harm() != each.Disruption.Harm() || similar.Certain != each.Certain || similar.Proven != each.Proven) {
+			if similar.Disruption.Harm() != each.Disruption.Harm() || similar.Certain != each.Certain || similar.Proven != each.Proven {
 				t.Fatalf("seed %d: losing %d of %s: %+v, and without kinds %+v", seed, k, what, similar, each)
-			}
-			without, _, err := unplanned(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if each == nil {
-				continue
 			}
 			once, err := findWeakest(t.Context(), c, parts, k, lose, without, true)
 			if err != nil {
@@ -237,7 +234,7 @@ func TestKindsTellNodesApart(t *testing.T) {
 		for _, change := range test.change {
 			change(o)
 		}
-		kinds, err := Kinds(t.Context(), fresh(*o))
+		kinds, err := kindsOf(t.Context(), fresh(*o))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,5 +282,31 @@ func partsFor(s *inspect.Snapshot, what string) (parts []Part, lose func([]Part)
 			return LoseNodes(s, names...)
 		}
 		return LoseDevices(s, what, func(id inspect.DeviceID) bool { return lost[of[id]] })
+	}
+}
+
+// TestLosingSeveral: nodes that are alike to those that wait need not be so to a pod that another loss ends.
+func TestLosingSeveral(t *testing.T) {
+	o := farm(150) // so many that only one of a kind would be played
+	for i, slice := range o.Slices {
+		model := "a"
+		if i == 0 || i == 149 {
+			model = "b"
+		}
+		for d := range slice.Spec.Devices {
+			slice.Spec.Devices[d].Attributes["model"] = resourcev1.DeviceAttribute{StringValue: ptr.To(model)}
+		}
+	}
+	o.Templates = append(o.Templates, template("one", 1, `device.attributes["gpu.example.com"].model == "b"`), template("eighty", 80, ""))
+	running(o, "r", "node-0000", "Job", 0)
+	o.Pods = append(o.Pods, worker("waits", "eighty"))
+	c := fresh(*o)
+	parts, lose := partsFor(c.Snapshot(), "node")
+	w, err := FindWeakest(t.Context(), c, parts, 2, lose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Disruption.Harm() != 1 || w.Parts[0].Name != "node-0000" || w.Parts[1].Name != "node-0149" {
+		t.Errorf("harm %d, losing %v", w.Disruption.Harm(), w.Parts)
 	}
 }

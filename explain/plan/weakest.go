@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -20,9 +19,9 @@ type Part struct {
 	Name string
 	// Weight is the number of pods that its loss ends, or more. See [NodeWeights] and [DeviceWeights].
 	Weight int
-	// Kind is the same text for parts whose losses do the same harm. It is "" for one that is like no other.
-	// See [Kinds].
-	Kind string
+	// kind is the same text for parts of which the loss of one does the same harm. It is "" for one that is
+	// like no other. See kindsOf.
+	kind string
 }
 
 // Weakest is the loss that does most harm: after which most pods run nowhere that run now, or would.
@@ -32,7 +31,7 @@ type Weakest struct {
 	Parts      []Part
 	Disruption *explain.Disruption
 	// Proven says that no other loss of so many parts does more harm, in the runs of kube-scheduler that were
-	// played: of losses of parts of the same kinds one was. Otherwise AtMost bounds what others may do.
+	// played: of losses of parts that are alike one was. Otherwise AtMost bounds what others may do.
 	Proven bool
 	AtMost int
 	// Certain says that the harm of each loss that was played is the same in all runs, and that all pods are
@@ -49,8 +48,6 @@ const (
 	maxLosses, minLosses = 400, 20
 	// maxLossNodes bounds their number times that of the nodes.
 	maxLossNodes = 400_000
-	// maxAlike bounds the number of losses that are passed over because one like them was played.
-	maxAlike = 200_000
 	// maxAgain bounds the number of parts times that of nodes and waiting pods up to which others of a kind
 	// are played where what becomes of the pods is not certain: another run may show more harm.
 	maxAgain = 20_000
@@ -114,10 +111,10 @@ func runs(s *inspect.Snapshot, ref inspect.PodRef) bool {
 }
 
 // FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss
-// does more harm than it ends pods and there are pods that wait and fit, so losses are played in the order of
-// the pods that they end until the rest cannot be worse. Of losses of parts of the same kinds only the first
-// is played if its harm is certain or the cluster is large, and of losses that are as bad the first is taken.
-// The result is nil if there are fewer than k parts.
+// does more harm than it ends pods and there are pods that wait and fit, so losses are played in the order
+// of the pods that they end until the rest cannot be worse. If one part is lost, of those that are alike and
+// that nobody uses only the first is played if its harm is certain or the cluster is large. Of losses that
+// are as bad the first is taken. The result is nil if there are fewer than k parts.
 func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event) (*Weakest, error) {
 	if k < 1 || k > len(parts) {
 		return nil, nil
@@ -125,6 +122,16 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 	without, _, err := unplanned(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	if k == 1 { // what else is lost may end pods to which these parts are not alike
+		kinds, err := kindsOf(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		parts = slices.Clone(parts)
+		for i := range parts {
+			parts[i].kind = kinds[parts[i].Name]
+		}
 	}
 	once := len(parts)*(len(c.Snapshot().Nodes())+len(without.Placed)+len(without.Pending)) > maxAgain
 	return findWeakest(ctx, c, parts, k, lose, without, once)
@@ -135,15 +142,11 @@ func FindWeakest(ctx context.Context, c *scheduler.Cluster, parts []Part, k int,
 func findWeakest(
 	ctx context.Context, c *scheduler.Cluster, parts []Part, k int, lose func([]Part) *Event, without *explain.Replay, once bool,
 ) (*Weakest, error) {
-	most := len(parts)
-	if once {
-		most = k
-	}
-	order := byWeight(parts, most)
+	order := byWeight(parts, once)
 	out := &Weakest{Certain: without.Certain}
 	limit := lossesFor(c.Snapshot())
 	queue := newCombinations(order, k)
-	played, alike := map[string]bool{}, 0
+	known := map[string]bool{} // by kind
 	for queue.Len() > 0 {
 		next := heap.Pop(queue).(combination)
 		if out.Disruption != nil && next.weight+len(without.Placed) <= out.Disruption.Harm() {
@@ -151,13 +154,12 @@ func findWeakest(
 			return out, nil
 		}
 		chosen := queue.parts(next, parts)
-		kinds := kindsOf(chosen)
-		if played[kinds] && alike < maxAlike {
-			alike++
+		kind := chosen[0].kind
+		if known[kind] {
 			queue.spread(next)
 			continue
 		}
-		if out.Tried == limit || alike == maxAlike {
+		if out.Tried == limit {
 			out.AtMost, out.Limited = next.weight+len(without.Placed), limit < maxLosses
 			return out, nil
 		}
@@ -168,7 +170,7 @@ func findWeakest(
 			return nil, err
 		}
 		certain := d.Replay.Certain && !d.Unseen
-		played[kinds] = kinds != "" && (once || certain)
+		known[kind] = kind != "" && certain
 		out.Certain = out.Certain && certain
 		if out.Disruption == nil || d.Harm() > out.Disruption.Harm() {
 			out.Parts, out.Disruption = chosen, d
@@ -179,37 +181,18 @@ func findWeakest(
 	return out, nil
 }
 
-// byWeight are the heaviest parts first, and so many of a kind at most.
-func byWeight(parts []Part, most int) []weighed {
+// byWeight are the heaviest parts first, and one of each kind if once is true.
+func byWeight(parts []Part, once bool) []weighed {
 	var order []weighed
-	kinds := map[string]int{}
+	had := map[string]bool{}
 	for i, p := range parts {
-		if kinds[p.Kind]++; p.Kind == "" || kinds[p.Kind] <= most {
+		if p.kind == "" || !once || !had[p.kind] {
 			order = append(order, weighed{at: i, weight: p.Weight})
 		}
+		had[p.kind] = true
 	}
 	slices.SortStableFunc(order, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
 	return order
-}
-
-// kindsOf is the same text for parts of the same kinds, or "" if none has one.
-func kindsOf(parts []Part) string {
-	var kinds []string
-	for _, p := range parts {
-		if p.Kind != "" {
-			kinds = append(kinds, p.Kind)
-		}
-	}
-	if len(kinds) == 0 {
-		return ""
-	}
-	for _, p := range parts {
-		if p.Kind == "" {
-			kinds = append(kinds, "\x00"+p.Name)
-		}
-	}
-	slices.Sort(kinds)
-	return strings.Join(kinds, "\n")
 }
 
 // weighed is a part with the number of pods that its loss ends.

@@ -101,13 +101,9 @@ func BenchmarkPlans(b *testing.B) {
 			return err
 		}},
 		{"lose node --any 1", func(ctx context.Context, c *scheduler.Cluster) error {
-			kinds, err := plan.Kinds(ctx, c)
-			if err != nil {
-				return err
-			}
 			var parts []plan.Part
 			for _, node := range c.Snapshot().Nodes() {
-				parts = append(parts, plan.Part{Name: node.Name, Kind: kinds[node.Name]})
+				parts = append(parts, plan.Part{Name: node.Name})
 			}
 			w, err := plan.FindWeakest(ctx, c, parts, 1, func(p []plan.Part) *plan.Event { return plan.LoseNodes(c.Snapshot(), inspect.NodeName(p[0].Name)) })
 			if err == nil && (w.Tried != 3 || !w.Proven) {

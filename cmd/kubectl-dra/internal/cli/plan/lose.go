@@ -197,17 +197,8 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 
 // weakest says which loss is the worst.
 func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []plan.Part, k int, lose func([]plan.Part) *plan.Event) error {
-	c := scheduler.NewCluster(s, scheduler.Options{})
 	working, done := o.Thinking(ctx)
-	defer done()
-	kinds, err := plan.Kinds(working, c)
-	if err != nil {
-		return err
-	}
-	for i := range parts {
-		parts[i].Kind = kinds[parts[i].Name]
-	}
-	w, err := plan.FindWeakest(working, c, parts, k, lose)
+	w, err := plan.FindWeakest(working, scheduler.NewCluster(s, scheduler.Options{}), parts, k, lose)
 	done()
 	if err != nil {
 		return err
