@@ -96,21 +96,6 @@ func measureSoak(b *testing.B, screen *terminal) {
 // inPage reports whether a page is open above a view: its title stands in the line below those of the views.
 func inPage(lines []string) bool { return strings.HasPrefix(strings.TrimSpace(lines[2]), "── ") }
 
-// within reports whether the screen comes to satisfy a condition.
-func (t *terminal) within(limit time.Duration, ok func([]string) bool) bool {
-	for timeout := time.After(limit); ; {
-		lines, changed := t.lines()
-		if ok(lines) {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-timeout:
-			return false
-		}
-	}
-}
-
 // open presses the key of a view and returns how long it takes until the header names it.
 func (t *terminal) open(tb testing.TB, view int) time.Duration {
 	tb.Helper()

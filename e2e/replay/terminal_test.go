@@ -101,17 +101,26 @@ func (t *terminal) lines() ([]string, <-chan struct{}) {
 // wait waits until the screen satisfies a condition and returns when it did.
 func (t *terminal) wait(tb testing.TB, what string, ok func(lines []string) bool) time.Time {
 	tb.Helper()
-	for timeout := time.After(2 * time.Minute); ; {
+	if !t.within(2*time.Minute, ok) {
+		lines, _ := t.lines()
+		tb.Fatalf("%s does not appear, or the plugin has ended:\n%s", what, strings.Join(lines, "\n"))
+	}
+	return time.Now()
+}
+
+// within reports whether the screen comes to satisfy a condition, in some time and before the plugin ends.
+func (t *terminal) within(limit time.Duration, ok func(lines []string) bool) bool {
+	for timeout := time.After(limit); ; {
 		lines, changed := t.lines()
 		if ok(lines) {
-			return time.Now()
+			return true
 		}
 		select {
 		case <-changed:
 		case <-t.done:
-			tb.Fatalf("the plugin ended while waiting for %s:\n%s", what, strings.Join(lines, "\n"))
+			return false
 		case <-timeout:
-			tb.Fatalf("%s does not appear:\n%s", what, strings.Join(lines, "\n"))
+			return false
 		}
 	}
 }
