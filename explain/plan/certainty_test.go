@@ -134,6 +134,31 @@ func TestPlaceNever(t *testing.T) {
 	}
 }
 
+// TestPlaceHopeless: pods that fit nowhere are no reason to doubt what becomes of the others, however many
+// they are and whatever their shapes.
+func TestPlaceHopeless(t *testing.T) {
+	o := small(3)
+	o.Templates = append(o.Templates, template("more", 9, ""))
+	pods := append(workers(maxExplored, "more", "more"), worker("a", "four"), worker("b", "one"), worker("c", "eight"))
+	for i, pod := range pods {
+		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
+	}
+	p := place(t, o, pods...)
+	if !p.Replay.Certain || len(p.Replay.Placed) != 3 || len(p.Replay.Remarks) > 0 {
+		t.Errorf("certain %t, %d placed, %v", p.Replay.Certain, len(p.Replay.Placed), p.Replay.Remarks)
+	}
+	o.Nodes, o.Slices = o.Nodes[:2], o.Slices[:2] // the last now depends on where the others are
+	p = place(t, o, pods...)
+	if got := strings.Join(p.Replay.Remarks, "; "); p.Replay.Certain || !strings.HasPrefix(got, "whether ml/c finds a node depends on") {
+		t.Errorf("certain %t, %s", p.Replay.Certain, got)
+	}
+	for _, w := range p.Replay.Pending {
+		if hopeless := strings.HasPrefix(w.Subject.Name, "more"); hopeless != (w.Verdict == explain.Unsatisfiable) {
+			t.Errorf("%s waits, %s", w.Subject.Name, w.Verdict)
+		}
+	}
+}
+
 // TestPlaceMember: who asks about one pod of a group is told of it with the others, whose claims are still to
 // be made too.
 func TestPlaceMember(t *testing.T) {

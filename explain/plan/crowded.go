@@ -103,7 +103,7 @@ func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*clai
 			}
 			continue
 		}
-		kind, err := claimantOf(ctx, base, alone, pod, m)
+		kind, err := claimantOf(ctx, base, alone, m)
 		if err != nil {
 			return nil, err
 		}
@@ -138,16 +138,23 @@ func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*clai
 
 // claimantOf is a pod that fits on the nodes on which it fits alone, or on fewer of them. It is nil if that
 // is not certain.
-func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, pod *corev1.Pod, m *cycle.Member) (*claimant, error) {
-	t, err := alone.Ask(ctx, pod)
-	if err != nil {
+func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, m *cycle.Member) (*claimant, error) {
+	nodes, sure, err := fixedNodes(ctx, base, alone, m)
+	if err != nil || !sure || m.PerNode || len(m.Claims) == 0 {
 		return nil, err
 	}
-	if m.Shape == "" || m.NonLocal || m.Unseen || m.PerNode || t.Open || t.Fails || len(m.Claims) == 0 || pod.Status.NominatedNodeName != "" ||
-		!cycle.Local(ctx, base, m) {
-		return nil, nil
+	return &claimant{pods: []*corev1.Pod{m.Pod}, member: m, nodes: nodes, devices: devicesNeeded(m.Claims)}, nil
+}
+
+// fixedNodes are the nodes on which a pod fits as things are. sure says that it fits on no others, whatever is
+// placed before it.
+func fixedNodes(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, m *cycle.Member) (nodes []*corev1.Node, sure bool, err error) {
+	t, err := alone.Ask(ctx, m.Pod)
+	if err != nil {
+		return nil, false, err
 	}
-	return &claimant{pods: []*corev1.Pod{pod}, member: m, nodes: t.Nodes, devices: devicesNeeded(m.Claims)}, nil
+	sure = m.Shape != "" && !m.NonLocal && !m.Unseen && !t.Open && !t.Fails && m.Pod.Status.NominatedNodeName == "" && cycle.Local(ctx, base, m)
+	return t.Nodes, sure, nil
 }
 
 // keepingApart are those of some pods of which no two fit on one node, even if nothing else is there and

@@ -40,6 +40,13 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	progress.Say(ctx, "looking at other choices of kube-scheduler")
 	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	equals := equalPods(queue)
+	hopeful, err := r.hopeful(ctx, base, queue)
+	if err != nil {
+		return err
+	}
+	if len(hopeful) < len(r.Tried) {
+		queue = cycle.NewQueue(ctx, base, hopeful, cycle.Options{})
+	}
 	tied := queue.InAnyOrder()
 	cleared := r.findCleared(base)
 	same := alike(queue) // then every node is as full at the turn of the first that finds no room
@@ -55,16 +62,42 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 		return nil
 	case !tied && !r.Chosen && !r.Retried, same, r.nonePlaced(queue):
 		r.out.Certain = true
-	case len(r.Tried) > maxExplored:
+	case len(hopeful) > maxExplored:
 		r.out.Remarks = append(r.out.Remarks, tooMany)
 	default:
-		err = r.tryOthers(ctx, base, queue, tied)
+		err = r.tryOthers(ctx, base, hopeful, queue, tied)
 	}
 	r.spareEquals(equals)
 	if err == nil && r.out.Certain {
 		r.sayTies(equals)
 	}
 	return err
+}
+
+// hopeful are those of the pods of a queue that may find a node. A pod that fits on none as things are, and to
+// which only what is left of a node matters, never finds one, and takes nothing that others need.
+func (r *replay) hopeful(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue) ([]*corev1.Pod, error) {
+	if len(r.waiting) == 0 || slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) {
+		return r.Tried, nil
+	}
+	alone := cycle.NewReplay(base, nil)
+	known := map[string]bool{}
+	var out []*corev1.Pod
+	for _, m := range cycle.MembersOf(queue.Entities) {
+		never, ok := known[m.Shape]
+		if !ok {
+			fits, sure, err := fixedNodes(ctx, base, alone, m)
+			if err != nil {
+				return nil, err
+			}
+			never = sure && len(fits) == 0
+			known[m.Shape] = never && m.Shape != ""
+		}
+		if !never {
+			out = append(out, m.Pod)
+		}
+	}
+	return out, nil
 }
 
 // nonePlaced reports whether each pod was asked about the cluster as it is and found no node, so that the
@@ -134,13 +167,13 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all
 // of them.
-func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue, tied bool) error {
-	all, err := cycle.ByScores(ctx, base, r.Tried, r.by, cycle.MaxRuns)
+func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, queue cycle.Queue, tied bool) error {
+	all, err := cycle.ByScores(ctx, base, pods, r.by, cycle.MaxRuns)
 	switch {
 	case err != nil:
 		return err
 	case all != nil:
-		r.sayDepends(all, "the order and the nodes that kube-scheduler chooses for the others", explain.Subject.FullName)
+		r.sayDepends(all, pods, "the order and the nodes that kube-scheduler chooses for the others", explain.Subject.FullName)
 		return nil
 	case tied && slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return len(queue.Entities) > 1 || e.Need > 1 }):
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
@@ -152,13 +185,14 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, queue c
 	queue.MaxAsks = questionsFor(base)
 	if all, err = cycle.Explore(ctx, queue); err == nil {
 		name := func(s explain.Subject) string { return s.Name }
-		r.sayDepends(all, "which of the nodes that fit kube-scheduler takes for others", name)
+		r.sayDepends(all, pods, "which of the nodes that fit kube-scheduler takes for others", name)
 	}
 	return err
 }
 
 // sayDepends says which pods only some of the runs place, and on what that depends, or that all is certain.
-func (r *replay) sayDepends(all *cycle.Result, on string, nameOf func(explain.Subject) string) {
+// The other pods than those are placed in none.
+func (r *replay) sayDepends(all *cycle.Result, pods []*corev1.Pod, on string, nameOf func(explain.Subject) string) {
 	placed := map[explain.Subject]bool{}
 	for i := range r.out.Placed {
 		placed[r.out.Placed[i].Subject] = true
@@ -166,6 +200,9 @@ func (r *replay) sayDepends(all *cycle.Result, on string, nameOf func(explain.Su
 	var depends, unclear []string
 	r.never = map[explain.Subject]bool{}
 	for _, pod := range r.Tried {
+		r.never[cycle.SubjectOf(pod)] = true
+	}
+	for _, pod := range pods {
 		subject := cycle.SubjectOf(pod)
 		c := all.About(subject)
 		r.never[subject] = c == cycle.Never && !placed[subject]
