@@ -63,7 +63,12 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	case !tied && !r.Chosen && !r.Retried, same, r.nonePlaced(queue):
 		r.out.Certain = true
 	case len(hopeful) > maxExplored:
-		r.out.Remarks = append(r.out.Remarks, tooMany)
+		var counted cycle.Certainty
+		if counted, _, err = queue.Count(ctx); counted == cycle.Always {
+			r.out.Certain = true
+		} else {
+			r.out.Remarks = append(r.out.Remarks, tooMany)
+		}
 	default:
 		err = r.tryOthers(ctx, base, hopeful, queue, tied)
 	}
@@ -350,7 +355,12 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	if proof, err := r.crowded(ctx, base); proof != nil || err != nil {
 		return proof, nil, err
 	}
-	return plan, nil, nil
+	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
+	counted, text, err := queue.Count(ctx)
+	if err != nil || counted != cycle.Never {
+		return plan, nil, err
+	}
+	return conflictOf([]*claimant{{pods: r.Tried}}, text), nil, nil
 }
 
 // localShapes are the pods of each shape of which some wait and that change only what is left of their nodes,
