@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
+
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -28,6 +30,8 @@ type Config struct {
 	Health map[Resource]Health
 	// ServerVersion is the git version of the API server, such as "v1.37.1". It is empty for files.
 	ServerVersion string
+	// Scheduler is the configuration of kube-scheduler. If it is nil, it has none but its defaults.
+	Scheduler *schedulerconfig.Config
 	// Recorded says that Time is a moment of a log, which may be long ago.
 	Recorded bool
 }
@@ -219,6 +223,22 @@ func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 	config := s.config
 	config.Features = f
 	return s.Next(*s.Objects(), config)
+}
+
+// WithScheduler returns a Snapshot of the same objects with another configuration of kube-scheduler.
+func (s *Snapshot) WithScheduler(c *schedulerconfig.Config) *Snapshot {
+	config := s.config
+	config.Scheduler = c
+	return s.Next(*s.Objects(), config)
+}
+
+// Scheduler returns the configuration of kube-scheduler. It is nil if only its defaults are known.
+func (s *Snapshot) Scheduler() *schedulerconfig.Config { return s.config.Scheduler }
+
+// Schedules reports whether a profile of kube-scheduler schedules a pod, and not another scheduler.
+func (s *Snapshot) Schedules(pod *corev1.Pod) bool {
+	_, ok := s.Scheduler().Profile(pod.Spec.SchedulerName)
+	return ok
 }
 
 // WithRelease returns a Snapshot of the same objects under the rules and feature gates of another release, at

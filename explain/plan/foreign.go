@@ -10,19 +10,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// foreign reports whether another scheduler places a pod than the default one, which is the only one that is
-// played.
-func foreign(pod *corev1.Pod) bool {
-	return pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName
-}
-
 // otherSchedulers says what is not known because of other schedulers: what becomes of pods that are asked
 // about, and what other pods that wait for these schedulers take. The error is that of the context, or of a
 // question that could not be put.
 func otherSchedulers(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) ([]string, error) {
 	var out, asked []string
 	for _, pod := range pods {
-		if foreign(pod) && pod.Spec.NodeName == "" {
+		if !c.Snapshot().Schedules(pod) && pod.Spec.NodeName == "" {
 			asked = append(asked, pod.Namespace+"/"+pod.Name)
 		}
 	}

@@ -314,7 +314,7 @@ func Waiting(s *inspect.Snapshot, asked func(*corev1.Pod) bool) (pods, others []
 	for _, pod := range s.Objects().Pods {
 		switch {
 		case pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || inspect.Ended(pod) || !asked(pod):
-		case foreign(pod):
+		case !s.Schedules(pod):
 			others = append(others, pod)
 		default:
 			pods = append(pods, pod)

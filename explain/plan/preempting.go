@@ -21,8 +21,9 @@ import (
 // preempting judges for which pods kube-scheduler may end others.
 type preempting struct {
 	// found says that there are pods on nodes, and lowest is the lowest of their priorities.
-	found  bool
-	lowest int32
+	found    bool
+	lowest   int32
+	snapshot *inspect.Snapshot
 	// turns are the clusters in which the first pod of each shape was left waiting. Of very many shapes they
 	// are not all known.
 	turns map[string]*scheduler.Cluster
@@ -33,7 +34,7 @@ type preempting struct {
 // newPreempting looks at the pods on nodes. Those that are placed later matter more than those for which they
 // could be ended, or as much: they come first in the queue.
 func newPreempting(s *inspect.Snapshot) *preempting {
-	p := &preempting{turns: map[string]*scheduler.Cluster{}, judged: map[string]bool{}}
+	p := &preempting{snapshot: s, turns: map[string]*scheduler.Cluster{}, judged: map[string]bool{}}
 	for _, pod := range s.Objects().Pods {
 		if pod.Spec.NodeName == "" || inspect.Ended(pod) {
 			continue
@@ -51,8 +52,9 @@ func newPreempting(s *inspect.Snapshot) *preempting {
 
 // outranks reports whether a pod may matter more than some pod on a node.
 func (p *preempting) outranks(pod *corev1.Pod) bool {
+	profile, _ := p.snapshot.Scheduler().Profile(pod.Spec.SchedulerName)
 	switch {
-	case !p.found, pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever:
+	case !p.found, !profile.Preempts(), pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever:
 		return false
 	case pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "":
 		return true

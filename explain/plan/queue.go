@@ -78,7 +78,7 @@ func inQueueOrder(s *inspect.Snapshot) []*corev1.Pod {
 // waits returns the pod of a subject, if it waits for kube-scheduler.
 func waits(s *inspect.Snapshot, of explain.Subject) (*corev1.Pod, bool) {
 	pod, ok := s.Pod(inspect.PodRef{Namespace: of.Namespace, Name: of.Name})
-	ok = ok && of.Kind == "Pod" && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod) && !foreign(pod)
+	ok = ok && of.Kind == "Pod" && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod) && s.Schedules(pod)
 	return pod, ok
 }
 

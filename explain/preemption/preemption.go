@@ -35,6 +35,10 @@ func Of(q *whatif.Question) *explain.Preemption {
 	if p == nil || s.NodesAssumed() || len(q.Nodes) < len(s.Nodes()) || len(q.Nodes) == 0 || inGroup(s, q.Pod) {
 		return nil
 	}
+	profile, _ := s.Scheduler().Profile(q.Pod.Spec.SchedulerName)
+	if !profile.Preempts() {
+		return nil
+	}
 	if slices.ContainsFunc(p.Everywhere.Refusals, func(r filters.Refusal) bool {
 		return r.Plugin == filters.SchedulingGates || r.Plugin == filters.GangScheduling
 	}) {
@@ -58,7 +62,7 @@ func Of(q *whatif.Question) *explain.Preemption {
 	case len(p.Everywhere.Refusals) > 0: // none of which other pods could change
 		d.out.Outcome = explain.PreemptionNotHelpful
 		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotByPods, Nodes: len(q.Nodes)}}
-	case noPriority(q.Pod):
+	case noPriority(q.Pod), profile.PreemptsApart():
 		d.out.Outcome = explain.PreemptionUnknown
 	default:
 		d.decide()

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -36,6 +37,10 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	}
 	if release.Before(35, 0) && (f.Enabled(inspect.GatePartitionableDevices) || f.Enabled(inspect.GateConsumableCapacity)) {
 		b.Remarks = append(b.Remarks, "shared counters and consumable capacity, alpha in 1.34, are decided by the rules of 1.35")
+	}
+	if config := s.Scheduler(); config != nil {
+		b.Usual = false
+		b.Remarks = append(b.Remarks, "decided by the configuration of kube-scheduler that was given, with "+words.Plural(len(config.Names()), "profile ", "profiles ")+words.And(config.Names()))
 	}
 	switch {
 	case release.Before(36, 0):

@@ -70,8 +70,8 @@ func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 	if attempt != nil {
 		e.Waits = append(e.Waits, *attempt)
 	}
-	if len(claims.Pending) > 0 {
-		e.Waits = append(e.Waits, podState(pod, opts)...)
+	if len(claims.Pending) > 0 || pod.Spec.NodeName == "" && !s.Schedules(pod) {
+		e.Waits = append(e.Waits, podState(s, pod, opts)...)
 	}
 	e.Waits = append(e.Waits, claimsToCome(c, pod)...)
 	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}, opts)

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,7 +47,7 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options)
 
 // podWaits says what keeps a pod that uses a claim from being scheduled, besides that claim.
 func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef, opts Options) []explain.Note {
-	if notes := podState(pod, opts); notes != nil {
+	if notes := podState(s, pod, opts); notes != nil {
 		return notes
 	}
 	if notes := otherClaims(s, pod, ref); notes != nil {
@@ -69,7 +70,7 @@ func podNote(pod *corev1.Pod, format string, args ...any) []explain.Note {
 }
 
 // podState says why the scheduler does not consider the pod, or no longer does. It is nil if it does.
-func podState(pod *corev1.Pod, opts Options) []explain.Note {
+func podState(s *inspect.Snapshot, pod *corev1.Pod, opts Options) []explain.Note {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return podNote(pod, "the pod is being deleted")
@@ -85,8 +86,8 @@ func podState(pod *corev1.Pod, opts Options) []explain.Note {
 		return nil
 	case pod.Spec.NodeName != "":
 		return podNote(pod, "the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
-	case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
-		return podNote(pod, "the pod is scheduled by %q, not by %s", pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	case !s.Schedules(pod):
+		return podNote(pod, "the pod is scheduled by %q, not by %s", cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName), words.And(s.Scheduler().Names()))
 	}
 	return nil
 }

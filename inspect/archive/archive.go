@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // APIVersion, or PackedVersion, and Kind of the header.
@@ -38,6 +39,8 @@ type Header struct {
 	// differently now that other text is there.
 	InexactSelectors int      `json:"inexactSelectors,omitempty"`
 	Features         Features `json:"features"`
+	// Scheduler is the configuration of kube-scheduler, in YAML or JSON, or "".
+	Scheduler string `json:"schedulerConfig,omitempty"`
 	// Health says how far each resource could be read.
 	Health map[inspect.Resource]inspect.Health `json:"health"`
 	// Objects is the number of objects of each resource in the archive.
@@ -68,6 +71,9 @@ type Options struct {
 func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
 	objects := saved(s)
 	header := headerOf(s, objects)
+	if opts.Anonymize && s.Scheduler() != nil {
+		return header, errors.New("a configuration of kube-scheduler cannot be anonymized")
+	}
 	if opts.Anonymize {
 		reduce(objects)
 		anonymize(objects, &header)
@@ -114,6 +120,9 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 		Features: Features{Minor: f.Minor, Source: f.Source, Enabled: f.List()},
 		Health:   map[inspect.Resource]inspect.Health{}, Objects: map[inspect.Resource]int{},
 	}
+	if c := s.Scheduler(); c != nil {
+		h.Scheduler = c.Text
+	}
 	for _, resource := range inspect.Resources() {
 		if health := s.Health(resource); health.State != inspect.NotRead {
 			health.Since = health.Since.UTC()
@@ -128,16 +137,22 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 	return h
 }
 
-// Config returns what a Snapshot needs to know besides the objects.
-func (h *Header) Config() inspect.Config {
+// Config returns what a Snapshot needs to know besides the objects. The error is that of a configuration of
+// kube-scheduler that cannot be read.
+func (h *Header) Config() (inspect.Config, error) {
 	on := map[inspect.Gate]bool{}
 	for _, gate := range h.Features.Enabled {
 		on[gate] = true
 	}
-	return inspect.Config{
+	config := inspect.Config{
 		Revision: 1, Time: h.Time, ServerVersion: h.ServerVersion, Health: h.Health,
 		Features: inspect.Features{Minor: h.Features.Minor, Source: h.Features.Source}.With(on),
 	}
+	var err error
+	if h.Scheduler != "" {
+		config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(gate string) bool { return config.Features.Enabled(inspect.Gate(gate)) })
+	}
+	return config, err
 }
 
 // sniffed is how much of a file is looked at to tell what it is.

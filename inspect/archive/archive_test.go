@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
@@ -58,7 +60,32 @@ func read(t *testing.T, data []byte) *inspect.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inspect.New(result.Objects, header.Config())
+	config, err := header.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.New(result.Objects, config)
+}
+
+// TestSchedulerConfig: the configuration of kube-scheduler is kept, and what cannot be read of it is an error,
+// not the default.
+func TestSchedulerConfig(t *testing.T) {
+	const text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: packing}]\n"
+	config, err := schedulerconfig.Read([]byte(text), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := demoSnapshot(t).WithScheduler(config)
+	back := read(t, write(t, s, archive.Options{}))
+	if got := back.Scheduler(); got == nil || got.Text != text || back.Schedules(&corev1.Pod{}) {
+		t.Errorf("read back: %v", got)
+	}
+	if _, err := archive.Write(io.Discard, s, archive.Options{Anonymize: true}); err == nil {
+		t.Error("what it names is in an anonymized archive")
+	}
+	if _, err := (&archive.Header{Scheduler: strings.Replace(text, "v1", "v9", 1)}).Config(); err == nil {
+		t.Error("a configuration of another version is none")
+	}
 }
 
 // TestRoundTrip: what is read back is saved as the same bytes, and so is what a second reader reads.

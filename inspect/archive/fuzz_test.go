@@ -34,12 +34,19 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		saved := save(t, inspect.New(result.Objects, header.Config()))
+		config, err := header.Config()
+		if err != nil {
+			return
+		}
+		saved := save(t, inspect.New(result.Objects, config))
 		header, result, err = archive.Read(context.Background(), bytes.NewReader(saved), "saved", manifest.Options{})
 		if err != nil {
 			t.Fatalf("what was saved cannot be read: %v", err)
 		}
-		if again := save(t, inspect.New(result.Objects, header.Config())); !bytes.Equal(saved, again) {
+		if config, err = header.Config(); err != nil {
+			t.Fatal(err)
+		}
+		if again := save(t, inspect.New(result.Objects, config)); !bytes.Equal(saved, again) {
 			t.Errorf("saved\n%s\nand again\n%s", unpacked(t, saved), unpacked(t, again))
 		}
 	})

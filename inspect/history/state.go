@@ -117,20 +117,26 @@ func (l *Log) readBase(ctx context.Context, b int) (*state, error) {
 	}
 	moment := l.first[b+1] - 1 // the last one that it shows
 	s := &state{moment: moment, base: b, header: *header, objects: result.Objects}
-	s.build(l)
+	if err := s.build(l); err != nil {
+		return nil, err
+	}
 	l.states = slices.DeleteFunc(l.states, func(o *state) bool { return o.base != b })
 	l.states = append([]*state{s}, l.states...)
 	return s, nil
 }
 
 // build makes the snapshot of a state.
-func (s *state) build(l *Log) {
-	config := s.header.Config()
+func (s *state) build(l *Log) error {
+	config, err := s.header.Config()
+	if err != nil {
+		return err //nolint:wrapcheck // it says what is wrong
+	}
 	if n := len(l.states); n > 0 {
 		s.snapshot = l.states[n-1].snapshot.Next(s.objects, config)
-		return
+		return nil
 	}
 	s.snapshot = inspect.New(s.objects, config)
+	return nil
 }
 
 // advance makes the state of a later moment.
@@ -165,7 +171,9 @@ func (l *Log) advance(ctx context.Context, from *state, moment int) (*state, err
 	if err := p.settle(&next.objects); err != nil {
 		return nil, err
 	}
-	next.build(l)
+	if err := next.build(l); err != nil {
+		return nil, err
+	}
 	return next, nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 const (
@@ -48,6 +49,8 @@ type Options struct {
 	First []inspect.Resource
 	// Override, if not nil, changes the features that the server is found to have. Only Watch uses it.
 	Override func(inspect.Features) inspect.Features
+	// Scheduler is the configuration of kube-scheduler, or nil. Only Watch uses it.
+	Scheduler *schedulerconfig.Config
 }
 
 // DefaultResources are the resources that a question about devices needs.

@@ -331,6 +331,6 @@ func (w *Watcher) config(revision int64) inspect.Config {
 	}
 	return inspect.Config{
 		Revision: revision, Time: time.Now(), Features: f,
-		Health: maps.Clone(w.health), ServerVersion: w.about.release(),
+		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: w.reader.opts.Scheduler,
 	}
 }

@@ -138,7 +138,7 @@ type shrinker interface {
 // an index without these.
 func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 	x, gone := p.without(refs)
-	out := &Prepared{Index: x, Pod: p.Pod, kin: newKin(p.Pod), statements: make([]statement, len(plugins))}
+	out := &Prepared{Index: x, Pod: p.Pod, profile: p.profile, kin: newKin(p.Pod), statements: make([]statement, len(plugins))}
 	for i := range plugins {
 		a, ok := p.statements[i], false
 		if s, shrinks := a.check.(shrinker); shrinks && !x.snapshot.NodesAssumed() {
@@ -147,11 +147,12 @@ func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 			ok = plugins[i].reads != 0 && a.everywhere.Passes() // with fewer pods there are no more rules
 		}
 		if !ok {
-			a.check, a.everywhere = plugins[i].prepare(out)
+			a.check, a.everywhere = out.applied(plugins[i].prepare, plugins[i].name)
 		}
 		a.pod, a.differs = p.Pod, 0
 		out.add(i, a)
 	}
+	out.Everywhere.and(out.others())
 	return out
 }
 

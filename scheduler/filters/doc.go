@@ -1,6 +1,6 @@
-// Package filters decides whether a pod can run on a node as the filter plugins of kube-scheduler's default
-// profile do, all but the allocation of devices (plugin DynamicResources), which is [allocator]'s. It is a
-// pure function of a snapshot.
+// Package filters decides whether a pod can run on a node as the filter plugins of kube-scheduler's profile
+// for it do, by default those of the default profile, all but the allocation of devices (plugin
+// DynamicResources), which is [allocator]'s. It is a pure function of a snapshot.
 //
 // An [Index] is what the filters know of all nodes of a snapshot: which pods are on them and what these take.
 // Prepare makes of a pod what the plugins' PreFilter does, and On asks about one node. Where the scheduler

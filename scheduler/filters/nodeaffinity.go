@@ -14,14 +14,17 @@ import (
 // prepareNodeAffinity is the plugin NodeAffinity: the labels and the name of a node must be such as the node
 // selector and the required node affinity of a pod want them.
 func prepareNodeAffinity(p *Prepared) (check, Outcome) {
-	terms := requiredTerms(p.Pod)
-	if len(p.Pod.Spec.NodeSelector) == 0 && terms == nil {
+	terms, added := requiredTerms(p.Pod), p.profile.AddedAffinity()
+	if len(p.Pod.Spec.NodeSelector) == 0 && terms == nil && added == nil {
 		return nil, Outcome{}
 	}
 	if unknown := p.unknownNode(NodeAffinity, "whether its labels match"); len(unknown.Doubts) > 0 {
 		return always(unknown), Outcome{}
 	}
 	c := nodeAffinity{selector: wantedLabels(p.Pod.Spec.NodeSelector), affinity: terms}
+	if added != nil {
+		c.added = nodeaffinity.NewLazyErrorNodeSelector(added)
+	}
 	if terms == nil {
 		return c, Outcome{}
 	}
@@ -95,6 +98,8 @@ type nodeAffinity struct {
 	selector []wantedLabel // sorted by key
 	affinity *corev1.NodeSelector
 	any      *nodeaffinity.LazyErrorNodeSelector // of the affinity
+	// added is what the profile of kube-scheduler wants besides, or nil.
+	added *nodeaffinity.LazyErrorNodeSelector
 }
 
 func (c nodeAffinity) on(n *nodeInfo) Outcome {
@@ -104,6 +109,11 @@ func (c nodeAffinity) on(n *nodeInfo) Outcome {
 		if value, ok := n.Labels[want.key]; !ok || value != want.value {
 			out.Refusals = append(out.Refusals, want.otherwise)
 			out.Refusals[len(out.Refusals)-1].Message += labelOf(n, want.key)
+		}
+	}
+	if c.added != nil {
+		if match, _ := c.added.Match(n.Node); !match {
+			out.and(refuse(mismatch("added", 0, nil, "the profile of kube-scheduler wants other nodes for all its pods (addedAffinity of NodeAffinity)")))
 		}
 	}
 	if c.affinity == nil {

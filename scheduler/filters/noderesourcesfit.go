@@ -22,7 +22,7 @@ func prepareNodeResourcesFit(p *Prepared) (check, Outcome) {
 		unknown: p.unknownPods(NodeResourcesFit, "others may take what the pod asks for"),
 	}
 	for _, amount := range p.rules.asked(p.Pod) {
-		if amount.Value > 0 {
+		if amount.Value > 0 && !p.profile.Ignores(amount.Resource) {
 			c.wanted = append(c.wanted, wanted{Amount: amount, classes: p.classesFor(amount.Resource)})
 		}
 	}

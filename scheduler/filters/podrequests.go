@@ -7,6 +7,7 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // requestRules are what decides how much a pod takes, besides the pod.
@@ -23,6 +24,8 @@ type requestRules struct {
 	// perContainer: the larger of spec and status is taken for each container before they are summed up, only
 	// for containers that keep running, and only if the status has resources. Before 1.37.
 	perContainer bool
+	// scheduler is the configuration, which decides what a profile asks.
+	scheduler *schedulerconfig.Config
 }
 
 func requestRulesOf(s *inspect.Snapshot) requestRules {
@@ -33,6 +36,7 @@ func requestRulesOf(s *inspect.Snapshot) requestRules {
 		podLevelStatuses: f.Enabled(inspect.GateInPlacePodLevelResourcesVerticalScaling) && !release.Before(35, 0),
 		devices:          f.Enabled(inspect.GateNodeAllocatableResources) && !release.Before(37, 0),
 		perContainer:     release.Before(37, 0),
+		scheduler:        s.Scheduler(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // Prepared is a pod as the filters see it in a cluster.
@@ -16,6 +17,9 @@ type Prepared struct {
 	Pod *corev1.Pod
 	// Everywhere is what plugins say of the pod before they are asked about nodes: it holds on every node.
 	Everywhere Outcome
+	// profile is that of kube-scheduler which schedules the pod. It is nil for the default one, and for pods of
+	// other schedulers, which are decided as by that.
+	profile    *schedulerconfig.Profile
 	checks     []check
 	statements []statement // of each plugin
 	kin        *kin
@@ -29,16 +33,18 @@ func (x *Index) Prepare(pod *corev1.Pod) *Prepared { return x.prepare(pod, newKi
 
 func (x *Index) prepare(pod *corev1.Pod, k *kin) *Prepared {
 	p := &Prepared{Index: x, Pod: pod, kin: k, statements: make([]statement, len(plugins))}
+	p.profile, _ = x.snapshot.Scheduler().Profile(pod.Spec.SchedulerName)
 	differs := k.differs(pod)
 	for i := range plugins {
 		a, known := k.recall(i, pod, differs)
 		if !known {
 			a = statement{pod: pod, differs: differs}
-			a.check, a.everywhere = plugins[i].prepare(p)
+			a.check, a.everywhere = p.applied(plugins[i].prepare, plugins[i].name)
 			k.remember(i, a)
 		}
 		p.add(i, a)
 	}
+	p.Everywhere.and(p.others())
 	return p
 }
 
@@ -127,7 +133,7 @@ func (p *Prepared) ahead(n *nodeInfo) (ours, others []*podInfo) {
 		same := other.Namespace == p.Pod.Namespace && other.Name == p.Pod.Name
 		switch {
 		case same || corev1helpers.PodPriority(other.Pod) < corev1helpers.PodPriority(p.Pod):
-		case schedulerOf(other.Pod) == schedulerOf(p.Pod):
+		case schedulerOf(other.Pod) == schedulerOf(p.Pod), p.snapshot.Schedules(other.Pod) && p.snapshot.Schedules(p.Pod): // one program has all profiles
 			ours = append(ours, other)
 		default:
 			others = append(others, other)

@@ -140,11 +140,13 @@ func (s *Scorer) fail(because string) { s.failure = cmp.Or(s.failure, because) }
 
 // counted are the points of nodes.
 type counted struct {
-	field  *field
-	least  []int64 // of each node
-	most   []int64
-	parts  []filters.Plugin
-	points [][]int64 // of each of parts, of each node; nil if they are not known
+	field *field
+	least []int64 // of each node
+	most  []int64
+	parts []filters.Plugin
+	// weights are those of parts.
+	weights []int64
+	points  [][]int64 // of each of parts, of each node; nil if they are not known
 }
 
 // count counts the points. some says that the scheduler compares only some of the nodes: then what a plugin
@@ -154,16 +156,16 @@ func (s *Scorer) count(f *field, some bool) *counted {
 	for i := range plugins {
 		switch {
 		case len(s.doubts[i]) > 0:
-			c.add(&plugins[i], nil)
+			c.add(plugins[i].name, s.weights[i], nil)
 		case s.parts[i] != nil:
 			points := make([]int64, len(f.at))
 			s.parts[i].raw(f, points)
 			if some && varies(s.parts[i], points) {
-				c.add(&plugins[i], nil)
+				c.add(plugins[i].name, s.weights[i], nil)
 				continue
 			}
 			s.parts[i].normalize(points)
-			c.add(&plugins[i], points)
+			c.add(plugins[i].name, s.weights[i], points)
 		}
 	}
 	return c
@@ -188,14 +190,14 @@ func same(values []int64) bool {
 }
 
 // add adds what a plugin gives. points is nil if that is not known.
-func (c *counted) add(p *plugin, points []int64) {
-	c.parts, c.points = append(c.parts, p.name), append(c.points, points)
+func (c *counted) add(name filters.Plugin, weight int64, points []int64) {
+	c.parts, c.weights, c.points = append(c.parts, name), append(c.weights, weight), append(c.points, points)
 	for i := range c.least {
 		if points == nil {
-			c.most[i] += most * p.weight
+			c.most[i] += most * weight
 			continue
 		}
-		points[i] *= p.weight
+		points[i] *= weight
 		c.least[i] += points[i]
 		c.most[i] += points[i]
 	}
@@ -242,7 +244,7 @@ func (c Choice) Scores() []Score {
 	for i := range out {
 		out[i] = Score{Node: c.counted.field.candidates[i].Node, Least: c.counted.least[i], Most: c.counted.most[i]}
 		for k, plugin := range c.counted.parts {
-			part := Part{Plugin: plugin, Most: most * Weight(plugin)}
+			part := Part{Plugin: plugin, Most: most * c.counted.weights[k]}
 			if points := c.counted.points[k]; points != nil {
 				part.Least, part.Most = points[i], points[i]
 			}

@@ -15,8 +15,7 @@ const most = 100
 
 // plugin is a score plugin as this package has it.
 type plugin struct {
-	name   filters.Plugin
-	weight int64
+	name filters.Plugin
 	// prepare is what the plugin does before it is asked about nodes (PreScore). The part is nil if the
 	// plugin gives the same to all nodes, or none. A doubt says that the plugin may give any node anything.
 	prepare func(s *Scorer) (part, []filters.Doubt)
@@ -32,15 +31,15 @@ type part interface {
 
 // plugins are all score plugins, in the scheduler's order.
 var plugins = []plugin{
-	{filters.TaintToleration, 3, prepareTaintToleration},
-	{filters.NodeAffinity, 2, prepareNodeAffinity},
-	{filters.NodeResourcesFit, 1, prepareNodeResourcesFit},
-	{filters.VolumeBinding, 1, prepareVolumeBinding},
-	{filters.PodTopologySpread, 2, preparePodTopologySpread},
-	{filters.InterPodAffinity, 2, prepareInterPodAffinity},
-	{filters.DynamicResources, 2, prepareDynamicResources},
-	{NodeResourcesBalancedAllocation, 1, prepareBalancedAllocation},
-	{ImageLocality, 1, prepareImageLocality},
+	{filters.TaintToleration, prepareTaintToleration},
+	{filters.NodeAffinity, prepareNodeAffinity},
+	{filters.NodeResourcesFit, prepareNodeResourcesFit},
+	{filters.VolumeBinding, prepareVolumeBinding},
+	{filters.PodTopologySpread, preparePodTopologySpread},
+	{filters.InterPodAffinity, prepareInterPodAffinity},
+	{filters.DynamicResources, prepareDynamicResources},
+	{NodeResourcesBalancedAllocation, prepareBalancedAllocation},
+	{ImageLocality, prepareImageLocality},
 }
 
 // Plugins returns the plugins that this package decides, in the scheduler's order.
@@ -50,16 +49,6 @@ func Plugins() []filters.Plugin {
 		out[i] = plugins[i].name
 	}
 	return out
-}
-
-// Weight returns how many times the points of a plugin count. It is 0 for one that gives none.
-func Weight(name filters.Plugin) int64 {
-	for i := range plugins {
-		if plugins[i].name == name {
-			return plugins[i].weight
-		}
-	}
-	return 0
 }
 
 // field are the nodes that are compared.

@@ -1,10 +1,13 @@
 package scores
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -38,7 +41,9 @@ type Scorer struct {
 	index   *filters.Index
 	pod     *corev1.Pod
 	options Options
-	parts   []part            // of each plugin; nil for those that make no difference
+	parts   []part  // of each plugin; nil for those that make no difference
+	weights []int64 // of each plugin
+	profile *schedulerconfig.Profile
 	doubts  [][]filters.Doubt // of each plugin
 	failure string            // why the scheduler fails to compare nodes, or ""
 	other   *filters.Doubt    // why nothing is known of how nodes are compared, or nil
@@ -55,9 +60,15 @@ type Scorer struct {
 // this one, in an index that was made from the index of the other one or the other way round. It may be nil,
 // and the answers do not depend on it.
 func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer {
-	s := &Scorer{index: x, pod: pod, options: o, parts: make([]part, len(plugins)), doubts: make([][]filters.Doubt, len(plugins))}
-	if name := pod.Spec.SchedulerName; name != "" && name != corev1.DefaultSchedulerName {
-		s.other = &filters.Doubt{Key: "scheduler", Message: "the pod is for scheduler " + name + ", of which is not known how it compares nodes"}
+	s := &Scorer{index: x, pod: pod, options: o, parts: make([]part, len(plugins)), weights: make([]int64, len(plugins)), doubts: make([][]filters.Doubt, len(plugins))}
+	var known bool
+	s.profile, known = x.Snapshot().Scheduler().Profile(pod.Spec.SchedulerName)
+	if !known {
+		s.other = &filters.Doubt{Key: "scheduler", Message: "the pod is for scheduler " + pod.Spec.SchedulerName + ", of which is not known how it compares nodes"}
+		return s
+	}
+	if apart := s.profile.Apart(); len(apart) > 0 {
+		s.other = &filters.Doubt{Key: "profile", Message: "the profile of kube-scheduler compares nodes in a way that is not computed: " + strings.Join(apart, ", ")}
 		return s
 	}
 	s.nodes = make([]filters.Node, x.Len())
@@ -67,6 +78,9 @@ func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer
 	s.compare(like)
 	s.silent = s.anySilent()
 	for i := range plugins {
+		if s.weights[i] = s.profile.Weight(string(plugins[i].name)); s.weights[i] == 0 {
+			continue
+		}
 		s.now = i
 		s.parts[i], s.doubts[i] = plugins[i].prepare(s)
 		if s.snapshot().NodesAssumed() && len(s.doubts[i]) == 0 {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
@@ -246,4 +247,32 @@ func TestNamespacesOfPreferences(t *testing.T) {
 	give(t, c, p, filters.InterPodAffinity, 0, 0)
 	c.minor = 36
 	give(t, c, p, filters.InterPodAffinity, 200, 0)
+}
+
+// TestProfile: a profile has plugins off, counts them otherwise, and compares by another strategy.
+func TestProfile(t *testing.T) {
+	c := &cluster{Objects: inspect.Objects{Nodes: []*corev1.Node{node("empty"), node("used")}, Pods: []*corev1.Pod{pod("q", "used", "cpu", "4", "memory", "4Gi")}}}
+	for _, test := range []struct {
+		profile string
+		want    []int64 // points of NodeResourcesFit for a pod that asks for 1 CPU and 3Gi
+	}{
+		{"", []int64{80, 40}},
+		{"plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 3}]}}", []int64{240, 120}},
+		{"plugins: {score: {disabled: [{name: NodeResourcesFit}]}}", []int64{0, 0}},
+		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]", []int64{20, 60}},
+		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 3}, {name: memory, weight: 1}]}}}]", []int64{15, 55}},
+		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: LeastAllocated, resources: [{name: memory}]}}}]", []int64{70, 30}},
+		// On lines from 0 at 0% over 100 at 50% to 20 at 100%: 20 and 60; 100 and 68.
+		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 50, score: 10}, {utilization: 100, score: 2}]}}}}]", []int64{40, 84}},
+	} {
+		config, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{"+test.profile+"}]"), func(string) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := filters.NewIndex(c.index().Snapshot().WithScheduler(config), nil)
+		got := scores.Prepare(x, pod("p", "", "cpu", "1", "memory", "3Gi"), known(c), nil).Choose(all(c))
+		if diff := cmp.Diff(test.want, points(got, filters.NodeResourcesFit)); diff != "" || len(got.Doubts) > 0 {
+			t.Errorf("%s (-want +got), with doubts %v:\n%s", test.profile, got.Doubts, diff)
+		}
+	}
 }

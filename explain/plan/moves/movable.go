@@ -36,9 +36,7 @@ var rules = []rule{
 	{"System", "are of Kubernetes itself", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
 		return corev1helpers.PodPriority(pod) >= systemPriority
 	}},
-	{"OtherScheduler", "are placed by another scheduler", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
-		return pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName
-	}},
+	{"OtherScheduler", "are placed by another scheduler", func(s *inspect.Snapshot, pod *corev1.Pod) bool { return !s.Schedules(pod) }},
 	{"PodGroup", "are placed with their pod group", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return inspect.PodGroupOf(pod) != "" }},
 	{"ToleratesGuard", "tolerate the taint of a cordoned node, so that they cannot be kept from coming back", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
 		return slices.ContainsFunc(guards, func(taint corev1.Taint) bool {

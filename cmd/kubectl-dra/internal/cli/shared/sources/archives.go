@@ -64,7 +64,10 @@ func (r *Reader) readArchive(ctx context.Context, path string, manifests []strin
 			r.Streams.Note("warning: %s", warning)
 		}
 	}
-	config := header.Config()
+	config, err := header.Config()
+	if err != nil {
+		return nil, fmt.Errorf("%s: the configuration of kube-scheduler in it: %w", path, err)
+	}
 	objects := result.Objects
 	more, err := r.ReadMore(ctx, manifests)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -19,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
@@ -47,6 +49,8 @@ type Reader struct {
 	Features      string                // --features
 	Gates         map[inspect.Gate]bool // what Features says; Validate sets it
 	maxInput      string                // --max-input; Validate hands it to memory
+	schedulerFile string                // --scheduler-config
+	scheduler     *schedulerconfig.Config
 }
 
 // NewReader returns a reader of which no flag was given yet. What files take is kept within the bounds of
@@ -61,6 +65,7 @@ func (r *Reader) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&r.At, "at", "", "answer for this moment in the log of --from: 2026-11-23T09:00:00Z, 09:00, or -10m before its end (default its end)")
 	flags.BoolVar(&r.Demo, "demo", false, "use the embedded demo cluster")
 	flags.StringVar(&r.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
+	flags.StringVar(&r.schedulerFile, "scheduler-config", "", "decide by this configuration of kube-scheduler, the file of its flag --config")
 	flags.StringVar(&r.Features, "features", "", "set feature gates, for example DRAConsumableCapacity=false,…")
 }
 
@@ -105,7 +110,45 @@ func (r *Reader) Validate() error {
 		return console.Usagef("--features: %w", err)
 	}
 	r.Gates = gates
+	if err := r.readScheduler(); err != nil {
+		return err
+	}
 	return r.Streams.Validate()
+}
+
+// maxSchedulerConfig is more than any configuration of kube-scheduler has.
+const maxSchedulerConfig = 1 << 20
+
+// readScheduler reads --scheduler-config.
+func (r *Reader) readScheduler() error {
+	if r.schedulerFile == "" {
+		return nil
+	}
+	file, err := os.Open(r.schedulerFile)
+	if err != nil {
+		return fmt.Errorf("--scheduler-config: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // nothing was written
+	text, err := io.ReadAll(io.LimitReader(file, maxSchedulerConfig+1))
+	if err == nil && len(text) > maxSchedulerConfig {
+		err = fmt.Errorf("%s is larger than 1 MiB", r.schedulerFile)
+	}
+	if err == nil {
+		features := r.ApplyFeatureFlag(inspect.DefaultFeatures(inspect.NewestMinor))
+		r.scheduler, err = schedulerconfig.Read(text, func(gate string) bool { return features.Enabled(inspect.Gate(gate)) })
+	}
+	if err != nil {
+		return fmt.Errorf("--scheduler-config: %w", err)
+	}
+	return nil
+}
+
+// withScheduler is a snapshot with --scheduler-config, if that was given.
+func (r *Reader) withScheduler(s *inspect.Snapshot) *inspect.Snapshot {
+	if r.scheduler == nil || s == nil {
+		return s
+	}
+	return s.WithScheduler(r.scheduler)
 }
 
 // Namespace returns the namespace that a question without one is about: -n, else that of the kubeconfig
@@ -132,7 +175,7 @@ func (r *Reader) Read(ctx context.Context, namespace string, resources []inspect
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return snapshot, err
+	return r.withScheduler(snapshot), err
 }
 
 // ReadDemo returns the demo cluster, at its own time.

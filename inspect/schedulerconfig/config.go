@@ -1,0 +1,388 @@
+// Package schedulerconfig reads the configuration of kube-scheduler (KubeSchedulerConfiguration v1, the file of
+// its flag --config) and says what it changes: which plugins each profile has where, and with what arguments.
+// Defaults and what is refused are those of kube-scheduler itself (pkg/scheduler/apis/config).
+package schedulerconfig
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+)
+
+// Config is a configuration as kube-scheduler runs with it. It is never changed. A nil Config is that of a
+// kube-scheduler without a file: one profile, called default-scheduler, with all defaults.
+type Config struct {
+	// Text is the configuration as it was given, in YAML or JSON.
+	Text      string
+	profiles  []*Profile
+	extenders []configv1.Extender
+}
+
+// Profile is what decides about the pods that name it as their scheduler. A nil Profile is the default one.
+type Profile struct {
+	name     string
+	multi    configv1.PluginSet
+	points   map[Point]configv1.PluginSet
+	affinity *corev1.NodeAffinity
+	fit      configv1.NodeResourcesFitArgs
+	spread   configv1.PodTopologySpreadArgs
+	// apart are plugins that score with other arguments than the usual ones.
+	apart []string
+	// filterTimeout is how long DynamicResources searches on a node, if not as long as usual.
+	filterTimeout string
+	// otherCandidates says that another number of nodes than usual is looked at to preempt pods.
+	otherCandidates bool
+	// extenders are those of the whole configuration.
+	extenders []configv1.Extender
+}
+
+// Point is an extension point of the scheduling framework.
+type Point string
+
+// The extension points that decide whether and where a pod goes.
+const (
+	PreEnqueue Point = "preEnqueue"
+	QueueSort  Point = "queueSort"
+	PreFilter  Point = "preFilter"
+	Filter     Point = "filter"
+	PostFilter Point = "postFilter"
+	PreScore   Point = "preScore"
+	Score      Point = "score"
+	Reserve    Point = "reserve"
+	Permit     Point = "permit"
+	PreBind    Point = "preBind"
+	Bind       Point = "bind"
+)
+
+var pluginPoints = map[string][]Point{
+	"SchedulingGates":                 {PreEnqueue},
+	"PrioritySort":                    {QueueSort},
+	"NodeName":                        {Filter},
+	"NodeUnschedulable":               {Filter},
+	"TaintToleration":                 {Filter, PreScore, Score},
+	"NodeAffinity":                    {PreFilter, Filter, PreScore, Score},
+	"NodePorts":                       {PreFilter, Filter},
+	"NodeResourcesFit":                {PreFilter, Filter, PreScore, Score},
+	"VolumeRestrictions":              {PreFilter, Filter},
+	"NodeVolumeLimits":                {PreFilter, Filter},
+	"VolumeBinding":                   {PreFilter, Filter, PreScore, Score, Reserve, PreBind},
+	"VolumeZone":                      {PreFilter, Filter},
+	"PodTopologySpread":               {PreFilter, Filter, PreScore, Score},
+	"InterPodAffinity":                {PreFilter, Filter, PreScore, Score},
+	"DynamicResources":                {PreEnqueue, PreFilter, Filter, PostFilter, PreScore, Score, Reserve, PreBind},
+	"DefaultPreemption":               {PreEnqueue, PostFilter},
+	"NodeResourcesBalancedAllocation": {PreScore, Score},
+	"ImageLocality":                   {Score},
+	"DefaultBinder":                   {Bind},
+	"NodeDeclaredFeatures":            {PreFilter, Filter},
+	"DeferredPodScheduling":           {PreFilter, Filter},
+	"GangScheduling":                  {PreEnqueue, Reserve, Permit},
+	"TopologyPlacementGenerator":      {},
+	"PodGroupPodsCount":               {},
+}
+
+type defaultPlugin struct {
+	name   string
+	weight int32
+	gate   string
+}
+
+// defaultPlugins are those that a profile has without a word, in the scheduler's order, with the weights of
+// those that score. Those that only a feature gate adds stand behind it.
+var defaultPlugins = []defaultPlugin{
+	{"SchedulingGates", 0, ""},
+	{"PrioritySort", 0, ""},
+	{"NodeName", 0, ""},
+	{"NodeUnschedulable", 0, ""},
+	{"TaintToleration", 3, ""},
+	{"NodeAffinity", 2, ""},
+	{"NodePorts", 0, ""},
+	{"NodeResourcesFit", 1, ""},
+	{"VolumeRestrictions", 0, ""},
+	{"NodeVolumeLimits", 0, ""},
+	{"VolumeBinding", 0, ""},
+	{"VolumeZone", 0, ""},
+	{"PodTopologySpread", 2, ""},
+	{"InterPodAffinity", 2, ""},
+	{"DynamicResources", 2, ""},
+	{"DefaultPreemption", 0, ""},
+	{"NodeResourcesBalancedAllocation", 1, ""},
+	{"ImageLocality", 1, ""},
+	{"DefaultBinder", 0, ""},
+	{"NodeDeclaredFeatures", 0, "NodeDeclaredFeatures"},
+	{"DeferredPodScheduling", 0, "InPlacePodVerticalScalingSchedulerPreemption"},
+	{"GangScheduling", 0, "GenericWorkload"},
+	{"TopologyPlacementGenerator", 0, "TopologyAwareWorkloadScheduling"},
+	{"PodGroupPodsCount", 1, "TopologyAwareWorkloadScheduling"},
+}
+
+// Read reads a configuration as a kube-scheduler with some feature gates does. The error says, in its words,
+// why it would not start with it.
+func Read(text []byte, enabled func(gate string) bool) (*Config, error) {
+	scheme := runtime.NewScheme()
+	if err := configv1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("preparing to read a configuration of kube-scheduler: %w", err)
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	object, kind, err := decoder.Decode(text, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading a configuration of kube-scheduler: %w", err)
+	}
+	c, ok := object.(*configv1.KubeSchedulerConfiguration)
+	if !ok {
+		return nil, fmt.Errorf("couldn't decode as KubeSchedulerConfiguration, got %s", kind)
+	}
+	if err := c.DecodeNestedObjects(decoder); err != nil {
+		return nil, fmt.Errorf("reading a configuration of kube-scheduler: %w", err)
+	}
+	setDefaults(c, enabled)
+	if err := validate(c, enabled); err != nil {
+		return nil, err
+	}
+	out := &Config{Text: string(text), extenders: c.Extenders}
+	for i := range c.Profiles {
+		p := profileOf(&c.Profiles[i], c.Extenders)
+		if *cmp.Or(c.Profiles[i].PercentageOfNodesToScore, c.PercentageOfNodesToScore) != 0 {
+			p.apart = append(p.apart, "percentageOfNodesToScore")
+		}
+		out.profiles = append(out.profiles, p)
+	}
+	return out, nil
+}
+
+// Profile returns the profile that schedules the pods of a scheduler's name, "" for the default one. ok is
+// false if there is none: these pods are left to another scheduler.
+func (c *Config) Profile(schedulerName string) (profile *Profile, ok bool) {
+	name := cmp.Or(schedulerName, corev1.DefaultSchedulerName)
+	if c == nil {
+		return nil, name == corev1.DefaultSchedulerName
+	}
+	at := slices.IndexFunc(c.profiles, func(p *Profile) bool { return p.name == name })
+	if at < 0 {
+		return nil, false
+	}
+	return c.profiles[at], true
+}
+
+// Names are the names of the profiles.
+func (c *Config) Names() []string {
+	if c == nil {
+		return []string{corev1.DefaultSchedulerName}
+	}
+	var out []string
+	for _, p := range c.profiles {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// profileOf is a profile as it stands in a configuration with its defaults.
+func profileOf(p *configv1.KubeSchedulerProfile, extenders []configv1.Extender) *Profile {
+	out := &Profile{name: *p.SchedulerName, multi: p.Plugins.MultiPoint, points: map[Point]configv1.PluginSet{}, extenders: extenders}
+	for point, set := range setsOf(p.Plugins) {
+		out.points[point] = *set
+	}
+	for i := range p.PluginConfig {
+		switch args := p.PluginConfig[i].Args.Object.(type) {
+		case *configv1.NodeAffinityArgs:
+			out.affinity = args.AddedAffinity
+		case *configv1.NodeResourcesFitArgs:
+			out.fit = *args
+		case *configv1.PodTopologySpreadArgs:
+			out.spread = *args
+		case *configv1.DynamicResourcesArgs:
+			if args.FilterTimeout != nil && args.FilterTimeout.Duration != configv1.DynamicResourcesFilterTimeoutDefault {
+				out.filterTimeout = args.FilterTimeout.Duration.String()
+			}
+		case *configv1.DefaultPreemptionArgs:
+			out.otherCandidates = *args.MinCandidateNodesPercentage != 10 || *args.MinCandidateNodesAbsolute != 100
+		}
+		if scoresApart(p.PluginConfig[i].Args.Object) {
+			out.apart = append(out.apart, p.PluginConfig[i].Name)
+		}
+	}
+	return out
+}
+
+// setsOf are the sets of plugins for each extension point.
+func setsOf(p *configv1.Plugins) map[Point]*configv1.PluginSet {
+	return map[Point]*configv1.PluginSet{
+		PreEnqueue: &p.PreEnqueue, QueueSort: &p.QueueSort, PreFilter: &p.PreFilter, Filter: &p.Filter, PostFilter: &p.PostFilter,
+		PreScore: &p.PreScore, Score: &p.Score, Reserve: &p.Reserve, Permit: &p.Permit, PreBind: &p.PreBind, Bind: &p.Bind,
+	}
+}
+
+// On reports whether a plugin of kube-scheduler is on at an extension point.
+func (p *Profile) On(plugin string, at Point) bool {
+	if p == nil {
+		return slices.Contains(pluginPoints[plugin], at)
+	}
+	set := p.points[at]
+	if named(set.Enabled, plugin) != nil {
+		return true
+	}
+	return slices.Contains(pluginPoints[plugin], at) && named(p.multi.Enabled, plugin) != nil &&
+		named(set.Disabled, plugin) == nil && named(set.Disabled, "*") == nil
+}
+
+// Weight is how many times the points of a plugin count that compares nodes. It is 0 for one that does not.
+func (p *Profile) Weight(plugin string) int64 {
+	if p == nil {
+		at := slices.IndexFunc(defaultPlugins, func(d defaultPlugin) bool { return d.name == plugin })
+		return max(1, int64(defaultPlugins[at].weight))
+	}
+	if !p.On(plugin, Score) {
+		return 0
+	}
+	one := cmp.Or(named(p.points[Score].Enabled, plugin), named(p.multi.Enabled, plugin))
+	if one.Weight == nil || *one.Weight == 0 {
+		return 1
+	}
+	return int64(*one.Weight)
+}
+
+func named(plugins []configv1.Plugin, name string) *configv1.Plugin {
+	for i := range plugins {
+		if plugins[i].Name == name {
+			return &plugins[i]
+		}
+	}
+	return nil
+}
+
+// Foreign are the plugins at some extension points that kube-scheduler does not have by itself.
+func (p *Profile) Foreign(at ...Point) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	add := func(plugins []configv1.Plugin) {
+		for i := range plugins {
+			if name := plugins[i].Name; pluginPoints[name] == nil && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	add(p.multi.Enabled)
+	for _, point := range at {
+		add(p.points[point].Enabled)
+	}
+	return out
+}
+
+// Knows reports whether a plugin of kube-scheduler has something to do at an extension point.
+func (p *Profile) Knows(plugin string, at Point) bool {
+	return slices.Contains(pluginPoints[plugin], at)
+}
+
+// PointsOf are the extension points at which a plugin of kube-scheduler has something to do.
+func PointsOf(plugin string) []Point { return slices.Clone(pluginPoints[plugin]) }
+
+// AddedAffinity is what the nodes of all pods must be like besides what these want. It is nil if that is
+// nothing.
+func (p *Profile) AddedAffinity() *corev1.NodeSelector {
+	if p == nil || p.affinity == nil {
+		return nil
+	}
+	return p.affinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// Ignores reports whether NodeResourcesFit does not look at an extended resource.
+func (p *Profile) Ignores(resource corev1.ResourceName) bool {
+	if p == nil || !extendedResource(string(resource)) {
+		return false
+	}
+	group, _, _ := strings.Cut(string(resource), "/")
+	if slices.Contains(p.fit.IgnoredResources, string(resource)) || slices.Contains(p.fit.IgnoredResourceGroups, group) {
+		return true
+	}
+	return slices.ContainsFunc(p.extenders, func(e configv1.Extender) bool {
+		return slices.ContainsFunc(e.ManagedResources, func(r configv1.ExtenderManagedResource) bool {
+			return r.IgnoredByScheduler && r.Name == string(resource)
+		})
+	})
+}
+
+// SpreadsByDefault reports whether pods without constraints of their own may be refused nodes to spread them.
+func (p *Profile) SpreadsByDefault() bool {
+	return p != nil && slices.ContainsFunc(p.spread.DefaultConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable == corev1.DoNotSchedule
+	})
+}
+
+// Extenders are the addresses of the extenders that are asked about pods with some resources.
+func (p *Profile) Extenders(resources []corev1.ResourceName) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for i := range p.extenders {
+		e := &p.extenders[i]
+		if len(e.ManagedResources) == 0 || slices.ContainsFunc(e.ManagedResources, func(r configv1.ExtenderManagedResource) bool {
+			return slices.Contains(resources, corev1.ResourceName(r.Name))
+		}) {
+			out = append(out, e.URLPrefix)
+		}
+	}
+	return out
+}
+
+// Apart are the plugins that compare nodes otherwise than usual, by their arguments, and those that are not
+// kube-scheduler's own.
+func (p *Profile) Apart() []string {
+	if p == nil {
+		return nil
+	}
+	out := append(slices.Clone(p.apart), p.Foreign(PreScore, Score)...)
+	for _, d := range defaultPlugins {
+		if w := p.Weight(d.name); w < 0 {
+			out = append(out, d.name)
+		}
+	}
+	return out
+}
+
+// Unscored are plugins that compare nodes without having looked at the pod before, with which kube-scheduler
+// fails where it compares any.
+func (p *Profile) Unscored() []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for _, d := range defaultPlugins {
+		if p.Knows(d.name, PreScore) && p.On(d.name, Score) && !p.On(d.name, PreScore) {
+			out = append(out, d.name)
+		}
+	}
+	return out
+}
+
+// Strategy is how NodeResourcesFit compares nodes. It is nil for the default.
+func (p *Profile) Strategy() *configv1.ScoringStrategy {
+	if p == nil {
+		return nil
+	}
+	return p.fit.ScoringStrategy
+}
+
+// FilterTimeout is how long DynamicResources searches for devices on a node. It is "" for the default.
+func (p *Profile) FilterTimeout() string {
+	if p == nil {
+		return ""
+	}
+	return p.filterTimeout
+}
+
+// Preempts reports whether kube-scheduler ends pods for those of the profile (plugin DefaultPreemption).
+func (p *Profile) Preempts() bool { return p.On("DefaultPreemption", PostFilter) }
+
+// PreemptsApart reports whether the profile chooses the pods that it ends otherwise than usual.
+func (p *Profile) PreemptsApart() bool {
+	return p != nil && (p.otherCandidates || len(p.extenders) > 0 || len(p.Foreign(PostFilter)) > 0)
+}

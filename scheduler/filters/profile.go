@@ -1,0 +1,120 @@
+package filters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
+)
+
+// A profile of kube-scheduler may have plugins off, and others than kube-scheduler's own. What is off says
+// nothing. What is on in part, or is not known, is a doubt.
+
+// applied is what a plugin says of the pod in its profile.
+func (p *Prepared) applied(prepare func(*Prepared) (check, Outcome), plugin Plugin) (check, Outcome) {
+	c, everywhere := prepare(p)
+	if p.profile == nil {
+		return c, everywhere
+	}
+	name := string(plugin)
+	silent := c == nil && everywhere.Passes()
+	half := func(on, off schedulerconfig.Point) (check, Outcome) {
+		return nil, doubt(Doubt{Plugin: plugin, Key: "half", Message: fmt.Sprintf("the profile of kube-scheduler has %s on at %s and off at %s", name, on, off)})
+	}
+	if p.profile.On(name, schedulerconfig.PreEnqueue) || !p.profile.Knows(name, schedulerconfig.Filter) {
+		switch off := !p.profile.On(name, schedulerconfig.PreEnqueue); {
+		case off && plugin == GangScheduling && !silent: // it has a say at other points
+			return half(schedulerconfig.Permit, schedulerconfig.PreEnqueue)
+		case off:
+			return nil, Outcome{}
+		}
+		return c, everywhere
+	}
+	before, asked := p.profile.On(name, schedulerconfig.PreFilter), p.profile.On(name, schedulerconfig.Filter)
+	switch {
+	case !p.profile.Knows(name, schedulerconfig.PreFilter):
+		before = asked
+	case asked && !before && plugin == NodeAffinity: // it does without
+		before = true
+	case asked && !before:
+		return half(schedulerconfig.Filter, schedulerconfig.PreFilter)
+	case before && !asked && !silent && !slices.Contains(preparesOnly, plugin):
+		return half(schedulerconfig.PreFilter, schedulerconfig.Filter)
+	}
+	if !before || !asked {
+		return nil, Outcome{}
+	}
+	return c, everywhere
+}
+
+// preparesOnly are plugins that refuse nothing until they are asked about nodes.
+var preparesOnly = []Plugin{NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodeVolumeLimits}
+
+// others is what may refuse the pod besides the plugins here, by its profile.
+func (p *Prepared) others() Outcome {
+	var out Outcome
+	if p.profile == nil {
+		return out
+	}
+	say := func(plugin Plugin, key, format string, args ...any) {
+		out.and(doubt(Doubt{Plugin: plugin, Key: key, Message: fmt.Sprintf(format, args...)}))
+	}
+	if foreign := p.profile.Foreign(schedulerconfig.PreEnqueue, schedulerconfig.PreFilter, schedulerconfig.Filter,
+		schedulerconfig.Reserve, schedulerconfig.Permit, schedulerconfig.PreBind, schedulerconfig.Bind); len(foreign) > 0 {
+		say("", "plugins", "the profile of kube-scheduler has plugins that are not its own and may refuse the pod: %s", strings.Join(foreign, ", "))
+	}
+	if unscored := p.profile.Unscored(); len(unscored) > 0 {
+		say("", "preScore", "the profile of kube-scheduler has plugins off at preScore and on at score, with which it may fail: %s", strings.Join(unscored, ", "))
+	}
+	for _, url := range p.profile.Extenders(resourcesOf(p.Pod)) {
+		say("", "extender "+url, "the extender of kube-scheduler at %s may refuse nodes", url)
+	}
+	if len(p.Pod.Spec.ResourceClaims) > 0 || p.asksForClasses() {
+		if timeout := p.profile.FilterTimeout(); timeout != "" {
+			say(DynamicResources, "timeout", "the profile of kube-scheduler has a filterTimeout of %s: whether it finds devices in time is not known", timeout)
+		}
+		for _, point := range schedulerconfig.PointsOf(string(DynamicResources)) {
+			if point != schedulerconfig.PostFilter && point != schedulerconfig.PreScore && point != schedulerconfig.Score && !p.profile.On(string(DynamicResources), point) {
+				say(DynamicResources, "off", "the profile of kube-scheduler has DynamicResources off at %s: what becomes of the claims of the pod is not known", point)
+				break
+			}
+		}
+	}
+	if slices.ContainsFunc(p.Pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) &&
+		(!p.profile.On(string(VolumeBinding), schedulerconfig.Reserve) || !p.profile.On(string(VolumeBinding), schedulerconfig.PreBind)) {
+		say(VolumeBinding, "off", "the profile of kube-scheduler has VolumeBinding off at reserve or preBind: whether the volumes of the pod are bound is not known")
+	}
+	if len(p.Pod.Spec.TopologySpreadConstraints) == 0 && p.profile.SpreadsByDefault() && p.profile.On(string(PodTopologySpread), schedulerconfig.Filter) {
+		say(PodTopologySpread, "defaults", "the profile of kube-scheduler spreads the pods of services and workloads; those of the pod were not looked at")
+	}
+	return out
+}
+
+// asksForClasses reports whether the pod asks for extended resources that devices of a class may provide.
+func (p *Prepared) asksForClasses() bool {
+	return slices.ContainsFunc(resourcesOf(p.Pod), func(name corev1.ResourceName) bool {
+		c := p.classesFor(name)
+		return c.some || c.unsure != ""
+	})
+}
+
+// resourcesOf are the resources that the containers of a pod name.
+func resourcesOf(pod *corev1.Pod) []corev1.ResourceName {
+	var out []corev1.ResourceName
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			for _, list := range []corev1.ResourceList{containers[i].Resources.Requests, containers[i].Resources.Limits} {
+				for name := range list {
+					if !slices.Contains(out, name) {
+						out = append(out, name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
