@@ -58,52 +58,61 @@ const (
 	GateTopologyAwareWorkloadScheduling         Gate = "TopologyAwareWorkloadScheduling"
 )
 
-// NewestMinor is the newest Kubernetes minor release (1.NewestMinor) whose behaviour is modelled.
+// NewestMinor is the newest Kubernetes minor release (1.NewestMinor) that is out and whose behaviour is
+// modelled. What does not say its release is taken for this one.
 const NewestMinor = 37
 
+// PreviewMinor is the newest minor release that is modelled. If it is not NewestMinor it is a preview: its
+// rules and gates are those of the sources of PreviewVersion, from which the release may differ.
+const (
+	PreviewMinor   = 38
+	PreviewVersion = "1.38.0-beta.0"
+)
+
 // gateHistory says from which minor release on a gate is known and, of those, from which on it is enabled by
-// default (0 if it is not yet). Source: the feature gate tables of the Kubernetes releases
-// (pkg/features/kube_features.go), 1.32 to 1.37, for a control plane as it is by default, which stays
-// compatible with the release before. So DRAFractionalCapacityRange is off, although it is on by default
-// where the minimum compatibility version is 1.37; inspect/live takes that from the server.
-var gateHistory = map[Gate]struct{ known, enabled int }{
-	GateStorageCapacityScoring: {33, 37},
-	GateVolumeAttributesClass:  {29, 34},
-	GateVolumeLimitScaling:     {35, 37},
+// default (0 if it is not yet), has its default whatever is set, and is gone (0 for never). What a gate that
+// is gone stood for is always on, so it counts as enabled. Source: the feature gate tables of the Kubernetes
+// releases (pkg/features/kube_features.go), 1.32 to 1.38.0-beta.0, for a control plane as it is by default,
+// which stays compatible with the release before. So DRAFractionalCapacityRange of 1.37 is off, although it
+// is on by default where the minimum compatibility version is 1.37; inspect/live takes that from the server.
+var gateHistory = map[Gate]struct{ known, enabled, locked, gone int }{
+	GateStorageCapacityScoring: {33, 37, 0, 0},
+	GateVolumeAttributesClass:  {29, 34, 36, 0},
+	GateVolumeLimitScaling:     {35, 37, 0, 0},
 
-	GateDynamicResourceAllocation:   {26, 34},
-	GateAdminAccess:                 {32, 34},
-	GatePrioritizedList:             {33, 34},
-	GateDeviceStatus:                {32, 33},
-	GatePartitionableDevices:        {33, 36},
-	GateDeviceTaints:                {33, 36},
-	GateDeviceTaintRules:            {35, 37},
-	GateConsumableCapacity:          {34, 36},
-	GateDeviceBindingConditions:     {34, 36},
-	GateExtendedResource:            {34, 36},
-	GateSchedulerFilterTimeout:      {34, 34},
-	GateFractionalCapacityRange:     {37, 0},
-	GateListTypeAttributes:          {36, 0},
-	GateNodeAllocatableResources:    {36, 0},
-	GateResourcePoolStatus:          {36, 0},
-	GateWorkloadResourceClaims:      {36, 0},
-	GateDerivedAttributes:           {37, 0},
-	GateDeviceCompatibilityGroups:   {37, 0},
-	GateOptionalNodeOperations:      {37, 0},
-	GatePartitionableDevicesType:    {37, 0},
-	GateGranularStatusAuthorization: {36, 36},
+	GateDynamicResourceAllocation:   {26, 34, 35, 38},
+	GateAdminAccess:                 {32, 34, 36, 0},
+	GatePrioritizedList:             {33, 34, 37, 0},
+	GateDeviceStatus:                {32, 33, 37, 0},
+	GatePartitionableDevices:        {33, 36, 38, 0},
+	GateDeviceTaints:                {33, 36, 38, 0},
+	GateDeviceTaintRules:            {35, 37, 38, 0},
+	GateConsumableCapacity:          {34, 36, 0, 0},
+	GateDeviceBindingConditions:     {34, 36, 38, 0},
+	GateExtendedResource:            {34, 36, 37, 0},
+	GateSchedulerFilterTimeout:      {34, 34, 0, 0},
+	GateFractionalCapacityRange:     {37, 38, 0, 0},
+	GateListTypeAttributes:          {36, 0, 0, 0},
+	GateNodeAllocatableResources:    {36, 0, 0, 0},
+	GateResourcePoolStatus:          {36, 0, 0, 0},
+	GateWorkloadResourceClaims:      {36, 0, 0, 0},
+	GateDerivedAttributes:           {37, 0, 0, 0},
+	GateDeviceCompatibilityGroups:   {37, 0, 0, 0},
+	GateOptionalNodeOperations:      {37, 0, 0, 0},
+	GatePartitionableDevicesType:    {37, 0, 0, 0},
+	GateGranularStatusAuthorization: {36, 36, 0, 0},
 
-	GateCompositePodGroup:                       {37, 0},
-	GateGenericWorkload:                         {35, 0},
-	GateInPlacePodVerticalScaling:               {27, 33},
-	GateInPlacePodLevelResourcesVerticalScaling: {35, 36},
-	GateInterPodAffinityHostnameFastPath:        {37, 0},
-	GateMatchLabelKeysInPodTopologySpread:       {25, 27},
-	GateNodeDeclaredFeatures:                    {35, 36},
-	GatePodGroupPreemptionPolicy:                {37, 0},
-	GatePodLevelResources:                       {32, 34},
-	GateTaintTolerationComparisonOperators:      {35, 0},
-	GateTopologyAwareWorkloadScheduling:         {36, 0},
+	GateCompositePodGroup:                       {37, 0, 0, 0},
+	GateGenericWorkload:                         {35, 0, 0, 0},
+	GateInPlacePodVerticalScaling:               {27, 33, 35, 38},
+	GateInPlacePodLevelResourcesVerticalScaling: {35, 36, 0, 0},
+	GateInterPodAffinityHostnameFastPath:        {37, 0, 0, 0},
+	GateMatchLabelKeysInPodTopologySpread:       {25, 27, 0, 0},
+	GateNodeDeclaredFeatures:                    {35, 36, 37, 0},
+	GatePodGroupPreemptionPolicy:                {37, 38, 38, 38},
+	GatePodLevelResources:                       {32, 34, 0, 0},
+	GateTaintTolerationComparisonOperators:      {35, 0, 0, 0},
+	GateTopologyAwareWorkloadScheduling:         {36, 0, 0, 0},
 }
 
 // Gates returns every gate that this package knows, sorted by name.
@@ -125,9 +134,9 @@ type Features struct {
 }
 
 // DefaultFeatures returns the gates that Kubernetes 1.minor enables by default. A minor newer than
-// NewestMinor is treated as NewestMinor.
+// PreviewMinor is treated as PreviewMinor.
 func DefaultFeatures(minor int) Features {
-	known := min(minor, NewestMinor)
+	known := min(minor, PreviewMinor)
 	f := Features{Minor: minor, Source: fmt.Sprintf("defaults of Kubernetes 1.%d", known), enabled: map[Gate]bool{}}
 	for g, h := range gateHistory {
 		if h.enabled != 0 && h.enabled <= known {
@@ -140,7 +149,13 @@ func DefaultFeatures(minor int) Features {
 // Knows reports whether the release has the gate at all.
 func (f Features) Knows(g Gate) bool {
 	h, ok := gateHistory[g]
-	return ok && h.known <= f.Minor
+	return ok && h.known <= f.Minor && (h.gone == 0 || f.Minor < h.gone)
+}
+
+// Locked reports whether the release has the default of the gate whatever is set.
+func (f Features) Locked(g Gate) bool {
+	h := gateHistory[g]
+	return h.locked != 0 && h.locked <= f.Minor
 }
 
 // Enabled reports whether the gate is on.

@@ -77,10 +77,23 @@ func (r Release) Modelled() Release {
 	switch {
 	case r.Minor < OldestMinor:
 		return Release{Minor: OldestMinor}
-	case r.Minor > NewestMinor:
-		return Release{Minor: NewestMinor, Patch: LatestPatch}
+	case r.Minor > PreviewMinor:
+		return Release{Minor: PreviewMinor, Patch: LatestPatch}
 	}
 	return r
+}
+
+// Caveat says by the rules of which release this one is decided, if they are not its own. It is "" if they are.
+func (r Release) Caveat() string {
+	switch {
+	case r.Minor < OldestMinor:
+		return fmt.Sprintf("Kubernetes 1.%d is older than what this program models; it decides by the rules of 1.%d", r.Minor, OldestMinor)
+	case r.Minor > PreviewMinor:
+		return fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of %s", r.Minor, PreviewVersion)
+	case r.Minor > NewestMinor:
+		return fmt.Sprintf("Kubernetes 1.%d is a preview in this program, which decides by the rules of %s: the release may differ", r.Minor, PreviewVersion)
+	}
+	return ""
 }
 
 // releaseOf returns the release that a configuration is about. The program of the server counts, also when it

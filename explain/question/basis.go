@@ -23,17 +23,14 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	release := s.Release()
 	if b.Version == "" || release != release.Modelled() {
 		b.Version = release.Modelled().String()
-	} else if release.AnyPatch {
+	} else if release.AnyPatch && release.Minor <= inspect.NewestMinor {
 		b.Version = release.String()
 		b.Remarks = append(b.Remarks, fmt.Sprintf(
 			"the patch release of the server is not known; this is decided by the rules of %s, and later patches differ", release))
 	}
 	b.Version = strings.TrimPrefix(b.Version, "v")
-	switch {
-	case release.Minor < inspect.OldestMinor:
-		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is older than what this program models; it decides by the rules of 1.%d", release.Minor, inspect.OldestMinor))
-	case release.Minor > inspect.NewestMinor:
-		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of 1.%d", release.Minor, inspect.NewestMinor))
+	if caveat := release.Caveat(); caveat != "" {
+		b.Remarks = append(b.Remarks, caveat)
 	}
 	if release.Before(35, 0) && (f.Enabled(inspect.GatePartitionableDevices) || f.Enabled(inspect.GateConsumableCapacity)) {
 		b.Remarks = append(b.Remarks, "shared counters and consumable capacity, alpha in 1.34, are decided by the rules of 1.35")

@@ -56,7 +56,7 @@ func TestDefaultsWhereMetricsCannotBeRead(t *testing.T) {
 		"forbidden":             {`{"major":"1","minor":"36","gitVersion":"v1.36.3"}`, "", 0, 36, "defaults of Kubernetes 1.36 (metrics not readable: forbidden)"},
 		"distribution":          {`{"major":"1","minor":"35+","gitVersion":"v1.35.2-gke.1"}`, "", 0, 35, "defaults of Kubernetes 1.35 (metrics not readable: forbidden)"},
 		"emulates an old one":   {`{"major":"1","minor":"37","emulationMajor":"1","emulationMinor":"35","gitVersion":"v1.37.1"}`, "", 0, 35, "defaults of Kubernetes 1.35 (metrics not readable: forbidden)"},
-		"newer than we know":    {`{"major":"1","minor":"39","gitVersion":"v1.39.0"}`, "", 0, 39, "defaults of Kubernetes 1.37 (metrics not readable: forbidden)"},
+		"newer than we know":    {`{"major":"1","minor":"39","gitVersion":"v1.39.0"}`, "", 0, 39, "defaults of Kubernetes 1.38 (metrics not readable: forbidden)"},
 		"no version either":     {"", "", 0, 37, "defaults of Kubernetes 1.37 (version not readable: forbidden; metrics not readable: forbidden)"},
 		"version is nonsense":   {`{"major":"1","minor":"x\u001b[2J","gitVersion":"v"}`, "", 0, 37, `defaults of Kubernetes 1.37 (version not readable: "1.x [2J" is not a version 1.x; metrics not readable: forbidden)`},
 		"metrics without gates": {`{"major":"1","minor":"37","gitVersion":"v1.37.1"}`, "go_goroutines 12\n", 0, 37, "defaults of Kubernetes 1.37 (metrics not readable: they list no feature gates)"},
@@ -112,16 +112,31 @@ func slower(first time.Duration) []time.Duration {
 }
 
 // A gate of 1.37 is on by default only where no replica of 1.36 has to be reckoned with. A server of 1.37
-// says that it is compatible with 1.36 unless it was told otherwise.
+// says that it is compatible with 1.36 unless it was told otherwise. In 1.38 it is on in any case.
 func TestDefaultThatDependsOnCompatibility(t *testing.T) {
-	for compatible, want := range map[string]bool{"36": false, "37": true} {
+	for _, test := range []struct {
+		minor, compatible string
+		want              bool
+	}{{"37", "36", false}, {"37", "37", true}, {"38", "36", true}, {"38", "37", true}} {
 		f := newFake()
 		f.metrics = ""
-		f.version = `{"major":"1","minor":"37","emulationMajor":"1","emulationMinor":"37","minCompatibilityMajor":"1",
-			"minCompatibilityMinor":"` + compatible + `","gitVersion":"v1.37.1"}`
+		f.version = `{"major":"1","minor":"` + test.minor + `","emulationMajor":"1","emulationMinor":"` + test.minor + `","minCompatibilityMajor":"1",
+			"minCompatibilityMinor":"` + test.compatible + `","gitVersion":"v1.` + test.minor + `.1"}`
 		features := mustRead(t, f, live.Options{}).Features
-		if got := features.Enabled(inspect.GateFractionalCapacityRange); got != want {
-			t.Errorf("compatible with 1.%s: the gate is %v, want %v", compatible, got, want)
+		if got := features.Enabled(inspect.GateFractionalCapacityRange); got != test.want {
+			t.Errorf("1.%s, compatible with 1.%s: the gate is %v, want %v", test.minor, test.compatible, got, test.want)
+		}
+	}
+}
+
+// A server of 1.38 does not list gates that are gone: what they stood for is on.
+func TestGatesThatAreGone(t *testing.T) {
+	f := newFake()
+	f.version = strings.ReplaceAll(f.version, "37", "38")
+	features := mustRead(t, f, live.Options{}).Features
+	for _, gate := range []inspect.Gate{inspect.GateDynamicResourceAllocation, inspect.GatePodGroupPreemptionPolicy} {
+		if !features.Enabled(gate) || features.Knows(gate) || !features.Locked(gate) {
+			t.Errorf("%s: on %t, known %t, locked %t", gate, features.Enabled(gate), features.Knows(gate), features.Locked(gate))
 		}
 	}
 }

@@ -74,7 +74,7 @@ func parseVersion(data []byte) serverVersion {
 }
 
 // fractionalCompatible is the release that a control plane must not be older than for
-// DRAFractionalCapacityRange to be on by default: replicas of 1.36 would not know fractional ranges.
+// DRAFractionalCapacityRange to be on by default in 1.37: replicas of 1.36 would not know fractional ranges.
 // Of the gates that matter to devices it is the only one with such a condition (pkg/features of 1.37).
 const fractionalCompatible = 37
 
@@ -108,7 +108,7 @@ func features(v serverVersion, m metricGates) inspect.Features {
 		}
 		return f
 	}
-	if v.minor != 0 && v.compatible != 0 {
+	if v.minor == fractionalCompatible && v.compatible != 0 {
 		f = f.With(map[inspect.Gate]bool{inspect.GateFractionalCapacityRange: v.compatible >= fractionalCompatible})
 	}
 	why := "metrics not readable: " + m.why

@@ -44,13 +44,17 @@ func read(t *testing.T, features string, texts ...string) (*inspect.Snapshot, ch
 	}), opts
 }
 
-// featuresOf reads feature gates, after "from=MINOR to=MINOR" where the fault is about an upgrade. In other
+// featuresOf reads feature gates, after "from=MINOR to=MINOR " where the fault is about an upgrade. In other
 // clusters the gates are on that the objects use.
 func featuresOf(t *testing.T, text string, opts *checkup.Options, objects inspect.Objects) inspect.Features {
 	t.Helper()
-	minor := 0
-	if n, _ := fmt.Sscanf(text, "from=%d to=%d", &minor, &opts.Target); n == 2 {
-		return inspect.DefaultFeatures(minor)
+	minor, rest := 0, ""
+	if n, _ := fmt.Sscanf(text, "from=%d to=%d %s", &minor, &opts.Target, &rest); n >= 2 {
+		gates, err := inspect.ParseFeatures(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return inspect.DefaultFeatures(minor).With(gates)
 	}
 	used := map[inspect.Gate]bool{}
 	for _, gate := range inspect.FeaturesUsedBy(objects) {

@@ -27,13 +27,13 @@ var upgradeRules = []Rule{
 }
 
 // targetFeatures are the gates of the release that the cluster is about to get: its defaults, but for those
-// that are not as the release of now has them by default. Somebody has set these.
+// that are not as the release of now has them by default. Somebody has set these, and can still do so.
 func (v *visit) targetFeatures() inspect.Features {
 	now := v.s.Features()
 	usual, target := inspect.DefaultFeatures(now.Minor), inspect.DefaultFeatures(v.opts.Target)
 	set := map[inspect.Gate]bool{}
 	for _, gate := range inspect.Gates() {
-		if on := now.Enabled(gate); on != usual.Enabled(gate) {
+		if on := now.Enabled(gate); on != usual.Enabled(gate) && !target.Locked(gate) {
 			set[gate] = on
 		}
 	}
@@ -61,11 +61,8 @@ func findGates(v *visit) {
 			Detail: fmt.Sprintf("it is %s in Kubernetes 1.%d, and is %s now", onOff(target.Enabled(gate)), v.opts.Target, onOff(now.Enabled(gate))),
 		})
 	}
-	if v.opts.Target > inspect.NewestMinor {
-		v.report(Finding{
-			Subject: fmt.Sprintf("Kubernetes 1.%d", v.opts.Target), Objects: first,
-			Detail: fmt.Sprintf("it is newer than this program, which decides by the rules and gates of 1.%d", inspect.NewestMinor),
-		})
+	if caveat := (inspect.Release{Minor: v.opts.Target}).Caveat(); caveat != "" {
+		v.report(Finding{Subject: "the release of --target", Objects: first, Detail: caveat})
 	}
 }
 
