@@ -1,9 +1,11 @@
 package allocator
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
@@ -12,6 +14,9 @@ import (
 // driver, the bare name. It returns nil if the device does not have it.
 func (w *walk) attributeOf(a *alternative, candidate int, name resourcev1.FullyQualifiedName) (*resourcev1.DeviceAttribute, error) {
 	c := &w.view.candidates[candidate]
+	if w.view.cluster.rules.exactValues && !strings.Contains(string(name), "/") { // the API refuses that
+		return nil, nil
+	}
 	if program, ok := a.derived[name]; ok {
 		attribute, err := program.Attribute(w.ctx, c.id.Driver, c.device)
 		if err != nil {
@@ -19,9 +24,58 @@ func (w *walk) attributeOf(a *alternative, candidate int, name resourcev1.FullyQ
 			abort.Device = c.id
 			return nil, w.interrupted(abort)
 		}
+		return w.exact(a, candidate, name, attribute, true)
+	}
+	return w.exact(a, candidate, name, LookupAttribute(c.device, c.id.Driver, name), false)
+}
+
+// exact is an attribute as a constraint sees it; see rules.exactValues. Of several values, which the API
+// refuses, it has the one that counts.
+func (w *walk) exact(a *alternative, candidate int, name resourcev1.FullyQualifiedName, attribute *resourcev1.DeviceAttribute, derived bool) (*resourcev1.DeviceAttribute, error) {
+	if attribute == nil || !w.view.cluster.rules.exactValues {
 		return attribute, nil
 	}
-	return LookupAttribute(c.device, c.id.Driver, name), nil
+	out, list := &resourcev1.DeviceAttribute{}, false
+	var err error
+	switch {
+	case attribute.IntValue != nil:
+		out.IntValue = attribute.IntValue
+	case attribute.BoolValue != nil:
+		out.BoolValue = attribute.BoolValue
+	case attribute.StringValue != nil:
+		out.StringValue = attribute.StringValue
+	case attribute.VersionValue != nil:
+		var plain string
+		plain, err = withoutBuild(*attribute.VersionValue)
+		out.VersionValue = &plain
+	default:
+		list = true
+		out.IntValues, out.BoolValues, out.StringValues = attribute.IntValues, attribute.BoolValues, attribute.StringValues
+		for _, version := range attribute.VersionValues {
+			plain, invalid := withoutBuild(version)
+			out.VersionValues, err = append(out.VersionValues, plain), errors.Join(err, invalid)
+		}
+		if len(valuesOf(out)) == 0 && !derived { // an expression may derive an empty list
+			err = errors.New("unsupported value")
+		}
+	}
+	code := Malformed
+	if err == nil && list && !w.view.cluster.features.ListTypeAttributes {
+		code, err = FeatureDisabled, errors.New("it is a list, but the DRAListTypeAttributes feature is disabled")
+	}
+	if err != nil {
+		abort := a.abort(code, "attribute %s: %w", name, err)
+		abort.Device = w.view.candidates[candidate].id
+		return nil, abort
+	}
+	return out, nil
+}
+
+// withoutBuild leaves the build metadata out of a version, which say nothing about its precedence.
+func withoutBuild(version string) (string, error) {
+	v, err := semver.Parse(version)
+	v.Build = nil
+	return v.String(), err
 }
 
 // LookupAttribute finds an attribute of a device by its fully qualified name, which also finds

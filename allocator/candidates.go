@@ -92,7 +92,7 @@ func (w *walk) fitnessOf(a *alternative, candidate int) (fitness, error) {
 		ok, err = capacity()
 	}
 	if err == nil && ok {
-		for _, check := range []check{(*walk).checkNodeOperations, (*walk).checkPartitionable, (*walk).checkTaints} {
+		for _, check := range []check{(*walk).checkShares, (*walk).checkNodeOperations, (*walk).checkPartitionable, (*walk).checkTaints} {
 			passes, _ := check(w, a, candidate, nil) // these checks neither fail nor change anything
 			ok = ok && passes
 		}
@@ -196,7 +196,7 @@ func (t *table) writeAmounts(b *strings.Builder, w *walk, a *alternative, candid
 	slices.Sort(names)
 	for _, name := range names {
 		taken := amounts[resourcev1.QualifiedName(name)]
-		left := c.device.Capacity[resourcev1.QualifiedName(name)].Value.DeepCopy()
+		left := c.capacity[resourcev1.QualifiedName(name)].Value.DeepCopy()
 		if c.usage != nil {
 			left.Sub(c.usage.consumed[resourcev1.QualifiedName(name)])
 		}

@@ -41,8 +41,8 @@ type consumption struct {
 type arithmetic struct {
 	// thousandths says that ranges may be computed in thousandths.
 	thousandths bool
-	// lenient is rules.lenientCapacity.
-	lenient bool
+	// lenient is rules.lenientCapacity, negative is rules.negativeRequests.
+	lenient, negative bool
 }
 
 // wholeDevice is what a request takes that gets all of a device of which nobody else has a part. Nothing can
@@ -140,6 +140,8 @@ func amountOf(wanted map[resourcev1.QualifiedName]resource.Quantity, name resour
 		return policy.Default.DeepCopy(), nil
 	case !ok:
 		return capacity.Value.DeepCopy(), nil
+	case how.negative && request.Sign() < 0:
+		return request, errNegativeAmount
 	case policy == nil:
 		return request.DeepCopy(), nil
 	case policy.ValidRange != nil && policy.ValidRange.Min != nil:

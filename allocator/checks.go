@@ -28,6 +28,7 @@ type check func(w *walk, a *alternative, candidate int, u *undo) (bool, error)
 // error is reached.
 var takeChecks = []check{
 	(*walk).checkTaken,
+	(*walk).checkShares,
 	(*walk).checkNodeOperations,
 	(*walk).checkPartitionable,
 	(*walk).checkGroups,
@@ -149,11 +150,20 @@ func (w *walk) checkTaken(a *alternative, candidate int, _ *undo) (bool, error) 
 	return !a.all || !w.taken(a, candidate), nil
 }
 
-// checkNodeOperations matters for the experimental variant: no other knows devices that do without node
-// operations.
+// checkShares refuses the whole of a device of which others have a part; see rules.sharesBlock.
+func (w *walk) checkShares(a *alternative, candidate int, _ *undo) (bool, error) {
+	c := &w.view.candidates[candidate]
+	if !w.view.cluster.rules.sharesBlock || a.admin || c.shareable || c.usage == nil || !c.usage.shared {
+		return true, nil
+	}
+	w.reject(a, candidate, DeviceInUse, nil)
+	return false, nil
+}
+
+// checkNodeOperations matters for variants that know devices that do without node operations.
 func (w *walk) checkNodeOperations(a *alternative, candidate int, _ *undo) (bool, error) {
 	cluster := w.view.cluster
-	if cluster.variant != Experimental || cluster.rules.fieldsUnknown || len(w.view.candidates[candidate].slice.Spec.SkipNodeOperations) == 0 {
+	if !cluster.rules.nodeOperations || len(w.view.candidates[candidate].slice.Spec.SkipNodeOperations) == 0 {
 		return true, nil
 	}
 	if !cluster.features.OptionalNodeOperations {

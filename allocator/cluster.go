@@ -80,7 +80,7 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		plainSteps: plainSteps,
 		ignore:     opts.Ignore,
 	}
-	c.cel.HideSharing = c.rules.basic
+	c.cel.HideSharing, c.cel.Lazy = c.rules.basic, c.rules.lazyAttributes
 	c.shared = &sharedSlices{}
 	if opts.Like != nil {
 		if slices.Equal(s.Around().Slices, opts.Like.snapshot.Around().Slices) {
@@ -153,6 +153,10 @@ func (c *Cluster) usageOf(pool *inspect.PoolHolders, device string) *usage {
 		}
 		u.shared = true
 		for name, q := range h.Result.ConsumedCapacity {
+			name, hidden := c.capacityName(h.Result.ConsumedCapacity, name, h.Result.Driver)
+			if hidden {
+				continue
+			}
 			if u.consumed == nil {
 				u.consumed = map[resourcev1.QualifiedName]resource.Quantity{}
 			}
@@ -193,8 +197,8 @@ type Result struct {
 	Outcome Outcome
 	// Allocations has one entry per claim of the question, in its order; only when Allocated.
 	Allocations []resourcev1.AllocationResult
-	// InvalidPools says that nothing was found and a pool that reaches the node is invalid; the scheduler
-	// then reports that as its reason.
+	// InvalidPools says that nothing was found and a pool that reaches the node is invalid, or since 1.38
+	// incomplete where all devices are asked for; the scheduler then reports that as its reason.
 	InvalidPools bool
 	// Steps is the number of search steps made.
 	Steps int64
@@ -219,7 +223,7 @@ func (c *Cluster) newSearch(ctx context.Context, node *corev1.Node, claims []*re
 		return nil, err
 	}
 	problem, err := view.prepare(ctx, claims, observer)
-	if err != nil {
+	if err != nil && !view.refused {
 		return nil, err
 	}
 	return newWalk(ctx, view, problem, observer), nil

@@ -22,6 +22,7 @@ type constraintState struct {
 	name     resourcev1.FullyQualifiedName
 	distinct bool
 	lists    bool
+	exact    bool // rules.exactValues
 	// picked are the attributes of the devices picked so far, in order.
 	picked []*resourcev1.DeviceAttribute
 	// shared are, for a match over lists, the values in common after each pick.
@@ -38,11 +39,12 @@ func newConstraints(claim *resourcev1.ResourceClaim, cluster *Cluster) []*constr
 	var out []*constraintState
 	for i := range claim.Spec.Devices.Constraints {
 		c := &claim.Spec.Devices.Constraints[i]
-		s := &constraintState{index: i, requests: c.Requests, lists: cluster.features.ListTypeAttributes}
+		s := &constraintState{index: i, requests: c.Requests, lists: cluster.features.ListTypeAttributes, exact: cluster.rules.exactValues}
 		// A constraint with both, which the API refuses, counts as a match.
-		if c.MatchAttribute != nil {
+		switch {
+		case c.MatchAttribute != nil:
 			s.name = *c.MatchAttribute
-		} else {
+		case c.DistinctAttribute != nil:
 			s.name, s.distinct = *c.DistinctAttribute, true
 			s.byRequest, s.byDevice = cluster.rules.distinctByRequest, cluster.rules.distinctByDevice
 		}
@@ -178,7 +180,7 @@ func equalsScalar(attribute, other *resourcev1.DeviceAttribute) bool {
 func (c *constraintState) addValues(attribute *resourcev1.DeviceAttribute) Code {
 	values := valuesOf(attribute)
 	if c.distinct {
-		if len(values) == 0 {
+		if len(values) == 0 && !c.exact {
 			return DistinctAttributeConflict
 		}
 		for _, before := range c.picked {
@@ -191,7 +193,7 @@ func (c *constraintState) addValues(attribute *resourcev1.DeviceAttribute) Code 
 	if len(c.shared) > 0 {
 		values = common(c.shared[len(c.shared)-1], values)
 	}
-	if len(values) == 0 {
+	if len(values) == 0 && !(c.exact && len(c.shared) == 0) { // the first may have an empty list
 		return MatchAttributeConflict
 	}
 	c.shared = append(c.shared, values)

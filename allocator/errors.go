@@ -61,9 +61,10 @@ func (e *AbortError) Hangs() bool {
 	return errors.As(e.Err, &exhausted) && exhausted.Endless
 }
 
-// Undecided reports that evaluating a selector was given up here, and that the scheduler may finish it.
+// Undecided reports that evaluating a selector was given up here, or that it is not clear what it gives, and
+// that the scheduler may finish it.
 func (e *AbortError) Undecided() bool {
-	return !e.Hangs() && errors.As(e.Err, new(*selector.Exhausted))
+	return !e.Hangs() && (errors.As(e.Err, new(*selector.Exhausted)) || errors.As(e.Err, new(*selector.Unclear)))
 }
 
 // Consequence says what an AbortError does to the scheduler, as the predicate of a sentence about the claim.

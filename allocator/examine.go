@@ -119,7 +119,7 @@ func (w *walk) examineDevice(a *alternative, candidate int) {
 		}
 	}
 	for _, check := range []check{
-		(*walk).checkNodeOperations, (*walk).checkPartitionable, (*walk).checkGroups, (*walk).checkCounters, (*walk).checkTaints,
+		(*walk).checkShares, (*walk).checkNodeOperations, (*walk).checkPartitionable, (*walk).checkGroups, (*walk).checkCounters, (*walk).checkTaints,
 	} {
 		u := &undo{}
 		_, _ = check(w, a, candidate, u) // these checks do not fail with an error

@@ -55,10 +55,22 @@ func featuresAt(release inspect.Release, gates inspect.Features) (Features, Vari
 		f.ListTypeAttributes = false
 		f.CompatibilityGroups, f.DerivedAttributes, f.FractionalCapacityRange, f.OptionalNodeOperations = false, false, false, false
 	}
-	if !r.Before(36, 0) {
+	switch {
+	case !r.Before(38, 0):
+		return f, variantSince38(f)
+	case !r.Before(36, 0):
 		return f, VariantOf(f)
 	}
 	return f, variantBefore36(r, f, gates)
+}
+
+// variantSince38 chooses among the variants of 1.38: stable is what incubating was in 1.37, and incubating
+// knows all that experimental knows.
+func variantSince38(f Features) Variant {
+	if VariantOf(f) == Experimental {
+		return Incubating
+	}
+	return Stable
 }
 
 // variantBefore36 chooses among the variants of 1.34 and 1.35: stable supports no feature at all, incubating
@@ -81,14 +93,14 @@ type Variant string
 // The variants, from the oldest to the newest. The scheduler uses the first that supports every
 // feature that is on. Some behaviour depends on the variant, not on the features alone.
 const (
-	// Stable does not define the order in which devices are taken; what is decided here in its name
-	// is one of the answers that it may give.
+	// Stable does not define the order in which devices are taken before 1.38; what is decided here in its
+	// name is one of the answers that it may give.
 	Stable       Variant = "stable"
 	Incubating   Variant = "incubating"
 	Experimental Variant = "experimental"
 )
 
-// VariantOf returns the variant that the scheduler uses for a set of features.
+// VariantOf returns the variant that the scheduler of 1.36 and 1.37 uses for a set of features.
 func VariantOf(f Features) Variant {
 	switch {
 	case f.ListTypeAttributes || f.OptionalNodeOperations || f.DerivedAttributes || f.CompatibilityGroups:

@@ -102,7 +102,7 @@ func schedulerSlices(q *question) []*resourcev1.ResourceSlice {
 				s := rule.Spec.DeviceSelector
 				switch {
 				case !q.features.Enabled("DRADeviceTaintRules"),
-					s == nil && q.serverVersion == "", // the older releases that are compared take it for all devices
+					s == nil && (q.serverVersion == "" || q.serverVersion >= "v1.37.1"), // before, it is for all devices
 					s != nil && s.Driver != nil && *s.Driver != slice.Spec.Driver,
 					s != nil && s.Pool != nil && *s.Pool != slice.Spec.Pool.Name,
 					s != nil && s.Device != nil && *s.Device != slice.Spec.Devices[i].Name:

@@ -91,7 +91,8 @@ func specsOf(request *resourcev1.DeviceRequest) []spec {
 }
 
 // prepare checks the claims the way the scheduler does before it searches, in the same order, because
-// the first fault decides what is reported. All of these faults abort the pod.
+// the first fault decides what is reported. All of these faults abort the pod, but for a pool on account of
+// which the node is refused. What was prepared before a fault is returned with it.
 func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, observer Observer) (*problem, error) {
 	p := &problem{}
 	first := map[*resourcev1.ResourceClaim]*claimProblem{}
@@ -105,24 +106,24 @@ func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, 
 		for r := range claim.Spec.Devices.Requests {
 			rp, err := v.prepareRequest(ctx, cp, r, observer)
 			if err != nil {
-				return nil, err
+				return p, err
 			}
 			cp.requests = append(cp.requests, rp)
 			n := rp.leastDevices()
 			if n > resourcev1.AllocationResultsMaxSize-least && !v.cluster.rules.countsWrap {
-				return nil, rp.alternatives[0].abort(TooManyDevices,
+				return p, rp.alternatives[0].abort(TooManyDevices,
 					"%d more devices exceed the limit of %d for a claim, with %d already accounted for", n, resourcev1.AllocationResultsMaxSize, least)
 			}
 			least += n
 		}
 		if least < 0 {
-			return nil, cp.requests[0].alternatives[0].abort(SchedulerCrash, "the counts add up to more than 2^63-1: kube-scheduler %s crashes here", v.cluster.snapshot.Release())
+			return p, cp.requests[0].alternatives[0].abort(SchedulerCrash, "the counts add up to more than 2^63-1: kube-scheduler %s crashes here", v.cluster.snapshot.Release())
 		}
 		if least > resourcev1.AllocationResultsMaxSize {
-			return nil, cp.requests[0].alternatives[0].abort(TooManyDevices, "the claim needs %d devices, more than the limit of %d", least, resourcev1.AllocationResultsMaxSize)
+			return p, cp.requests[0].alternatives[0].abort(TooManyDevices, "the claim needs %d devices, more than the limit of %d", least, resourcev1.AllocationResultsMaxSize)
 		}
 		if err := v.checkConstraints(cp); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
 	return p, nil
@@ -271,11 +272,14 @@ func (v *view) fillCount(ctx context.Context, a *alternative, s *spec, observer 
 }
 
 // fillAll finds the devices that "all" stands for: every device that fits as such, whether it is free
-// or not. A pool whose content is not certain makes that impossible.
+// or not. A pool whose content is not certain makes that impossible, for the pod or for the node.
 func (v *view) fillAll(ctx context.Context, a *alternative, observer Observer) error {
 	next := 0
 	for _, pool := range v.pools {
 		switch {
+		case v.cluster.rules.allIsLocal && (pool.Incomplete || pool.Invalid != ""):
+			v.refused = true
+			continue
 		case pool.Incomplete, pool.Partial:
 			err := a.abort(PoolIncomplete, "asks for all devices, but resource pool %s is currently being updated", pool.ID)
 			err.Pool = pool.ID

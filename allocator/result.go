@@ -53,14 +53,14 @@ func (w *walk) deviceResult(p pick) resourcev1.DeviceRequestAllocationResult {
 	if len(p.consumed) > 0 {
 		r.ConsumedCapacity = make(map[resourcev1.QualifiedName]resource.Quantity, len(p.consumed))
 		for name, q := range p.consumed {
-			r.ConsumedCapacity[name] = q.DeepCopy()
+			r.ConsumedCapacity[w.view.cluster.publishedName(c.device, c.id.Driver, name)] = q.DeepCopy()
 		}
 	}
 	if w.view.cluster.features.DeviceBindingAndStatus {
 		r.BindingConditions = c.device.BindingConditions
 		r.BindingFailureConditions = c.device.BindingFailureConditions
 	}
-	if w.view.cluster.variant == Experimental && !w.view.cluster.rules.fieldsUnknown {
+	if w.view.cluster.rules.nodeOperations {
 		r.SkipNodeOperations = c.slice.Spec.SkipNodeOperations
 	}
 	return r

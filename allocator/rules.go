@@ -52,12 +52,15 @@ type rules struct {
 	countsWrap bool
 	// basic: the variant knows neither distinctAttribute nor bindsToNode nor capacity that is requested, nor
 	// do expressions see allowMultipleAllocations; and an allocation with a local device is for the node that
-	// the device names. Stable, and before 1.36 incubating.
+	// the device names. Stable before 1.38, and before 1.36 incubating.
 	basic bool
+	// nodeOperations: the variant knows devices that do without operations on the node. Experimental since
+	// 1.37, incubating since 1.38.
+	nodeOperations bool
 	// noTolerations: the result does not have the tolerations of the request. Before 1.35, in 1.35 stable.
 	noTolerations bool
-	// fieldsUnknown: there are no derived attributes, no compatibility groups and no node operations to skip;
-	// an API server of the release drops these fields. Before 1.37.
+	// fieldsUnknown: there are no derived attributes and no compatibility groups; an API server of the release
+	// drops these fields. Before 1.37.
 	fieldsUnknown bool
 	// subrequestSlips: with "all", the second and later devices of a subrequest are those of the first
 	// subrequest, by its count; and if the first two subrequests are for "all", the selectors of the first
@@ -79,8 +82,31 @@ type rules struct {
 	noOverfull bool
 	// everyOrder: the devices of a request are tried in every order, not only in that of the candidates, and
 	// a device that can be shared as often as its capacity lasts. Unless there are such devices that leads to
-	// the same answer, in more steps. Stable, and before 1.36 every variant (allocateOne).
+	// the same answer, in more steps. Stable before 1.38, and before 1.36 every variant (allocateOne).
 	everyOrder bool
+
+	// Since 1.38, as of inspect.PreviewVersion:
+
+	// oneCapacityName: a capacity without a domain is that of the driver, so "memory" and "<driver>/memory"
+	// are one and the same. A request for both aborts the pod; of a device that has both, the latter counts
+	// (consumable_capacity.go).
+	oneCapacityName bool
+	// negativeRequests: a request for less than nothing of a capacity aborts the pod also where the policy of
+	// the device would round it up (calculateConsumedCapacity).
+	negativeRequests bool
+	// sharesBlock: a device of which claims have shares is not given as a whole when its slice no longer lets
+	// it be shared (allocateDevice).
+	sharesBlock bool
+	// allIsLocal: a request for all devices where a pool is incomplete or invalid is refused on that node,
+	// instead of aborting the pod (validateDeviceRequest).
+	allIsLocal bool
+	// exactValues: constraints compare versions by their precedence, so that build metadata does not count,
+	// and abort the pod when they come to a list that they cannot compare or to a value that cannot be read
+	// (constraint.go, and conversion.go in ../api).
+	exactValues bool
+	// lazyAttributes: an attribute whose value cannot be read makes only those expressions fail that read it,
+	// instead of all (compile.go in ../cel).
+	lazyAttributes bool
 }
 
 // What patch releases mended.
@@ -95,7 +121,8 @@ var (
 // rulesOf returns the rules of a variant in a release.
 func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) rules {
 	r := release.Modelled()
-	before37 := r.Before(37, 0)
+	before37, since38 := r.Before(37, 0), !r.Before(38, 0)
+	unordered := variant == Stable && !since38
 	return rules{
 		leaks:                !noLeaks.In(r),
 		distinctByRequest:    before37,
@@ -107,7 +134,8 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 		allCrashesOnCounters: !allCounts.In(r),
 		configPerRequest:     before37,
 		countsWrap:           !countsHold.In(r),
-		basic:                variant == Stable || r.Before(36, 0) && variant == Incubating,
+		basic:                unordered || r.Before(36, 0) && variant == Incubating,
+		nodeOperations:       !before37 && (variant == Experimental || since38 && variant == Incubating),
 		noTolerations:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
 		fieldsUnknown:        before37,
 		subrequestSlips:      r.Before(36, 0),
@@ -116,8 +144,14 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 		noInvalidPools:       r.Before(35, 0),
 		invalidPoolsAbort:    r.Before(35, 0),
 		noOverfull:           r.Before(36, 0) && variant == Stable,
-		everyOrder:           variant == Stable || r.Before(36, 0),
+		everyOrder:           unordered || r.Before(36, 0),
 		listsUnreadable:      before37 && !gates.Enabled(inspect.GateListTypeAttributes),
+		oneCapacityName:      since38,
+		negativeRequests:     since38,
+		sharesBlock:          since38,
+		allIsLocal:           since38,
+		exactValues:          since38,
+		lazyAttributes:       since38,
 	}
 }
 

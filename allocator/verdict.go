@@ -120,17 +120,19 @@ func (w *walk) consumptionOf(a *alternative, candidate int) *consumption {
 	v, c := &a.verdict[candidate], &w.view.candidates[candidate]
 	switch {
 	case v.consumption != nil:
-	case !c.shareable && (c.usage == nil || len(c.usage.consumed) == 0) && takesWhole(a.capacity, c.device.Capacity):
+	case !c.shareable && (c.usage == nil || len(c.usage.consumed) == 0) && takesWhole(a.capacity, c.capacity):
 		v.consumption = wholeDevice
 	default:
-		v.consumption = consume(a.capacity, c.device.Capacity, w.view.cluster.arithmetic())
+		v.consumption = w.view.cluster.consume(a.capacity, c)
 	}
 	return v.consumption
 }
 
 // arithmetic is how the scheduler computes amounts.
 func (c *Cluster) arithmetic() arithmetic {
-	return arithmetic{thousandths: c.features.FractionalCapacityRange, lenient: c.rules.lenientCapacity}
+	return arithmetic{
+		thousandths: c.features.FractionalCapacityRange, lenient: c.rules.lenientCapacity, negative: c.rules.negativeRequests,
+	}
 }
 
 // fitsEmpty checks the capacity as if nothing were taken of the device.
@@ -157,22 +159,23 @@ func (w *walk) fitsCapacity(a *alternative, candidate int, persisted, picked map
 	}
 	code, name := use.refused, use.name
 	if code == "" {
-		name = use.exceeds(c.device.Capacity, persisted, picked)
+		name = use.exceeds(c.capacity, persisted, picked)
 		if name == "" {
 			return true, nil
 		}
 		code = CapacityInsufficient
 	}
 	w.reject(a, candidate, code, func(r *Rejection) {
-		r.Capacity = name
+		asked := w.view.cluster.askedName(a.capacity, c, name)
+		r.Capacity = asked
 		if needed, ok := use.amounts[name]; ok {
 			r.Needed = &needed
-			left := c.device.Capacity[name].Value.DeepCopy()
+			left := c.capacity[name].Value.DeepCopy()
 			left.Sub(persisted[name])
 			left.Sub(picked[name])
 			r.Available = &left
 		} else if a.capacity != nil {
-			needed := a.capacity.Requests[name]
+			needed := a.capacity.Requests[asked]
 			r.Needed = &needed
 		}
 	})

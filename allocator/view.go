@@ -17,6 +17,8 @@ type view struct {
 	candidates []candidate
 	// declaresNodeOperations says that the node can do without the node operations of a device.
 	declaresNodeOperations bool
+	// refused says that nothing is to be had here, on account of a pool: see rules.allIsLocal.
+	refused bool
 	// countersByName are the counters by the names of their pools, where rules.countersByPoolName.
 	countersByName map[string]*poolCounters
 }
@@ -34,7 +36,9 @@ type candidate struct {
 	slice  inspect.PoolSlice
 	index  int // of the device in the slice
 	pool   *poolView
-	usage  *usage // nil when no claim holds it
+	// capacity is that of the device, by the names that count: see rules.oneCapacityName.
+	capacity map[resourcev1.QualifiedName]resourcev1.DeviceCapacity
+	usage    *usage // nil when no claim holds it
 	// shareable says that several claims may have it at the same time.
 	shareable bool
 }
@@ -55,6 +59,7 @@ func (v *view) addPool(p *inspect.NodePool) {
 			id := inspect.DeviceIDOf(slice.ResourceSlice, i)
 			v.candidates = append(v.candidates, candidate{
 				id: id, device: device, slice: slice, index: i, pool: pool,
+				capacity:  v.cluster.named(device.Capacity, id.Driver),
 				usage:     v.cluster.usageOf(holders, device.Name),
 				shareable: v.cluster.features.ConsumableCapacity && isTrue(device.AllowMultipleAllocations),
 			})

@@ -177,7 +177,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		}
 		for i := range devices {
 			driver, published := g.Device(i)
-			device := (&Program{}).input(driver, published)
+			device, _ := (&Program{}).input(driver, published)
 			want, wantDetails, wantErr := plain.DeviceMatches(t.Context(), device)
 			got, gotDetails, gotErr := safe.DeviceMatches(t.Context(), device)
 			if got != want || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {

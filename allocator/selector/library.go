@@ -28,7 +28,7 @@ func NewLibrary() *Library { return &Library{sources: map[sourceKey]*source{}} }
 // Cache returns a cache for a set of features that takes compiled expressions from the library.
 func (l *Library) Cache(f Features) *Cache {
 	features := cel.Features{EnableConsumableCapacity: f.ConsumableCapacity, EnableListTypeAttributes: f.ListTypeAttributes}
-	return &Cache{features: features, hideSharing: f.HideSharing, library: l, programs: map[programKey]*Program{}}
+	return &Cache{features: features, hideSharing: f.HideSharing, lazy: f.Lazy, library: l, programs: map[programKey]*Program{}}
 }
 
 func (l *Library) source(features cel.Features, key programKey) *source {

@@ -2,8 +2,11 @@ package selector
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	celgo "github.com/google/cel-go/cel"
@@ -17,16 +20,19 @@ type Features struct {
 	ConsumableCapacity bool
 	ListTypeAttributes bool
 	// HideSharing says that expressions do not see allowMultipleAllocations, whatever a device says. It is so
-	// for the stable allocator of the scheduler.
+	// for the stable allocator of the scheduler before 1.38.
 	HideSharing bool
+	// Lazy says that an attribute that cannot be read makes only those expressions fail that read it, and that
+	// functions may be known that are not known here. It is so since 1.38.
+	Lazy bool
 }
 
 // Cache compiles expressions, each distinct one once, and remembers what they say of devices. It may be
 // used by several goroutines at once.
 type Cache struct {
-	features    cel.Features
-	hideSharing bool
-	library     *Library
+	features          cel.Features
+	hideSharing, lazy bool
+	library           *Library
 
 	mu       sync.Mutex
 	programs map[programKey]*Program
@@ -42,7 +48,7 @@ func NewCache(f Features) *Cache { return NewLibrary().Cache(f) }
 
 // Fresh returns a cache that knows the same compiled expressions but has seen no devices.
 func (c *Cache) Fresh() *Cache {
-	return &Cache{features: c.features, hideSharing: c.hideSharing, library: c.library, programs: map[programKey]*Program{}}
+	return &Cache{features: c.features, hideSharing: c.hideSharing, lazy: c.lazy, library: c.library, programs: map[programKey]*Program{}}
 }
 
 // Selector returns the program of a device selector, an expression that must give a boolean.
@@ -56,7 +62,7 @@ func (c *Cache) program(key programKey) *Program {
 	c.mu.Lock()
 	p, ok := c.programs[key]
 	if !ok {
-		p = &Program{source: c.library.source(c.features, key), hideSharing: c.hideSharing}
+		p = &Program{source: c.library.source(c.features, key), hideSharing: c.hideSharing, lazy: c.lazy}
 		c.programs[key] = p
 	}
 	c.mu.Unlock()
@@ -66,7 +72,7 @@ func (c *Cache) program(key programKey) *Program {
 // Program is an expression, compiled when it is first needed, and what it says of devices.
 type Program struct {
 	*source
-	hideSharing bool
+	hideSharing, lazy bool
 
 	mu         sync.RWMutex
 	matches    map[*resourcev1.Device]match
@@ -95,7 +101,7 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		return m.ok, m.err
 	}
 	if err := p.CompileError(); err != nil {
-		return false, err
+		return false, p.compileError(err)
 	}
 	key := string(p.Projection(make([]byte, 0, 64), driver, device, Convertible(device)))
 	if key != "" {
@@ -123,9 +129,9 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 
 // Projection appends to a buffer what the expression sees of a device, so that equal bytes mean equal
 // results. It appends nothing for a device that is unlike any other: one that is not [Convertible], which
-// makes every expression fail in its own way.
+// makes every expression fail in its own way, or since 1.38 some.
 func (p *Program) Projection(buf []byte, driver string, device *resourcev1.Device, convertible bool) []byte {
-	if !convertible {
+	if !convertible && !p.lazy {
 		return buf
 	}
 	buf = AppendString(buf, driver)
@@ -144,9 +150,11 @@ func (p *Program) Attribute(ctx context.Context, driver string, device *resource
 		return d.attribute, d.err
 	}
 	if err := p.CompileError(); err != nil {
-		return nil, err
+		return nil, p.compileError(err)
 	}
-	d.attribute, _, d.err = p.guarded().EvaluateDerivedAttribute(ctx, p.input(driver, device))
+	input, unread := p.input(driver, device)
+	d.attribute, _, d.err = p.guarded().EvaluateDerivedAttribute(ctx, input)
+	d.err = p.unless(unread, d.err)
 	if ctx.Err() == nil {
 		p.mu.Lock()
 		if p.attributes == nil || keptDevices.Exceeded(len(p.attributes), 0) {
@@ -168,14 +176,52 @@ func (p *Program) shared(device *resourcev1.Device) *bool {
 
 // input prepares a device for evaluation. A driver may publish an attribute or capacity both as "x"
 // and as "<driver>/x"; which of the two the scheduler sees then depends on the order of a Go map. So
-// that the same question always gets the same answer, the qualified one counts here.
-func (p *Program) input(driver string, device *resourcev1.Device) cel.Device {
-	return cel.Device{
+// that the same question always gets the same answer, the qualified one counts here, as it always does since
+// 1.38. The boolean says that an attribute was left out that the expression reads and that cannot be read.
+func (p *Program) input(driver string, device *resourcev1.Device) (cel.Device, bool) {
+	in := cel.Device{
 		Driver:                   driver,
 		AllowMultipleAllocations: p.shared(device),
 		Attributes:               withoutShadowed(driver, device.Attributes),
 		Capacity:                 withoutShadowed(driver, device.Capacity),
 	}
+	if !p.lazy || Convertible(device) {
+		return in, false
+	}
+	reads, unread := p.Reads(), false
+	in.Attributes = maps.Clone(in.Attributes)
+	maps.DeleteFunc(in.Attributes, func(name resourcev1.QualifiedName, a resourcev1.DeviceAttribute) bool {
+		whole := FieldOf("attributes", driver, name)
+		whole.Name = ""
+		drop := !convertible(&a)
+		unread = unread || drop && (reads.Everything || slices.Contains(reads.Fields, whole) || slices.Contains(reads.Fields, FieldOf("attributes", driver, name)))
+		return drop
+	})
+	return in, unread
+}
+
+// Unclear says that it is not known here what an expression gives in a release that is newer than the CEL of
+// this program.
+type Unclear struct{ Why string }
+
+func (e *Unclear) Error() string { return "not decided: " + e.Why }
+
+// unless returns the error of an evaluation for which an attribute was left out that cannot be read. The
+// scheduler fails where it comes to it, so an evaluation that failed without it fails there, too; one that
+// did not may.
+func (p *Program) unless(unread bool, err error) error {
+	if unread && err == nil {
+		return &Unclear{"the expression reads an attribute whose value cannot be read"}
+	}
+	return err
+}
+
+// compileError is the error of an expression that does not compile here.
+func (p *Program) compileError(err error) error {
+	if p.lazy && strings.Contains(err.Error(), "undeclared reference") {
+		return &Unclear{"the CEL of the release may know a function that this program does not: " + err.Error()}
+	}
+	return err
 }
 
 // Seen is a device as expressions see it.
@@ -205,11 +251,14 @@ var prepareds = sync.Pool{New: func() any {
 // whether the device is [Convertible].
 func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (match bool, cost uint64, err error) {
 	if err := p.CompileError(); err != nil {
-		return false, 0, err
+		return false, 0, p.compileError(err)
 	}
 	match, details, err := p.evaluate(ctx, driver, device, convertible)
 	if details != nil && details.ActualCost() != nil {
 		cost = *details.ActualCost()
+	}
+	if unclear := (*Unclear)(nil); errors.As(err, &unclear) {
+		return match, cost, err
 	}
 	return match, cost, cel.EnhanceRuntimeError(err)
 }
@@ -219,8 +268,10 @@ func (p *Program) Evaluate(ctx context.Context, driver string, device *resourcev
 func (p *Program) evaluate(ctx context.Context, driver string, device *resourcev1.Device, convertible bool) (bool, *celgo.EvalDetails, error) {
 	reads := p.Reads()
 	wholeDomain := func(f Field) bool { return f.Name == "" }
-	if !convertible || reads.Everything || slices.ContainsFunc(reads.Fields, wholeDomain) {
-		return p.guarded().DeviceMatches(ctx, p.input(driver, device))
+	if !convertible || p.lazy && !Convertible(device) || reads.Everything || slices.ContainsFunc(reads.Fields, wholeDomain) {
+		input, unread := p.input(driver, device)
+		match, details, err := p.guarded().DeviceMatches(ctx, input)
+		return match, details, p.unless(unread, err)
 	}
 	seen := prepareds.Get().(*prepared)
 	defer prepareds.Put(seen)

@@ -2,8 +2,10 @@ package selector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,7 +67,8 @@ func TestEqualReadsGiveEqualResults(t *testing.T) {
 		for _, e := range expressions {
 			got, gotErr := cached.Selector(e).Match(context.Background(), driver, device)
 			fresh := cached.Selector(e).result()
-			want, _, wantErr := fresh.DeviceMatches(context.Background(), (&Program{}).input(driver, device))
+			input, _ := (&Program{}).input(driver, device)
+			want, _, wantErr := fresh.DeviceMatches(context.Background(), input)
 			if got != want || (gotErr == nil) != (wantErr == nil) {
 				t.Fatalf("%s on %+v: cached %v %v, evaluated %v %v", e, device, got, gotErr, want, wantErr)
 			}
@@ -103,4 +106,41 @@ func randomDevice(rng *rand.Rand) *resourcev1.Device {
 		d.AllowMultipleAllocations = ptr.To(rng.IntN(2) == 0)
 	}
 	return d
+}
+
+// TestLazyAttributes: since 1.38 an attribute whose value cannot be read makes only expressions fail that read
+// it. What they give otherwise is as without it.
+func TestLazyAttributes(t *testing.T) {
+	version, one := "99999999999999999999999.0.0", int64(1)
+	device := &resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"v": {VersionValue: &version}, "n": {IntValue: &one}}}
+	const unclear = "not decided: the expression reads an attribute whose value cannot be read"
+	for expression, want := range map[string]string{
+		`device.attributes["d"].n == 1`:                                                            "true",
+		`device.attributes["d"].n == 2`:                                                            "false",
+		`device.attributes["d"].v.isGreaterThan(semver("1.0.0"))`:                                  "error",
+		`has(device.attributes["d"].v)`:                                                            unclear, // the scheduler fails
+		`!("v" in device.attributes["d"])`:                                                         unclear, // true
+		`device.attributes["d"].exists(k, k == "v")`:                                               unclear, // true
+		`size(device.attributes["e"]) == 0`:                                                        "true",
+		`device.attributes["d"].n == 1 || device.attributes["d"].v.isGreaterThan(semver("1.0.0"))`: unclear, // true
+		`cidr("10.0.0.0/8").isMask()`:                                                              "not decided: the CEL of the release may know a function that this program does not: compilation failed: ERROR: <input>:1:26: undeclared reference to 'isMask' (in container '')",
+		`device.serial == "x"`:                                                                     "error",
+	} {
+		for _, lazy := range []bool{false, true} {
+			ok, err := NewCache(Features{ConsumableCapacity: true, Lazy: lazy}).Selector(expression).Match(context.Background(), "d", device)
+			got := strconv.FormatBool(ok)
+			if err != nil {
+				got = "error"
+			}
+			if errors.As(err, new(*Unclear)) {
+				got, _, _ = strings.Cut(err.Error(), "\n")
+			}
+			if lazy && got != want || !lazy && got != "error" {
+				t.Errorf("%s, lazy %t: %s, want %s", expression, lazy, got, want)
+			}
+		}
+		if _, err := NewCache(Features{Lazy: true}).Derived(`device.attributes["d"].n`).Attribute(context.Background(), "d", device); err != nil {
+			t.Error(err)
+		}
+	}
 }

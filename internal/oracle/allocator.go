@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
+	draapi "k8s.io/dynamic-resource-allocation/api"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/dynamic-resource-allocation/structured"
 )
@@ -71,10 +72,11 @@ func (p *Problem) expressions() *cel.Cache {
 // state is what the scheduler's plugin keeps of allocated claims (foreachAllocatedDevice).
 func (p *Problem) state() structured.AllocatedState {
 	state := structured.AllocatedState{
-		AllocatedDevices:         sets.New[structured.DeviceID](),
-		AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),
-		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
+		AllocatedDevices:   sets.New[structured.DeviceID](),
+		AggregatedCapacity: structured.NewConsumedCapacityCollection(),
 	}
+	shared := reflect.ValueOf(&state.AllocatedSharedDeviceIDs).Elem()
+	shared.Set(reflect.MakeMap(shared.Type()))
 	for _, claim := range p.Claims {
 		if claim.Status.Allocation == nil {
 			continue
@@ -88,13 +90,50 @@ func (p *Problem) state() structured.AllocatedState {
 				state.AllocatedDevices.Insert(id)
 				continue
 			}
-			state.AllocatedSharedDeviceIDs.Insert(structured.MakeSharedDeviceID(id, result.ShareID))
+			key := reflect.ValueOf(structured.MakeSharedDeviceID(id, result.ShareID))
+			if shared.Type().Key() == reflect.TypeFor[structured.DeviceID]() { // since 1.38
+				key = reflect.ValueOf(id)
+			}
+			shared.SetMapIndex(key, reflect.ValueOf(sets.Empty{}))
 			if result.ConsumedCapacity != nil {
 				state.AggregatedCapacity.Insert(structured.NewDeviceConsumedCapacity(id, result.ConsumedCapacity))
 			}
 		}
 	}
 	return state
+}
+
+// converted are slices in the form in which NewAllocator takes them: since 1.38 it is one of its own.
+func converted(published []*resourcev1.ResourceSlice, form reflect.Type) (reflect.Value, error) {
+	list := reflect.ValueOf(published)
+	if list.Type() == form {
+		return list, nil
+	}
+	var out []*draapi.ResourceSlice
+	for _, slice := range published {
+		own := &draapi.ResourceSlice{}
+		if err := draapi.Convert_v1_ResourceSlice_To_api_ResourceSlice(slice, own, nil); err != nil {
+			return list, fmt.Errorf("converting a slice: %w", err)
+		}
+		out = append(out, own)
+	}
+	return reflect.ValueOf(out), nil
+}
+
+// newAllocator calls structured.NewAllocator.
+func newAllocator(ctx context.Context, p *Problem, published []*resourcev1.ResourceSlice) (structured.Allocator, error) {
+	function := reflect.ValueOf(structured.NewAllocator)
+	list, err := converted(published, function.Type().In(4))
+	if err != nil {
+		return nil, err
+	}
+	results := function.Call([]reflect.Value{
+		reflect.ValueOf(ctx), reflect.ValueOf(p.features()), reflect.ValueOf(p.state()), reflect.ValueOf(classLister(p.Classes)), list, reflect.ValueOf(p.expressions()),
+	})
+	if err, failed := results[1].Interface().(error); failed {
+		return nil, err
+	}
+	return results[0].Interface().(structured.Allocator), nil
 }
 
 // classLister serves the classes of a problem.
@@ -129,7 +168,7 @@ func (b budget) Err() error {
 func (p *Problem) ask(node *corev1.Node, published []*resourcev1.ResourceSlice) (a Answer, err error) {
 	left := p.Steps
 	ctx := budget{context.Background(), &left}
-	allocator, err := structured.NewAllocator(ctx, p.features(), p.state(), classLister(p.Classes), published, p.expressions())
+	allocator, err := newAllocator(ctx, p, published)
 	if err != nil {
 		return Answer{}, fmt.Errorf("making the allocator: %w", err)
 	}
