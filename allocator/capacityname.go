@@ -76,6 +76,23 @@ func (c *Cluster) askedName(request *resourcev1.CapacityRequirements, of *candid
 	return published
 }
 
+// asAsked is the device of a candidate with its capacities named as a request names them.
+func (c *Cluster) asAsked(request *resourcev1.CapacityRequirements, of *candidate) *resourcev1.Device {
+	out := *of.device
+	out.Capacity = make(map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, len(of.capacity))
+	same := true
+	for name, capacity := range of.capacity {
+		asked := c.askedName(request, of, name)
+		out.Capacity[asked] = capacity
+		_, published := of.device.Capacity[asked]
+		same = same && published
+	}
+	if same {
+		return of.device
+	}
+	return &out
+}
+
 // consume computes what a request takes from a candidate. Where a request has a capacity by two names and
 // another one that the device lacks, the scheduler aborts or passes the device over as chance has it; here it
 // aborts.

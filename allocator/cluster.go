@@ -74,13 +74,12 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		features:   f,
 		variant:    variant,
 		rules:      rulesOf(s.Release(), variant, s.Features()),
-		cel:        selectorFeatures(s.Features()),
+		cel:        SelectorFeatures(s),
 		stepLimit:  opts.StepLimit,
 		plain:      opts.Plain,
 		plainSteps: plainSteps,
 		ignore:     opts.Ignore,
 	}
-	c.cel.HideSharing, c.cel.Lazy = c.rules.basic, c.rules.lazyAttributes
 	c.shared = &sharedSlices{}
 	if opts.Like != nil {
 		if slices.Equal(s.Around().Slices, opts.Like.snapshot.Around().Slices) {

@@ -103,7 +103,7 @@ func (w *walk) examine(a *alternative, seen *rejections) (ExaminedRequest, error
 		}
 		reaches, err := c.slice.DeviceReaches(w.view.node, c.index)
 		out.Devices = append(out.Devices, ExaminedDevice{
-			ID: c.id, Device: c.device, Failures: *seen, Elsewhere: err == nil && !reaches,
+			ID: c.id, Device: w.view.cluster.asAsked(a.capacity, c), Failures: *seen, Elsewhere: err == nil && !reaches,
 		})
 	}
 	return out, nil

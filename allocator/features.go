@@ -38,11 +38,16 @@ func FeaturesOf(f inspect.Features) Features {
 	}
 }
 
-// selectorFeatures are the gates that the language of selectors depends on.
-func selectorFeatures(f inspect.Features) selector.Features {
+// SelectorFeatures are what the language of selectors depends on in a cluster.
+func SelectorFeatures(s *inspect.Snapshot) selector.Features {
+	f := s.Features()
+	_, variant := featuresAt(s.Release(), f)
+	r := rulesOf(s.Release(), variant, f)
 	return selector.Features{
 		ConsumableCapacity: f.Enabled(inspect.GateConsumableCapacity),
 		ListTypeAttributes: f.Enabled(inspect.GateListTypeAttributes),
+		HideSharing:        r.basic,
+		Lazy:               r.lazyAttributes,
 	}
 }
 

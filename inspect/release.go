@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
@@ -124,6 +125,13 @@ func releaseOf(c *Config) Release {
 // Release returns the release of Kubernetes by whose rules the scheduler decides. It may be one that is not
 // modelled.
 func (s *Snapshot) Release() Release { return s.release }
+
+// SameCapacity reports whether two names of a capacity of a driver's devices stand for the same one. Since 1.38 a
+// name without a domain has that of the driver.
+func (s *Snapshot) SameCapacity(driver string, a, b resourcev1.QualifiedName) bool {
+	prefix := resourcev1.QualifiedName(driver) + "/"
+	return a == b || !s.release.Before(38, 0) && (a == prefix+b || b == prefix+a)
+}
 
 // poolRules are what differs between releases in how the scheduler gathers pools for a node.
 type poolRules struct {

@@ -306,7 +306,11 @@ func (p *partnerSearch) capacities(ctx context.Context) []obstacle {
 	}
 	var found []obstacle
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		cluster := p.withSlices(func(s *resourcev1.ResourceSlice) { whatif.RaiseCapacity(s, resourcev1.QualifiedName(name)) })
+		cluster := p.withSlices(func(s *resourcev1.ResourceSlice) {
+			whatif.RaiseCapacity(s, func(published resourcev1.QualifiedName) bool {
+				return p.cluster.Snapshot().SameCapacity(s.Spec.Driver, published, resourcev1.QualifiedName(name))
+			})
+		})
 		if p.helps(ctx, cluster, p.claimsBefore()) {
 			found = append(found, obstacle{kind: oneCapacity, name: name})
 		}

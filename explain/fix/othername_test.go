@@ -2,6 +2,7 @@ package fix_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,13 +88,19 @@ func TestCapacityByItsName(t *testing.T) {
 	}
 }
 
-// TestCapacityWithoutDomainInLaterReleases: where a release takes both names for one, the answer is not
-// known.
-func TestCapacityWithoutDomainInLaterReleases(t *testing.T) {
-	for name, want := range map[resourcev1.QualifiedName]explain.Verdict{"cpu": explain.Unknown, cpuOfDriver: explain.Allocatable, "memory": explain.Unsatisfiable} {
-		if e := explained(t, sharedCPUs(), cpuClaim(name, "8"), inspect.NewestMinor+1); e.Verdict != want {
+// TestCapacityWithoutDomain: since 1.38 a capacity without a domain is that of the driver, also for what is
+// said of it.
+func TestCapacityWithoutDomain(t *testing.T) {
+	for name, want := range map[resourcev1.QualifiedName]explain.Verdict{"cpu": explain.Allocatable, cpuOfDriver: explain.Allocatable, "memory": explain.Unsatisfiable} {
+		if e := explained(t, sharedCPUs(), cpuClaim(name, "8"), 38); e.Verdict != want {
 			t.Errorf("%s: %s, want %s: %v", name, e.Verdict, want, e.Partial)
 		}
+	}
+	o := sharedCPUs()
+	o.Claims = append(o.Claims, held("10"))
+	e := explained(t, o, cpuClaim("cpu", "38"), 38)
+	if !strings.Contains(e.Message, "no more than 30 can be had") || len(e.Fixes) == 0 || !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Message == "ask for 30 of cpu instead of 38" }) {
+		t.Errorf("%q, fixes %+v", e.Message, e.Fixes)
 	}
 }
 

@@ -43,7 +43,7 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	case release.Before(36, 0):
 		b.Remarks = append(b.Remarks, fmt.Sprintf(
 			"Kubernetes 1.%d does not define the order of devices; the devices named are one possible choice", release.Modelled().Minor))
-	case c.Variant() == allocator.Stable:
+	case c.Variant() == allocator.Stable && release.Before(38, 0):
 		b.Remarks = append(b.Remarks, "with these features the scheduler runs its stable allocator, which does not define the order of devices; the devices named are one possible choice")
 	}
 	return b

@@ -37,12 +37,13 @@ func TestBasis(t *testing.T) {
 		{33, "v1.33.9", "1.34.0", allocator.Experimental, []string{
 			"Kubernetes 1.33 is older than what this program models; it decides by the rules of 1.34", "Kubernetes 1.34 " + unordered,
 		}},
-		{38, "v1.38.0-alpha.3", "1.38.0-alpha.3", allocator.Incubating, []string{preview}},
-		{38, "v1.38.0", "1.38.0", allocator.Incubating, []string{preview}},
-		{38, "v1.38", "1.38", allocator.Incubating, []string{preview}},
-		{38, "", "1.38", allocator.Incubating, []string{preview}},
-		{37, "v1.38.0", "1.38.0", allocator.Incubating, []string{preview}},
-		{39, "v1.39.0", "1.38", allocator.Incubating, []string{"Kubernetes 1.39 is newer than this program, which decides by the rules of 1.38.0-beta.0"}},
+		{38, "v1.38.0-alpha.3", "1.38.0-alpha.3", allocator.Stable, []string{preview}},
+		{38, "v1.38.0", "1.38.0", allocator.Stable, []string{preview}},
+		{38, "v1.38", "1.38", allocator.Stable, []string{preview}},
+		{38, "", "1.38", allocator.Stable, []string{preview}},
+		{37, "v1.38.0", "1.38.0", allocator.Stable, []string{preview}},
+		{38, "v1.38.0-beta.0", "1.38.0-beta.0", allocator.Stable, []string{preview}},
+		{39, "v1.39.0", "1.38", allocator.Stable, []string{"Kubernetes 1.39 is newer than this program, which decides by the rules of 1.38.0-beta.0"}},
 		// The program of the server decides, not the release whose gates it emulates.
 		{36, "v1.37.1", "1.37.1", allocator.Incubating, nil},
 	} {

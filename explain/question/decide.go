@@ -83,7 +83,6 @@ func sayPreempting(e *explain.Explanation) {
 
 // conclude sets the verdict and the message, and what would be allocated.
 func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o cycle.Tally, limits cycle.Limits) {
-	limits.AddCapacityNames(q)
 	limits.AddPods(q)
 	if o.First != nil {
 		limits.AddAdmission(q)

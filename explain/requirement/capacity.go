@@ -120,12 +120,15 @@ func allowed(p *resourcev1.CapacityRequestPolicy) string {
 func amountLeft(b *whatif.Sandbox, id inspect.DeviceID, name resourcev1.QualifiedName, total resource.Quantity) resource.Quantity {
 	left := total.DeepCopy()
 	for _, h := range b.Snapshot.Holders(id) {
-		switch used, ok := h.Result.ConsumedCapacity[name]; {
+		switch {
 		case h.Admin():
 		case !h.Shared():
 			return resource.Quantity{Format: total.Format} // the claim has the whole device
-		case ok:
-			left.Sub(used)
+		}
+		for used, amount := range h.Result.ConsumedCapacity {
+			if !h.Admin() && b.Snapshot.SameCapacity(id.Driver, used, name) {
+				left.Sub(amount)
+			}
 		}
 	}
 	return left
@@ -210,13 +213,14 @@ func amountsBelow(q *whatif.Question, name resourcev1.QualifiedName, wanted reso
 	for _, b := range q.NearSandboxes() {
 		for _, slice := range b.Snapshot.Slices() {
 			for i := range slice.Spec.Devices {
-				capacity, ok := slice.Spec.Devices[i].Capacity[name]
-				if !ok {
-					continue
-				}
-				left := amountLeft(b, inspect.DeviceIDOf(slice, i), name, capacity.Value)
-				for part := int64(1); part <= 4; part++ {
-					add(floor(&capacity, divide(left, part)))
+				for published, capacity := range slice.Spec.Devices[i].Capacity {
+					if !b.Snapshot.SameCapacity(slice.Spec.Driver, published, name) {
+						continue
+					}
+					left := amountLeft(b, inspect.DeviceIDOf(slice, i), name, capacity.Value)
+					for part := int64(1); part <= 4; part++ {
+						add(floor(&capacity, divide(left, part)))
+					}
 				}
 			}
 		}

@@ -46,12 +46,14 @@ func RaiseCounters(s *resourcev1.ResourceSlice, wanted func(set, counter string)
 	}
 }
 
-// RaiseCapacity makes a capacity of the devices of a slice plenty.
-func RaiseCapacity(s *resourcev1.ResourceSlice, name resourcev1.QualifiedName) {
+// RaiseCapacity makes a capacity of the devices of a slice plenty, if its name is one of those that are wanted.
+func RaiseCapacity(s *resourcev1.ResourceSlice, wanted func(resourcev1.QualifiedName) bool) {
 	for i := range s.Spec.Devices {
-		if c, ok := s.Spec.Devices[i].Capacity[name]; ok {
-			c.Value = *resource.NewQuantity(plenty, c.Value.Format)
-			s.Spec.Devices[i].Capacity[name] = c
+		for name, c := range s.Spec.Devices[i].Capacity {
+			if wanted(name) {
+				c.Value = *resource.NewQuantity(plenty, c.Value.Format)
+				s.Spec.Devices[i].Capacity[name] = c
+			}
 		}
 	}
 }

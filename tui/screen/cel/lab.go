@@ -84,7 +84,7 @@ func (l *lab) ofClass(ctx context.Context, s *inspect.Snapshot, name string) ([]
 
 // labOf makes a lab of some devices.
 func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
-	l := &lab{version: w.Version, features: featuresOf(w.Snapshot), devices: devices}
+	l := &lab{version: w.Version, features: allocator.SelectorFeatures(w.Snapshot), devices: devices}
 	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
 		l.partial = inspect.Sanitize(h.Message)
 	}
@@ -109,10 +109,3 @@ func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
 	return l
 }
 
-func featuresOf(s *inspect.Snapshot) selector.Features {
-	f := s.Features()
-	return selector.Features{
-		ConsumableCapacity: f.Enabled(inspect.GateConsumableCapacity), ListTypeAttributes: f.Enabled(inspect.GateListTypeAttributes),
-		HideSharing: allocator.VariantOf(allocator.FeaturesOf(f)) == allocator.Stable,
-	}
-}
