@@ -198,9 +198,8 @@ func (w *walk) constraintHopeless(t *table, demand []slot, m *matching, claim *c
 		}
 		byValue := slot{alternative: s.alternative, count: s.count, times: 1}
 		for _, candidate := range s.from {
-			device := &w.view.candidates[candidate]
-			attribute := LookupAttribute(device.device, device.id.Driver, c.name)
-			if attribute == nil {
+			attribute, err := w.attributeOf(s.alternative, candidate, c.name)
+			if err != nil || attribute == nil {
 				continue
 			}
 			for _, v := range c.values(attribute) {

@@ -69,7 +69,7 @@ func previewRequest(d *dice, names, unreadable bool, capacity *resourcev1.Capaci
 	if capacity != nil && names {
 		capacity.Requests = renamed(d, capacity.Requests, pickOne(d, drivers...))
 	}
-	if capacity != nil && len(capacity.Requests) > 0 && d.chance(3) {
+	if capacity != nil && len(capacity.Requests) > 0 && d.chance(12) {
 		capacity.Requests[slices.Sorted(mapKeys(capacity.Requests))[0]] = resource.MustParse("-1")
 	}
 	if unreadable && d.chance(40) {

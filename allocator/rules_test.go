@@ -78,7 +78,7 @@ func (c *ruleCase) question(t *testing.T, release string) *question {
 	for _, gate := range q.features.List() {
 		q.gates[gate] = true
 	}
-	if strings.Count(release, ".") == 2 {
+	if strings.Count(release, ".") >= 2 {
 		q.serverVersion = "v" + strings.TrimSuffix(release, ".?") // the patch is not known
 	}
 	for _, claim := range read.Objects.Claims {

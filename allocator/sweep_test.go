@@ -25,6 +25,10 @@ func TestSweepAnswersLikeAllocate(t *testing.T) {
 	for i := range n {
 		d := seeded(uint64(2_000_000 + i))
 		q := generate(d)
+		if i%3 == 2 {
+			q.features = inspect.DefaultFeatures(inspect.PreviewMinor).With(q.gates)
+			q.preview(d)
+		}
 		double(q, d)
 		c := newOurs(q, stepBudget)
 		groups, err := c.Sweep(ctx, q.objects.Nodes, q.pending)
