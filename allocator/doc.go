@@ -46,9 +46,9 @@
 // # Releases, variants and features
 //
 // The scheduler has three implementations and takes the first that supports all features that are on
-// ([VariantOf]; 1.34 and 1.35 choose otherwise). What they do changes from release to release, also from
-// patch to patch: see rules.go. The stable one, and all of them before 1.36, have no defined order of pools;
-// there the answer is one that they may give.
+// ([VariantOf]; 1.34, 1.35 and 1.38 choose otherwise). What they do changes from release to release, also
+// from patch to patch: see rules.go. The stable one before 1.38, and all of them before 1.36, have no defined
+// order of pools; there the answer is one that they may give.
 //
 // Not modelled: quantities beyond 2^63, with which releases before 1.37 change the objects that they read;
 // counters and consumable capacity of 1.34, where they are alpha; functions of expressions that an old

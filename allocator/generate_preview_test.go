@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// What makes random problems meet the rules of 1.38: names of capacities in both forms, shares of devices that
-// are no longer shared, values that cannot be read. It is added to a problem that is complete, so that
+// What makes random problems meet the rules of 1.38: names of capacities in both forms, shares of devices
+// that are no longer shared, values that cannot be read. It is added to a problem that is complete, so that
 // the problems for other releases stay what they are.
 
 // readingRelease are expressions about an attribute whose value may not be one that can be read.

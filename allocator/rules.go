@@ -59,8 +59,8 @@ type rules struct {
 	nodeOperations bool
 	// noTolerations: the result does not have the tolerations of the request. Before 1.35, in 1.35 stable.
 	noTolerations bool
-	// fieldsUnknown: there are no derived attributes and no compatibility groups; an API server of the release
-	// drops these fields. Before 1.37.
+	// fieldsUnknown: there are no derived attributes and no compatibility groups; an API server of the
+	// release drops these fields. Before 1.37.
 	fieldsUnknown bool
 	// subrequestSlips: with "all", the second and later devices of a subrequest are those of the first
 	// subrequest, by its count; and if the first two subrequests are for "all", the selectors of the first

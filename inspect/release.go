@@ -84,7 +84,8 @@ func (r Release) Modelled() Release {
 	return r
 }
 
-// Caveat says by the rules of which release this one is decided, if they are not its own. It is "" if they are.
+// Caveat says by the rules of which release this one is decided, if they are not its own. It is "" if they
+// are.
 func (r Release) Caveat() string {
 	switch {
 	case r.Minor < OldestMinor:
@@ -126,8 +127,8 @@ func releaseOf(c *Config) Release {
 // modelled.
 func (s *Snapshot) Release() Release { return s.release }
 
-// SameCapacity reports whether two names of a capacity of a driver's devices stand for the same one. Since 1.38 a
-// name without a domain has that of the driver.
+// SameCapacity reports whether two names of a capacity of a driver's devices stand for the same one. Since
+// 1.38 a name without a domain has that of the driver.
 func (s *Snapshot) SameCapacity(driver string, a, b resourcev1.QualifiedName) bool {
 	prefix := resourcev1.QualifiedName(driver) + "/"
 	return a == b || !s.release.Before(38, 0) && (a == prefix+b || b == prefix+a)

@@ -22,8 +22,8 @@ type Features struct {
 	// HideSharing says that expressions do not see allowMultipleAllocations, whatever a device says. It is so
 	// for the stable allocator of the scheduler before 1.38.
 	HideSharing bool
-	// Lazy says that an attribute that cannot be read makes only those expressions fail that read it, and that
-	// functions may be known that are not known here. It is so since 1.38.
+	// Lazy says that an attribute that cannot be read makes only those expressions fail that read it, and
+	// that functions may be known that are not known here. It is so since 1.38.
 	Lazy bool
 }
 

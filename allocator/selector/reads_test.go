@@ -108,8 +108,8 @@ func randomDevice(rng *rand.Rand) *resourcev1.Device {
 	return d
 }
 
-// TestLazyAttributes: since 1.38 an attribute whose value cannot be read makes only expressions fail that read
-// it. What they give otherwise is as without it.
+// TestLazyAttributes: since 1.38 an attribute whose value cannot be read makes only those expressions fail
+// that read it.
 func TestLazyAttributes(t *testing.T) {
 	version, one := "99999999999999999999999.0.0", int64(1)
 	device := &resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"v": {VersionValue: &version}, "n": {IntValue: &one}}}

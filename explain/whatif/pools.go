@@ -46,7 +46,7 @@ func RaiseCounters(s *resourcev1.ResourceSlice, wanted func(set, counter string)
 	}
 }
 
-// RaiseCapacity makes a capacity of the devices of a slice plenty, if its name is one of those that are wanted.
+// RaiseCapacity makes the capacities of the devices of a slice plenty whose names are wanted.
 func RaiseCapacity(s *resourcev1.ResourceSlice, wanted func(resourcev1.QualifiedName) bool) {
 	for i := range s.Spec.Devices {
 		for name, c := range s.Spec.Devices[i].Capacity {
