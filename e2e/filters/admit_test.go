@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -173,5 +174,5 @@ func (p *problem) snapshot() *inspect.Snapshot {
 	for _, r := range inspect.Resources() {
 		health[r] = inspect.Health{State: inspect.Synced}
 	}
-	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: "v1.37.1"})
+	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: fmt.Sprintf("v1.%d.1", cmp.Or(p.minor, inspect.NewestMinor))})
 }

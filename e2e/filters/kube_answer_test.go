@@ -132,7 +132,7 @@ func (q *kubeQuestion) filters(state fwk.CycleState, n fwk.NodeInfo) []kubeRefus
 // first, as RunFilterPluginsWithNominatedPods does; and whether there are any.
 func (q *kubeQuestion) withNominated(n fwk.NodeInfo) (fwk.CycleState, fwk.NodeInfo, bool, error) {
 	state, with, added := q.state, n, false
-	for _, other := range q.NominatedPodsForNode(n.Node().Name) {
+	for _, other := range nominatedOn(q.Framework, n.Node().Name) {
 		if priority(other.GetPod()) < priority(q.pod) || other.GetPod().UID == q.pod.UID {
 			continue
 		}

@@ -19,6 +19,11 @@ import (
 // The scheduler's queue holds the pods of a pod group together, and what keeps one of them keeps all. That is
 // not in a plugin, but counts as one here.
 
+// nominatedOn are the pods that are nominated to a node.
+func nominatedOn(f framework.Framework, node string) []fwk.PodInfo {
+	return f.NominatedPodsForNode(node)
+}
+
 var errNotPlaced = errors.New("groups are not placed here")
 
 // group says what the scheduler has against a pod because of its group, besides what the plugin for groups

@@ -6,10 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
-	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
 // kubePreemption is what the plugin DefaultPreemption makes of a pod that no node takes. It ends nothing.
@@ -53,7 +53,7 @@ func (s *kubeScheduler) Preempt(pod *corev1.Pod, budgets []*policyv1.PodDisrupti
 	return out, nil
 }
 
-func namesOf(c preemption.Candidate) []string {
+func namesOf(c interface{ Victims() *extenderv1.Victims }) []string {
 	var out []string
 	for _, pod := range c.Victims().Pods {
 		out = append(out, pod.Namespace+"/"+pod.Name)

@@ -22,8 +22,6 @@ import (
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // kubeScheduler is kube-scheduler as it is when it has seen all objects of a cluster.
@@ -37,14 +35,14 @@ type kubeScheduler struct {
 	ctx        context.Context //nolint:containedctx // ends with the test, as the scheduler does
 }
 
-// withKubeScheduler starts a scheduler, waits until it has seen the objects, and calls a function with it.
+// inKubeScheduler starts a scheduler, waits until it has seen the objects, and calls a function with it.
 // Nothing is written to the objects. All of it happens in a bubble of [synctest]: that is how one knows that
-// nothing is on its way any more, and no time goes by. Others are objects of kinds that are not inspected.
-func withKubeScheduler(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *kubeScheduler), others ...runtime.Object) {
+// nothing is on its way any more, and no time goes by.
+func inKubeScheduler(t *testing.T, objects []runtime.Object, f func(t *testing.T, s *kubeScheduler)) {
 	t.Helper()
 	prepareProcess()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := start(t, append(seen(objects), others...))
+		s, err := start(t, objects)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +73,8 @@ func start(t *testing.T, objects []runtime.Object) (*kubeScheduler, error) {
 	ctx := klog.NewContext(t.Context(), logr.Discard())
 	client := fake.NewSimpleClientset(objects...)
 	informers := upstream.NewInformerFactory(client, 0, nil)
-	snapshot := cache.NewEmptySnapshot()
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
-	s, err := upstream.New(ctx, client, informers, nil, recorder, upstream.WithNodeInfoSnapshot(snapshot))
+	s, err := upstream.New(ctx, client, informers, nil, recorder)
 	if err != nil {
 		return nil, fmt.Errorf("making a scheduler: %w", err)
 	}
@@ -86,27 +83,13 @@ func start(t *testing.T, objects []runtime.Object) (*kubeScheduler, error) {
 	if err := s.WaitForHandlersSync(ctx); err != nil {
 		return nil, fmt.Errorf("waiting for the scheduler to see its objects: %w", err)
 	}
+	profile := s.Profiles[corev1.DefaultSchedulerName]
+	snapshot := profile.SnapshotSharedLister().(*cache.Snapshot) //nolint:forcetypeassert // the scheduler makes it
 	if err := s.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
 		return nil, fmt.Errorf("making the snapshot of a scheduling cycle: %w", err)
 	}
-	out := &kubeScheduler{Framework: s.Profiles[corev1.DefaultSchedulerName], scheduler: s, snapshot: snapshot, ctx: ctx}
+	out := &kubeScheduler{Framework: profile, scheduler: s, snapshot: snapshot, ctx: ctx}
 	return out, out.findPlugins()
-}
-
-// seen are the objects that the informers of a scheduler get.
-func seen(o *inspect.Objects) []runtime.Object {
-	var out []runtime.Object
-	for _, kind := range inspect.Kinds() {
-		for _, object := range kind.Objects(o) {
-			// The server leaves pods that have ended out of what it lists for the scheduler; the client of
-			// the test cannot.
-			if pod, ok := object.(*corev1.Pod); ok && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed) {
-				continue
-			}
-			out = append(out, object.(runtime.Object)) //nolint:forcetypeassert // every object of the API is one
-		}
-	}
-	return out
 }
 
 // findPlugins finds the plugins behind the framework, in its order. It shows only their names, and the

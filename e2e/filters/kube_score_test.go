@@ -17,8 +17,8 @@ type kubeScores struct {
 	Points map[string]map[string]int64
 	// Totals are what the nodes get together.
 	Totals map[string]int64
-	// Failure is why nodes cannot be compared, or nil.
-	Failure error
+	// Failure is why nodes cannot be compared, or "".
+	Failure string
 }
 
 // Score runs the filters and then the score plugins. If fewer than two nodes fit, nothing is scored.
@@ -36,12 +36,12 @@ func (s *kubeScheduler) Score(pod *corev1.Pod) (kubeScores, error) {
 		return out, nil
 	}
 	if status := s.RunPreScorePlugins(s.ctx, state, pod, fitting); !status.IsSuccess() {
-		out.Failure = status.AsError()
+		out.Failure = status.Message()
 		return out, nil
 	}
 	scores, status := s.RunScorePlugins(s.ctx, state, pod, fitting)
 	if !status.IsSuccess() {
-		out.Failure = status.AsError()
+		out.Failure = status.Message()
 	}
 	for _, n := range scores {
 		points := map[string]int64{}

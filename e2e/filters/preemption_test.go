@@ -43,7 +43,7 @@ func TestPreemption(t *testing.T) {
 				if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
 					continue
 				}
-				if outcome := comparePreemption(t, s, cluster, pod, budgets); outcome != "" {
+				if outcome := comparePreemption(t, func(given []*policyv1.PodDisruptionBudget) (kubePreemption, error) { return s.Preempt(pod, given) }, cluster, pod, budgets); outcome != "" {
 					refused++
 					counts[outcome]++
 				}
@@ -109,11 +109,14 @@ func randomBudgets(r *rand.Rand) []*policyv1.PodDisruptionBudget {
 			})
 		}
 	}
+	if r.IntN(3) == 0 {
+		out = append(out, everyPod(int32(r.IntN(2)))) //nolint:gosec // 0 or 1
+	}
 	return out
 }
 
 // comparePreemption asks both sides about a pod. It returns what came of it, or "" if the pod is not refused.
-func comparePreemption(t *testing.T, s *kubeScheduler, c *sched.Cluster, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
+func comparePreemption(t *testing.T, preempt func([]*policyv1.PodDisruptionBudget) (kubePreemption, error), c *sched.Cluster, pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) string {
 	t.Helper()
 	e, err := question.PodObject(context.Background(), c, pod, question.Options{})
 	if err != nil {
@@ -125,7 +128,7 @@ func comparePreemption(t *testing.T, s *kubeScheduler, c *sched.Cluster, pod *co
 	}
 	outcome := string(ours.Outcome)
 	for _, given := range [][]*policyv1.PodDisruptionBudget{nil, budgets} {
-		theirs, err := s.Preempt(pod, given)
+		theirs, err := preempt(given)
 		if err != nil {
 			t.Fatalf("pod %s: %v", pod.Name, err)
 		}

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -20,6 +21,8 @@ type problem struct {
 	gates map[inspect.Gate]bool
 	// controllers are objects that are not inspected.
 	controllers controllers
+	// minor is the minor release of the server, or 0 for that of the libraries.
+	minor int
 }
 
 // about is the problem of a single one of its pods.
@@ -36,12 +39,12 @@ func (p *problem) about(pod *corev1.Pod) *problem {
 // asking is a copy that asks about a single pod instead of all others, of which the cluster knows nothing
 // then.
 func (p *problem) asking(pod *corev1.Pod) *problem {
-	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates), controllers: p.controllers}
+	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates), controllers: p.controllers, minor: p.minor}
 	out.objects.Pods = slices.Clone(p.objects.Pods)
 	return out
 }
 
-// features are those of the newest release, with the gates of the problem.
+// features are those of the release, with the gates of the problem.
 func (p *problem) features() inspect.Features {
-	return inspect.DefaultFeatures(inspect.NewestMinor).With(p.gates)
+	return inspect.DefaultFeatures(cmp.Or(p.minor, inspect.NewestMinor)).With(p.gates)
 }

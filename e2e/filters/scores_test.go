@@ -104,9 +104,9 @@ func (c *scoreCounts) choices(s *kubeScheduler, pod *corev1.Pod, ours scores.Cho
 // differences compares points, with which it counts what the problem has tried.
 func (c *scoreCounts) differences(theirs kubeScores, ours scores.Choice, pod *corev1.Pod) string {
 	switch nominated := slices.Contains(theirs.Fitting, pod.Status.NominatedNodeName); {
-	case nominated && ours.Failure != "" || !nominated && (theirs.Failure != nil) != (ours.Failure != ""):
-		return fmt.Sprintf("the scheduler fails with %v, ours with %q", theirs.Failure, ours.Failure)
-	case nominated || theirs.Failure != nil:
+	case nominated && ours.Failure != "" || !nominated && (theirs.Failure != "") != (ours.Failure != ""):
+		return fmt.Sprintf("the scheduler fails with %q, ours with %q", theirs.Failure, ours.Failure)
+	case nominated || theirs.Failure != "":
 		return ""
 	}
 	for _, d := range ours.Doubts {

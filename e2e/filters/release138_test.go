@@ -1,0 +1,227 @@
+package filters
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+)
+
+var kube138 = flag.String("kube138", "", "the kube-scheduler of the preview release, built by make filters-138: compare with it")
+
+// TestRelease138 asks the kube-scheduler of the preview release, and us as if the server were of that
+// release, about the random pods of the other tests.
+func TestRelease138(t *testing.T) {
+	if *kube138 == "" {
+		t.Skip("make filters-138 builds the scheduler that this needs")
+	}
+	s := startKube(t)
+	t.Run("Filters", func(t *testing.T) {
+		c := compareMany(t, s.compareFilters, effort.Of(20_000, 3_000))
+		t.Log(c)
+		c.check(t)
+		s.checkRules(t)
+	})
+	t.Run("Scores", func(t *testing.T) {
+		c := scoreCounts{varied: map[filters.Plugin]int{}, doubts: map[string]int{}}
+		for i := uint64(0); c.pods < effort.Of(20_000, 2_000) && !t.Failed(); i++ {
+			s.compareScores(t, &c, generateScored(rand.New(rand.NewPCG(*seed, i))))
+		}
+		t.Log(c)
+		c.check(t)
+	})
+	t.Run("Preemption", s.comparePreemptions)
+}
+
+// otherKube is a running kube-scheduler of another release.
+type otherKube struct {
+	in  *json.Encoder
+	out *json.Decoder
+	// rules counts the pods that a rule of the release decides otherwise than the rule before it.
+	rules map[filters.Plugin]int
+}
+
+func startKube(t *testing.T) *otherKube {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), *kube138, "-test.run", "^TestServe$", "-test.timeout", "0")
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := command.Wait(); err != nil && !t.Failed() {
+			t.Errorf("the scheduler ended with %v: %s", err, complaints.String())
+		}
+	})
+	return &otherKube{in: json.NewEncoder(in), out: json.NewDecoder(out), rules: map[filters.Plugin]int{}}
+}
+
+// ask returns the problem as the server has it, for the preview release, and what the scheduler says of it.
+func (s *otherKube) ask(p *problem, budgets []*policyv1.PodDisruptionBudget) (*problem, []kubePod, error) {
+	asked, err := p.admitted()
+	if err != nil {
+		return nil, nil, err
+	}
+	asked.minor = inspect.PreviewMinor
+	question := kubeProblem{Gates: map[string]bool{}, Asked: asked.asked, Budgets: budgets}
+	features := asked.features()
+	for _, gate := range inspect.Gates() {
+		if features.Knows(gate) {
+			question.Gates[string(gate)] = features.Enabled(gate)
+		}
+	}
+	for _, object := range append(seen(&asked.objects), asked.controllers.objects()...) {
+		raw, err := encoded(object)
+		if err != nil {
+			return nil, nil, err
+		}
+		question.Objects = append(question.Objects, raw)
+	}
+	if err := s.in.Encode(question); err != nil {
+		return nil, nil, fmt.Errorf("asking the scheduler: %w", err)
+	}
+	var reply kubeReply
+	if err := s.out.Decode(&reply); err != nil {
+		return nil, nil, fmt.Errorf("reading from the scheduler: %w", err)
+	}
+	if reply.Failure != "" {
+		return nil, nil, fmt.Errorf("the scheduler: %s", reply.Failure)
+	}
+	return asked, reply.Pods, nil
+}
+
+// encoded is an object in JSON, with its kind.
+func encoded(object runtime.Object) (json.RawMessage, error) {
+	kinds, _, err := scheme.Scheme.ObjectKinds(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", object, err)
+	}
+	object = object.DeepCopyObject()
+	object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	return json.Marshal(object)
+}
+
+func (s *otherKube) compareFilters(t *testing.T, p *problem) (comparison, error) {
+	t.Helper()
+	asked, theirs, err := s.ask(p, nil)
+	if err != nil {
+		return comparison{}, err
+	}
+	snapshot := asked.snapshot()
+	index := filters.NewIndex(snapshot, filters.NewIndex(earlier(snapshot), nil))
+	asked.minor = inspect.NewestMinor
+	before := filters.NewIndex(asked.snapshot(), nil)
+	var out comparison
+	for i, pod := range asked.asked {
+		now, then := ours(index, pod, snapshot.Nodes()), ours(before, pod, snapshot.Nodes())
+		for _, plugin := range filters.Plugins() {
+			for node := range now.nodes {
+				if (now.nodes[node][plugin] == "") != (then.nodes[node][plugin] == "") {
+					s.rules[plugin]++
+					break
+				}
+			}
+		}
+		theirs := read(theirs[i].Answer)
+		out.ours, out.theirs = append(out.ours, now), append(out.theirs, theirs)
+		out.disagreements = append(out.disagreements, differences(pod, theirs, now)...)
+	}
+	return out, nil
+}
+
+// checkRules fails the test if a rule of the release has decided nothing.
+func (s *otherKube) checkRules(t *testing.T) {
+	t.Helper()
+	t.Log("decided otherwise than in the release before: ", s.rules)
+	for _, plugin := range []filters.Plugin{filters.PodTopologySpread, filters.NodeDeclaredFeatures, filters.GangScheduling} {
+		if s.rules[plugin] < 3 {
+			t.Errorf("%s decides %d pods otherwise than in the release before, want at least 3", plugin, s.rules[plugin])
+		}
+	}
+}
+
+func (s *otherKube) compareScores(t *testing.T, c *scoreCounts, p *problem) {
+	t.Helper()
+	asked, theirs, err := s.ask(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := newOurScores(asked)
+	for i, pod := range asked.asked {
+		if fitting := theirs[i].Scores.Fitting; pod.Spec.NodeName == "" && len(fitting) > 1 {
+			c.pods++
+			if diff := c.differences(theirs[i].Scores, ours.choose(pod, fitting), pod); diff != "" {
+				t.Errorf("pod %s: %s\n%s", pod.Name, diff, asked.about(pod).manifest())
+				return
+			}
+		}
+	}
+}
+
+func (s *otherKube) comparePreemptions(t *testing.T) {
+	counts, refused := map[string]int{}, 0
+	for i := uint64(0); refused < effort.Of(10_000, 800) && !t.Failed(); i++ {
+		r := rand.New(rand.NewPCG(*seed+1, i))
+		p := generateOf(r, crowding)
+		prioritize(r, p)
+		budgets := randomBudgets(r)
+		asked, theirs, err := s.ask(p, budgets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster := sched.NewCluster(asked.snapshot(), sched.Options{})
+		for i, pod := range asked.asked {
+			if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
+				continue
+			}
+			preempt := func(given []*policyv1.PodDisruptionBudget) (kubePreemption, error) {
+				return theirs[i].Preemption[min(1, len(given))], nil
+			}
+			if outcome := comparePreemption(t, preempt, cluster, pod, budgets); outcome != "" {
+				refused++
+				counts[outcome]++
+			}
+		}
+		if t.Failed() {
+			t.Logf("problem %d\n%s", i, asked.manifest())
+		}
+	}
+	t.Log(counts)
+	for outcome, one := range map[string]int{"Possible, determined": 80, "Possible, with budgets": 40, "Possible": 200} {
+		if counts[outcome] < refused/one {
+			t.Errorf("%s: %d of %d pods", outcome, counts[outcome], refused)
+		}
+	}
+}
+
+// everyPod is a budget for all pods of a namespace. Up to 1.37 preemption does not keep it.
+func everyPod(allowed int32) *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "every"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},
+		Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed},
+	}
+}
