@@ -69,6 +69,14 @@ $(GOLANGCI_LINT):
 e2e: ## run the plugin against a real control plane (builds one: minutes the first time)
 	cd e2e && $(GO) test -count=1 -timeout 60m -parallel 6 ./...
 
+# The files of e2e/filters that are about kube-scheduler alone, without this project.
+KUBE138 := $(addprefix filters/,$(addsuffix _test.go,kube_answer kube_preemption kube_protocol kube_scheduler kube_score kube138))
+
+.PHONY: filters-138
+filters-138: ## compare filters, scores and preemption with the kube-scheduler of the preview release (builds it with its own Go: minutes the first time)
+	cd e2e && GOWORK=off GOTOOLCHAIN=go1.27.3 $(GO) test -c -vet=off -tags kube138 -modfile=kube138.mod -o ../bin/kube138.test $(KUBE138)
+	cd e2e && $(GO) test -v -count=1 -timeout 30m ./filters -run TestRelease138 -kube138 $(CURDIR)/bin/kube138.test
+
 .PHONY: demo
 demo: ## explain one claim of the embedded demo cluster
 	$(GO) run ./cmd/kubectl-dra explain claim train-0 -n ml --demo

@@ -2,8 +2,8 @@ package inspect
 
 import corev1 "k8s.io/api/core/v1"
 
-// reduceVolumes keeps the volumes that the scheduler looks at: those with a claim, and the disks of a cloud
-// or a storage system that stand in the pod itself, without secrets.
+// reduceVolumes keeps the volumes that the scheduler looks at: those with a claim, the disks of a cloud or a
+// storage system that stand in the pod itself, without secrets, and keys that a node must have a feature for.
 func reduceVolumes(in []corev1.Volume) []corev1.Volume {
 	var out []corev1.Volume
 	for i := range in {
@@ -34,6 +34,9 @@ func reduceVolumeSource(from *corev1.VolumeSource) corev1.VolumeSource {
 	}
 	if v := from.AzureFile; v != nil {
 		out.AzureFile = &corev1.AzureFileVolumeSource{SecretName: v.SecretName, ShareName: v.ShareName, ReadOnly: v.ReadOnly}
+	}
+	if key := keyTypeMLDSA(from); key != "" {
+		out.Projected = &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{PodCertificate: &corev1.PodCertificateProjection{KeyType: key}}}}
 	}
 	if v := from.Cinder; v != nil {
 		out.Cinder = &corev1.CinderVolumeSource{VolumeID: v.VolumeID, ReadOnly: v.ReadOnly}

@@ -181,7 +181,7 @@ func (b *builder) deviceEvictions(found []deviceEviction, claim *resourcev1.Reso
 		r := &claim.Status.Allocation.Devices.Results[i]
 		id := inspect.DeviceOf(r)
 		for _, taint := range b.taintsOf(id) {
-			seconds, forever := ToleratedFor(taint, r.Tolerations)
+			seconds, forever := ToleratedFor(b.s.Release(), taint, r.Tolerations)
 			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute || forever {
 				continue
 			}
@@ -227,12 +227,13 @@ func (b *builder) taintsOf(id inspect.DeviceID) []*resourcev1.DeviceTaint {
 }
 
 // ToleratedFor says for how many seconds a NoExecute taint is tolerated. It is nil if it is not tolerated, or
-// forever. Unlike the scheduler, the controller that evicts pods wants the effect of a toleration to be
-// NoExecute: without an effect it does not count.
-func ToleratedFor(taint *resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) (seconds *int64, forever bool) {
+// forever. Unlike the scheduler, before 1.38 the controller that evicts pods wants the effect of a toleration
+// to be NoExecute: without an effect it does not count.
+func ToleratedFor(release inspect.Release, taint *resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) (seconds *int64, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]
-		if t.Effect != resourcev1.DeviceTaintEffectNoExecute || !allocator.Tolerated(taint, tolerations[i:i+1]) {
+		any := t.Effect == "" && !release.Modelled().Before(38, 0)
+		if !any && t.Effect != resourcev1.DeviceTaintEffectNoExecute || !allocator.Tolerated(taint, tolerations[i:i+1]) {
 			continue
 		}
 		if t.TolerationSeconds == nil {

@@ -221,7 +221,7 @@ func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
 			out = append(out, occupant.Pod)
 		}
 	}
-	slices.SortStableFunc(out, byImportance)
+	slices.SortStableFunc(out, d.byImportance)
 	return out
 }
 
@@ -236,5 +236,13 @@ func byImportance(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(corev1helpers.PodPriority(b), corev1helpers.PodPriority(a)), started)
 }
 
+// byImportance is byImportance, and from 1.38 on by UID among equals, which before are in no order.
+func (d *decision) byImportance(a, b *corev1.Pod) int {
+	if d.snapshot.Release().Modelled().Before(38, 0) {
+		return byImportance(a, b)
+	}
+	return cmp.Or(byImportance(a, b), cmp.Compare(a.UID, b.UID))
+}
+
 // moreImportant reports whether the scheduler rather spares a than b.
-func moreImportant(a, b *corev1.Pod) bool { return byImportance(a, b) < 0 }
+func (d *decision) moreImportant(a, b *corev1.Pod) bool { return d.byImportance(a, b) < 0 }

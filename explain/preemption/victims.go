@@ -77,14 +77,22 @@ func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidat
 	if len(c.victims) == 0 {
 		return candidate{}, explain.NotKnown // the scheduler would have found room before
 	}
-	c.determined = c.determined && d.inAnyOrder(node, lower, c.victims, moreImportant)
-	c.firm = c.determined && d.inAnyOrder(node, lower, c.victims, firmlyBefore)
+	c.determined = c.determined && d.inAnyOrder(node, lower, c.victims, d.moreImportant)
+	c.firm = c.determined && d.inAnyOrder(node, lower, c.victims, d.firmlyBefore)
 	return c, ""
 }
 
 // firmlyBefore reports whether the scheduler spares a before b whatever PodDisruptionBudgets there are: those
-// that one protects come first, and that may be any pod with labels.
-func firmlyBefore(a, b *corev1.Pod) bool { return len(b.Labels) == 0 && moreImportant(a, b) }
+// that one protects come first.
+func (d *decision) firmlyBefore(a, b *corev1.Pod) bool {
+	return !d.protectable(b) && d.moreImportant(a, b)
+}
+
+// protectable reports whether a PodDisruptionBudget could protect a pod. Before 1.38 the scheduler takes an
+// empty selector to select no pod, and asks nothing about pods without labels.
+func (d *decision) protectable(pod *corev1.Pod) bool {
+	return len(pod.Labels) > 0 || !d.snapshot.Release().Modelled().Before(38, 0)
+}
 
 // inAnyOrder reports whether the scheduler ends the same pods in every order of the pods that keeps what is
 // surely before what: none of them fits together with those that were surely spared before it. The more pods
@@ -119,7 +127,7 @@ func (d *decision) choose() {
 			continue
 		}
 		only = only && c.determined && better(best, c) > 0
-		firm = firm && !protectable(best) && c.firm
+		firm = firm && !slices.ContainsFunc(best.victims, d.protectable) && c.firm
 	}
 	enough := max(fewCandidates, d.potential/candidateShare)
 	only = only && len(d.candidates) <= enough && d.obstacles[explain.NotKnown] == 0
@@ -129,11 +137,6 @@ func (d *decision) choose() {
 	for _, pod := range best.victims {
 		d.out.Victims = append(d.out.Victims, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 	}
-}
-
-// protectable reports whether a PodDisruptionBudget could protect a pod that would end.
-func protectable(c *candidate) bool {
-	return slices.ContainsFunc(c.victims, func(pod *corev1.Pod) bool { return len(pod.Labels) > 0 })
 }
 
 // better is positive if the scheduler prefers a to b, as far as that is sure: lower priorities, fewer pods,

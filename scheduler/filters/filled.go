@@ -22,11 +22,17 @@ const (
 // knownFilled are the amounts of a pod once they were counted.
 type knownFilled struct{ atomic.Pointer[Filled] }
 
-// FilledOf returns what a pod that is on no node counts for when nodes are compared. What the pod as a whole
-// requests does not count then, only what its containers do
+// FilledOf returns what a pod that is on no node counts for when nodes are compared. Before 1.38 what the pod
+// as a whole requests does not count then, only what its containers do
 // (pkg/scheduler/framework/plugins/noderesources/fit.go hands no gates on to what counts it).
-func FilledOf(pod *corev1.Pod) Filled {
-	return newCounter(requestRules{}).refill(pod, true, true)
+func (x *Index) FilledOf(pod *corev1.Pod) Filled {
+	if x.snapshot.Release().Modelled().Before(38, 0) {
+		return newCounter(requestRules{}).refill(pod, true, true)
+	}
+	c := newCounter(x.rules)
+	c.rules.devices = false
+	c.count(pod)
+	return c.refill(pod, true, true)
 }
 
 // Asked returns what a pod that is on no node asks for, as it counts when nodes are compared.

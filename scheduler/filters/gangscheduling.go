@@ -292,13 +292,17 @@ func unresolved(pod *corev1.Pod) bool {
 }
 
 // samePreemption reports whether a pod may preempt others as the group may, or as the pod that is asked
-// about, if groups do not say.
+// about, if groups do not say. From 1.38 on each says so or not, before the gate decides for all.
 func (g *gang) samePreemption(pod *corev1.Pod) bool {
 	if unresolved(pod) || unresolved(g.Pod) {
 		return true
 	}
 	of := preemptionOf(g.Pod.Spec.PreemptionPolicy)
-	if g.snapshot.Features().Enabled(inspect.GatePodGroupPreemptionPolicy) {
+	says := g.snapshot.Features().Enabled(inspect.GatePodGroupPreemptionPolicy)
+	if !g.snapshot.Release().Modelled().Before(38, 0) {
+		says = g.Spec.PreemptionPolicy != nil
+	}
+	if says {
 		of = preemptionOf(g.Spec.PreemptionPolicy)
 	}
 	return preemptionOf(pod.Spec.PreemptionPolicy) == of

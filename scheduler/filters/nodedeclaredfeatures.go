@@ -45,7 +45,24 @@ func featuresFor(pod *corev1.Pod, release inspect.Release) ([]string, error) {
 		return nil, err
 	}
 	names, err := declared.DefaultFramework.Unmap(set)
-	return slices.DeleteFunc(names, func(name string) bool { return release.Before(requiredSince[name], 0) }), err
+	names = slices.DeleteFunc(names, func(name string) bool { return release.Before(requiredSince[name], 0) })
+	if !release.Before(38, 0) {
+		names = append(names, featuresOf38(&pod.Spec)...)
+		slices.Sort(names)
+	}
+	return names, err
+}
+
+// featuresOf38 returns the features that 1.38 adds, which the library does not have yet.
+func featuresOf38(spec *corev1.PodSpec) []string {
+	var names []string
+	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return inspect.UsesMLDSA(&v.VolumeSource) }) {
+		names = append(names, "PodCertificateMLDSA")
+	}
+	if inspect.UsesOCIProfile(spec) {
+		names = append(names, "SecurityProfileOCI")
+	}
+	return names
 }
 
 type nodeDeclaredFeatures struct {

@@ -220,7 +220,7 @@ func (p *Prepared) classesFor(resource corev1.ResourceName) classes {
 		return classes{unsure: "not all device classes were read: one may provide " + string(resource)}
 	case class == nil:
 		return classes{}
-	case string(resource) == resourcev1.ResourceDeviceClassPrefix+class.Name && class.Spec.ExtendedResourceName != nil:
+	case string(resource) == resourcev1.ResourceDeviceClassPrefix+class.Name && class.Spec.ExtendedResourceName != nil && s.Release().Modelled().Before(38, 0):
 		// A class that loses its extended resource to another one before the scheduler knows it is not found
 		// by its implicit name either. The other one is newer, so it came before only if the scheduler has
 		// since read all classes, by their names.

@@ -26,6 +26,9 @@ type requestRules struct {
 	perContainer bool
 	// scheduler is the configuration, which decides what a profile asks.
 	scheduler *schedulerconfig.Config
+	// overheadEnds: what a device takes of the node for each container that uses it counts only as long as the
+	// container runs. Before 1.38 it counts all the time.
+	overheadEnds bool
 }
 
 func requestRulesOf(s *inspect.Snapshot) requestRules {
@@ -37,6 +40,7 @@ func requestRulesOf(s *inspect.Snapshot) requestRules {
 		devices:          f.Enabled(inspect.GateNodeAllocatableResources) && !release.Before(37, 0),
 		perContainer:     release.Before(37, 0),
 		scheduler:        s.Scheduler(),
+		overheadEnds:     !release.Before(38, 0),
 	}
 }
 
@@ -124,19 +128,21 @@ func (c *counter) hasStatus() bool {
 // the others, and those that never end run besides all that come later.
 func (c *counter) atMost(take func(c *counter, container *corev1.Container, ends bool), withDevices bool) {
 	c.total.clear()
+	withDevices = withDevices && c.rules.devices
 	for i := range c.pod.Spec.Containers {
 		c.fill(take, &c.pod.Spec.Containers[i], false)
+		c.addOverhead(&c.pod.Spec.Containers[i], withDevices)
 	}
 	if len(c.pod.Spec.InitContainers) > 0 {
-		c.initContainers(take)
+		c.initContainers(take, withDevices)
 	}
-	if withDevices && c.rules.devices {
+	if withDevices {
 		c.addDevices()
 	}
 	c.most.max(&c.total)
 }
 
-func (c *counter) initContainers(take func(c *counter, container *corev1.Container, ends bool)) {
+func (c *counter) initContainers(take func(c *counter, container *corev1.Container, ends bool), withDevices bool) {
 	c.sidecars.clear()
 	c.initMost.clear()
 	others := c.total
@@ -145,6 +151,7 @@ func (c *counter) initContainers(take func(c *counter, container *corev1.Contain
 		container := &c.pod.Spec.InitContainers[i]
 		c.total.clear()
 		c.fill(take, container, !isSidecar(container))
+		c.addOverhead(container, withDevices)
 		if isSidecar(container) {
 			others.plus(&c.total)
 			c.sidecars.plus(&c.total)
@@ -272,7 +279,24 @@ func (c *counter) podLevelRequests() *sum {
 	return out
 }
 
-// addDevices adds what the devices of the pod take of the node.
+// addOverhead adds what devices take of the node for a container, if that ends with the container.
+func (c *counter) addOverhead(container *corev1.Container, withDevices bool) {
+	if !withDevices || !c.rules.overheadEnds {
+		return
+	}
+	for i := range c.pod.Status.NodeAllocatableResourceClaimStatuses {
+		claim := &c.pod.Status.NodeAllocatableResourceClaimStatuses[i]
+		for _, name := range claim.Containers {
+			for j := range claim.Overhead {
+				if o := &claim.Overhead[j]; name == container.Name && o.PerContainer != nil {
+					c.total.addOne(o.Name, *o.PerContainer)
+				}
+			}
+		}
+	}
+}
+
+// addDevices adds what the devices of the pod take of the node, but for what addOverhead adds.
 func (c *counter) addDevices() {
 	for i := range c.pod.Status.NodeAllocatableResourceClaimStatuses {
 		claim := &c.pod.Status.NodeAllocatableResourceClaimStatuses[i]
@@ -287,7 +311,7 @@ func (c *counter) addDevices() {
 				c.total.addOne(o.Name, *o.PerPod)
 			}
 			for range claim.Containers {
-				if o.PerContainer != nil {
+				if o.PerContainer != nil && !c.rules.overheadEnds {
 					c.total.addOne(o.Name, *o.PerContainer)
 				}
 			}

@@ -45,6 +45,7 @@ type spreadConstraint struct {
 	index      int
 	selector   labels.Selector
 	self       bool // the selector selects the pod that has the constraint
+	none       bool // no pod on a node counts
 	minDomains int
 	domains    map[string]*crowd // by the value of the label
 	of         []*crowd          // of each node that counts
@@ -70,7 +71,7 @@ func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
 			name := constraintName(i)
 			return nil, &Refusal{Plugin: PodTopologySpread, Code: SpreadConstraint, Key: name + " selector", Unresolvable: true, Index: i, Message: fmt.Sprintf("the selector of %s cannot be read: %v", name, err)}
 		}
-		c := &spreadConstraint{TopologySpreadConstraint: raw, index: i, selector: selector, self: selector.Matches(labels.Set(p.Pod.Labels)), minDomains: 1, domains: map[string]*crowd{}, nowhere: &crowd{}}
+		c := &spreadConstraint{TopologySpreadConstraint: raw, index: i, selector: selector, self: selector.Matches(labels.Set(p.Pod.Labels)), none: p.CountsNone(selector), minDomains: 1, domains: map[string]*crowd{}, nowhere: &crowd{}}
 		if raw.MinDomains != nil {
 			c.minDomains = int(*raw.MinDomains)
 		}
@@ -86,6 +87,12 @@ func (x *Index) SpreadSelector(pod *corev1.Pod, c *corev1.TopologySpreadConstrai
 		source = withLabelKeys(source, c.MatchLabelKeys, metav1.LabelSelectorOpIn, pod.Labels)
 	}
 	return metav1.LabelSelectorAsSelector(source)
+}
+
+// CountsNone reports whether constraints with a selector count no pod that is on a node: before 1.38 those
+// with an empty one, although it selects all pods.
+func (x *Index) CountsNone(selector labels.Selector) bool {
+	return selector.Empty() && x.snapshot.Release().Modelled().Before(38, 0)
 }
 
 // withLabelKeys adds to a selector that labels have the values which the pod has, or other ones, as the API
@@ -184,11 +191,10 @@ func (c *spreadConstraint) add(pod *podInfo, p *Prepared, node string) {
 	}
 }
 
-// counts reports whether a pod on a node counts. Pods that are being deleted do not, nor does any if the
-// selector is empty, although that selects all pods. But neither is asked of pods that are only expected on
-// the node.
+// counts reports whether a pod on a node counts. Pods that are being deleted do not, nor does any where none
+// counts. But neither is asked of pods that are only expected on the node.
 func (c *spreadConstraint) counts(pod *corev1.Pod) bool {
-	if pod.Spec.NodeName != "" && (pod.DeletionTimestamp != nil || c.selector.Empty()) {
+	if pod.Spec.NodeName != "" && (pod.DeletionTimestamp != nil || c.none) {
 		return false
 	}
 	return c.selector.Matches(labels.Set(pod.Labels))

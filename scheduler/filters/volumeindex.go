@@ -106,7 +106,7 @@ func (o *volumeObjects) with(objects *inspect.Objects) *volumeObjects {
 // CSINodes.
 func sameStorage(s, t *inspect.Snapshot) bool {
 	a, b := s.Around(), t.Around()
-	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
+	return s.ServerVersion() == t.ServerVersion() && s.Release() == t.Release() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
 		slices.Equal(a.StorageClasses, b.StorageClasses) && slices.Equal(a.StorageCapacities, b.StorageCapacities) &&
 		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.VolumeAttachments, b.VolumeAttachments)
 }

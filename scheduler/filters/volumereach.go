@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -116,8 +117,16 @@ func reaches(selector *nodeaffinity.LazyErrorNodeSelector, node *corev1.Node) bo
 // volumeOffer is the largest volume of a class that can be provisioned for a node.
 type volumeOffer struct {
 	storage.Capacity
-	// bytes is the size of the volume, or -1 if the driver says none.
-	bytes int64
+	// size is that of the volume as the scheduler counts it, or nil if the driver says none.
+	size *resource.Quantity
+}
+
+// bytesOf is a size as the scheduler counts it: before 1.38 it rounds up to whole bytes.
+func bytesOf(s *inspect.Snapshot, size *resource.Quantity) *resource.Quantity {
+	if s.Release().Modelled().Before(38, 0) {
+		return resource.NewQuantity(size.Value(), size.Format)
+	}
+	return size
 }
 
 // offersOf returns the largest offer of a class for each node that a storage capacity of the class reaches.
@@ -125,16 +134,16 @@ func (v *volumeOffers) offersOf(class string) map[inspect.NodeName]*volumeOffer 
 	build, _ := v.offers.LoadOrStore(class, sync.OnceValue(func() map[inspect.NodeName]*volumeOffer {
 		out := map[inspect.NodeName]*volumeOffer{}
 		for _, c := range storage.CapacitiesOf(v.snapshot, class) {
-			offer := &volumeOffer{c, -1}
+			offer := &volumeOffer{c, nil}
 			if limit := c.Limit(); limit != nil {
-				offer.bytes = limit.Value()
+				offer.size = bytesOf(v.snapshot, limit)
 			}
 			nodes := c.Nodes
 			if c.Topology.Empty() && v.snapshot.NodesAssumed() {
 				nodes = append(slices.Clip(nodes), inspect.PseudoNode)
 			}
 			for _, node := range nodes {
-				if out[node] == nil || out[node].bytes < offer.bytes {
+				if best := out[node]; best == nil || offer.size != nil && (best.size == nil || best.size.Cmp(*offer.size) < 0) {
 					out[node] = offer
 				}
 			}

@@ -21,6 +21,8 @@ type waitingClaim struct {
 	class *storagev1.StorageClass
 	// wanted is nil if the claim asks for no size.
 	wanted *resource.Quantity
+	// bytes is wanted as what can be made is compared with it.
+	bytes *resource.Quantity
 	// selector is nil if the claim takes volumes with any labels.
 	selector labels.Selector
 	// attributes says whether the scheduler compares the VolumeAttributesClass.
@@ -44,7 +46,7 @@ type waitingClaim struct {
 func (x *Index) newWaitingClaim(use volumeUse, class *storagev1.StorageClass) (*waitingClaim, error) {
 	w := &waitingClaim{volumeUse: use, class: class, attributes: x.comparesVolumeAttributes(), reach: x.storage.reachOf(class.Name), files: x.storage.files}
 	if q, ok := use.claim.Spec.Resources.Requests[corev1.ResourceStorage]; ok {
-		w.wanted = &q
+		w.wanted, w.bytes = &q, bytesOf(x.snapshot, &q)
 	}
 	for _, term := range class.AllowedTopologies {
 		if selector, ok := topologySelector(term); ok {

@@ -168,7 +168,7 @@ func (w *waitingClaim) roomOn(x *Index, n *nodeInfo, verdict VolumeVerdict) Volu
 	offer := x.storage.offersOf(w.class.Name)[inspect.NodeName(n.Name)]
 	if offer != nil {
 		verdict.By, verdict.Offered, verdict.Field = offer.object(), offer.Limit(), offer.LimitField()
-		if offer.bytes >= 0 && offer.bytes >= w.wanted.Value() {
+		if offer.size != nil && offer.size.Cmp(*w.bytes) >= 0 {
 			return verdict
 		}
 	}

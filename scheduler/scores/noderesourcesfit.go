@@ -24,7 +24,7 @@ func prepareNodeResourcesFit(s *Scorer) (part, []filters.Doubt) {
 	if doubts := s.unknownLoad(filters.NodeResourcesFit); len(doubts) > 0 {
 		return nil, doubts
 	}
-	pod := filters.FilledOf(s.pod)
+	pod := s.index.FilledOf(s.pod)
 	type reads struct {
 		pod     filters.Filled
 		profile *schedulerconfig.Profile

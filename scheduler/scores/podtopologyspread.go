@@ -163,7 +163,9 @@ func (p *podTopologySpread) countOn(s *Scorer, nodes []int) {
 				domain: p.numberOf(i, value), labelled: ok, all: all,
 				counts: all && (match || !honours(c.NodeAffinityPolicy, true)) && (!honours(c.NodeTaintsPolicy, false) || s.toleratesTaints(n.Object())),
 			}
-			p.counts[i][at] = countOn(n, c.selector, s.pod.Namespace)
+			if p.counts[i][at] = 0; !s.index.CountsNone(c.selector) {
+				p.counts[i][at] = countOn(n, c.selector, s.pod.Namespace)
+			}
 		}
 	}
 }
@@ -198,11 +200,8 @@ func (s *Scorer) toleratesTaints(node *corev1.Node) bool {
 }
 
 // countOn counts the pods of a namespace on a node that a selector selects. Those that are being deleted do
-// not count, and an empty selector selects none.
+// not count.
 func countOn(n filters.Node, selector labels.Selector, namespace string) int32 {
-	if selector.Empty() {
-		return 0
-	}
 	var out int32
 	for pod := range n.Pods() {
 		if pod.Namespace == namespace && pod.DeletionTimestamp == nil && selector.Matches(labels.Set(pod.Labels)) {

@@ -162,7 +162,7 @@ func tolerance(s *inspect.Snapshot, ref inspect.ClaimRef, id inspect.DeviceID, t
 			}
 			continue
 		}
-		switch seconds, forever := lifecycle.ToleratedFor(t, r.Tolerations); {
+		switch seconds, forever := lifecycle.ToleratedFor(s.Release(), t, r.Tolerations); {
 		case seconds != nil:
 			return fmt.Sprintf(" tolerates it for %d s", *seconds)
 		case !forever:

@@ -1,3 +1,5 @@
+// The libraries of the preview release, for its kube-scheduler alone: make filters-138. It cannot be made quite
+// tidy (go mod tidy -e), because k8s.io/ktesting, which tests of Kubernetes import, is not published.
 module github.com/kubectl-dra/kubectl-dra/e2e
 
 go 1.27.0
@@ -112,4 +114,5 @@ require (
 
 replace github.com/kubectl-dra/kubectl-dra => ../
 
+// v7.0.1, which Kubernetes names, cannot be had from the module proxy.
 replace sigs.k8s.io/structured-merge-diff/v7 => sigs.k8s.io/structured-merge-diff/v7 v7.0.0
