@@ -2,6 +2,7 @@ package question_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,35 @@ func TestPodScenarios(t *testing.T) {
 				checkPod(t, w, e)
 			}
 		})
+	}
+}
+
+// TestReleaseScenarios explains the pods of testdata/releases by the rules of two releases.
+func TestReleaseScenarios(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/releases/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		s, err := scenario.LoadPods(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for minor, wants := range map[int][]scenario.PodWant{inspect.NewestMinor: s.Wants, inspect.PreviewMinor: s.Preview} {
+			t.Run(fmt.Sprintf("%s/1.%d", s.Name, minor), func(t *testing.T) {
+				if len(wants) == 0 {
+					t.Fatal("nothing is wanted")
+				}
+				c := scheduler.NewCluster(s.Snapshot.WithRelease(inspect.DefaultFeatures(minor).With(s.Features)), scheduler.Options{})
+				for i := range wants {
+					e, err := question.Pod(t.Context(), c, wants[i].Pod, question.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkPod(t, &wants[i], e)
+				}
+			})
+		}
 	}
 }
 

@@ -22,8 +22,9 @@ type PodScenario struct {
 	// Kubernetes 1.37.
 	Cluster  []byte
 	Features map[inspect.Gate]bool
-	// Wants are in the order of the file.
-	Wants []PodWant
+	// Wants are in the order of the file. Preview are those for the release that is a preview, if the file has
+	// any.
+	Wants, Preview []PodWant
 	// Placed is the number of pods that are placed, if those are all asked about together, or -1 if it is not
 	// said.
 	Placed int
@@ -51,7 +52,8 @@ type PodWant struct {
 // WantedFix is a fix.
 type WantedFix struct{ Kind, Message string }
 
-// LoadPods reads the scenario in a file of the directory testdata/pods or testdata/several.
+// LoadPods reads the scenario in a file of the directory testdata/pods, testdata/several or
+// testdata/releases.
 func LoadPods(path string) (*PodScenario, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -65,7 +67,7 @@ func LoadPods(path string) (*PodScenario, error) {
 }
 
 func (s *PodScenario) parse(data []byte) error {
-	comment, sections, err := sectionsOf(data, "cluster.yaml", "features", "want")
+	comment, sections, err := sectionsOf(data, "cluster.yaml", "features", "want", "want-preview")
 	if err != nil {
 		return err
 	}
@@ -81,9 +83,12 @@ func (s *PodScenario) parse(data []byte) error {
 		return err
 	}
 	s.Snapshot = inspect.New(own.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(s.Features)})
-	for _, line := range lines(sections["want"]) {
-		if err := s.readLine(line); err != nil {
-			return fmt.Errorf("want: %q: %w", line, err)
+	for _, section := range []string{"want-preview", "want"} {
+		s.Preview, s.Wants = s.Wants, nil
+		for _, line := range lines(sections[section]) {
+			if err := s.readLine(line); err != nil {
+				return fmt.Errorf("%s: %q: %w", section, line, err)
+			}
 		}
 	}
 	if len(s.Wants) == 0 {

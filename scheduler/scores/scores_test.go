@@ -136,7 +136,7 @@ func TestNodeResources(t *testing.T) {
 	give(t, c, pod("p", "", "cpu", "1"), scores.NodeResourcesBalancedAllocation, 95, 90, 100, 95)
 }
 
-// What the pod as a whole requests counts in one plugin and not in the other.
+// What the pod as a whole requests counts in one plugin and not in the other, and from 1.38 on in both.
 func TestPodLevelRequests(t *testing.T) {
 	c := &cluster{Objects: inspect.Objects{Nodes: []*corev1.Node{node("a"), node("b")}}}
 	p := pod("p", "")
@@ -147,6 +147,10 @@ func TestPodLevelRequests(t *testing.T) {
 	there.Name, there.Spec.NodeName = "q", "b"
 	c.Pods = []*corev1.Pod{there}
 	give(t, c, p, filters.NodeResourcesFit, 98, 58)
+	c.minor = 38
+	give(t, c, p, filters.NodeResourcesFit, 60, 20)
+	p.Spec.Resources.Requests = list("memory", "4Gi") // the CPU is filled in: 99 and 60; 59 and 20
+	give(t, c, p, filters.NodeResourcesFit, 79, 39)
 }
 
 func TestTaintToleration(t *testing.T) {
@@ -214,6 +218,12 @@ func TestPodTopologySpread(t *testing.T) {
 	give(t, c, p, filters.PodTopologySpread, 0, 200, 100, 200)
 	p.Spec.TopologySpreadConstraints[0].WhenUnsatisfiable = corev1.DoNotSchedule
 	give(t, c, p, filters.PodTopologySpread, 0, 0, 0, 0)
+	// An empty selector counts no pods, and from 1.38 on all: 3 are 4.16, about 4; 1 is about 1. 100*(4+1-4)/4,
+	// 100*(4+1-1)/4.
+	p.Spec.TopologySpreadConstraints[0] = corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: zone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{}}
+	give(t, c, p, filters.PodTopologySpread, 200, 200, 200, 0)
+	c.minor = 38
+	give(t, c, p, filters.PodTopologySpread, 50, 50, 200, 0)
 }
 
 func TestInterPodAffinity(t *testing.T) {
