@@ -20,7 +20,7 @@ import (
 var serverRules = []Rule{
 	{
 		Code: "ObjectInvalid", Severity: Warning, also: Error, files: true,
-		About:  "The API server of the newest release would refuse an object, if it were created now. The finding is an error for a manifest, and a warning for an object in the cluster.",
+		About:  "The API server of the newest release, or of the release of --target, would refuse an object, if it were created now. The finding is an error for a manifest, unless only a later release refuses it, and a warning for an object in the cluster.",
 		Remedy: "Correct the field. An object in a cluster stays as it is until it is written again.",
 		find:   func(v *visit) { findInvalid(v, false) },
 	},
@@ -100,16 +100,15 @@ func (v *visit) invalidObjects() []invalid {
 
 // findInvalid reports what the API server refuses, or what it accepts nevertheless.
 func findInvalid(v *visit, accepted bool) {
-	severity := Warning
-	if v.opts.Files && !accepted { // what is in a cluster is there, and works
-		severity = Error
-	}
 	for _, p := range v.invalidObjects() {
-		if p.Accepted == accepted {
-			f := about(p.object, p.Path, words.OneLine(p.Path+": "+p.Message))
-			f.Severity = severity
-			v.report(f)
+		if p.Accepted != accepted || p.Since > v.target() {
+			continue
 		}
+		f := about(p.object, p.Path, words.OneLine(p.Path+": "+p.Message))
+		if f.Severity = Warning; v.opts.Files && !accepted && p.Since <= v.s.Features().Minor { // what is in a cluster works
+			f.Severity = Error
+		}
+		v.report(f)
 	}
 }
 

@@ -79,6 +79,41 @@ func TestUpgradeRules(t *testing.T) {
 	}
 }
 
+// TestRefusedByTheTarget: what only a later API server refuses is told before the upgrade to it, and of a
+// manifest that is no error yet.
+func TestRefusedByTheTarget(t *testing.T) {
+	const slice = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec: {driver: d.example.com, allNodes: true, pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: [{name: d, attributes: {a/b/c: {int: 1}}}]}
+`
+	for _, test := range []struct {
+		minor, target int
+		files         bool
+		want          Severity
+	}{
+		{36, 0, false, ""}, {36, 38, false, Warning}, {37, 0, false, Warning}, {37, 0, true, Warning}, {38, 0, true, Error}, {38, 0, false, Warning},
+	} {
+		result, err := manifest.ReadBytes("slice.yaml", []byte(slice), manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := inspect.New(result.Objects, inspect.Config{Features: inspect.DefaultFeatures(test.minor), Health: result.Health})
+		report, err := Run(context.Background(), s, Options{Target: test.target, Files: test.files, Only: []Code{"ObjectInvalid"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Severity
+		for _, f := range report.Findings {
+			got += f.Severity
+		}
+		if got != test.want {
+			t.Errorf("1.%d to 1.%d: %q, want %q", test.minor, test.target, got, test.want)
+		}
+	}
+}
+
 // TestTriageFails: where it cannot be worked out what is stuck, that is told of each rule that needs it.
 func TestTriageFails(t *testing.T) {
 	v := newVisit(context.Background(), partialSnapshot(t, "v1.34.2", 34), Options{Target: 37})

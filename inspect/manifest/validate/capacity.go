@@ -45,6 +45,16 @@ func checkCapacity(v *validator, c *resourcev1.DeviceCapacity, shareable bool, p
 	}
 }
 
+// checkCapacityNames checks for which capacities there are numbers.
+func checkCapacityNames(v *validator, capacities map[resourcev1.QualifiedName]resource.Quantity, path place, limit int) {
+	if !v.size(len(capacities), limit, path) {
+		return
+	}
+	for name := range keys(v, capacities) {
+		v.qualifiedName(string(name), path.Key(string(name)))
+	}
+}
+
 func checkValidValues(v *validator, c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
 	path = path.Child("validValues")
 	if !v.size(len(policy.ValidValues), maxValidValues, path) {

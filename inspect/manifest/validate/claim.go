@@ -95,8 +95,12 @@ func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest,
 		checkToleration(v, &r.Tolerations[i], path.Child("tolerations").Index(i))
 	}
 	if r.Capacity != nil {
+		requests := path.Child("capacity", "requests")
+		v.from38(func() {
+			checkCapacityNames(v, r.Capacity.Requests, requests, resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)
+		})
 		for _, name := range slices.Sorted(maps.Keys(r.Capacity.Requests)) {
-			at := path.Child("capacity", "requests").Key(string(name))
+			at := requests.Key(string(name))
 			if quantity := r.Capacity.Requests[name]; quantity.Sign() < 0 {
 				v.note(at, "a negative capacity (%s) makes the scheduler give up", quantity.String())
 			}

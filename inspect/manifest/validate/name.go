@@ -82,7 +82,9 @@ func (v *validator) qualifiedName(value string, path place) {
 	case domain == "":
 		v.refuse(field.Invalid(path.path, value, "the domain before the slash is empty"))
 	case strings.Contains(id, "/"):
-		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "there is more than one slash"))
+		v.from38(func() {
+			v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "there is more than one slash"))
+		})
 		return
 	default:
 		v.driver(domain, path)

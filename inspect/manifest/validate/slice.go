@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -27,6 +28,7 @@ func checkSlice(v *validator, spec *resourcev1.ResourceSliceSpec, path place) {
 		v.refuse(field.Invalid(path.Child("pool", "resourceSliceCount").path, spec.Pool.ResourceSliceCount, "must be greater than zero"))
 	}
 	choices := checkNodes(v, spec.NodeName, spec.NodeSelector, spec.AllNodes, path)
+	v.oneTerm(spec.NodeSelector, path)
 	v.leftOutOrTrue(spec.PerDeviceNodeSelection, path.Child("perDeviceNodeSelection"))
 	choices = append(choices, choice{"perDeviceNodeSelection", isTrue(spec.PerDeviceNodeSelection)})
 	v.oneOf(path, "nodeName, nodeSelector, allNodes and perDeviceNodeSelection", choices...)
@@ -81,12 +83,15 @@ func checkNodes(v *validator, nodeName *string, selector *corev1.NodeSelector, a
 	}
 	if selector != nil {
 		v.nodeSelector(selector, path.Child("nodeSelector"))
-		if n := len(selector.NodeSelectorTerms); n != 1 {
-			v.refuse(field.Invalid(path.Child("nodeSelector", "nodeSelectorTerms").path, n, "must have exactly one term"))
-		}
 	}
 	v.leftOutOrTrue(allNodes, path.Child("allNodes"))
 	return []choice{{"nodeName", named}, {"nodeSelector", selector != nil}, {"allNodes", isTrue(allNodes)}}
+}
+
+func (v *validator) oneTerm(selector *corev1.NodeSelector, path place) {
+	if selector != nil && len(selector.NodeSelectorTerms) != 1 {
+		v.refuse(field.Invalid(path.Child("nodeSelector", "nodeSelectorTerms").path, len(selector.NodeSelectorTerms), "must have exactly one term"))
+	}
 }
 
 func (v *validator) leftOutOrTrue(value *bool, path place) {
@@ -131,6 +136,9 @@ func checkDevice(v *validator, device *resourcev1.Device, perDevice bool, path p
 		})
 	checkConsumption(v, device.ConsumesCounters, path.Child("consumesCounters"))
 	choices := checkNodes(v, device.NodeName, device.NodeSelector, device.AllNodes, path)
+	if perDevice {
+		v.from38(func() { v.oneTerm(device.NodeSelector, path) })
+	}
 	if perDevice {
 		v.oneOf(path, "nodeName, nodeSelector and allNodes (the slice has perDeviceNodeSelection)", choices...)
 	} else if set := namesOf(choices); len(set) > 0 {
@@ -269,5 +277,20 @@ func (v *validator) version(value string, path place) {
 	v.attributeLength(value, path)
 	if !semverPattern.MatchString(value) {
 		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "must be a version as semver.org 2.0.0 defines it, such as 1.2.3"))
+	} else if longNumbers(value) {
+		v.from38(func() {
+			v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "numbers in a version may have at most 18 digits"))
+		})
 	}
+}
+
+// longNumbers reports whether a number in a version, but for its build part, may be too large for 64 bits.
+func longNumbers(version string) bool {
+	version, _, _ = strings.Cut(version, "+")
+	for part := range strings.SplitSeq(strings.Replace(version, "-", ".", 1), ".") {
+		if len(part) > 18 && strings.Trim(part, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
 }

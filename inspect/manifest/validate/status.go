@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"math"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -61,6 +63,7 @@ func checkResult(v *validator, result *resourcev1.DeviceRequestAllocationResult,
 	for i := range result.Tolerations {
 		checkToleration(v, &result.Tolerations[i], path.Child("tolerations").Index(i))
 	}
+	v.from38(func() { checkCapacityNames(v, result.ConsumedCapacity, path.Child("consumedCapacity"), math.MaxInt) })
 	checkBindingConditions(v, result.BindingConditions, result.BindingFailureConditions, path)
 }
 

@@ -19,6 +19,8 @@ type Problem struct {
 	Message string
 	// Accepted: the API server takes the object nevertheless, although the field cannot have been meant so.
 	Accepted bool
+	// Since is the minor release from which on the API server refuses the object, or 0 if all do.
+	Since int
 }
 
 const (
@@ -30,6 +32,7 @@ const (
 type validator struct {
 	problems []Problem
 	spelled  bool // paths are
+	since    int  // what is refused now is so from this minor release on
 }
 
 // Object returns what is wrong with an object at its newest version that has its defaults, in the order of
@@ -67,7 +70,19 @@ func (v *validator) object(object metav1.Object) {
 
 // refuse records what the API server refuses.
 func (v *validator) refuse(e *field.Error) {
-	v.problems = append(v.problems, Problem{Path: e.Field, Message: e.ErrorBody()})
+	p := Problem{Path: e.Field, Message: e.ErrorBody(), Since: v.since}
+	if p.Since > 0 {
+		p.Message += fmt.Sprintf(" (from Kubernetes 1.%d on)", p.Since)
+	}
+	v.problems = append(v.problems, p)
+}
+
+// from38 checks what the API server of 1.38 and newer ones refuse, and older ones do not.
+func (v *validator) from38(check func()) {
+	before := v.since
+	v.since = 38
+	check()
+	v.since = before
 }
 
 // note records what the API server accepts although it cannot have been meant.
