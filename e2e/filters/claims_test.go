@@ -12,7 +12,7 @@ import (
 // TestClaims asks kube-scheduler and `explain pod` about random pods whose claims and devices are in all
 // sorts of states.
 func TestClaims(t *testing.T) {
-	counts := compareProblems(t, verdicts, effort.Of(5_000, 500), func(r *rand.Rand) *problem {
+	counts := compareProblems(t, verdicts(askScheduler), effort.Of(5_000, 500), func(r *rand.Rand) *problem {
 		return generateOf(r, []aspect{claimLife})
 	})
 	t.Log(counts)

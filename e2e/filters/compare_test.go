@@ -94,6 +94,9 @@ func earlier(s *inspect.Snapshot) *inspect.Snapshot {
 	})
 }
 
+// asker returns a problem as the server has it, and what a scheduler says of the pods.
+type asker func(t *testing.T, p *problem) (*problem, []kubeAnswer, error)
+
 // askScheduler returns the problem as the server has it, and what the scheduler says of the pods.
 func askScheduler(t *testing.T, p *problem) (*problem, []kubeAnswer, error) {
 	t.Helper()

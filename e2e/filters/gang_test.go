@@ -19,7 +19,7 @@ import (
 //
 // The filters alone, which are asked about a single pod, know nothing of this: the scheduler's cycle for pod
 // groups counts.
-func gangMayFit(t *testing.T, p *problem, pod *corev1.Pod) (bool, error) {
+func gangMayFit(t *testing.T, ask asker, p *problem, pod *corev1.Pod) (bool, error) {
 	t.Helper()
 	group := groupOf(p, pod)
 	if group == nil || group.Spec.SchedulingPolicy.Gang == nil {
@@ -40,7 +40,7 @@ func gangMayFit(t *testing.T, p *problem, pod *corev1.Pod) (bool, error) {
 	for _, i := range cycle.QueueOrder(p.snapshot(), waiting) {
 		member := waiting[i].(*corev1.Pod) //nolint:forcetypeassert // they all are
 		now.objects.Pods = slices.DeleteFunc(now.objects.Pods, func(o *corev1.Pod) bool { return o.Namespace == member.Namespace && o.Name == member.Name })
-		_, answers, err := askScheduler(t, now.asking(member))
+		_, answers, err := ask(t, now.asking(member))
 		if err != nil {
 			return false, err
 		}

@@ -51,6 +51,11 @@ func TestRelease138(t *testing.T) {
 		c.check(t)
 	})
 	t.Run("Preemption", s.comparePreemptions)
+	for name, aspects := range map[string][]aspect{"Verdicts": aspects, "Claims": {claimLife}} {
+		t.Run(name, func(t *testing.T) {
+			t.Log(compareProblems(t, verdicts(s.answers), effort.Of(5_000, 500), func(r *rand.Rand) *problem { return generateOf(r, aspects) }))
+		})
+	}
 }
 
 // otherKube is a running kube-scheduler of another release.
@@ -88,30 +93,9 @@ func startKube(t *testing.T) *otherKube {
 
 // ask returns the problem as the server has it, for the preview release, and what the scheduler says of it.
 func (s *otherKube) ask(p *problem, budgets []*policyv1.PodDisruptionBudget) (*problem, []kubePod, error) {
-	asked, err := p.admitted()
+	asked, err := ofPreview(p)
 	if err != nil {
 		return nil, nil, err
-	}
-	asked.minor = inspect.PreviewMinor
-	asked.gates = maps.Clone(asked.gates)
-	asked.gates[inspect.GateNodeAllocatableResources] = len(asked.objects.Nodes)%2 == 0
-	for _, pod := range append(slices.Clone(asked.objects.Pods), asked.asked...) {
-		withNews(pod)
-		if err := transmit(pod); err != nil {
-			return nil, nil, err
-		}
-	}
-	withNewsOfGroups(asked)
-	for i, c := range asked.objects.StorageCapacities {
-		for _, q := range []*resource.Quantity{c.Capacity, c.MaximumVolumeSize} {
-			if q != nil && q.Value() < 1<<50 && i%4 != 0 {
-				*q = *resource.NewMilliQuantity(q.Value()*1000-300, q.Format) // which rounds up to what it was
-			}
-		}
-	}
-	for i, node := range asked.objects.Nodes {
-		node.Status.DeclaredFeatures = append(node.Status.DeclaredFeatures, [][]string{nil, newFeatures, newFeatures[:1], newFeatures[1:]}[i%4]...)
-		slices.Sort(node.Status.DeclaredFeatures)
 	}
 	question := kubeProblem{Gates: map[string]bool{}, Asked: asked.asked, Budgets: budgets}
 	features := asked.features()
@@ -138,6 +122,42 @@ func (s *otherKube) ask(p *problem, budgets []*policyv1.PodDisruptionBudget) (*p
 		return nil, nil, fmt.Errorf("the scheduler: %s", reply.Failure)
 	}
 	return asked, reply.Pods, nil
+}
+
+// ofPreview is a problem as a server of the preview release has it, with what that release has to decide
+// besides.
+func ofPreview(p *problem) (*problem, error) {
+	if p.minor != 0 {
+		out := p.asking(p.asked[0]) // it is such a problem, but that its pod is not in the cluster
+		out.objects.Pods = append(out.objects.Pods, p.asked[0])
+		return out, nil
+	}
+	asked, err := p.admitted()
+	if err != nil {
+		return nil, err
+	}
+	asked.minor = inspect.PreviewMinor
+	asked.gates = maps.Clone(asked.gates)
+	asked.gates[inspect.GateNodeAllocatableResources] = len(asked.objects.Nodes)%2 == 0
+	for _, pod := range append(slices.Clone(asked.objects.Pods), asked.asked...) {
+		withNews(pod)
+		if err := transmit(pod); err != nil {
+			return nil, err
+		}
+	}
+	withNewsOfGroups(asked)
+	for i, c := range asked.objects.StorageCapacities {
+		for _, q := range []*resource.Quantity{c.Capacity, c.MaximumVolumeSize} {
+			if q != nil && q.Value() < 1<<50 && i%4 != 0 {
+				*q = *resource.NewMilliQuantity(q.Value()*1000-300, q.Format) // which rounds up to what it was
+			}
+		}
+	}
+	for i, node := range asked.objects.Nodes {
+		node.Status.DeclaredFeatures = append(node.Status.DeclaredFeatures, [][]string{nil, newFeatures, newFeatures[:1], newFeatures[1:]}[i%4]...)
+		slices.Sort(node.Status.DeclaredFeatures)
+	}
+	return asked, nil
 }
 
 // newFeatures are those of nodes that pods may need since the release.
@@ -205,6 +225,15 @@ func encoded(object runtime.Object) (json.RawMessage, error) {
 	object = object.DeepCopyObject()
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
 	return json.Marshal(object)
+}
+
+func (s *otherKube) answers(_ *testing.T, p *problem) (*problem, []kubeAnswer, error) {
+	asked, theirs, err := s.ask(p, nil)
+	var out []kubeAnswer
+	for i := range theirs {
+		out = append(out, theirs[i].Answer)
+	}
+	return asked, out, err
 }
 
 func (s *otherKube) compareFilters(t *testing.T, p *problem) (comparison, error) {

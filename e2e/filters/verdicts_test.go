@@ -26,16 +26,23 @@ const (
 
 // TestVerdicts asks kube-scheduler and `explain pod` about random pods: no false yes, no false no.
 func TestVerdicts(t *testing.T) {
-	counts := compareMany(t, verdicts, effort.Of(5_000, 500))
+	counts := compareMany(t, verdicts(askScheduler), effort.Of(5_000, 500))
 	t.Log(counts)
 	counts.checkUndecided(t)
 }
 
 // verdicts compares what is said of pods as a whole, but for those about which the scheduler has nothing to
 // decide, because they are on a node or being deleted.
-func verdicts(t *testing.T, p *problem) (comparison, error) {
+func verdicts(ask asker) comparer {
+	return func(t *testing.T, p *problem) (comparison, error) {
+		t.Helper()
+		return compareVerdicts(t, ask, p)
+	}
+}
+
+func compareVerdicts(t *testing.T, ask asker, p *problem) (comparison, error) {
 	t.Helper()
-	asked, theirs, err := askScheduler(t, p)
+	asked, theirs, err := ask(t, p)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -60,7 +67,7 @@ func verdicts(t *testing.T, p *problem) (comparison, error) {
 		} else {
 			found := disagree(pod, theirs[i], e, undecided(index, pod))
 			if refused := len(found) > 0 && found[0].theirs == ""; refused && inGang(snapshot, pod) {
-				fits, err := gangMayFit(t, asked, pod)
+				fits, err := gangMayFit(t, ask, asked, pod)
 				if err != nil {
 					return comparison{}, err
 				}

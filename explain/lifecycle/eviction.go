@@ -232,8 +232,8 @@ func (b *builder) taintsOf(id inspect.DeviceID) []*resourcev1.DeviceTaint {
 func ToleratedFor(release inspect.Release, taint *resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) (seconds *int64, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]
-		any := t.Effect == "" && !release.Modelled().Before(38, 0)
-		if !any && t.Effect != resourcev1.DeviceTaintEffectNoExecute || !allocator.Tolerated(taint, tolerations[i:i+1]) {
+		effectless := t.Effect == "" && !release.Modelled().Before(38, 0)
+		if !effectless && t.Effect != resourcev1.DeviceTaintEffectNoExecute || !allocator.Tolerated(taint, tolerations[i:i+1]) {
 			continue
 		}
 		if t.TolerationSeconds == nil {
