@@ -9,14 +9,14 @@ import (
 // configs collects the configuration that comes with an allocation: first that of the classes, each
 // class once and in the order of the requests that use it; then that of the claim, as far as it is
 // about a request or the subrequest that was chosen. An entry that turns out to cover every request
-// names none, which means all. perRequest is rules.configPerRequest.
-func (c *claimProblem) configs(perRequest bool) []resourcev1.DeviceAllocationConfiguration {
+// names none, which means all. Older releases differ (rules.configPerRequest, rules.classConfigPerRequest).
+func (c *claimProblem) configs(r *rules) []resourcev1.DeviceAllocationConfiguration {
 	var out []resourcev1.DeviceAllocationConfiguration
 	ofClass := map[string][2]int{} // class -> range of its entries
 	for _, request := range c.requests {
 		a := request.chosen()
 		span, seen := ofClass[a.class.Name]
-		if seen {
+		if seen && !r.classConfigPerRequest {
 			for i := span[0]; i < span[1]; i++ {
 				out[i].Requests = append(out[i].Requests, a.name)
 			}
@@ -24,10 +24,11 @@ func (c *claimProblem) configs(perRequest bool) []resourcev1.DeviceAllocationCon
 		}
 		first := len(out)
 		for i := range a.class.Spec.Config {
-			out = append(out, resourcev1.DeviceAllocationConfiguration{
-				Source: resourcev1.AllocationConfigSourceClass, Requests: []string{a.name},
-				DeviceConfiguration: a.class.Spec.Config[i].DeviceConfiguration,
-			})
+			config := resourcev1.DeviceAllocationConfiguration{Source: resourcev1.AllocationConfigSourceClass, DeviceConfiguration: a.class.Spec.Config[i].DeviceConfiguration}
+			if !r.classConfigPerRequest {
+				config.Requests = []string{a.name}
+			}
+			out = append(out, config)
 		}
 		ofClass[a.class.Name] = [2]int{first, len(out)}
 	}
@@ -37,7 +38,7 @@ func (c *claimProblem) configs(perRequest bool) []resourcev1.DeviceAllocationCon
 		if len(config.Requests) > 0 {
 			times = c.namedBy(config.Requests)
 		}
-		if !perRequest {
+		if !r.configPerRequest {
 			times = min(times, 1)
 		}
 		for range times {
@@ -47,7 +48,7 @@ func (c *claimProblem) configs(perRequest bool) []resourcev1.DeviceAllocationCon
 		}
 	}
 	for i := range out {
-		if !perRequest && len(out[i].Requests) > 0 && c.namedBy(out[i].Requests) == len(c.requests) {
+		if !r.configPerRequest && len(out[i].Requests) > 0 && c.namedBy(out[i].Requests) == len(c.requests) {
 			out[i].Requests = nil
 		}
 	}

@@ -24,7 +24,7 @@ func (w *walk) allocations() ([]resourcev1.AllocationResult, error) {
 		for _, p := range w.picks[i] {
 			result.Devices.Results = append(result.Devices.Results, w.deviceResult(p))
 		}
-		result.Devices.Config = claim.configs(w.view.cluster.rules.configPerRequest)
+		result.Devices.Config = claim.configs(&w.view.cluster.rules)
 		selector, err := w.nodeSelector(i)
 		if err != nil {
 			return nil, &AbortError{Code: Malformed, Claim: claim.ref, Selector: -1, Err: err}

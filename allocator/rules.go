@@ -44,6 +44,9 @@ type rules struct {
 	// configPerRequest: configuration of a claim stands in the result once for each request that it names,
 	// and keeps the names when these are all requests. Before 1.37 (Allocate).
 	configPerRequest bool
+	// classConfigPerRequest: configuration of a class stands in the result once for each request with the
+	// class, and names none (Allocate).
+	classConfigPerRequest bool
 	// listsUnreadable: while DRAListTypeAttributes is off, every expression fails on a device that has an
 	// attribute with a list of values. Before 1.37 (getAttributeValue in ../cel/compile.go).
 	listsUnreadable bool
@@ -116,6 +119,7 @@ var (
 	countersByPool = inspect.Since{36: 4}
 	allCounts      = inspect.Since{35: 6, 36: 2}
 	countsHold     = inspect.Since{34: 12, 35: 9, 36: 5, 37: 1}
+	classConfig    = inspect.Since{34: 2}
 )
 
 // rulesOf returns the rules of a variant in a release.
@@ -124,34 +128,35 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 	before37, since38 := r.Before(37, 0), !r.Before(38, 0)
 	unordered := variant == Stable && !since38
 	return rules{
-		leaks:                !noLeaks.In(r),
-		distinctByRequest:    before37,
-		lenientCapacity:      before37,
-		allIsWhatIsLeft:      before37,
-		sharesNeedCapacity:   before37,
-		sharesDrawNothing:    !sharesDraw.In(r) && !r.AnyPatch,
-		countersByPoolName:   !countersByPool.In(r),
-		allCrashesOnCounters: !allCounts.In(r),
-		configPerRequest:     before37,
-		countsWrap:           !countsHold.In(r),
-		basic:                unordered || r.Before(36, 0) && variant == Incubating,
-		nodeOperations:       !before37 && (variant == Experimental || since38 && variant == Incubating),
-		noTolerations:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
-		fieldsUnknown:        before37,
-		subrequestSlips:      r.Before(36, 0),
-		unknownTaints:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
-		distinctByDevice:     r.Before(35, 0),
-		noInvalidPools:       r.Before(35, 0),
-		invalidPoolsAbort:    r.Before(35, 0),
-		noOverfull:           r.Before(36, 0) && variant == Stable,
-		everyOrder:           unordered || r.Before(36, 0),
-		listsUnreadable:      before37 && !gates.Enabled(inspect.GateListTypeAttributes),
-		oneCapacityName:      since38,
-		negativeRequests:     since38,
-		sharesBlock:          since38,
-		allIsLocal:           since38,
-		exactValues:          since38,
-		lazyAttributes:       since38,
+		leaks:                 !noLeaks.In(r),
+		distinctByRequest:     before37,
+		lenientCapacity:       before37,
+		allIsWhatIsLeft:       before37,
+		sharesNeedCapacity:    before37,
+		sharesDrawNothing:     !sharesDraw.In(r) && !r.AnyPatch,
+		countersByPoolName:    !countersByPool.In(r),
+		allCrashesOnCounters:  !allCounts.In(r),
+		configPerRequest:      before37,
+		classConfigPerRequest: !classConfig.In(r),
+		countsWrap:            !countsHold.In(r),
+		basic:                 unordered || r.Before(36, 0) && variant == Incubating,
+		nodeOperations:        !before37 && (variant == Experimental || since38 && variant == Incubating),
+		noTolerations:         r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
+		fieldsUnknown:         before37,
+		subrequestSlips:       r.Before(36, 0),
+		unknownTaints:         r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
+		distinctByDevice:      r.Before(35, 0),
+		noInvalidPools:        r.Before(35, 0),
+		invalidPoolsAbort:     r.Before(35, 0),
+		noOverfull:            r.Before(36, 0) && variant == Stable,
+		everyOrder:            unordered || r.Before(36, 0),
+		listsUnreadable:       before37 && !gates.Enabled(inspect.GateListTypeAttributes),
+		oneCapacityName:       since38,
+		negativeRequests:      since38,
+		sharesBlock:           since38,
+		allIsLocal:            since38,
+		exactValues:           since38,
+		lazyAttributes:        since38,
 	}
 }
 
