@@ -63,10 +63,28 @@ func TestDynamicResources(t *testing.T) {
 	if got := given(claim("x"), claim("y")); !slices.Equal(got, []int64{0, 0, 0}) {
 		t.Errorf("points in Kubernetes 1.34: %v, want none", got)
 	}
-	c.minor = 35
-	o := known(c)
-	o.Claims = []*resourcev1.ResourceClaim{shared, claim("y")}
-	if got := scores.Prepare(c.index(), pod("p", ""), o, nil).Choose(nodes); got.Failure == "" || got.Nodes != nil {
-		t.Errorf("Kubernetes 1.35 with a claim that is allocated and another one: %+v, want a failure and no nodes", got)
+}
+
+// TestSomeClaimsAllocated: before 1.35.6 and 1.36.2, kube-scheduler fails to compare nodes for a pod of
+// which only some claims are allocated (computeScore counts all claims, and has results of the others
+// alone).
+func TestSomeClaimsAllocated(t *testing.T) {
+	shared, small := claim("shared"), allocation("gpu/small")
+	shared.Status.Allocation = &small
+	for _, test := range []struct {
+		minor, patch int
+		fails        bool
+	}{{34, 13, false}, {35, 0, true}, {35, 5, true}, {35, 6, false}, {36, 0, true}, {36, 1, true}, {36, 2, false}, {37, 0, false}} {
+		c := &cluster{Objects: inspect.Objects{Nodes: []*corev1.Node{node("a"), node("b")}}, minor: test.minor, patch: test.patch}
+		nodes := []scores.Candidate{
+			{Node: "a", Allocations: []resourcev1.AllocationResult{allocation("gpu/small")}},
+			{Node: "b", Allocations: []resourcev1.AllocationResult{allocation("gpu/large")}},
+		}
+		o := known(c)
+		o.Claims = []*resourcev1.ResourceClaim{shared, claim("y")}
+		got := scores.Prepare(c.index(), pod("p", ""), o, nil).Choose(nodes)
+		if fails := got.Failure != "" && got.Nodes == nil; fails != test.fails {
+			t.Errorf("1.%d.%d: %+v, want a failure: %t", test.minor, test.patch, got, test.fails)
+		}
 	}
 }

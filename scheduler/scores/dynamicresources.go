@@ -3,8 +3,13 @@ package scores
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
+
+// comparesAllocated: nodes are compared also for a pod of which some claims are allocated and others are not.
+// Before, the scheduler fails to (computeScore).
+var comparesAllocated = inspect.Since{35: 6, 36: 2}
 
 // prepareDynamicResources is the plugin DynamicResources: of prioritized lists, the earlier the alternative
 // that the node has devices for, the better. Before 1.35 it compares no nodes.
@@ -20,8 +25,8 @@ func prepareDynamicResources(s *Scorer) (part, []filters.Doubt) {
 	if !open {
 		return nil, nil // all nodes get the same
 	}
-	if allocated && s.snapshot().Release().Modelled().Before(36, 0) {
-		s.fail("Kubernetes 1.35 fails to compare nodes for a pod of which some claims are allocated and others are not")
+	if allocated && !comparesAllocated.In(s.snapshot().Release().Modelled()) {
+		s.fail("Kubernetes before 1.35.6 and 1.36.2 fails to compare nodes for a pod of which some claims are allocated and others are not")
 	}
 	return dynamicResources{s.options.Claims}, nil
 }

@@ -20,6 +20,7 @@ import (
 type cluster struct {
 	inspect.Objects
 	minor  int // of the release, or 0 for the newest
+	patch  int // of the release
 	gates  map[inspect.Gate]bool
 	unread []inspect.Resource
 }
@@ -37,7 +38,7 @@ func (c *cluster) index() *filters.Index {
 		health[r] = inspect.Health{State: inspect.Forbidden}
 	}
 	return filters.NewIndex(inspect.New(c.Objects, inspect.Config{
-		Features: inspect.DefaultFeatures(minor).With(c.gates), Health: health, ServerVersion: fmt.Sprintf("v1.%d.1", minor),
+		Features: inspect.DefaultFeatures(minor).With(c.gates), Health: health, ServerVersion: fmt.Sprintf("v1.%d.%d", minor, c.patch),
 	}), nil)
 }
 
