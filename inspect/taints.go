@@ -23,6 +23,14 @@ func (s *Snapshot) activeTaintRules() []*resourcev1.DeviceTaintRule {
 // one that taints every device. No controller does.
 func (s *Snapshot) NoSelectorTaintsAll() bool { return !rulesNeedSelector.In(s.release) }
 
+// TaintRulesCrash reports whether kube-scheduler crashes because there are DeviceTaintRules, as that of
+// 1.36.0 to 1.36.2 does where it looks at them: it reads them in one version of the API and takes them for
+// those of another (resourceslice/tracker). It crashes as soon as it gets to know of a ResourceSlice, until
+// then rules taint nothing.
+func (s *Snapshot) TaintRulesCrash() bool {
+	return s.config.Features.Enabled(GateDeviceTaintRules) && len(s.objects.TaintRules) > 0 && !s.release.Before(36, 0) && s.release.Before(36, 3)
+}
+
 // RuleTaints reports whether kube-scheduler adds the taint of a DeviceTaintRule to a device.
 func (s *Snapshot) RuleTaints(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
 	return s.config.Features.Enabled(GateDeviceTaintRules) && (RuleSelects(rule, id) || rule.Spec.DeviceSelector == nil && s.NoSelectorTaintsAll())

@@ -54,6 +54,11 @@ func LimitsOf(s *inspect.Snapshot) Limits {
 	if s.Features().Enabled(inspect.GateDeviceTaintRules) && add(inspect.TaintRules, "devices may be tainted without that being seen here") {
 		l.MayBeTaken = true
 	}
+	if s.TaintRulesCrash() {
+		l.MayBeMore, l.MayBeTaken = true, true
+		l.Remarks = append(l.Remarks,
+			"kube-scheduler of Kubernetes 1.36.0 to 1.36.2 crashes where there are DeviceTaintRules, and until then does not see them: the answer is not known")
+	}
 	add(inspect.Pods, "the pods behind claims are not known")
 	if s.NodesAssumed() {
 		l.AssumedNodes(s)
