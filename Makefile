@@ -40,6 +40,10 @@ test-all: ## run every test that needs no cluster, with all that is compared (40
 oracles: ## compare with the allocators of older releases (builds them: minutes the first time)
 	$(GO) test -count=1 -timeout 30m ./allocator -run Releases -oracles
 
+.PHONY: upstream
+upstream: ## compare the sources of Kubernetes releases, VERSIONS="1.37.1 1.37.2", all, or what is new
+	$(GO) run ./internal/upstream $(VERSIONS)
+
 .PHONY: bench
 bench: ## run the benchmarks, and no tests
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...

@@ -132,6 +132,7 @@ var layers = []layer{
 	{"internal/apilist", nil},
 	{"internal/release", nil},
 	{"internal/screenshot", nil},
+	{"internal/upstream", []string{"inspect"}},
 }
 
 // exempt are packages that no rule is asked of.
