@@ -31,7 +31,7 @@ func (p *problem) admitted() (*problem, error) {
 	if err := setGates(p.features()); err != nil {
 		return nil, err
 	}
-	out := &problem{gates: p.gates, controllers: p.controllers}
+	out := &problem{gates: p.gates, controllers: p.controllers, scheduler: p.scheduler}
 	for _, kind := range inspect.Kinds() {
 		for _, o := range kind.Objects(&p.objects) {
 			object, err := admit(o)
@@ -174,5 +174,5 @@ func (p *problem) snapshot() *inspect.Snapshot {
 	for _, r := range inspect.Resources() {
 		health[r] = inspect.Health{State: inspect.Synced}
 	}
-	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: fmt.Sprintf("v1.%d.1", cmp.Or(p.minor, inspect.NewestMinor))})
+	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: fmt.Sprintf("v1.%d.1", cmp.Or(p.minor, inspect.NewestMinor)), Scheduler: p.scheduler})
 }

@@ -114,6 +114,11 @@ func (q *kubeQuestion) on(n fwk.NodeInfo) (kubeNode, error) {
 // filters runs each Filter plugin, also after one that refuses.
 func (q *kubeQuestion) filters(state fwk.CycleState, n fwk.NodeInfo) []kubeRefusal {
 	var out []kubeRefusal
+	for plugin, only := range q.restricted { // of a profile that has its Filter off
+		if !only.Has(n.Node().Name) && !slices.ContainsFunc(q.filter, func(p fwk.FilterPlugin) bool { return p.Name() == plugin }) {
+			out = append(out, kubeRefusal{Plugin: plugin, Code: fwk.UnschedulableAndUnresolvable, Message: "not among the nodes that PreFilter left"})
+		}
+	}
 	for _, p := range q.filter {
 		if state.GetSkipFilterPlugins().Has(p.Name()) {
 			continue

@@ -69,12 +69,15 @@ var prepareProcess = sync.OnceFunc(func() {
 // unhandled is the first error of a goroutine that nobody waits for.
 var unhandled atomic.Pointer[string]
 
+// withProfiles are the options of schedulers that are started with a configuration.
+var withProfiles []upstream.Option
+
 func start(t *testing.T, objects []runtime.Object) (*kubeScheduler, error) {
 	ctx := klog.NewContext(t.Context(), logr.Discard())
 	client := fake.NewSimpleClientset(objects...)
 	informers := upstream.NewInformerFactory(client, 0, nil)
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
-	s, err := upstream.New(ctx, client, informers, nil, recorder)
+	s, err := upstream.New(ctx, client, informers, nil, recorder, withProfiles...)
 	if err != nil {
 		return nil, fmt.Errorf("making a scheduler: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // problem is a cluster, and pods to ask about.
@@ -23,6 +24,8 @@ type problem struct {
 	controllers controllers
 	// minor is the minor release of the server, or 0 for that of the libraries.
 	minor int
+	// scheduler is the configuration of kube-scheduler, or nil.
+	scheduler *schedulerconfig.Config
 }
 
 // about is the problem of a single one of its pods.
@@ -39,7 +42,7 @@ func (p *problem) about(pod *corev1.Pod) *problem {
 // asking is a copy that asks about a single pod instead of all others, of which the cluster knows nothing
 // then.
 func (p *problem) asking(pod *corev1.Pod) *problem {
-	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates), controllers: p.controllers, minor: p.minor}
+	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates), controllers: p.controllers, minor: p.minor, scheduler: p.scheduler}
 	out.objects.Pods = slices.Clone(p.objects.Pods)
 	return out
 }

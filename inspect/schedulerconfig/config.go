@@ -60,12 +60,13 @@ const (
 	Bind       Point = "bind"
 )
 
+// pluginPoints are the extension points of each plugin, in 1.37.
 var pluginPoints = map[string][]Point{
 	"SchedulingGates":                 {PreEnqueue},
 	"PrioritySort":                    {QueueSort},
-	"NodeName":                        {Filter},
-	"NodeUnschedulable":               {Filter},
-	"TaintToleration":                 {Filter, PreScore, Score},
+	"NodeName":                        {PreFilter, Filter},
+	"NodeUnschedulable":               {PreFilter, Filter},
+	"TaintToleration":                 {PreFilter, Filter, PreScore, Score},
 	"NodeAffinity":                    {PreFilter, Filter, PreScore, Score},
 	"NodePorts":                       {PreFilter, Filter},
 	"NodeResourcesFit":                {PreFilter, Filter, PreScore, Score},
@@ -75,14 +76,14 @@ var pluginPoints = map[string][]Point{
 	"VolumeZone":                      {PreFilter, Filter},
 	"PodTopologySpread":               {PreFilter, Filter, PreScore, Score},
 	"InterPodAffinity":                {PreFilter, Filter, PreScore, Score},
-	"DynamicResources":                {PreEnqueue, PreFilter, Filter, PostFilter, PreScore, Score, Reserve, PreBind},
+	"DynamicResources":                {PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind},
 	"DefaultPreemption":               {PreEnqueue, PostFilter},
 	"NodeResourcesBalancedAllocation": {PreScore, Score},
 	"ImageLocality":                   {Score},
 	"DefaultBinder":                   {Bind},
 	"NodeDeclaredFeatures":            {PreFilter, Filter},
-	"DeferredPodScheduling":           {PreFilter, Filter},
-	"GangScheduling":                  {PreEnqueue, Reserve, Permit},
+	"DeferredPodScheduling":           {PreFilter, Filter, Permit},
+	"GangScheduling":                  {PreEnqueue, Permit},
 	"TopologyPlacementGenerator":      {},
 	"PodGroupPodsCount":               {},
 }

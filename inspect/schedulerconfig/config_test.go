@@ -37,7 +37,7 @@ func TestOn(t *testing.T) {
 		weight  int64
 	}{
 		{"", "NodeResourcesFit", []Point{Filter, PreFilter, PreScore, Score}, 1},
-		{"", "TaintToleration", []Point{Filter, PreScore, Score}, 3},
+		{"", "TaintToleration", []Point{Filter, PreFilter, PreScore, Score}, 3},
 		{"", "VolumeBinding", []Point{Filter, PreFilter, PreScore, Score}, 1},
 		{"", "NodePorts", []Point{Filter, PreFilter}, 0},
 		{"filter: {disabled: [{name: NodeResourcesFit}]}", "NodeResourcesFit", []Point{PreFilter, PreScore, Score}, 1},
@@ -46,8 +46,8 @@ func TestOn(t *testing.T) {
 		{"multiPoint: {disabled: [{name: NodeResourcesFit}]}", "NodeResourcesFit", nil, 0},
 		{"multiPoint: {disabled: [{name: NodeResourcesFit}]}, score: {enabled: [{name: NodeResourcesFit, weight: 4}]}", "NodeResourcesFit", []Point{Score}, 4},
 		{"multiPoint: {enabled: [{name: NodeResourcesFit, weight: 7}]}", "NodeResourcesFit", []Point{Filter, PreFilter, PreScore, Score}, 7},
-		{"score: {enabled: [{name: TaintToleration}]}", "TaintToleration", []Point{Filter, PreScore, Score}, 1},
-		{"score: {disabled: [{name: '*'}]}", "TaintToleration", []Point{Filter, PreScore}, 0},
+		{"score: {enabled: [{name: TaintToleration}]}", "TaintToleration", []Point{Filter, PreFilter, PreScore, Score}, 1},
+		{"score: {disabled: [{name: '*'}]}", "TaintToleration", []Point{Filter, PreFilter, PreScore}, 0},
 		{"multiPoint: {disabled: [{name: '*'}], enabled: [{name: DefaultBinder}, {name: PrioritySort}, {name: NodeName}]}", "NodeResourcesFit", nil, 0},
 	} {
 		p := profile(t, "plugins: {"+test.plugins+"}")

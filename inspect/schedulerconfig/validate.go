@@ -1,6 +1,7 @@
 package schedulerconfig
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	componentconfig "k8s.io/component-base/config"
+	componentv1alpha1 "k8s.io/component-base/config/v1alpha1"
+	componentvalidation "k8s.io/component-base/config/validation"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 )
@@ -19,6 +23,7 @@ import (
 // (pkg/scheduler/apis/config/validation).
 func validate(c *configv1.KubeSchedulerConfiguration, enabled func(gate string) bool) error {
 	v := &validation{enabled: enabled}
+	v.components(c)
 	lock := field.NewPath("leaderElection", "resourceLock")
 	if c.LeaderElection.LeaderElect != nil && *c.LeaderElection.LeaderElect && c.LeaderElection.ResourceLock != "leases" {
 		v.add(field.Invalid(lock, c.LeaderElection.ResourceLock, `resourceLock value must be "leases"`))
@@ -45,6 +50,21 @@ func validate(c *configv1.KubeSchedulerConfiguration, enabled func(gate string) 
 	}
 	v.extenders(field.NewPath("extenders"), c.Extenders)
 	return v.errs.ToAggregate()
+}
+
+// components checks what all components of Kubernetes have in their configurations.
+func (v *validation) components(c *configv1.KubeSchedulerConfiguration) {
+	var election componentconfig.LeaderElectionConfiguration
+	var connection componentconfig.ClientConnectionConfiguration
+	if err := errors.Join(
+		componentv1alpha1.Convert_v1alpha1_LeaderElectionConfiguration_To_config_LeaderElectionConfiguration(&c.LeaderElection, &election, nil),
+		componentv1alpha1.Convert_v1alpha1_ClientConnectionConfiguration_To_config_ClientConnectionConfiguration(&c.ClientConnection, &connection, nil),
+	); err != nil {
+		v.add(field.InternalError(nil, err))
+		return
+	}
+	v.add(componentvalidation.ValidateClientConnectionConfiguration(&connection, field.NewPath("clientConnection"))...)
+	v.add(componentvalidation.ValidateLeaderElectionConfiguration(&election, field.NewPath("leaderElection"))...)
 }
 
 // validation collects what is wrong.

@@ -10,6 +10,7 @@ import (
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // Group is a pod group, whose pods the scheduler places together.
@@ -217,8 +218,9 @@ func (g *gang) short() *Refusal {
 
 // gated says that others of the group are not to be scheduled yet. Then none is.
 func (g *gang) gated() *Refusal {
+	heeded := g.profile.On(string(SchedulingGates), schedulerconfig.PreEnqueue)
 	gated := slices.DeleteFunc(slices.Clone(g.waiting), func(pod *corev1.Pod) bool {
-		return pod.Name == g.Pod.Name || len(pod.Spec.SchedulingGates) == 0 && !g.waitsForClaim(pod)
+		return pod.Name == g.Pod.Name || (len(pod.Spec.SchedulingGates) == 0 || !heeded) && !g.waitsForClaim(pod)
 	})
 	if len(gated) == 0 {
 		return nil

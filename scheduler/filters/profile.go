@@ -37,7 +37,7 @@ func (p *Prepared) applied(prepare func(*Prepared) (check, Outcome), plugin Plug
 	switch {
 	case !p.profile.Knows(name, schedulerconfig.PreFilter):
 		before = asked
-	case asked && !before && plugin == NodeAffinity: // it does without
+	case asked && !before && slices.Contains(filtersAlone, plugin):
 		before = true
 	case asked && !before:
 		return half(schedulerconfig.Filter, schedulerconfig.PreFilter)
@@ -50,8 +50,12 @@ func (p *Prepared) applied(prepare func(*Prepared) (check, Outcome), plugin Plug
 	return c, everywhere
 }
 
-// preparesOnly are plugins that refuse nothing until they are asked about nodes.
-var preparesOnly = []Plugin{NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodeVolumeLimits}
+var (
+	// preparesOnly are plugins that refuse nothing until they are asked about nodes.
+	preparesOnly = []Plugin{NodeUnschedulable, TaintToleration, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodeVolumeLimits}
+	// filtersAlone are plugins that can be asked about nodes without having looked at the pod before.
+	filtersAlone = []Plugin{NodeName, NodeUnschedulable, TaintToleration, NodeAffinity, NodeVolumeLimits}
+)
 
 // others is what may refuse the pod besides the plugins here, by its profile.
 func (p *Prepared) others() Outcome {

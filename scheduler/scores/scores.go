@@ -67,10 +67,6 @@ func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer
 		s.other = &filters.Doubt{Key: "scheduler", Message: "the pod is for scheduler " + pod.Spec.SchedulerName + ", of which is not known how it compares nodes"}
 		return s
 	}
-	if apart := s.profile.Apart(); len(apart) > 0 {
-		s.other = &filters.Doubt{Key: "profile", Message: "the profile of kube-scheduler compares nodes in a way that is not computed: " + strings.Join(apart, ", ")}
-		return s
-	}
 	s.nodes = make([]filters.Node, x.Len())
 	for i := range s.nodes {
 		s.nodes[i] = x.At(i)
@@ -78,7 +74,11 @@ func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer
 	s.compare(like)
 	s.silent = s.anySilent()
 	for i := range plugins {
-		if s.weights[i] = s.profile.Weight(string(plugins[i].name)); s.weights[i] == 0 {
+		name := string(plugins[i].name)
+		if s.weights[i] = s.profile.Weight(name); s.weights[i] == 0 {
+			if s.now = i; s.profile.On(name, schedulerconfig.PreScore) {
+				plugins[i].prepare(s) // for it may fail
+			}
 			continue
 		}
 		s.now = i
@@ -88,6 +88,9 @@ func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer
 		}
 	}
 	s.like, s.changed = nil, nil
+	if apart := s.profile.Apart(); len(apart) > 0 && s.failure == "" {
+		s.other = &filters.Doubt{Key: "profile", Message: "the profile of kube-scheduler compares nodes in a way that is not computed: " + strings.Join(apart, ", ")}
+	}
 	return s
 }
 
