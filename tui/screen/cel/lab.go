@@ -108,4 +108,3 @@ func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
 	l.completer = editor.NewCompleter(l.bench.Inventory(), l.features)
 	return l
 }
-
