@@ -246,3 +246,17 @@ func TestTaintRulesCountWhenTaintsAreTurnedOn(t *testing.T) {
 		t.Errorf("with taints: %s, want nothing", a.outcome)
 	}
 }
+
+// TestWrappedCountsWithPruning: where the sum of counts wraps around, the scheduler gives up on a first claim
+// that needs too many devices, which pruning must not take for a claim that finds too few.
+func TestWrappedCountsWithPruning(t *testing.T) {
+	q := plainQuestion(1, exactly("r", math.MaxInt64), exactly("s", math.MaxInt64), exactly("t", 3))
+	q.serverVersion = "v1.37.0"
+	for _, plain := range []bool{true, false} {
+		c := NewCluster(snapshotOf(q), Options{Plain: plain})
+		c.plainSteps = 0
+		if a := answerOf(context.Background(), c, q, q.objects.Nodes[0], nil); a.outcome != gotAbort {
+			t.Errorf("plain %t: %s, want that it aborts", plain, a.outcome)
+		}
+	}
+}

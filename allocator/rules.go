@@ -1,7 +1,10 @@
 package allocator
 
 import (
+	"math"
 	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -164,7 +167,25 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 // cannot be pruned: a part that ends in nothing leaves traces.
 func (w *walk) unorderly() bool {
 	r := &w.view.cluster.rules
-	return r.invalidPoolsAbort && w.view.invalidPools() || r.leaks && w.mayLeak() || r.subrequestSlips && w.maySlip() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters()
+	return r.invalidPoolsAbort && w.view.invalidPools() || r.leaks && w.mayLeak() || r.subrequestSlips && w.maySlip() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters() || r.countsWrap && w.mayWrap()
+}
+
+// mayWrap reports whether some counts are so large that their sum may be more than an int64 holds. The pod is
+// aborted then where otherwise nothing is found.
+func (w *walk) mayWrap() bool {
+	return w.asks(func(a *alternative) bool { return a.count > math.MaxInt/(2*resourcev1.AllocationResultsMaxSize) })
+}
+
+// asks reports whether there is such an alternative.
+func (w *walk) asks(such func(*alternative) bool) bool {
+	for _, claim := range w.problem.claims {
+		for _, request := range claim.requests {
+			if slices.ContainsFunc(request.alternatives, such) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // shares reports whether there are devices that can be shared.
@@ -174,14 +195,7 @@ func (v *view) shares() bool {
 
 // maySlip reports whether a subrequest asks for all devices.
 func (w *walk) maySlip() bool {
-	for _, claim := range w.problem.claims {
-		for _, request := range claim.requests {
-			if request.prioritized && slices.ContainsFunc(request.alternatives, func(a *alternative) bool { return a.all }) {
-				return true
-			}
-		}
-	}
-	return false
+	return w.asks(func(a *alternative) bool { return a.request.prioritized && a.all })
 }
 
 // mayLeak reports whether something may stay reserved.
