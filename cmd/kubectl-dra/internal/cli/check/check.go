@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,6 +212,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	}
 	if err := o.noteUnread(snapshot); err != nil {
 		return err
+	}
+	if caveat := cmp.Or(snapshot.Release().Caveat(), inspect.Release{Minor: cmp.Or(o.checkup.Target, inspect.NewestMinor)}.Caveat()); caveat != "" {
+		o.Note("note: %s", caveat)
 	}
 	if err := o.Reader.CheckNamespace(ctx, snapshot); err != nil {
 		return err
