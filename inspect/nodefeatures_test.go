@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestReducedNodeFeatures: what a node must have a feature for can still be told of a reduced pod, wherever it
-// stood.
+// TestReducedNodeFeatures: what a node must have a feature for can still be told of a reduced pod, wherever
+// it stood.
 func TestReducedNodeFeatures(t *testing.T) {
 	container := corev1.Container{Name: "c", SecurityContext: &corev1.SecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: "OCI"}}}
 	certificate := func(types ...string) []corev1.Volume {

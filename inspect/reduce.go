@@ -14,8 +14,8 @@ import (
 //     tolerations, spread constraints, overhead, operating system, whether the host's network and users are
 //     used, the volumes that the scheduler looks at, whether it is a KubeletPlugin and then as which service
 //     account it asks the API server, and of the containers name, restart policy and its rules, resources
-//     (with their claims), ports of the host, and mounts with mount options; besides, for what a node must have
-//     a feature: that a container has a seccomp profile from a registry, and certificates with keys of ML-DSA
+//     (with their claims), ports of the host, and mounts with mount options; besides, as a node must have
+//     features for them: that a container has a seccomp profile from a registry, and ML-DSA keys
 //   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node,
 //     resources, everything about claims, and what is out of the ordinary about containers
 //

@@ -8,7 +8,8 @@ import (
 )
 
 // A kube-scheduler of another release than that of the libraries is a program of its own: a program has only
-// one version of a package. It reads a kubeProblem in JSON after the other, and answers each with a kubeReply.
+// one version of a package. It reads a kubeProblem in JSON after the other, and answers each with a
+// kubeReply.
 
 type kubeProblem struct {
 	// Gates are those that this project knows in the release of the scheduler.

@@ -22,8 +22,8 @@ type PodScenario struct {
 	// Kubernetes 1.37.
 	Cluster  []byte
 	Features map[inspect.Gate]bool
-	// Wants are in the order of the file. Preview are those for the release that is a preview, if the file has
-	// any.
+	// Wants are in the order of the file. Preview are those for the release that is a preview, if the file
+	// has any.
 	Wants, Preview []PodWant
 	// Placed is the number of pods that are placed, if those are all asked about together, or -1 if it is not
 	// said.

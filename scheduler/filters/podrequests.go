@@ -26,8 +26,8 @@ type requestRules struct {
 	perContainer bool
 	// scheduler is the configuration, which decides what a profile asks.
 	scheduler *schedulerconfig.Config
-	// overheadEnds: what a device takes of the node for each container that uses it counts only as long as the
-	// container runs. Before 1.38 it counts all the time.
+	// overheadEnds: what a device takes of the node for each container that uses it counts only as long as
+	// the container runs. Before 1.38 it counts all the time.
 	overheadEnds bool
 }
 

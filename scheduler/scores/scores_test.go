@@ -219,8 +219,8 @@ func TestPodTopologySpread(t *testing.T) {
 	give(t, c, p, filters.PodTopologySpread, 0, 200, 100, 200)
 	p.Spec.TopologySpreadConstraints[0].WhenUnsatisfiable = corev1.DoNotSchedule
 	give(t, c, p, filters.PodTopologySpread, 0, 0, 0, 0)
-	// An empty selector counts no pods, and from 1.38 on all: 3 are 4.16, about 4; 1 is about 1. 100*(4+1-4)/4,
-	// 100*(4+1-1)/4.
+	// An empty selector counts no pods, and from 1.38 on all: 3 are 4.16, about 4; 1 is about 1.
+	// 100*(4+1-4)/4, 100*(4+1-1)/4.
 	p.Spec.TopologySpreadConstraints[0] = corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: zone, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{}}
 	give(t, c, p, filters.PodTopologySpread, 200, 200, 200, 0)
 	c.minor = 38
