@@ -18,7 +18,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -66,7 +65,7 @@ func (p *kubeProblem) answer(t *testing.T) kubeReply {
 	var out kubeReply
 	inKubeScheduler(t, objects, func(_ *testing.T, s *kubeScheduler) {
 		for _, pod := range p.Asked {
-			one, err := s.askAll(pod, p.Budgets)
+			one, err := s.askAll(pod, p)
 			if err != nil {
 				out.Failure = fmt.Sprintf("pod %s: %v", pod.Name, err)
 				return
@@ -77,14 +76,16 @@ func (p *kubeProblem) answer(t *testing.T) kubeReply {
 	return out
 }
 
-func (s *kubeScheduler) askAll(pod *corev1.Pod, budgets []*policyv1.PodDisruptionBudget) (kubePod, error) {
+func (s *kubeScheduler) askAll(pod *corev1.Pod, p *kubeProblem) (kubePod, error) {
 	var out kubePod
 	var errs [4]error
 	out.Answer, errs[0] = s.Ask(pod)
-	if pod.Spec.NodeName == "" {
+	if p.Score && pod.Spec.NodeName == "" {
 		out.Scores, errs[1] = s.Score(pod)
+	}
+	if p.Preempt && pod.Spec.NodeName == "" {
 		out.Preemption[0], errs[2] = s.Preempt(pod, nil)
-		out.Preemption[1], errs[3] = s.Preempt(pod, budgets)
+		out.Preemption[1], errs[3] = s.Preempt(pod, p.Budgets)
 	}
 	return out, errors.Join(errs[:]...)
 }

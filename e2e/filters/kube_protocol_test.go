@@ -17,6 +17,8 @@ type kubeProblem struct {
 	// Objects are those of the cluster, as an API server has them.
 	Objects []json.RawMessage
 	Asked   []*corev1.Pod
+	// Score and Preempt ask for the scores and for what preemption says, besides the answers of the filters.
+	Score, Preempt bool
 	// Budgets are those that preemption is asked with, besides none.
 	Budgets []*policyv1.PodDisruptionBudget
 }

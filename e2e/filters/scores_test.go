@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,6 +43,9 @@ func generateScored(r *rand.Rand) *problem {
 		if pod.Status.NominatedNodeName == "gone" {
 			pod.Status.NominatedNodeName = "" // the scheduler reports an error and goes on
 		}
+	}
+	for _, c := range p.objects.StorageCapacities {
+		c.Capacity = cmp.Or(c.Capacity, c.MaximumVolumeSize) // the scheduler panics if only this is given
 	}
 	if g := (&generator{Rand: r}); g.chance(0.5) {
 		g.controllersOf(p)
