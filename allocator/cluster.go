@@ -199,6 +199,9 @@ type Result struct {
 	// InvalidPools says that nothing was found and a pool that reaches the node is invalid, or since 1.38
 	// incomplete where all devices are asked for; the scheduler then reports that as its reason.
 	InvalidPools bool
+	// Refused is, since 1.38, why the node is refused before anything is searched: a request for all devices
+	// comes to a pool that is incomplete or invalid. It is nil otherwise.
+	Refused *AbortError
 	// Steps is the number of search steps made.
 	Steps int64
 }
@@ -222,7 +225,7 @@ func (c *Cluster) newSearch(ctx context.Context, node *corev1.Node, claims []*re
 		return nil, err
 	}
 	problem, err := view.prepare(ctx, claims, observer)
-	if err != nil && !view.refused {
+	if err != nil && view.refused == nil {
 		return nil, err
 	}
 	return newWalk(ctx, view, problem, observer), nil

@@ -276,18 +276,22 @@ func (v *view) fillCount(ctx context.Context, a *alternative, s *spec, observer 
 func (v *view) fillAll(ctx context.Context, a *alternative, observer Observer) error {
 	next := 0
 	for _, pool := range v.pools {
+		var unusable *AbortError
 		switch {
-		case v.cluster.rules.allIsLocal && (pool.Incomplete || pool.Invalid != ""):
-			v.refused = true
-			continue
 		case pool.Incomplete, pool.Partial:
-			err := a.abort(PoolIncomplete, "asks for all devices, but resource pool %s is currently being updated", pool.ID)
-			err.Pool = pool.ID
-			return err
+			unusable = a.abort(PoolIncomplete, "asks for all devices, but resource pool %s is currently being updated", pool.ID)
 		case pool.Invalid != "":
-			err := a.abort(PoolInvalid, "asks for all devices, but resource pool %s is currently invalid: %s", pool.ID, pool.Invalid)
-			err.Pool = pool.ID
-			return err
+			unusable = a.abort(PoolInvalid, "asks for all devices, but resource pool %s is currently invalid: %s", pool.ID, pool.Invalid)
+		}
+		if unusable != nil {
+			unusable.Pool = pool.ID
+			if !v.cluster.rules.allIsLocal {
+				return unusable
+			}
+			if v.refused == nil {
+				v.refused = unusable
+			}
+			continue
 		}
 		for ; next < len(v.candidates) && v.candidates[next].pool == pool; next++ {
 			fits, err := v.belongsToAll(ctx, a, next, observer)

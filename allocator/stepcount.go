@@ -46,7 +46,7 @@ const tallyLimit = 200_000
 // is that of the context.
 func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (StepCount, error) {
 	w, err := c.newSearch(ctx, node, claims, nil)
-	if err != nil || w.view.refused {
+	if err != nil || w.view.refused != nil {
 		return StepCount{}, IgnoreAbort(err)
 	}
 	w.limit = min(c.plainSteps, c.stepLimit)

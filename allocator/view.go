@@ -17,8 +17,8 @@ type view struct {
 	candidates []candidate
 	// declaresNodeOperations says that the node can do without the node operations of a device.
 	declaresNodeOperations bool
-	// refused says that nothing is to be had here, on account of a pool: see rules.allIsLocal.
-	refused bool
+	// refused is why nothing is to be had here, on account of a pool: see rules.allIsLocal.
+	refused *AbortError
 	// countersByName are the counters by the names of their pools, where rules.countersByPoolName.
 	countersByName map[string]*poolCounters
 }

@@ -80,8 +80,8 @@ func newWalk(ctx context.Context, v *view, p *problem, observer Observer) *walk 
 
 // run searches and makes the result.
 func (w *walk) run() (*Result, error) {
-	if w.view.refused {
-		return &Result{Node: nodeName(w.view.node), Outcome: Unsatisfiable, InvalidPools: true}, nil
+	if refused := w.view.refused; refused != nil {
+		return &Result{Node: nodeName(w.view.node), Outcome: Unsatisfiable, InvalidPools: true, Refused: refused}, nil
 	}
 	end, err := w.search()
 	result := &Result{Node: nodeName(w.view.node), Steps: w.steps}

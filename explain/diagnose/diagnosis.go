@@ -83,6 +83,12 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 		d.general = []explain.Reason{{Code: allocator.SearchLimit, Key: words.Key(a.Result.Steps), Message: fmt.Sprintf("given up after %d steps without an answer", a.Result.Steps)}}
 		return d, nil
 	}
+	if refused := a.Result.Refused; refused != nil {
+		reason := AbortReason(refused)
+		reason.Message, reason.NamesRequest = refused.Err.Error(), false
+		d.general = []explain.Reason{reason}
+		return d, nil
+	}
 	d.noPools = len(exam.Pools) == 0
 	d.findStarved(exam)
 	if len(d.starved) == 0 {

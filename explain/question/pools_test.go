@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -47,5 +48,33 @@ func TestInvalidPoolIsBlamed(t *testing.T) {
 				t.Errorf("conflict %+v, first fix %q", e.Conflict.Requirements, e.Fixes[0].Message)
 			}
 		})
+	}
+}
+
+// TestAllOfAnIncompletePool: up to 1.37 a request for all devices that comes to an incomplete pool makes the
+// scheduler give up; since 1.38 it is refused on that node, and the answer says why.
+func TestAllOfAnIncompletePool(t *testing.T) {
+	o := explaintest.NodesWithDevices(1, 1)
+	o.Slices[0].Spec.Pool.ResourceSliceCount = 2
+	claim := explaintest.GPUClaim(0, "any")
+	claim.Spec.Devices.Requests[0].Exactly.AllocationMode = resourcev1.DeviceAllocationModeAll
+	for minor, want := range map[int]explain.Verdict{37: explain.Invalid, 38: explain.Allocatable} {
+		s := inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(minor)})
+		e, err := question.ClaimObject(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict != want {
+			t.Errorf("1.%d: %s, want %s", minor, e.Verdict, want)
+		}
+		blamed := false
+		for i := range e.Groups {
+			for _, r := range e.Groups[i].Reasons {
+				blamed = blamed || r.Code == allocator.PoolIncomplete && strings.Contains(r.Message, "is currently being updated")
+			}
+		}
+		if !blamed {
+			t.Errorf("1.%d: the pool is not named: %+v", minor, e.Groups)
+		}
 	}
 }
