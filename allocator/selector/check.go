@@ -9,6 +9,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/dynamic-resource-allocation/cel"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // The limits of the API server on a selector in a new object.
@@ -21,8 +23,20 @@ const (
 )
 
 // OldestMinor is the oldest minor release of Kubernetes whose CEL environments are those that are used here:
-// since then nothing was added but what a feature gate turns on. Older ones may lack newer functions.
+// up to inspect.NewestMinor nothing was added but what a feature gate turns on.
 const OldestMinor = 36
+
+// OtherCEL says how the CEL of a minor release may differ from that by which expressions are compiled here. It
+// is "" if it does not, and for 0.
+func OtherCEL(minor int) string {
+	switch {
+	case minor > inspect.NewestMinor:
+		return fmt.Sprintf("the CEL of 1.%d has newer functions", minor)
+	case minor > 0 && minor < OldestMinor:
+		return fmt.Sprintf("the CEL of 1.%d may lack newer functions", minor)
+	}
+	return ""
+}
 
 // Place is a place in the source of an expression. Lines and columns count from 1, columns in
 // characters. The zero value stands for the expression as a whole.

@@ -88,8 +88,8 @@ func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
 	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
 		l.partial = inspect.Sanitize(h.Message)
 	}
-	if minor := w.Snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor && l.partial == "" {
-		l.partial = fmt.Sprintf("the cluster is 1.%d; selectors are compiled as 1.%d does, whose CEL has newer functions", minor, inspect.NewestMinor)
+	if other := selector.OtherCEL(w.Snapshot.Features().Minor); other != "" && l.partial == "" {
+		l.partial = fmt.Sprintf("selectors are compiled as Kubernetes 1.%d does; %s", inspect.NewestMinor, other)
 	}
 	l.subjects = make([]bench.Subject, len(l.devices))
 	for i := range l.devices {

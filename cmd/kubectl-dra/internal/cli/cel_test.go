@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
-// Selectors are always compiled as by the newest release. Of a cluster that is older than what this is the
-// same for, that is said on stderr; of others nothing is.
+// Selectors are always compiled as by the newest release. Of a cluster of which the CEL is another one, that
+// is said on stderr; of others nothing is.
 func TestCelOfAnOldCluster(t *testing.T) {
 	objects, err := demo.Objects()
 	if err != nil {
@@ -27,6 +27,7 @@ func TestCelOfAnOldCluster(t *testing.T) {
 		selector.OldestMinor - 1: "note: expressions are compiled as Kubernetes 1.37 does; the CEL of 1.35 may lack newer functions\n",
 		selector.OldestMinor:     "",
 		inspect.NewestMinor:      "",
+		inspect.PreviewMinor:     "note: expressions are compiled as Kubernetes 1.37 does; the CEL of 1.38 has newer functions\n",
 	} {
 		s := inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(minor), Health: demo.Health()})
 		path := filepath.Join(t.TempDir(), "s.json.gz")

@@ -192,8 +192,8 @@ func (o *celOptions) run(ctx context.Context) error {
 		return errors.New(console.HealthText(inspect.Slices, h))
 	}
 	o.NoteHealth(snapshot, needs)
-	if minor := snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor {
-		o.Note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
+	if other := selector.OtherCEL(snapshot.Features().Minor); other != "" {
+		o.Note("note: expressions are compiled as Kubernetes 1.%d does; %s", inspect.NewestMinor, other)
 	}
 	devices, err := o.devices(snapshot)
 	if err != nil {
