@@ -27,7 +27,9 @@ func (s *Snapshot) WithPlaced(claims []*resourcev1.ResourceClaim, pods []*corev1
 	if s.assumed || twins(claims, s.objects.Claims) || len(claims)+len(pods)+len(s.placed.claims)+len(s.placed.pods) > maxPlaced {
 		o := *s.Objects()
 		o.Claims, o.Pods = merged(o.Claims, claims), merged(o.Pods, pods)
-		return s.Next(o, s.config)
+		next := s.Next(o, s.config)
+		next.newer = s.newer
+		return next
 	}
 	n := *s
 	n.placed = placed{merged(s.placed.claims, claims), merged(s.placed.pods, pods)}

@@ -11,6 +11,7 @@ import (
 // Those that begin with keptPrefix are kept too: how a volume was bound and made, and which driver has taken
 // it over.
 var keptAnnotations = map[string]bool{
+	NewerKey:                                           true,
 	resourcev1.PodResourceClaimAnnotation:              true, // claims that were generated
 	resourcev1.ExtendedResourceClaimAnnotation:         true,
 	"kubernetes.io/ingress-bandwidth":                  true, // pods

@@ -52,6 +52,7 @@ type Snapshot struct {
 	idleHolders     func() []*resourcev1.ResourceClaim
 	extendedClasses func() map[corev1.ResourceName]*resourcev1.DeviceClass
 	disagreeing     func() []DisagreeingPool
+	newer           func() *Newer
 
 	slices  []*sliceInfo // effective taints applied, sorted by name
 	byNode  []*sliceInfo // those with a node name, sorted by that, then by name
@@ -84,6 +85,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	}
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
 	s.extendedClasses = sync.OnceValue(s.findExtendedClasses)
+	s.newer = sync.OnceValue(s.findNewer)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
 		func() { s.holders = before.holders.next(known.Claims, objects.Claims, objects.Slices) },
 		func() {
@@ -193,7 +195,9 @@ func (s *Snapshot) With(change func(*Objects)) *Snapshot {
 		o.Nodes = nil // derived again from the changed objects
 	}
 	change(&o)
-	return build(s, o, s.config)
+	out := build(s, o, s.config)
+	out.newer = s.newer // what is supposed is made by this program
+	return out
 }
 
 // Next returns the Snapshot of the same source at another moment. It answers exactly as New would with

@@ -9,10 +9,15 @@ import (
 // labels and annotations that the template gives to claims, not those of the template itself. The maps and
 // the lists in it are the template's, so they must not be changed.
 func ClaimFromTemplate(template *resourcev1.ResourceClaimTemplate, name string) *resourcev1.ResourceClaim {
-	return &resourcev1.ResourceClaim{
+	claim := &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: template.Namespace, Name: name, Labels: template.Spec.Labels, Annotations: template.Spec.Annotations,
 		},
 		Spec: template.Spec.Spec,
 	}
+	spec, _ := newerOf(template)["spec"].(map[string]any)
+	if inner, ok := spec["spec"]; ok {
+		setNewer(claim, map[string]any{"spec": inner})
+	}
+	return claim
 }

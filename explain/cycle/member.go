@@ -148,8 +148,8 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
 		Spec                 corev1.PodSpec
 		Entries              []string
 		Claims               []resourcev1.ResourceClaimSpec
-		Allocated            []string
-	}{Namespace: pod.Namespace, Nominated: pod.Status.NominatedNodeName, Labels: pod.Labels, Spec: spec}
+		Allocated, Newer     []string
+	}{Namespace: pod.Namespace, Nominated: pod.Status.NominatedNodeName, Labels: pod.Labels, Spec: spec, Newer: []string{pod.Annotations[inspect.NewerKey]}}
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name := ""
@@ -161,7 +161,7 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
 		shape.Entries = append(shape.Entries, entry.Name+"="+name)
 	}
 	for _, claim := range claims.Pending {
-		shape.Claims = append(shape.Claims, claim.Spec)
+		shape.Claims, shape.Newer = append(shape.Claims, claim.Spec), append(shape.Newer, claim.Annotations[inspect.NewerKey])
 	}
 	for _, claim := range claims.Allocated {
 		shape.Allocated = append(shape.Allocated, claim.Name)
@@ -241,9 +241,10 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 	if err := limits.AddDisagreeing(ctx, q); err != nil {
 		return nil, err
 	}
-	t.Open = limits.MayBeMore || limits.MayBeClasses
-	t.MayWait = t.MayWait || limits.MayBeTaken
-	if Precheck(q) != nil {
+	if reason := Precheck(q); reason != nil {
+		newer := reason.Code != allocator.ClassNotFound && len(NewerOf(q)) > 0
+		t.Open = limits.MayBeMore || limits.MayBeClasses || newer
+		t.MayWait = t.MayWait || limits.MayBeTaken || newer
 		return t, nil
 	}
 	answers, err := q.Ask(ctx)
@@ -254,9 +255,12 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 		return nil, err
 	}
 	o := TallyOf(answers)
+	limits.AddNewer(ctx, q, answers, o)
+	t.Open = limits.MayBeMore || limits.MayBeClasses
+	t.MayWait = t.MayWait || limits.MayBeTaken
 	o.Timeout, o.DropsNodes = TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
 	switch {
-	case o.Abort != nil && !o.Abort.Abort.Undecided():
+	case o.Abort != nil && !o.Abort.Abort.Undecided() && !limits.MayGoOn:
 		t.Fails = true
 		return t, nil
 	case o.Abort != nil || o.Undecided && o.Doubtful == 0 && len(answers) > 0:

@@ -6,6 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // versionField is what changes whenever anything else does.
@@ -26,6 +30,11 @@ func (c *Change) Fields(most int) (fields []string, more int) {
 
 // plain is an object as JSON has it.
 func plain(object any) (out any) {
+	if o, ok := object.(metav1.Object); ok {
+		if kept, err := inspect.WithNewer(o); err == nil {
+			object = kept
+		}
+	}
 	data, err := json.Marshal(object)
 	if err == nil {
 		err = json.Unmarshal(data, &out)

@@ -19,7 +19,7 @@ import (
 func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opts Options) error {
 	if reason := cycle.Precheck(q); reason != nil {
 		refuse(q, e, reason)
-		if opts.verdictOnly || opts.ReasonOnly {
+		if e.Verdict == explain.Unknown || opts.verdictOnly || opts.ReasonOnly {
 			return nil
 		}
 		return fix.FindForRefusal(ctx, q, e, reason)
@@ -44,7 +44,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	if opts.verdictOnly {
-		conclude(q, e, answers, o, limits)
+		conclude(ctx, q, e, answers, o, limits)
 		return nil
 	}
 	e.Groups, err = diagnose.Groups(ctx, q, answers)
@@ -52,7 +52,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if err != nil {
 		return err
 	}
-	conclude(q, e, answers, o, limits)
+	conclude(ctx, q, e, answers, o, limits)
 	if e.Allocation != nil && lifecycle.BindsLater(q.Cluster.Snapshot()) {
 		e.Waits = append(e.Waits, bindingNotes(o.First.Q, o.First)...)
 	}
@@ -82,7 +82,8 @@ func sayPreempting(e *explain.Explanation) {
 }
 
 // conclude sets the verdict and the message, and what would be allocated.
-func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o cycle.Tally, limits cycle.Limits) {
+func conclude(ctx context.Context, q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o cycle.Tally, limits cycle.Limits) {
+	limits.AddNewer(ctx, q, answers, o)
 	limits.AddPods(q)
 	if o.First != nil {
 		limits.AddAdmission(q)
@@ -163,6 +164,10 @@ func refuse(q *whatif.Question, e *explain.Explanation, reason *explain.Reason) 
 		e.Verdict = explain.Unknown
 		reason.Told, e.Brief = false, ""
 		remark(e, "not everything could be read, so it is not known whether the device class exists")
+	}
+	if texts := cycle.NewerOf(q); len(texts) > 0 && reason.Code != allocator.ClassNotFound {
+		e.Verdict, e.Partial = explain.Unknown, append(e.Partial, texts...)
+		remark(e, "%s", texts[0])
 	}
 	if len(q.Nodes) > 0 {
 		e.Groups = []explain.Group{{Nodes: namesOf(q.Nodes), Reasons: []explain.Reason{*reason}}}

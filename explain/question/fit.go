@@ -54,14 +54,18 @@ func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 		for _, node := range nodes {
 			f.Nodes = append(f.Nodes, explain.NodeFit{Node: inspect.NodeName(node.Name), Limit: *reason})
 		}
+		newer := cycle.NewerOf(q)
+		f.Undecided, f.Partial = len(newer) > 0, append(f.Partial, newer...)
 		return f, nil
 	}
 	f.Undecided = limits.AddAdmission(q)
-	f.Partial = limits.Remarks
 	answers, err := q.Ask(ctx)
 	if err != nil {
 		return nil, err
 	}
+	known := len(limits.Remarks)
+	limits.AddNewer(ctx, q, answers, cycle.Tally{}) // any node counts, whatever the others say
+	f.Undecided, f.Partial = f.Undecided || len(limits.Remarks) > known, limits.Remarks
 	return f, count(ctx, q, answers, f)
 }
 

@@ -143,6 +143,11 @@ func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod
 		}
 		return nil
 	}
+	if text := s.Newer().Of("Pod", pod); text != "" && claims.Missing == nil {
+		e.Verdict, e.Partial = explain.Unknown, append(e.Partial, text)
+		remark(e, "%s", text)
+		return nil
+	}
 	e.Verdict = explain.Unsatisfiable
 	say(e, "cannot be scheduled: %s", claims.Blocked)
 	if claims.Missing != nil && !claims.Unnamed && ask != nil {

@@ -9,6 +9,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -96,6 +97,10 @@ func Find(s *inspect.Snapshot, c explain.ObjectChange) (Object, error) {
 	}
 	if !found {
 		return nil, ErrPartOnly
+	}
+	kept, err := inspect.WithNewer(object.(metav1.Object)) //nolint:forcetypeassert // every API object is one
+	if tree, ok := kept.(Object); ok || err != nil {
+		return tree, err
 	}
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 }

@@ -55,9 +55,9 @@ func (h *shaper) key(subject metav1.Object) string {
 	parts := []any{subject.GetNamespace()}
 	switch subject := subject.(type) {
 	case *resourcev1.ResourceClaim:
-		parts = append(parts, "claim", subject.Spec)
+		parts = append(parts, "claim", subject.Spec, subject.Annotations[inspect.NewerKey])
 	case *corev1.Pod:
-		parts = append(parts, "pod", h.labels(subject), askedOf(&subject.Spec), h.claims(subject))
+		parts = append(parts, "pod", h.labels(subject), askedOf(&subject.Spec), h.claims(subject), subject.Annotations[inspect.NewerKey])
 	}
 	text, err := json.Marshal(parts)
 	if err != nil { // no shape but its own
@@ -82,7 +82,7 @@ func (h *shaper) claims(pod *corev1.Pod) []any {
 			if entry.ResourceClaimTemplateName != nil {
 				template = *entry.ResourceClaimTemplateName
 			}
-			out = append(out, "claim", template, claim.Spec, metav1.GetControllerOf(claim) != nil)
+			out = append(out, "claim", template, claim.Spec, metav1.GetControllerOf(claim) != nil, claim.Annotations[inspect.NewerKey])
 		default:
 			out = append(out, "shared", name)
 		}

@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -105,7 +106,11 @@ func writeJSON(w io.Writer, header *Header, objects []listing) error {
 		of := &objects[i]
 		for j := range of.objects {
 			object := of.take(j)
-			if err := encoder.Encode(object); err != nil {
+			value, err := any(object), error(nil)
+			if !header.Anonymized { // then names in it are no longer those of the object
+				value, err = inspect.WithNewer(object)
+			}
+			if err = cmp.Or(err, encoder.Encode(value)); err != nil {
 				return fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
 			}
 		}
@@ -206,6 +211,15 @@ func Read(ctx context.Context, r io.Reader, name string, opts manifest.Options) 
 	result, err := manifest.ReadBytes(name, rest, manifest.Options{MaxBytes: opts.MaxBytes})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the snapshot is broken: %w", err)
+	}
+	for resource, health := range result.Health {
+		if health.State == inspect.Incomplete { // objects of a newer version of the API were left out
+			if header.Health == nil {
+				header.Health = map[inspect.Resource]inspect.Health{}
+			}
+			header.Health[resource] = health
+			delete(header.Objects, resource)
+		}
 	}
 	if err := header.check(&result.Objects); err != nil {
 		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)

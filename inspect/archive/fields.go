@@ -146,5 +146,6 @@ var annotations = map[string]rule{
 	"pv.kubernetes.io/provisioned-by":               of(csiDrivers),
 	"pv.kubernetes.io/migrated-to":                  of(csiDrivers),
 	"storage.alpha.kubernetes.io/migrated-plugins":  each((*renamer).text),
+	inspect.NewerKey:                                func(_ *renamer, s string) string { return s }, // see dropFreeText
 	inspect.AnnouncementKey:                         func(_ *renamer, s string) string { return s }, // an action and a time
 }

@@ -159,8 +159,11 @@ func readPacked(ctx context.Context, r *bufio.Reader, name string, opts manifest
 	if err := group.Wait(); err != nil {
 		return nil, nil, err //nolint:wrapcheck // of this package
 	}
-	result := &manifest.Result{}
+	result := &manifest.Result{Skipped: map[string]int{}}
 	for i, p := range header.Parts {
+		if inspect.KindOf(p.Resource).Name == "" {
+			result.Skipped[string(p.Resource)] += p.Objects
+		}
 		for _, o := range lists[i] {
 			if !result.Objects.Add(o) {
 				return nil, nil, fmt.Errorf("the file has an object of %s", p.Resource)
@@ -188,7 +191,7 @@ func unpackPart(ctx context.Context, r io.Reader, unpacker *manifest.Unpacker, p
 func (p Part) decode(ctx context.Context, data []byte, name string, opts manifest.Options) ([]metav1.Object, error) {
 	kind := inspect.KindOf(p.Resource)
 	if kind.Name == "" {
-		return nil, fmt.Errorf("it has objects of %q, which this program does not know", inspect.SanitizeShort(string(p.Resource), 60))
+		return nil, nil // a later version has saved it
 	}
 	common := sharing.New()
 	var out []metav1.Object

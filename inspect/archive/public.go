@@ -58,7 +58,8 @@ func words(lists ...string) map[string]bool {
 // publicWords are values of enumerations of the Kubernetes API, and what Kubernetes itself calls labels,
 // resources, conditions and reasons.
 var publicWords = words(`
-	kubectl-dra.dev/announcement true false True False Unknown * amd64 arm64 arm ppc64le s390x riscv64 linux windows
+	kubectl-dra.dev/announcement kubectl-dra.dev/newer-fields true false True False Unknown * amd64 arm64 arm ppc64le
+	s390x riscv64 linux windows
 	v1 apps/v1 batch/v1 resource.k8s.io resource.k8s.io/v1 resource.k8s.io/v1alpha3 resource.k8s.io/v1beta1 resource.k8s.io/v1beta2 flowcontrol.apiserver.k8s.io/v1beta3 storage.k8s.io/v1beta1 core apps batch
 	Pod Node ResourceClaim ResourceClaimTemplate ReplicaSet Deployment StatefulSet DaemonSet Job CronJob PodGroup Workload pods
 	resource.kubernetes.io/delete-protection kubernetes.io/pv-protection kubernetes.io/pvc-protection batch.kubernetes.io/job-tracking

@@ -16,10 +16,13 @@ import (
 )
 
 // codec decodes what a server sends, but no YAML, no quantity that would take forever, and no object of
-// another kind than was asked for.
-type codec struct{ runtime.NegotiatedSerializer }
+// another kind than was asked for. What has fields that the API types do not know keeps them.
+type codec struct {
+	runtime.NegotiatedSerializer
+	age *age
+}
 
-func newCodec() codec { return codec{codecs().WithoutConversion()} }
+func newCodec(a *age) codec { return codec{codecs().WithoutConversion(), a} }
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.
 func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {
@@ -30,12 +33,15 @@ func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {
 
 // DecoderToVersion implements runtime.NegotiatedSerializer.
 func (c codec) DecoderToVersion(inner runtime.Decoder, _ runtime.GroupVersioner) runtime.Decoder {
-	return guarded{inner}
+	return guarded{inner, c.age}
 }
 
 // guarded is a decoder of answers and of the objects of events. Like other decoders of clients it leaves an
 // object without its kind and apiVersion.
-type guarded struct{ runtime.Decoder }
+type guarded struct {
+	runtime.Decoder
+	age *age
+}
 
 // Decode implements runtime.Decoder.
 func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
@@ -51,10 +57,20 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 		}
 	}
 	o, gvk, err := g.Decoder.Decode(data, defaults, into)
+	strict := runtime.IsStrictDecodingError(err)
+	if strict {
+		err = nil
+	}
 	if wrong := checkKind(o, gvk, into, err); wrong != nil {
 		return nil, gvk, wrong
 	}
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	switch {
+	case strict && !g.age.old.Load():
+		keepNewer(o, data)
+	case into == nil && g.age.lost(o, data): // of an event
+		return nil, gvk, errNewer
+	}
 	return o, gvk, nil
 }
 

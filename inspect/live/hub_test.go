@@ -21,6 +21,7 @@ type hub struct {
 
 	mu       sync.Mutex
 	revision int
+	minor    string              // of the version of the server
 	served   map[string][]string // group/version → resources
 	// objects are JSON by the path of their collection and by name.
 	objects map[string]map[string]string
@@ -52,7 +53,7 @@ type hubEvent struct {
 func newHub(t *testing.T) (*hub, *rest.Config) {
 	h := &hub{
 		t: t, served: newFake().served, objects: map[string]map[string]string{}, status: map[string]int{},
-		watchers: map[*watcher]bool{}, lists: map[string]int{}, revision: 100,
+		watchers: map[*watcher]bool{}, lists: map[string]int{}, revision: 100, minor: "37",
 	}
 	server := httptest.NewServer(h)
 	h.hangUp = server.CloseClientConnections
@@ -160,7 +161,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case refusal != 0:
 		answerStatus(w, refusal, "the server said so")
 	case path == "/version":
-		_, _ = w.Write([]byte(`{"major":"1","minor":"37","gitVersion":"v1.37.1"}`))
+		_, _ = w.Write([]byte(`{"major":"1","minor":"` + h.minor + `","gitVersion":"v1.` + h.minor + `.1"}`))
 	case path == "/metrics":
 		answerStatus(w, http.StatusForbidden, "forbidden")
 	case len(parts) == 3 && parts[0] == "apis":

@@ -134,7 +134,7 @@ func TestProtobufPage(t *testing.T) {
 		}
 		return append(bytes.Clone(protobufPrefix), data...)
 	}
-	r := &reader{negotiator: negotiator()}
+	r := &reader{negotiator: negotiator(&age{}), age: &age{}}
 	read := func(data []byte) (*page, error) {
 		return r.newPage(data, runtime.ContentTypeProtobuf, k, k.versions[0])
 	}

@@ -188,6 +188,11 @@ func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace s
 	if ctx.Err() != nil {
 		return nil, ctx.Err() //nolint:wrapcheck // of the caller
 	}
+	if errors.Is(err, errNewer) {
+		if _, known := r.age.newer.LoadOrStore(k.Resource, true); !known {
+			return r.listPage(ctx, k, v, namespace, options, buffer)
+		}
+	}
 	return p, err
 }
 
@@ -260,7 +265,7 @@ func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.
 	if r.timeout > 0 && !options.Watch {
 		request.Timeout(r.timeout)
 	}
-	if k.jsonOnly(v) {
+	if _, newer := r.age.newer.Load(k.Resource); newer || k.jsonOnly(v) {
 		request.SetHeader("Accept", runtime.ContentTypeJSON)
 	}
 	return request

@@ -50,6 +50,9 @@ func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page
 	if err := r.decodeInto(data, media, list); err != nil {
 		return nil, err
 	}
+	if r.age.lost(list, data) {
+		return nil, errNewer
+	}
 	if err := checkItems(list, k.Name, k.groupVersion(v)); err != nil {
 		return nil, err
 	}

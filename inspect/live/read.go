@@ -98,6 +98,7 @@ type reader struct {
 	recent     sync.Map   // of *recent by schema.GroupVersion, see mayServe
 	lead       *headStart // nil if all resources are read alike
 	large      largeMemory
+	age        *age
 	patience   time.Duration // how long all pages of a list may take; 0 is for ever
 }
 
@@ -159,11 +160,12 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 		}
 		chosen = append(chosen, k)
 	}
-	client, err := newClient(config)
+	a := &age{}
+	client, err := newClient(config, a)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory()}
+	r := &reader{client: client, negotiator: negotiator(a), age: a, server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory()}
 	r.patience = listTimeouts * config.Timeout
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil
@@ -171,11 +173,11 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 
 // newClient returns a client for any path. It asks for protobuf, which for pods is several times
 // cheaper to decode than JSON, and takes JSON where a server has nothing else.
-func newClient(config *rest.Config) (*rest.RESTClient, error) {
+func newClient(config *rest.Config, a *age) (*rest.RESTClient, error) {
 	c := rest.CopyConfig(config)
 	c.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	c.ContentType = runtime.ContentTypeProtobuf
-	c.NegotiatedSerializer = newCodec()
+	c.NegotiatedSerializer = newCodec(a)
 	// Deprecated versions are chosen only where nothing newer is served: no news for the user.
 	c.WarningHandler, c.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	if c.RateLimiter == nil && c.QPS >= 0 {
@@ -189,8 +191,8 @@ func newClient(config *rest.Config) (*rest.RESTClient, error) {
 }
 
 // negotiator returns what finds the decoders of client-go.
-func negotiator() runtime.ClientNegotiator {
-	return runtime.NewClientNegotiator(newCodec(), schema.GroupVersion{})
+func negotiator(a *age) runtime.ClientNegotiator {
+	return runtime.NewClientNegotiator(newCodec(a), schema.GroupVersion{})
 }
 
 // serialized wraps a progress function so that calls do not overlap.

@@ -45,7 +45,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	return s
 })
 
-var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(scheme()) })
+var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(scheme(), serializer.EnableStrict) })
 
 // convert fills out, a list at the newest version, from a list of the same kind at an older one.
 func (k kind) convert(in, out runtime.Object) error {

@@ -20,6 +20,7 @@ import (
 type serverVersion struct {
 	git   string // "" when it could not be read
 	minor int    // of 1.minor, as emulated; 0 when it could not be read
+	types int    // of the program itself, likewise
 	why   string // why it could not be read
 	// compatible is the oldest minor release that the control plane stays compatible with, one less
 	// than its own unless --min-compatibility-version says otherwise; 0 when the server does not say.
@@ -47,7 +48,9 @@ func (r *reader) version(ctx context.Context) (serverVersion, error) {
 	if err != nil {
 		return serverVersion{why: reason(err)}, r.fatal(err)
 	}
-	return parseVersion(data), nil
+	v := parseVersion(data)
+	r.age.old.Store(v.types > 0 && v.types <= inspect.TypesMinor)
+	return v, nil
 }
 
 func parseVersion(data []byte) serverVersion {
@@ -66,7 +69,10 @@ func parseVersion(data []byte) serverVersion {
 		v.why = fmt.Sprintf("%q is not a version 1.x", clean(info.Major+"."+text))
 		return v
 	}
-	v.minor = minor
+	v.minor, v.types = minor, minor
+	if info.EmulationMinor != "" {
+		v.types, _ = strconv.Atoi(strings.TrimRight(info.Minor, "+")) // 0 is not known
+	}
 	if compatible, err := strconv.Atoi(info.MinCompatibilityMinor); err == nil && info.MinCompatibilityMajor == "1" {
 		v.compatible = compatible
 	}

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	apiversion "k8s.io/apimachinery/pkg/version"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -284,6 +286,9 @@ func (c *collector) skip(t *text, at extent, h head) {
 		return
 	}
 	c.skipped[h.apiVersion+" "+h.kind]++
+	if c.skipNewer(t, at, h) {
+		return
+	}
 	if reason := gone(h.apiVersion, h.kind); reason != "" {
 		raw := t.data[at.from:at.to]
 		c.warn(Warning{Source: where, Object: rawName(h.kind, raw), Path: "apiVersion", Message: reason})
@@ -291,6 +296,31 @@ func (c *collector) skip(t *text, at extent, h head) {
 			c.gone = append(c.gone, Gone{Object: rawRef(h.kind, raw), Why: reason})
 		}
 	}
+}
+
+// uncounted are kinds of resource.k8s.io that this program knows, and that no question needs.
+var uncounted = []string{"ResourcePoolStatusRequest", "PodSchedulingContext"}
+
+// skipNewer says of an object that it is newer than this program, if it is. Of a version of a kind that is read,
+// what is in it is missed.
+func (c *collector) skipNewer(t *text, at extent, h head) bool {
+	group, v := splitVersion(h.apiVersion)
+	known, ok := kindNamed(group, h.kind)
+	e := &Error{Code: Newer, Source: t.source, Line: t.line(at.from), Object: rawName(h.kind, t.data[at.from:at.to]), Path: "apiVersion", Detail: h.apiVersion + " is newer than this program"}
+	switch {
+	case ok && apiversion.CompareKubeAwareVersionStrings(v, known.Version) > 0:
+		if c.failures.lost == nil {
+			c.failures.lost = map[inspect.Resource]bool{}
+		}
+		c.failures.lost[known.Resource] = true
+		c.failures.list = append(c.failures.list, e)
+	case !ok && group == resourcev1.GroupName && gone(h.apiVersion, h.kind) == "" && !slices.Contains(uncounted, h.kind):
+		e.Path, e.Detail = "kind", "the kind is newer than this program, or no kind of "+group
+		c.warn(e.Warning())
+	default:
+		return false
+	}
+	return true
 }
 
 func missingHead(h head) string {
@@ -312,6 +342,9 @@ func warningsOf(where, name string, f findings, h head, ofDecoder, ofValidation 
 	var all []Warning
 	for _, complaint := range f.complaints {
 		path, message := explainComplaint(complaint.Error(), h)
+		if f.newer && message == unknownMessage {
+			message = "the field is newer than this program, which keeps it; where it may decide, answers are Unknown"
+		}
 		all = append(all, Warning{Source: where, Object: name, Path: ofDecoder(path), Message: message})
 	}
 	for _, problem := range f.invalid {

@@ -17,6 +17,7 @@ const (
 	Binary     Code = "Binary"     // not text: neither YAML nor JSON
 	Syntax     Code = "Syntax"     // broken or half-written YAML or JSON
 	NotObject  Code = "NotObject"  // a document that is a list, a string or a number
+	Newer      Code = "Newer"      // a version of the API that is newer than this program; it ends no read
 	WrongType  Code = "WrongType"  // a field whose value cannot be decoded into the field's type
 )
 

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -11,6 +12,17 @@ var (
 	duplicateField = regexp.MustCompile(`^duplicate field "(.*)"$`)
 	deviceField    = regexp.MustCompile(`^(spec\.devices\[\d+\]\.)([a-z])`)
 )
+
+const unknownMessage = "unknown field; it is ignored"
+
+// isNewer reports whether the fields of an object that a server has made, and that are not known, are newer than
+// this program: a server drops what it does not know itself. Fields that there were once have a hint.
+func isNewer(complaints []error, h head) bool {
+	return !slices.ContainsFunc(complaints, func(complaint error) bool {
+		m := unknownField.FindStringSubmatch(complaint.Error())
+		return m == nil || unknownFieldHint(m[1], h) != ""
+	})
+}
 
 // explainComplaint turns a complaint of the strict decoder into a field path and a message. For the
 // mistakes that people make with these kinds, the message says how it is right.
@@ -22,7 +34,7 @@ func explainComplaint(complaint string, h head) (path, message string) {
 	if m == nil {
 		return "", complaint
 	}
-	path, message = m[1], "unknown field; it is ignored"
+	path, message = m[1], unknownMessage
 	if hint := unknownFieldHint(path, h); hint != "" {
 		message += " (" + hint + ")"
 	}

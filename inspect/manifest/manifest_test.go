@@ -304,8 +304,10 @@ kind: Pod
 		"mixed.yaml:17: ResourceClaim ns/old: apiVersion: resource.k8s.io/v1alpha2 is the first API",
 		"mixed.yaml:21: ResourceSlice never: apiVersion: resource.k8s.io/v1alpha4 is served by no current",
 		"mixed.yaml:25: CSIStorageCapacity", "PodSchedulingContext (without name): apiVersion: resource.k8s.io/v1alpha2 is the first API",
-		"v2 is served by no current Kubernetes release; left out, use v1",
 	})
+	if len(r.Failures) != 1 || r.Failures[0].Code != Newer || r.Health[inspect.Pods].State != inspect.Incomplete {
+		t.Errorf("a newer version: %v, %+v", r.Failures, r.Health[inspect.Pods])
+	}
 }
 
 func TestOrderNamesAndNamespaces(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 )
 
@@ -42,7 +43,9 @@ type pending struct {
 // findings are what the API server would refuse in an object.
 type findings struct {
 	complaints []error // of the decoder
-	invalid    []validate.Problem
+	// newer says that fields are not known because they are newer than this program: they are kept.
+	newer   bool
+	invalid []validate.Problem
 }
 
 // flush keeps everything that is pending. The error is that of the first object which is broken.
@@ -86,6 +89,10 @@ func (c *collector) prepare(p *pending) {
 		return
 	}
 	p.object, p.complaints, p.err = decodeGuarded(p.text.data[p.at.from:p.at.to], p.kind.decode)
+	p.newer = p.err == nil && len(p.complaints) > 0 && p.head.apiVersion == p.kind.APIVersion() && p.object.GetUID() != "" && isNewer(p.complaints, p.head)
+	if p.newer {
+		inspect.KeepNewer(p.object, p.text.data[p.at.from:p.at.to])
+	}
 	if p.err == nil && p.object.GetName() != "" {
 		c.finish(p)
 	}

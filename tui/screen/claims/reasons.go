@@ -167,7 +167,7 @@ const notWorkedOut = "not worked out: it takes too long; e asks about it alone"
 
 // ask asks about a claim, or about one that wants the same. nil: it takes too long.
 func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
-	key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
+	key, err := json.Marshal([]any{claim.Namespace, claim.Spec, claim.Annotations[inspect.NewerKey]}) // the namespace decides about admin access
 	if err != nil {
 		return nil, fmt.Errorf("reading the spec of claim %s/%s: %w", claim.Namespace, claim.Name, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -78,6 +79,13 @@ func device(d inspect.DeviceStatus) ([]styled.Line, error) {
 }
 
 func encode(value any) ([]styled.Line, error) {
+	if object, ok := value.(metav1.Object); ok {
+		kept, err := inspect.WithNewer(object)
+		if err != nil {
+			return nil, fmt.Errorf("writing YAML: %w", err)
+		}
+		value = kept
+	}
 	data, err := yaml.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)

@@ -79,7 +79,7 @@ func pendingQuestionsOf(s *inspect.Snapshot, list *output.List) (*pendingQuestio
 		if !ok || inspect.StateOf(claim) != inspect.ClaimPending {
 			continue
 		}
-		key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
+		key, err := json.Marshal([]any{claim.Namespace, claim.Spec, claim.Annotations[inspect.NewerKey]}) // the namespace decides about admin access
 		if err != nil {
 			return nil, fmt.Errorf("reading the spec of claim %s/%s: %w", c.Namespace, c.Name, err)
 		}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -53,6 +55,9 @@ func (r *Reader) isArchive(path string) (bool, error) {
 	return is, file.Close()
 }
 
+// maxKind is how much is shown of what a kind is called in a file.
+const maxKind = 60
+
 // readArchive reads an archive, and manifests on top of it: their objects replace or join its own.
 func (r *Reader) readArchive(ctx context.Context, path string, manifests []string) (*inspect.Snapshot, error) {
 	header, result, err := r.openArchive(ctx, path)
@@ -63,6 +68,10 @@ func (r *Reader) readArchive(ctx context.Context, path string, manifests []strin
 		for _, warning := range result.Warnings {
 			r.Streams.Note("warning: %s", warning)
 		}
+	}
+	r.noteFailures(result.Failures)
+	for _, kind := range slices.Sorted(maps.Keys(result.Skipped)) {
+		r.Streams.Note("left out %d of %s, which this program does not know", result.Skipped[kind], inspect.SanitizeShort(kind, maxKind))
 	}
 	config, err := header.Config()
 	if err != nil {

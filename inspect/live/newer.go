@@ -1,0 +1,79 @@
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Objects of a server that is newer than the API types may have fields that these do not know. JSON has them,
+// and they are kept. Of protobuf the decoder drops them, which shows in that it would encode less than it was
+// given; then the server is asked again, for JSON. So only newer servers cost more, and only for resources that
+// have such fields.
+
+// age is what is known of the age of a server.
+type age struct {
+	// old says that it is known not to be newer than the API types.
+	old atomic.Bool
+	// newer are the resources of which objects have fields that the API types do not know.
+	newer sync.Map
+}
+
+// errNewer says that an answer in protobuf has fields that the API types do not know.
+var errNewer = errors.New("it has fields that are newer than this program")
+
+// lost reports whether decoding dropped fields of what is encoded as protobuf.
+func (a *age) lost(o runtime.Object, data []byte) bool {
+	sized, ok := o.(interface{ Size() int })
+	return ok && !a.old.Load() && isProtobuf(data) && rawSize(data[len(protobufPrefix):]) > sized.Size()
+}
+
+// rawField is the field of a runtime.Unknown that holds the object.
+const rawField = 2
+
+func rawSize(unknown []byte) int {
+	for len(unknown) > 0 {
+		number, kind, tag := protowire.ConsumeTag(unknown)
+		if tag < 0 {
+			return 0
+		}
+		size := protowire.ConsumeFieldValue(number, kind, unknown[tag:])
+		if size < 0 {
+			return 0
+		}
+		if number == rawField && kind == protowire.BytesType {
+			raw, _ := protowire.ConsumeBytes(unknown[tag:])
+			return len(raw)
+		}
+		unknown = unknown[tag+size:]
+	}
+	return 0
+}
+
+// keepNewer has an object, or the items of a list, keep the fields that the API types do not know.
+func keepNewer(o runtime.Object, data []byte) {
+	if object, ok := o.(metav1.Object); ok {
+		inspect.KeepNewer(object, data)
+		return
+	}
+	items := reflect.ValueOf(o).Elem().FieldByName("Items")
+	var raw struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if !items.IsValid() || json.Unmarshal(data, &raw) != nil || len(raw.Items) != items.Len() {
+		return
+	}
+	for i, item := range raw.Items {
+		if object, ok := items.Index(i).Addr().Interface().(metav1.Object); ok {
+			inspect.KeepNewer(object, item)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package inspect_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestTypesMinor: whoever raises the API types says so.
+func TestTypesMinor(t *testing.T) {
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`\tk8s.io/api v0\.(\d+)\.`).FindSubmatch(mod); m == nil || string(m[1]) != fmt.Sprint(inspect.TypesMinor) {
+		t.Errorf("go.mod has %q, TypesMinor is %d", m, inspect.TypesMinor)
+	}
+}
+
+// TestStrangeNewerFields: what nobody wrote who knows the form changes nothing, and stops nothing.
+func TestStrangeNewerFields(t *testing.T) {
+	for _, text := range []string{"", "x", "1", "[]", `{"[]":7}`, `{"[]":[{"at":-1,"rest":{"=":1}},{"at":9,"by":"name"}]}`, `{"spec":{"{}":3}}`, `{"metadata":7}`, `{"spec":{"[]":[{"rest":null}]}}`} {
+		claim := &resourcev1.ResourceClaim{}
+		claim.Name, claim.Annotations = "c", map[string]string{inspect.NewerKey: text}
+		inspect.NewerFields(claim)
+		if _, err := inspect.WithNewer(claim); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		inspect.HideNewer(claim)
+	}
+}
