@@ -23,6 +23,9 @@ const LatestPatch = math.MaxInt
 // known.
 var newestPatch = map[int]int{34: 13, 35: 10, 36: 6, 37: 2}
 
+// NewestPatch returns the newest patch of a minor release that was looked at. It is 0 if none was.
+func NewestPatch(minor int) int { return newestPatch[minor] }
+
 // Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler and of
 // controllers, so they can decide differently.
 type Release struct {

@@ -245,11 +245,12 @@ func (s *Snapshot) Schedules(pod *corev1.Pod) bool {
 	return ok
 }
 
-// WithRelease returns a Snapshot of the same objects under the rules and feature gates of another release, at
-// its newest patch.
-func (s *Snapshot) WithRelease(f Features) *Snapshot {
+// WithRelease returns a Snapshot of the same objects under the rules of another release, and its feature gates.
+func (s *Snapshot) WithRelease(r Release, f Features) *Snapshot {
 	config := s.config
-	config.Features, config.ServerVersion = f, ""
+	if config.Features, config.ServerVersion = f, ""; r.Patch != LatestPatch {
+		config.ServerVersion = "v" + r.String()
+	}
 	return s.Next(*s.Objects(), config)
 }
 

@@ -162,7 +162,7 @@ func TestHealthy(t *testing.T) {
 
 // gated are faults of clusters with features off, of an older release or before an upgrade, which others
 // cannot have beside them.
-var gated = []checkup.Code{"EvictionSkipped", "TaintRuleIgnored", "FeatureOff", "UpgradeGates", "UpgradeVerdict"}
+var gated = []checkup.Code{"EvictionSkipped", "TaintRuleIgnored", "FeatureOff", "UpgradeGates", "UpgradeVerdict", "UpgradeFinding"}
 
 // names are those of the healthy cluster and of the faults that several of them cannot share.
 var names = regexp.MustCompile(`\b(gpu|ml|n1|n2|n9|nics|nic|mig|tpu|fabric|broken|all|typo|drivers|other)\b`)

@@ -38,7 +38,8 @@ kubectl dra check --from snapshot.pb.gz          # a snapshot of another cluster
 kubectl dra check -f deploy/                     # the manifests of a driver, for its CI
 kubectl dra check --baseline known.json          # only what is new since -o json printed known.json
 kubectl dra check --target 1.38                  # before an upgrade; for what the upgrade changes alone:
-kubectl dra check --target 1.38 --severity note --only VersionRemoved,OldVersionWritten,UpgradeGates,UpgradeVerdict
+kubectl dra check --target 1.38 --severity note --only VersionRemoved,OldVersionWritten,UpgradeGates,UpgradeVerdict,UpgradeFinding
+kubectl dra check --target 1.37.2                # what a patch release changes for these objects, also an older one
 kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: which pods it evicts, and when
 ` + "```" + `
 

@@ -59,6 +59,9 @@ func (r *Report) Lines(l Layout) []styled.Line {
 	if len(r.Findings) > 0 {
 		p.lines = append(p.lines, nil)
 	}
+	if r.Unchanged != "" {
+		p.text("", "", styled.Text(styled.Plain, fmt.Sprintf("Nothing changes from Kubernetes %s to %s.", r.Unchanged, r.Target)))
+	}
 	p.text("", "", styled.Text(styled.Strong, r.Summary()))
 	p.skipped(r.Skipped)
 	return p.lines

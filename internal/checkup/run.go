@@ -31,6 +31,8 @@ type Options struct {
 	// Target is the minor release of Kubernetes that the cluster is about to get; 0 means the one after the
 	// present.
 	Target int
+	// TargetPatch is the patch release of Target; nil means its newest.
+	TargetPatch *int
 	// Files says that the objects are manifests, of which none runs anywhere: nothing is looked for that only
 	// a cluster can have, and nothing counts as missing that need not be in a file.
 	Files bool
@@ -53,6 +55,9 @@ type Report struct {
 	Asked int
 	// Known is how many findings LeaveOut has left out.
 	Known int
+	// Unchanged is the present release, if a target was given, everything was compared, and nothing that rules about
+	// upgrades look at changes. Target is then the other release.
+	Unchanged, Target string
 	// Basis says by the rules of which scheduler the cluster decides.
 	Basis explain.Basis
 }
@@ -88,7 +93,9 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 		opts.Severity = Warning
 	}
 	v := newVisit(ctx, s, opts)
+	v.rules = rules
 	v.early()
+	compared := 0
 	report := &Report{Basis: question.Basis(v.cluster)}
 	for i := range rules {
 		rule := &rules[i]
@@ -103,6 +110,7 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 			continue
 		}
 		report.Asked++
+		compared += words.Btoi(rule.upgrade)
 		v.rule = rule
 		progress.Say(ctx, "making the check "+string(rule.Code))
 		rule.find(v)
@@ -117,6 +125,11 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 	}
 	slices.SortStableFunc(report.Findings, compare)
 	report.Skipped = v.skipped
+	upgrade := func(code Code) bool { return slices.ContainsFunc(upgradeRules, func(r Rule) bool { return r.Code == code }) }
+	if compared == len(upgradeRules) && !slices.ContainsFunc(v.findings, func(f *Finding) bool { return upgrade(f.Code) }) &&
+		!slices.ContainsFunc(v.skipped, func(s Skipped) bool { return upgrade(s.Code) }) {
+		report.Unchanged, report.Target = s.Release().String(), v.release().String()
+	}
 	return report, nil
 }
 
@@ -175,6 +188,7 @@ type visit struct {
 	now      time.Time
 	opts     Options
 	rule     *Rule
+	rules    []Rule // all
 	findings []*Finding
 	skipped  []Skipped
 

@@ -1,10 +1,12 @@
 package checkup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -20,10 +22,33 @@ var upgradeRules = []Rule{
 	{
 		Code: "UpgradeVerdict", Severity: Warning, upgrade: true, triage: true,
 		needs:  []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
-		About:  "Something that waits would be stuck with the rules and feature gates of the release of --target and is not with the present ones, or the reverse.",
+		About:  "Something that waits would be stuck with the rules and feature gates of the release of --target, a patch release too, and is not with the present ones, or the reverse, or for another sort of reason.",
 		Remedy: "kubectl dra explain with the --features of the other release says why.",
 		find:   findVerdicts,
 	},
+	{
+		Code: "UpgradeFinding", Severity: Warning, also: Error, upgrade: true,
+		About:  "Another check finds something with the rules and feature gates of the release of --target that it does not find now, or the reverse, such as pods that are evicted.",
+		Remedy: "See what that check says of it: kubectl dra check --list.",
+		find:   findChanges,
+	},
+}
+
+// release is the one that the cluster is about to get.
+func (v *visit) release() inspect.Release {
+	r := inspect.Release{Minor: v.opts.Target, Patch: inspect.LatestPatch}
+	if v.opts.TargetPatch != nil {
+		r.Patch = *v.opts.TargetPatch
+	}
+	return r
+}
+
+// upgraded is the snapshot with the rules and gates of the release that the cluster is about to get. It returns
+// false if these are the present ones.
+func (v *visit) upgraded() (*inspect.Snapshot, bool) {
+	target := v.targetFeatures()
+	same := v.release() == v.s.Release() && target.Minor == v.s.Features().Minor && slices.Equal(target.List(), v.s.Features().List())
+	return v.s.WithRelease(v.release(), target), !same
 }
 
 // targetFeatures are the gates of the release that the cluster is about to get: its defaults, but for those
@@ -42,7 +67,7 @@ func (v *visit) targetFeatures() inspect.Features {
 
 func findGates(v *visit) {
 	now, target := v.s.Features(), v.targetFeatures()
-	variant := scheduler.NewCluster(v.s.WithRelease(target), scheduler.Options{}).Variant()
+	variant := scheduler.NewCluster(v.s.WithRelease(v.release(), target), scheduler.Options{}).Variant()
 	first := texts(v.s.Slices()[:min(1, len(v.s.Slices()))], sliceRef)
 	if len(first) == 0 {
 		return
@@ -59,7 +84,13 @@ func findGates(v *visit) {
 		}
 		v.report(Finding{
 			Subject: "feature gate " + string(gate), Objects: first,
-			Detail: fmt.Sprintf("it is %s in Kubernetes 1.%d, and is %s now", onOff(target.Enabled(gate)), v.opts.Target, onOff(now.Enabled(gate))),
+			Detail: fmt.Sprintf("it is %s in Kubernetes %s, and is %s now", onOff(target.Enabled(gate)), v.release(), onOff(now.Enabled(gate))),
+		})
+	}
+	if newest := inspect.NewestPatch(v.opts.Target); v.opts.TargetPatch != nil && newest > 0 && *v.opts.TargetPatch > newest {
+		v.report(Finding{
+			Subject: "Kubernetes " + v.release().String(), Objects: first,
+			Detail: fmt.Sprintf("it is newer than this program, which decides by the rules of 1.%d.%d", v.opts.Target, newest),
 		})
 	}
 	if caveat := (inspect.Release{Minor: v.opts.Target}).Caveat(); caveat != "" {
@@ -75,8 +106,8 @@ func onOff(on bool) string {
 }
 
 func findVerdicts(v *visit) {
-	target := v.targetFeatures()
-	if slices.Equal(target.List(), v.s.Features().List()) && target.Minor == v.s.Features().Minor {
+	upgraded, differs := v.upgraded()
+	if !differs {
 		return
 	}
 	now, err := v.stuck()
@@ -84,7 +115,8 @@ func findVerdicts(v *visit) {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
-	then, err := v.waiting(scheduler.NewCluster(v.s.WithRelease(target), scheduler.Options{}))
+	after := scheduler.NewCluster(upgraded, scheduler.Options{})
+	then, err := v.waiting(after)
 	if err != nil {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return
@@ -95,29 +127,133 @@ func findVerdicts(v *visit) {
 	if n := len(now.triage.Depends) + len(then.triage.Depends); n > 0 {
 		v.skip("whether some pods find a node depends on which nodes kube-scheduler chooses for others")
 	}
-	v.verdicts(now.triage, then.triage, fmt.Sprintf("with the rules and gates of Kubernetes 1.%d it is stuck: ", v.opts.Target))
-	v.verdicts(then.triage, now.triage, fmt.Sprintf("it is stuck now, and not with the rules and gates of Kubernetes 1.%d: ", v.opts.Target))
+	v.verdicts(now.triage, then.triage, nil, fmt.Sprintf("with the rules and gates of Kubernetes %s it is stuck: ", v.release()))
+	v.verdicts(then.triage, now.triage, after, fmt.Sprintf("it is stuck now, and not with the rules and gates of Kubernetes %s", v.release()))
 }
 
-// verdicts reports what is stuck in one triage and not in another.
-func (v *visit) verdicts(before, after *explain.Triage, say string) {
-	known := map[explain.Subject]bool{}
+// verdicts reports what is stuck in one triage and not in another. If it is not stuck in the cluster of the
+// former, which may be nil, it says on how many nodes that fits; if that is nil, also what is stuck in both, and
+// not for the same sort of reason. What has its devices is not looked at: findChanges tells of that.
+func (v *visit) verdicts(before, after *explain.Triage, fits *scheduler.Cluster, say string) {
+	known := map[explain.Subject]*explain.Cause{}
 	for i := range before.Causes {
 		for j := range before.Causes[i].Subjects {
-			known[before.Causes[i].Subjects[j].Subject] = true
+			known[before.Causes[i].Subjects[j].Subject] = &before.Causes[i]
 		}
 	}
 	for _, s := range slices.Concat(before.NotLookedInto, before.Depends) {
-		known[s] = true
+		known[s] = &explain.Cause{Verdict: explain.Unknown}
 	}
+	type kind struct{ cause, alike int }
+	nodes := map[kind]string{}
 	for i := range after.Causes {
-		for j := range after.Causes[i].Subjects {
-			s := &after.Causes[i].Subjects[j]
-			if known[s.Subject] || after.Causes[i].Verdict == explain.Unknown {
+		cause := &after.Causes[i]
+		for j := range cause.Subjects {
+			s := &cause.Subjects[j]
+			was := known[s.Subject]
+			if cause.Verdict == explain.Unknown || cause.Verdict == explain.Allocated || was != nil && (fits != nil || was.Verdict == explain.Unknown || was.Verdict == cause.Verdict) {
 				continue
 			}
-			v.report(about(object(s.Kind, s.Namespace, s.Name), "",
-				say+words.OneLine(after.Causes[i].Message)))
+			detail := say + words.OneLine(cause.Message)
+			switch {
+			case was != nil:
+				detail += "; now: " + words.OneLine(was.Message)
+			case fits != nil:
+				if _, ok := nodes[kind{i, s.Alike}]; !ok {
+					nodes[kind{i, s.Alike}] = v.fitting(fits, s.Subject)
+				}
+				detail = say + nodes[kind{i, s.Alike}] + words.OneLine(cause.Message)
+			}
+			v.report(about(object(s.Kind, s.Namespace, s.Name), "", detail))
 		}
 	}
+}
+
+// fitting says on how many nodes of a cluster a subject fits, to stand before why it does not fit now.
+func (v *visit) fitting(c *scheduler.Cluster, s explain.Subject) string {
+	var e *explain.Explanation
+	var err error
+	if opts := (question.Options{ReasonOnly: true}); s.Kind == "Pod" {
+		e, err = question.Pod(v.ctx, c, inspect.PodRef{Namespace: s.Namespace, Name: s.Name}, opts)
+	} else {
+		e, err = question.Claim(v.ctx, c, inspect.ClaimRef{Namespace: s.Namespace, Name: s.Name}, opts)
+	}
+	if err != nil || e.Verdict != explain.Allocatable {
+		return ": "
+	}
+	return fmt.Sprintf(", where it fits on %s: ", words.Count(e.Nodes.Allocatable, "node"))
+}
+
+// findChanges asks the other rules again about the same objects with the rules and gates of the other release.
+// What is stuck is told by findVerdicts.
+func findChanges(v *visit) {
+	upgraded, differs := v.upgraded()
+	if !differs {
+		return
+	}
+	after := newVisit(v.ctx, upgraded, v.opts)
+	for i := range v.rules {
+		rule := &v.rules[i]
+		if _, missing := v.unread(rule); missing || rule.upgrade || rule.triage || rule.access || !rule.worst().AtLeast(v.opts.Severity) {
+			continue
+		}
+		now, then := v.foundBy(rule), after.foundBy(rule)
+		for _, f := range now {
+			if !slices.ContainsFunc(then, f.same) {
+				v.reportChange(f, slices.IndexFunc(then, func(o *Finding) bool { return o.Key() == f.Key() }), then)
+			}
+		}
+		for _, f := range then {
+			if !slices.ContainsFunc(now, func(o *Finding) bool { return o.Key() == f.Key() }) {
+				v.reportChange(nil, slices.Index(then, f), then)
+			}
+		}
+		if v.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// foundBy is what a rule finds, whether or not it was asked before.
+func (v *visit) foundBy(rule *Rule) (out []*Finding) {
+	for _, f := range v.findings {
+		if f.rule == rule {
+			out = append(out, f)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	findings, skipped, asked := v.findings, v.skipped, v.rule
+	defer func() { v.findings, v.skipped, v.rule = findings, skipped, asked }()
+	v.findings, v.rule = nil, rule
+	rule.find(v)
+	return v.findings
+}
+
+// same reports whether two findings say the same.
+func (f *Finding) same(o *Finding) bool {
+	return f.Key() == o.Key() && f.Severity == o.Severity && f.Detail == o.Detail
+}
+
+// reportChange reports a finding that another release has instead, the one at an index, or not at all.
+func (v *visit) reportChange(now *Finding, at int, all []*Finding) {
+	var out Finding
+	switch {
+	case at < 0:
+		out = *now
+		out.Detail = fmt.Sprintf("%s; not with Kubernetes %s", now.Detail, v.release())
+	case now == nil:
+		out = *all[at]
+		out.Detail = fmt.Sprintf("with Kubernetes %s: %s", v.release(), out.Detail)
+	default:
+		out = *all[at]
+		out.Detail = fmt.Sprintf("with Kubernetes %s: %s; now: %s", v.release(), out.Detail, now.Detail)
+	}
+	if out.Severity == Error && now != nil {
+		out.Severity = Warning // it is, or was, told of besides
+	}
+	out.Name = string(out.Code) + "|" + cmp.Or(out.Name, out.Subject)
+	out.Remedy = ""
+	v.report(out)
 }

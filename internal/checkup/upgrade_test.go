@@ -62,7 +62,7 @@ func TestUpgradeRules(t *testing.T) {
 		want          string
 	}{
 		{"v1.34.2", 34, 37, "with the rules and gates of Kubernetes 1.37 it is stuck: "},
-		{"v1.37.0", 37, 34, "it is stuck now, and not with the rules and gates of Kubernetes 1.34: "},
+		{"v1.37.0", 37, 34, "it is stuck now, and not with the rules and gates of Kubernetes 1.34, where it fits on 1 node: "},
 		{"v1.36.0", 36, 37, ""},
 	} {
 		report, err := Run(context.Background(), partialSnapshot(t, test.server, test.minor), Options{Target: test.target, Only: []Code{"UpgradeVerdict"}})
@@ -137,7 +137,7 @@ func TestVerdictsNotLookedInto(t *testing.T) {
 	for want, before := range map[int]*explain.Triage{0: {NotLookedInto: []explain.Subject{pod}}, 1: {}} {
 		v := newVisit(context.Background(), partialSnapshot(t, "v1.34.2", 34), Options{})
 		v.rule = &rules[0]
-		if v.verdicts(before, stuck, "stuck: "); len(v.findings) != want {
+		if v.verdicts(before, stuck, nil, "stuck: "); len(v.findings) != want {
 			t.Errorf("%d findings, want %d", len(v.findings), want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
@@ -42,6 +43,10 @@ With -f it checks manifests alone, such as the ResourceSlices and DeviceClasses 
 a driver, and leaves out what needs a cluster. --baseline leaves out the findings
 in a file that -o json printed before.
 
+With --target it also says what another release changes for these objects, such as
+1.37.2 for a cluster of 1.37.0, or the reverse: everything is decided again by its
+rules, and what waits, what is evicted and what else is found is compared.
+
 With --taint-rule it says instead what the DeviceTaintRules of a file would do to
 the cluster: which devices they taint, who holds these, and which pods they evict
 and when. Nothing is created.
@@ -61,6 +66,9 @@ const checkExample = `  # What is wrong in this cluster?
 
   # Before an upgrade
   kubectl dra check --target 1.38
+
+  # What does a patch release change here?
+  kubectl dra check --target 1.37.2 --only UpgradeVerdict,UpgradeFinding
 
   # Whom would this rule evict?
   kubectl dra check --taint-rule maintenance.yaml
@@ -117,7 +125,7 @@ func (o *checkOptions) bind(cmd *cobra.Command) {
 	set.StringSliceVar(&o.ignore, "ignore", nil, "leave out these checks, by code")
 	set.StringVar(&o.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+console.CommaList(severityNames()))
 	set.StringVar(&o.baseline, "baseline", "", "leave out the findings in this file, which -o json printed")
-	set.StringVar(&o.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38; by default the next one")
+	set.StringVar(&o.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38 or 1.37.2; by default the next one")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
 	set.BoolVar(&o.list, "list", false, "list all checks")
 	console.AddOutputFlags(cmd, &o.Format, output.AnswerFormats)
@@ -134,6 +142,11 @@ func nextReleases() []string {
 	var out []string
 	for minor := inspect.NewestMinor - 2; minor <= inspect.NewestMinor+1; minor++ {
 		out = append(out, fmt.Sprintf("1.%d", minor))
+		for patch := range inspect.NewestPatch(minor) + 1 {
+			if minor <= inspect.NewestMinor {
+				out = append(out, fmt.Sprintf("1.%d.%d", minor, patch))
+			}
+		}
 	}
 	return out
 }
@@ -174,7 +187,7 @@ func (o *checkOptions) complete() (err error) {
 	if o.checkup.Ignore, err = codesOf("ignore", o.ignore); err != nil {
 		return err
 	}
-	o.checkup.Target, err = minorOf(o.target)
+	o.checkup.Target, o.checkup.TargetPatch, err = releaseOf(o.target)
 	return err
 }
 
@@ -189,15 +202,20 @@ func codesOf(flag string, names []string) ([]checkup.Code, error) {
 	return out, nil
 }
 
-// minorOf reads a release of Kubernetes, such as 1.38 or v1.38.2. It returns 0 for none.
-func minorOf(text string) (int, error) {
+// releaseOf reads a release of Kubernetes, such as 1.38 or v1.38.2. The minor is 0 for none, and the patch is nil
+// if none is named.
+func releaseOf(text string) (minor int, patch *int, err error) {
 	if text == "" {
-		return 0, nil
+		return 0, nil, nil
 	}
-	if v, err := version.ParseGeneric(text); err == nil && v.Major() == 1 && v.Minor() > 0 && v.Minor() < 1000 {
-		return int(v.Minor()), nil //nolint:gosec // it is small
+	v, err := version.ParseGeneric(text)
+	if err == nil && v.Major() == 1 && v.Minor() > 0 && v.Minor() < 1000 && v.Patch() < 1000 {
+		if len(v.Components()) > 2 {
+			patch = ptr.To(int(v.Patch())) //nolint:gosec // it is small
+		}
+		return int(v.Minor()), patch, nil //nolint:gosec // as above
 	}
-	return 0, console.Usagef("--target is %q; it is a release such as 1.38", text)
+	return 0, nil, console.Usagef("--target is %q; it is a release such as 1.38", text)
 }
 
 // run looks, and prints what was found.
