@@ -125,7 +125,9 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 	}
 	slices.SortStableFunc(report.Findings, compare)
 	report.Skipped = v.skipped
-	upgrade := func(code Code) bool { return slices.ContainsFunc(upgradeRules, func(r Rule) bool { return r.Code == code }) }
+	upgrade := func(code Code) bool {
+		return slices.ContainsFunc(upgradeRules, func(r Rule) bool { return r.Code == code })
+	}
 	if compared == len(upgradeRules) && !slices.ContainsFunc(v.findings, func(f *Finding) bool { return upgrade(f.Code) }) &&
 		!slices.ContainsFunc(v.skipped, func(s Skipped) bool { return upgrade(s.Code) }) {
 		report.Unchanged, report.Target = s.Release().String(), v.release().String()

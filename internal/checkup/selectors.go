@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -244,6 +245,7 @@ func (v *visit) askDevice(d int, trials []*bench.Trial, out *outcome) int {
 }
 
 func findInvalidSelectors(v *visit) {
+	checked := map[string]*selector.Check{} // many claims have the same
 	for _, f := range v.filters() {
 		for i := len(f.selectors) - f.own; i < len(f.selectors); i++ {
 			cel := f.selectors[i].CEL
@@ -251,7 +253,12 @@ func findInvalidSelectors(v *visit) {
 				v.report(f.finding(f.pathOf(i), "the selector has no CEL expression", nil))
 				continue
 			}
-			if err := v.cache.Check(cel.Expression).Scheduler; err != nil {
+			check := checked[cel.Expression]
+			if check == nil {
+				check = v.cache.Check(cel.Expression)
+				checked[cel.Expression] = check
+			}
+			if err := check.Scheduler; err != nil {
 				v.report(f.finding(f.pathOf(i), words.OneLine(words.FirstLine(err.Error())),
 					f.selectors[i:i+1]))
 			}

@@ -3,6 +3,7 @@ package checkup
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -197,16 +198,11 @@ func findChanges(v *visit) {
 		if _, missing := v.unread(rule); missing || rule.upgrade || rule.triage || rule.access || !rule.worst().AtLeast(v.opts.Severity) {
 			continue
 		}
-		now, then := v.foundBy(rule), after.foundBy(rule)
-		for _, f := range now {
-			if !slices.ContainsFunc(then, f.same) {
-				v.reportChange(f, slices.IndexFunc(then, func(o *Finding) bool { return o.Key() == f.Key() }), then)
-			}
-		}
-		for _, f := range then {
-			if !slices.ContainsFunc(now, func(o *Finding) bool { return o.Key() == f.Key() }) {
-				v.reportChange(nil, slices.Index(then, f), then)
-			}
+		now, then := byKey(v.foundBy(rule)), byKey(after.foundBy(rule))
+		keys := maps.Clone(now)
+		maps.Copy(keys, then)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			v.reportChange(now[key], then[key])
 		}
 		if v.ctx.Err() != nil {
 			return
@@ -216,12 +212,12 @@ func findChanges(v *visit) {
 
 // foundBy is what a rule finds, whether or not it was asked before.
 func (v *visit) foundBy(rule *Rule) (out []*Finding) {
-	for _, f := range v.findings {
-		if f.rule == rule {
-			out = append(out, f)
+	if v.rules != nil && v.opts.wants(rule) { // it was asked by Run
+		for _, f := range v.findings {
+			if f.rule == rule {
+				out = append(out, f)
+			}
 		}
-	}
-	if len(out) > 0 {
 		return out
 	}
 	findings, skipped, asked := v.findings, v.skipped, v.rule
@@ -231,29 +227,36 @@ func (v *visit) foundBy(rule *Rule) (out []*Finding) {
 	return v.findings
 }
 
-// same reports whether two findings say the same.
-func (f *Finding) same(o *Finding) bool {
-	return f.Key() == o.Key() && f.Severity == o.Severity && f.Detail == o.Detail
+// byKey are findings by what tells them apart. Of several with one key it is one that says of all of them that
+// they are there.
+func byKey(findings []*Finding) map[string]*Finding {
+	out := map[string]*Finding{}
+	for _, f := range findings {
+		out[f.Key()] = f
+	}
+	return out
 }
 
-// reportChange reports a finding that another release has instead, the one at an index, or not at all.
-func (v *visit) reportChange(now *Finding, at int, all []*Finding) {
+// reportChange reports a finding that another release has, or has not, or in which it finds something else. now
+// and then are nil if there is none.
+func (v *visit) reportChange(now, then *Finding) {
 	var out Finding
 	switch {
-	case at < 0:
+	case then == nil:
 		out = *now
 		out.Detail = fmt.Sprintf("%s; not with Kubernetes %s", now.Detail, v.release())
 	case now == nil:
-		out = *all[at]
-		out.Detail = fmt.Sprintf("with Kubernetes %s: %s", v.release(), out.Detail)
+		out = *then
+		out.Detail = fmt.Sprintf("with Kubernetes %s: %s", v.release(), then.Detail)
+	case now.Severity == then.Severity && now.Detail == then.Detail:
+		return
 	default:
-		out = *all[at]
-		out.Detail = fmt.Sprintf("with Kubernetes %s: %s; now: %s", v.release(), out.Detail, now.Detail)
+		out = *then
+		out.Detail = fmt.Sprintf("with Kubernetes %s: %s; now: %s", v.release(), then.Detail, now.Detail)
 	}
 	if out.Severity == Error && now != nil {
-		out.Severity = Warning // it is, or was, told of besides
+		out.Severity = Warning // it is told of besides
 	}
-	out.Name = string(out.Code) + "|" + cmp.Or(out.Name, out.Subject)
-	out.Remedy = ""
+	out.Name, out.Remedy = string(out.Code)+"|"+cmp.Or(out.Name, out.Subject), ""
 	v.report(out)
 }
