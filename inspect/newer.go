@@ -276,51 +276,34 @@ func decides(object metav1.Object, path string) bool {
 	return true
 }
 
-// HideNewer replaces all text in the fields that an object keeps, and all names in it but those of fields of
-// the API: numbers, and true and false, say nothing about anybody.
+// HideNewer drops the values of the fields that an object keeps, and all names in its tree but those of fields.
 func HideNewer(object metav1.Object) {
 	if tree := newerOf(object); tree != nil {
-		setNewer(object, hidden(tree, false))
+		setNewer(object, hidden(tree))
 	}
 }
 
-// mostDigits is the length of numbers that are not hidden.
-const mostDigits = 9
-
-// hidden hides a part of a tree of NewerKey, or what is inside of a field.
-func hidden(value any, inside bool) any {
+func hidden(value any) any {
 	switch v := value.(type) {
-	case string:
+	case string: // that tells an item from others
 		return ""
-	case json.Number:
-		if len(v) > mostDigits { // it may be a serial number
-			return 0
-		}
 	case []any:
 		for i := range v {
-			v[i] = hidden(v[i], inside)
+			v[i] = hidden(v[i])
 		}
 	case map[string]any:
-		out := map[string]any{}
-		for i, name := range slices.Sorted(maps.Keys(v)) {
-			field := hidden(v[name], inside || name == newField)
-			if inside {
-				name = fmt.Sprintf("name-%d", i)
+		for name, field := range v {
+			if v[name] = hidden(field); name == newField {
+				v[name] = nil
 			}
-			if values, ok := field.(map[string]any); ok && name == newValues {
-				field = hiddenKeys(values)
-			}
-			out[name] = field
 		}
-		return out
+		if values, ok := v[newValues].(map[string]any); ok {
+			numbered := map[string]any{}
+			for i, key := range slices.Sorted(maps.Keys(values)) {
+				numbered[fmt.Sprintf("key-%d", i)] = values[key]
+			}
+			v[newValues] = numbered
+		}
 	}
 	return value
-}
-
-func hiddenKeys(of map[string]any) map[string]any {
-	out := map[string]any{}
-	for i, key := range slices.Sorted(maps.Keys(of)) {
-		out[fmt.Sprintf("key-%d", i)] = of[key]
-	}
-	return out
 }

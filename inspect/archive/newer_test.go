@@ -97,7 +97,7 @@ func TestNewFieldsSurvive(t *testing.T) {
 	}
 }
 
-// TestNewFieldsAreAnonymized: the fields stay, and nothing of what is in them but short numbers.
+// TestNewFieldsAreAnonymized: the fields stay, and nothing of what is in them.
 func TestNewFieldsAreAnonymized(t *testing.T) {
 	s := read(t, fromTheFuture(t))
 	for _, opts := range []archive.Options{{Anonymize: true, Plain: true}, {Anonymize: true, Packed: true}} {

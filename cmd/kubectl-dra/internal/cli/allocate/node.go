@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -166,7 +167,11 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Clust
 		return d, err
 	}
 	var nodes []*corev1.Node
-	for _, node := range cluster.Snapshot().Nodes() {
+	s := cluster.Snapshot()
+	for _, node := range s.Nodes() {
+		if newer := s.Newer(); newer != nil && (newer.OnNode(inspect.NodeName(node.Name)) != "" || s.NewerDevices(node, func(string) bool { return true }) != "") {
+			continue // it is not known that the scheduler would allocate there
+		}
 		if o.node == "" || node.Name == o.node {
 			nodes = append(nodes, node)
 		}
@@ -200,7 +205,7 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *scheduler.Clust
 				refused[node] = true
 			}
 		}
-		why, err = o.refusalLines(e, "pod")
+		why, err = o.refusalLines(cluster, e, "pod")
 		return refused, why, err
 	}
 	why, err = o.precheckClaims(ctx, cluster, w)
@@ -222,7 +227,7 @@ func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler
 			return nil, errors.New(e.Message)
 		case explain.Unsatisfiable:
 		default:
-			return nil, nil
+			return o.refusalLines(cluster, e, "claim")
 		}
 	}
 	for _, claim := range w.pending {
@@ -231,16 +236,21 @@ func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler
 			return nil, err
 		}
 		if e.Verdict == explain.Unsatisfiable || len(w.claims) == 1 {
-			return o.refusalLines(e, "claim")
+			return o.refusalLines(cluster, e, "claim")
 		}
 	}
 	return []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(claimNames(w.claims)), o.nodePhrase())}, nil
 }
 
 // refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler
-// gives up.
-func (o *allocateOptions) refusalLines(e *explain.Explanation, kind string) ([]string, error) {
+// gives up. It is one, too, if the answer is
+// not known because something is newer than this program.
+func (o *allocateOptions) refusalLines(cluster *scheduler.Cluster, e *explain.Explanation, kind string) ([]string, error) {
 	switch e.Verdict {
+	case explain.Unknown:
+		if cluster.Snapshot().Newer() != nil {
+			return nil, errors.New(strings.Join(append([]string{e.Message}, e.Partial...), "; "))
+		}
 	case explain.Unsatisfiable:
 		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s%s\" says why", kind, e.Subject.Name, e.Subject.Namespace, o.Reader.SourceFlags())}, nil
 	case explain.Invalid:
