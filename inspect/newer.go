@@ -19,40 +19,48 @@ import (
 const TypesMinor = 37
 
 // NewerKey is the annotation in which an object keeps its fields that the API types of this program do not
-// know. Its value is a tree like that of the object, with nothing but these fields: {"=": VALUE} is such a
-// field, {"[]": [...]} a list of which some items have some, {"{}": {...}} a map of which some values have.
-// It is in no object outside this program but in packed or anonymized archives, and in logs.
+// know, as a list in JSON. It is in no object outside this program but in packed or anonymized archives, and
+// in logs.
 const NewerKey = "kubectl-dra.dev/newer-fields"
 
-// Marks in a tree of NewerKey, which no field is called by.
-const (
-	newField  = "="
-	newItems  = "[]"
-	newValues = "{}"
-)
+// newerField is a field that the API types do not know.
+type newerField struct {
+	Path  []step `json:"path"`
+	Value any    `json:"value"`
+}
 
-// newerItem is an item of a list: the one whose field By is Name, or if it has no such field, the one at At.
-type newerItem struct {
-	At   int    `json:"at"`
-	By   string `json:"by,omitempty"`
-	Name string `json:"name,omitempty"`
-	Rest any    `json:"rest"`
+// step leads from a value of JSON to one in it: a field of the API, a key of a map, or an item of a list. That
+// is the one whose field By is Name, also when other items are left out, or the one at the index At if there is
+// no such field.
+type step struct {
+	Field string `json:"field,omitempty"`
+	Key   string `json:"key,omitempty"`
+	At    *int   `json:"at,omitempty"`
+	By    string `json:"by,omitempty"`
+	Name  string `json:"name,omitempty"`
 }
 
 // KeepNewer has an object that was decoded from JSON keep what is in that and its type does not know.
 func KeepNewer(object metav1.Object, raw []byte) {
-	var tree any
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if decoder.Decode(&tree) == nil {
-		setNewer(object, newerIn(tree, reflect.TypeOf(object)))
-	}
+	var fields []newerField
+	addNewer(&fields, nil, decoded(raw), reflect.TypeOf(object))
+	setNewer(object, fields)
 }
 
-func setNewer(object metav1.Object, tree any) {
+// decoded is JSON with its numbers as they are written. It is nil if it is none.
+func decoded(raw []byte) (tree any) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if decoder.Decode(&tree) != nil {
+		return nil
+	}
+	return tree
+}
+
+func setNewer(object metav1.Object, fields []newerField) {
 	all := maps.Clone(object.GetAnnotations())
 	delete(all, NewerKey)
-	if text, err := json.Marshal(tree); tree != nil && err == nil {
+	if text, err := json.Marshal(fields); len(fields) > 0 && err == nil {
 		if all == nil {
 			all = map[string]string{}
 		}
@@ -68,51 +76,38 @@ var unread = map[string]bool{
 	"securityContext": true, "dnsConfig": true, "images": true, "nodeInfo": true, "addresses": true, "managedFields": true,
 }
 
-// newerIn is what of a JSON value a type does not know, or nil. What decodes itself knows everything.
-func newerIn(tree any, t reflect.Type) any {
+// addNewer adds what of a JSON value a type does not know. What decodes itself knows everything.
+func addNewer(out *[]newerField, path []step, tree any, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if p := reflect.PointerTo(t); p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		return nil
+		return
 	}
+	path = slices.Clip(path)
 	fields, _ := tree.(map[string]any)
 	list, _ := tree.([]any)
-	out, known, items := map[string]any{}, map[string]reflect.Type{}, []newerItem(nil)
 	switch t.Kind() {
 	case reflect.Struct:
+		known := map[string]reflect.Type{}
 		addFields(known, t)
-		for name, field := range fields {
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if of, ok := known[name]; !ok {
-				out[name] = map[string]any{newField: field}
-			} else if rest := newerIn(field, of); rest != nil && !unread[name] {
-				out[name] = rest
+				*out = append(*out, newerField{append(path, step{Field: name}), fields[name]})
+			} else if !unread[name] {
+				addNewer(out, append(path, step{Field: name}), fields[name], of)
 			}
 		}
 	case reflect.Map:
-		for key, value := range fields {
-			if rest := newerIn(value, t.Elem()); rest != nil {
-				out[key] = rest
-			}
-		}
-		if len(out) > 0 {
-			return map[string]any{newValues: out}
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
+			addNewer(out, append(path, step{Key: key}), fields[key], t.Elem())
 		}
 	case reflect.Slice:
 		for i, item := range list {
-			if rest := newerIn(item, t.Elem()); rest != nil {
-				by, name := identity(item)
-				items = append(items, newerItem{i, by, name, rest})
-			}
-		}
-		if items != nil {
-			return map[string]any{newItems: items}
+			by, name := identity(item)
+			addNewer(out, append(path, step{At: &i, By: by, Name: name}), item, t.Elem())
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	return nil
 }
 
 // addFields adds the fields of a struct by their names in JSON.
@@ -127,8 +122,7 @@ func addFields(to map[string]reflect.Type, t reflect.Type) {
 	}
 }
 
-// identity is the field that an item of a list is told from others by, also in a list of which some items are
-// left out.
+// identity is the field that an item of a list is told from others by.
 func identity(item any) (by, name string) {
 	fields, _ := item.(map[string]any)
 	for _, by := range []string{"mountPath", "name", "type"} {
@@ -139,97 +133,88 @@ func identity(item any) (by, name string) {
 	return "", ""
 }
 
-// newerOf is the tree that an object keeps, or nil.
-func newerOf(object metav1.Object) (tree map[string]any) {
+// newerOf are the fields that an object keeps.
+func newerOf(object metav1.Object) (fields []newerField) {
 	if text, ok := object.GetAnnotations()[NewerKey]; ok {
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
-		if decoder.Decode(&tree) != nil {
+		if decoder.Decode(&fields) != nil {
 			return nil
 		}
 	}
-	return tree
+	return fields
 }
 
 // WithNewer returns what stands for an object in JSON and YAML: the object itself, or a tree with the fields
 // that it keeps in their places.
 func WithNewer(object metav1.Object) (any, error) {
-	rest := newerOf(object)
-	if rest == nil {
+	kept := newerOf(object)
+	if kept == nil {
 		return object, nil
 	}
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what is wrong
 	}
-	var tree map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := decoder.Decode(&tree); err != nil {
-		return nil, err //nolint:wrapcheck // as above
-	}
+	tree, _ := decoded(text).(map[string]any)
 	meta, _ := tree["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
 	if delete(annotations, NewerKey); len(annotations) == 0 {
 		delete(meta, "annotations")
 	}
-	return restored(tree, rest), nil
+	for _, f := range kept {
+		put(tree, f.Path, f.Value)
+	}
+	return tree, nil
 }
 
-// restored is a value with what a tree of NewerKey has besides.
-func restored(value, rest any) any {
-	tree, _ := rest.(map[string]any)
-	if field, ok := tree[newField]; ok {
+// put returns a value with a field at a path. What leads there is made if it was left out, but for keys.
+func put(value any, path []step, field any) any {
+	if len(path) == 0 {
 		return field
 	}
-	if _, ok := tree[newItems]; ok {
-		list, _ := value.([]any)
-		for _, item := range itemsOf(tree) {
-			at := item.At
-			if item.By != "" {
-				at = slices.IndexFunc(list, func(other any) bool { by, name := identity(other); return by == item.By && name == item.Name })
-			}
-			if at < 0 || at >= len(list) { // it was left out; what is new in it was not
-				list, at = append(list, map[string]any{}), len(list)
-				if item.By != "" {
-					list[at] = map[string]any{item.By: item.Name}
-				}
-			}
-			list[at] = restored(list[at], item.Rest)
+	s, rest := path[0], path[1:]
+	fields, isMap := value.(map[string]any)
+	switch list, isList := value.([]any); {
+	case s.At != nil && (isList || value == nil):
+		at := *s.At
+		if s.By != "" {
+			at = slices.IndexFunc(list, func(o any) bool { by, name := identity(o); return by == s.By && name == s.Name })
 		}
+		if at < 0 || at >= len(list) {
+			list, at = append(list, map[string]any{}), len(list)
+			if s.By != "" {
+				list[at] = map[string]any{s.By: s.Name}
+			}
+		}
+		list[at] = put(list[at], rest, field)
 		return list
+	case s.Key != "" && fields[s.Key] != nil:
+		fields[s.Key] = put(fields[s.Key], rest, field)
+	case s.Field != "" && isMap:
+		fields[s.Field] = put(fields[s.Field], rest, field)
+	case s.Field != "" && value == nil:
+		return map[string]any{s.Field: put(nil, rest, field)}
 	}
-	fields, ok := value.(map[string]any)
-	if values, isMap := tree[newValues].(map[string]any); isMap {
-		maps.DeleteFunc(values, func(key string, _ any) bool { return fields[key] == nil }) // a key that was left out, or renamed
-		tree = values
-	} else if value == nil {
-		fields = map[string]any{}
-	} else if !ok {
-		return value
-	}
-	for name, rest := range tree {
-		fields[name] = restored(fields[name], rest)
-	}
-	return fields
+	return value
 }
 
-func itemsOf(tree map[string]any) (items []newerItem) {
-	text, err := json.Marshal(tree[newItems])
-	if err == nil {
-		_ = json.Unmarshal(text, &items) // what is none was not written by this program
-	}
-	return items
-}
-
-// NewerFields returns the paths of the fields of an object that the API types of this program do not know,
-// sorted: those that may decide about devices or pods, and others, such as metadata and what is reported of
-// pods.
+// NewerFields returns the paths of the fields of an object that the API types of this program do not know, in
+// their order: those that may decide about devices or pods, and others, such as metadata and what is reported
+// of pods.
 func NewerFields(object metav1.Object) (deciding, others []string) {
-	var all []string
-	addPaths(&all, "", newerOf(object))
-	slices.Sort(all)
-	for _, path := range all {
+	for _, f := range newerOf(object) {
+		path := ""
+		for _, s := range f.Path {
+			switch {
+			case s.At != nil:
+				path += fmt.Sprintf("[%d]", *s.At)
+			case s.Key != "":
+				path += "[" + s.Key + "]"
+			default:
+				path = strings.TrimPrefix(path+"."+s.Field, ".")
+			}
+		}
 		if decides(object, path) {
 			deciding = append(deciding, path)
 		} else {
@@ -237,28 +222,6 @@ func NewerFields(object metav1.Object) (deciding, others []string) {
 		}
 	}
 	return deciding, others
-}
-
-func addPaths(out *[]string, path string, rest any) {
-	tree, _ := rest.(map[string]any)
-	if _, ok := tree[newField]; ok {
-		*out = append(*out, path)
-		return
-	}
-	for _, item := range itemsOf(tree) {
-		addPaths(out, fmt.Sprintf("%s[%d]", path, item.At), item.Rest)
-	}
-	for name, rest := range tree {
-		switch {
-		case name == newItems:
-		case name == newValues:
-			addPaths(out, path, rest)
-		case strings.ContainsAny(name, "./[] "):
-			addPaths(out, path+"["+name+"]", rest)
-		default:
-			addPaths(out, strings.TrimPrefix(path+"."+name, "."), rest)
-		}
-	}
 }
 
 // decides reports whether a field that is not known may decide about devices or pods. Of a status only that
@@ -276,34 +239,20 @@ func decides(object metav1.Object, path string) bool {
 	return true
 }
 
-// HideNewer drops the values of the fields that an object keeps, and all names in its tree but those of fields.
+// HideNewer drops the values of the fields that an object keeps, and all names that lead to them but those of
+// fields.
 func HideNewer(object metav1.Object) {
-	if tree := newerOf(object); tree != nil {
-		setNewer(object, hidden(tree))
-	}
-}
-
-func hidden(value any) any {
-	switch v := value.(type) {
-	case string: // that tells an item from others
-		return ""
-	case []any:
-		for i := range v {
-			v[i] = hidden(v[i])
-		}
-	case map[string]any:
-		for name, field := range v {
-			if v[name] = hidden(field); name == newField {
-				v[name] = nil
+	fields := newerOf(object)
+	for i := range fields {
+		fields[i].Value = nil
+		for j := range fields[i].Path {
+			s := &fields[i].Path[j]
+			if s.By, s.Name = "", ""; s.Key != "" {
+				s.Key = "*"
 			}
 		}
-		if values, ok := v[newValues].(map[string]any); ok {
-			numbered := map[string]any{}
-			for i, key := range slices.Sorted(maps.Keys(values)) {
-				numbered[fmt.Sprintf("key-%d", i)] = values[key]
-			}
-			v[newValues] = numbered
-		}
 	}
-	return value
+	if fields != nil {
+		setNewer(object, fields)
+	}
 }

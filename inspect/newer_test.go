@@ -24,7 +24,11 @@ func TestTypesMinor(t *testing.T) {
 
 // TestStrangeNewerFields: what nobody wrote who knows the form changes nothing, and stops nothing.
 func TestStrangeNewerFields(t *testing.T) {
-	for _, text := range []string{"", "x", "1", "[]", `{"[]":7}`, `{"[]":[{"at":-1,"rest":{"=":1}},{"at":9,"by":"name"}]}`, `{"spec":{"{}":3}}`, `{"metadata":7}`, `{"spec":{"[]":[{"rest":null}]}}`} {
+	for _, text := range []string{
+		"", "x", "1", "{}", "[1]", `[{"path":7}]`, `[{"path":[]}]`, `[{"path":[{}]}]`, `[{"path":[{"at":-1},{"field":"a"}],"value":1}]`,
+		`[{"path":[{"field":"metadata"},{"at":3}]}]`, `[{"path":[{"field":"spec"},{"key":"x"},{"field":"y"}]}]`,
+		`[{"path":[{"field":"kind"},{"field":"y"}]}]`, `[{"path":[{"field":"a"},{"at":99999999,"by":"name"},{"field":"c"}],"value":{"d":[]}}]`,
+	} {
 		claim := &resourcev1.ResourceClaim{}
 		claim.Name, claim.Annotations = "c", map[string]string{inspect.NewerKey: text}
 		inspect.NewerFields(claim)

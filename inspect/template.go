@@ -15,9 +15,14 @@ func ClaimFromTemplate(template *resourcev1.ResourceClaimTemplate, name string) 
 		},
 		Spec: template.Spec.Spec,
 	}
-	spec, _ := newerOf(template)["spec"].(map[string]any)
-	if inner, ok := spec["spec"]; ok {
-		setNewer(claim, map[string]any{"spec": inner})
+	var newer []newerField
+	for _, f := range newerOf(template) {
+		if len(f.Path) > 2 && f.Path[1].Field == "spec" {
+			newer = append(newer, newerField{f.Path[1:], f.Value})
+		}
+	}
+	if newer != nil {
+		setNewer(claim, newer)
 	}
 	return claim
 }

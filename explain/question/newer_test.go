@@ -77,7 +77,7 @@ func TestNewFieldsMakeUnknown(t *testing.T) {
 		{"n1", "a", yes, ""}, {"n1,d2", "a", unknown, "field spec.reservation of node n1"}, {"n1 status,d2", "a", unknown, "field status.reservation of node n1"},
 		{"n1", "b", no, ""}, {"n3", "b", no, ""},
 		{"d1", "a", yes, ""}, {"d1,d2", "a", unknown, "field spec.devices[0].reservation of ResourceSlice s2"},
-		{"d1", "b", unknown, "field spec.devices[0].reservation of ResourceSlice s1"}, {"attribute", "b", unknown, "field spec.devices[0].attributes.model.reservation of ResourceSlice s1"},
+		{"d1", "b", unknown, "field spec.devices[0].reservation of ResourceSlice s1"}, {"attribute", "b", unknown, "field spec.devices[0].attributes[model].reservation of ResourceSlice s1"},
 		{"s1", "b", unknown, ""},
 		{"c", "a", yes, ""}, {"c", "b", unknown, "field status.allocation.devices.results[0].reservation of claim ml/c"},
 		{"pod c", "a", yes, ""}, {"pod c", "b", no, ""},
