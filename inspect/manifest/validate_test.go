@@ -54,7 +54,7 @@ func TestClaimWarnings(t *testing.T) {
 		"toleration operator":    {exactly(`"tolerations":[{"key":"k","operator":"In"}]`), []string{`tolerations[0].operator: Unsupported value: "In"`}},
 		"toleration value":       {exactly(`"tolerations":[{"key":"k","operator":"Exists","value":"v"}]`), []string{"tolerations[0].value: Invalid"}},
 		"toleration effect":      {exactly(`"tolerations":[{"key":"k","effect":"PreferNoSchedule"}]`), []string{`tolerations[0].effect: Unsupported value: "PreferNoSchedule"`}},
-		"negative capacity":      {exactly(`"capacity":{"requests":{"memory":"-1"}}`), []string{"capacity.requests[memory]: accepted, but a negative capacity (-1)"}},
+		"negative capacity":      {exactly(`"capacity":{"requests":{"memory":"-1"}}`), []string{"capacity.requests[memory]: Invalid value: \"-1\": must not be negative (from Kubernetes 1.38 on)", "capacity.requests[memory]: accepted, but a negative capacity (-1)"}},
 		"9 alternatives": {`{"devices":{"requests":[{"name":"r","firstAvailable":[` +
 			strings.TrimSuffix(strings.Repeat(`{"name":"s","deviceClassName":"c"},`, 9), ",") + `]}]}}`, []string{"firstAvailable: Too many: 9"}},
 		"alternatives of one name": {`{"devices":{"requests":[{"name":"r","firstAvailable":[{"name":"s","deviceClassName":"c"},{"name":"s","deviceClassName":"c"}]}]}}`,

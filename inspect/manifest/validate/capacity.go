@@ -45,13 +45,17 @@ func checkCapacity(v *validator, c *resourcev1.DeviceCapacity, shareable bool, p
 	}
 }
 
-// checkCapacityNames checks for which capacities there are numbers.
-func checkCapacityNames(v *validator, capacities map[resourcev1.QualifiedName]resource.Quantity, path place, limit int) {
-	if !v.size(len(capacities), limit, path) {
+// checkAmounts checks of which capacities there are how much.
+func checkAmounts(v *validator, amounts map[resourcev1.QualifiedName]resource.Quantity, path place) {
+	if !v.size(len(amounts), resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice, path) {
 		return
 	}
-	for name := range keys(v, capacities) {
-		v.qualifiedName(string(name), path.Key(string(name)))
+	for name := range keys(v, amounts) {
+		at := path.Key(string(name))
+		v.qualifiedName(string(name), at)
+		if amount := amounts[name]; amount.Sign() < 0 {
+			v.refuse(field.Invalid(at.path, amount.String(), "must not be negative"))
+		}
 	}
 }
 

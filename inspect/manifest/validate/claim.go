@@ -96,9 +96,7 @@ func checkExactly(v *validator, name string, r *resourcev1.ExactDeviceRequest,
 	}
 	if r.Capacity != nil {
 		requests := path.Child("capacity", "requests")
-		v.from38(func() {
-			checkCapacityNames(v, r.Capacity.Requests, requests, resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)
-		})
+		v.from38(func() { checkAmounts(v, r.Capacity.Requests, requests) })
 		for _, name := range slices.Sorted(maps.Keys(r.Capacity.Requests)) {
 			at := requests.Key(string(name))
 			if quantity := r.Capacity.Requests[name]; quantity.Sign() < 0 {

@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"math"
-
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -63,7 +61,7 @@ func checkResult(v *validator, result *resourcev1.DeviceRequestAllocationResult,
 	for i := range result.Tolerations {
 		checkToleration(v, &result.Tolerations[i], path.Child("tolerations").Index(i))
 	}
-	v.from38(func() { checkCapacityNames(v, result.ConsumedCapacity, path.Child("consumedCapacity"), math.MaxInt) })
+	v.from38(func() { checkAmounts(v, result.ConsumedCapacity, path.Child("consumedCapacity")) })
 	checkBindingConditions(v, result.BindingConditions, result.BindingFailureConditions, path)
 }
 

@@ -48,6 +48,7 @@ func TestSince(t *testing.T) {
 		}
 		return out
 	}
+	below := map[resourcev1.QualifiedName]resource.Quantity{"a": resource.MustParse("-1")}
 	var many []resourcev1.QualifiedName
 	for i := range 33 {
 		many = append(many, resourcev1.QualifiedName(fmt.Sprint("x", i)))
@@ -77,18 +78,21 @@ func TestSince(t *testing.T) {
 		want   string // the path, or "" if nothing is refused
 		since  int
 	}{
-		"two slashes":              {device(resourcev1.Device{Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"a/b/c": {}}}, false), "spec.devices[0].capacity[a/b/c]", 38},
-		"two terms of a device":    {device(resourcev1.Device{NodeSelector: two}, true), "spec.devices[0].nodeSelector.nodeSelectorTerms", 38},
-		"19 digits":                {device(resourcev1.Device{Attributes: version("1.2.1234567890123456789")}, false), "spec.devices[0].attributes[v].version", 38},
-		"19 digits of a preview":   {device(resourcev1.Device{Attributes: version("1.2.3-rc.1234567890123456789+b")}, false), "spec.devices[0].attributes[v].version", 38},
-		"18 digits":                {device(resourcev1.Device{Attributes: version("1.2.123456789012345678")}, false), "", 0},
-		"19 digits of a build":     {device(resourcev1.Device{Attributes: version("1.2.3+1234567890123456789")}, false), "", 0},
-		"19 digits and letters":    {device(resourcev1.Device{Attributes: version("1.2.3-a1234567890123456789-1")}, false), "", 0},
-		"capacity of a request":    {claim(requests("a-b"), nil), "spec.devices.requests[0].exactly.capacity.requests[a-b]", 38},
-		"33 capacities":            {claim(requests(many...), nil), "spec.devices.requests[0].exactly.capacity.requests", 38},
-		"capacity that is used":    {claim(nil, requests("/b")), "status.allocation.devices.results[0].consumedCapacity[/b]", 38},
-		"capacities that are fine": {claim(requests("a", "d.example.com/a"), requests(many...)), "", 0},
-		"name of an attribute":     {device(resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"a-b": {IntValue: ptr.To(int64(1))}}}, false), "spec.devices[0].attributes[a-b]", 0},
+		"two slashes":               {device(resourcev1.Device{Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"a/b/c": {}}}, false), "spec.devices[0].capacity[a/b/c]", 38},
+		"two terms of a device":     {device(resourcev1.Device{NodeSelector: two}, true), "spec.devices[0].nodeSelector.nodeSelectorTerms", 38},
+		"19 digits":                 {device(resourcev1.Device{Attributes: version("1.2.1234567890123456789")}, false), "spec.devices[0].attributes[v].version", 38},
+		"19 digits of a preview":    {device(resourcev1.Device{Attributes: version("1.2.3-rc.1234567890123456789+b")}, false), "spec.devices[0].attributes[v].version", 38},
+		"18 digits":                 {device(resourcev1.Device{Attributes: version("1.2.123456789012345678")}, false), "", 0},
+		"19 digits of a build":      {device(resourcev1.Device{Attributes: version("1.2.3+1234567890123456789")}, false), "", 0},
+		"19 digits and letters":     {device(resourcev1.Device{Attributes: version("1.2.3-a1234567890123456789-1")}, false), "", 0},
+		"capacity of a request":     {claim(requests("a-b"), nil), "spec.devices.requests[0].exactly.capacity.requests[a-b]", 38},
+		"33 capacities":             {claim(requests(many...), nil), "spec.devices.requests[0].exactly.capacity.requests", 38},
+		"capacity that is used":     {claim(nil, requests("/b")), "status.allocation.devices.results[0].consumedCapacity[/b]", 38},
+		"capacities that are fine":  {claim(requests("a", "d.example.com/a"), requests("a")), "", 0},
+		"33 capacities are used":    {claim(nil, requests(many...)), "status.allocation.devices.results[0].consumedCapacity", 38},
+		"less than nothing":         {claim(below, nil), "spec.devices.requests[0].exactly.capacity.requests[a]", 38},
+		"less than nothing is used": {claim(nil, below), "status.allocation.devices.results[0].consumedCapacity[a]", 38},
+		"name of an attribute":      {device(resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"a-b": {IntValue: ptr.To(int64(1))}}}, false), "spec.devices[0].attributes[a-b]", 0},
 	} {
 		problems := validate.Object(test.object)
 		if (test.want == "") != (len(problems) == 0) || len(problems) > 0 && (problems[0].Path != test.want || problems[0].Since != test.since) {
