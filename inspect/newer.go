@@ -29,9 +29,9 @@ type newerField struct {
 	Value any    `json:"value"`
 }
 
-// step leads from a value of JSON to one in it: a field of the API, a key of a map, or an item of a list. That
-// is the one whose field By is Name, also when other items are left out, or the one at the index At if there is
-// no such field.
+// step leads from a value of JSON to one in it: a field of the API, a key of a map, or an item of a list.
+// That is the one whose field By is Name, also when other items are left out, or the one at the index At if
+// there is no such field.
 type step struct {
 	Field string `json:"field,omitempty"`
 	Key   string `json:"key,omitempty"`

@@ -245,7 +245,8 @@ func (s *Snapshot) Schedules(pod *corev1.Pod) bool {
 	return ok
 }
 
-// WithRelease returns a Snapshot of the same objects under the rules of another release, and its feature gates.
+// WithRelease returns a Snapshot of the same objects under the rules of another release, and its feature
+// gates.
 func (s *Snapshot) WithRelease(r Release, f Features) *Snapshot {
 	config := s.config
 	if config.Features, config.ServerVersion = f, ""; r.Patch != LatestPatch {

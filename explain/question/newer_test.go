@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// future is a cluster in which the pod a fits on n1 and n2, and the pod b, which wants two devices on one node, on
-// none. The pod c has the device of n3. Comments are places for fields that do not exist yet.
+// future is a cluster in which the pod a fits on n1 and n2, and the pod b, which wants two devices on one
+// node, on none. The pod c has the device of n3. Comments are places for fields that do not exist yet.
 const future = `
 {apiVersion: v1, kind: Node, metadata: {name: n1, uid: u}, spec: {/*n1*/}, status: {/*n1 status*/allocatable: {pods: "10", cpu: "4"}, conditions: [{type: Ready, status: "True"/*n1 condition*/}]}}
 ---
@@ -56,7 +56,8 @@ const future = `
 {apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: odd, namespace: ml, uid: u}, spec: {devices: {requests: [{name: r/*odd*/}]}}}
 `
 
-// TestNewFieldsMakeUnknown: what is asked is known where no field that this program does not know can change it.
+// TestNewFieldsMakeUnknown: what is asked is known where no field that this program does not know can change
+// it.
 func TestNewFieldsMakeUnknown(t *testing.T) {
 	const yes, no, unknown = explain.Allocatable, explain.Unsatisfiable, explain.Unknown
 	for _, test := range []struct {

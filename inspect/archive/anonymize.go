@@ -69,8 +69,8 @@ var ownNames = map[inspect.Resource]names{
 	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas,
 }
 
-// dropFreeText drops what no answer depends on, and all text in fields that are newer than this program. Labels of nodes, pods, namespaces and volumes are what
-// selectors are about.
+// dropFreeText drops what no answer depends on, and all text in fields that are newer than this program.
+// Labels of nodes, pods, namespaces and volumes are what selectors are about.
 func dropFreeText(object metav1.Object) {
 	inspect.HideNewer(object)
 	switch o := object.(type) {

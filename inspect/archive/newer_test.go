@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 )
 
-// fromTheFuture is a snapshot, as JSON, of a server of Kubernetes 1.39 that has new fields in all objects: at the
-// top, in the metadata, the spec and the status, and in each item of each list.
+// fromTheFuture is a snapshot, as JSON, of a server of Kubernetes 1.39 that has new fields in all objects: at
+// the top, in the metadata, the spec and the status, and in each item of each list.
 func fromTheFuture(t *testing.T) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -121,8 +121,8 @@ func TestNewFieldsAreAnonymized(t *testing.T) {
 	}
 }
 
-// TestOwnMistakesAreNoNewFields: only what a server has made can be newer than this program, and what there was
-// once is not.
+// TestOwnMistakesAreNoNewFields: only what a server has made can be newer than this program, and what there
+// was once is not.
 func TestOwnMistakesAreNoNewFields(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml"},"spec":{"devises":{}}}`:                1,

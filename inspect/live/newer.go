@@ -16,8 +16,8 @@ import (
 
 // Objects of a server that is newer than the API types may have fields that these do not know. JSON has them,
 // and they are kept. Of protobuf the decoder drops them, which shows in that it would encode less than it was
-// given; then the server is asked again, for JSON. So only newer servers cost more, and only for resources that
-// have such fields.
+// given; then the server is asked again, for JSON. So only newer servers cost more, and only for resources
+// that have such fields.
 
 // age is what is known of the age of a server.
 type age struct {

@@ -38,8 +38,8 @@ func asProtobuf(t *testing.T, future bool) []byte {
 	return append([]byte("k8s\x00"), data...)
 }
 
-// TestNewFieldsOfServers: fields that protobuf loses are asked for as JSON, once they are known to be there, of
-// servers that are newer than the API types; others are asked once, as before.
+// TestNewFieldsOfServers: fields that protobuf loses are asked for as JSON, once they are known to be there,
+// of servers that are newer than the API types; others are asked once, as before.
 func TestNewFieldsOfServers(t *testing.T) {
 	const path = "/apis/resource.k8s.io/v1/resourceclaims"
 	for _, test := range []struct {

@@ -301,8 +301,8 @@ func (c *collector) skip(t *text, at extent, h head) {
 // uncounted are kinds of resource.k8s.io that this program knows, and that no question needs.
 var uncounted = []string{"ResourcePoolStatusRequest", "PodSchedulingContext"}
 
-// skipNewer says of an object that it is newer than this program, if it is. Of a version of a kind that is read,
-// what is in it is missed.
+// skipNewer says of an object that it is newer than this program, if it is. Of a version of a kind that is
+// read, what is in it is missed.
 func (c *collector) skipNewer(t *text, at extent, h head) bool {
 	group, v := splitVersion(h.apiVersion)
 	known, ok := kindNamed(group, h.kind)

@@ -15,8 +15,8 @@ var (
 
 const unknownMessage = "unknown field; it is ignored"
 
-// isNewer reports whether the fields of an object that a server has made, and that are not known, are newer than
-// this program: a server drops what it does not know itself. Fields that there were once have a hint.
+// isNewer reports whether the fields of an object that a server has made, and that are not known, are newer
+// than this program: a server drops what it does not know itself. Fields that there were once have a hint.
 func isNewer(complaints []error, h head) bool {
 	return !slices.ContainsFunc(complaints, func(complaint error) bool {
 		m := unknownField.FindStringSubmatch(complaint.Error())

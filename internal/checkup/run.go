@@ -55,8 +55,8 @@ type Report struct {
 	Asked int
 	// Known is how many findings LeaveOut has left out.
 	Known int
-	// Unchanged is the present release, if a target was given, everything was compared, and nothing that rules about
-	// upgrades look at changes. Target is then the other release.
+	// Unchanged is the present release, if a target was given, everything was compared, and nothing that
+	// rules about upgrades look at changes. Target is then the other release.
 	Unchanged, Target string
 	// Basis says by the rules of which scheduler the cluster decides.
 	Basis explain.Basis

@@ -44,8 +44,8 @@ func (v *visit) release() inspect.Release {
 	return r
 }
 
-// upgraded is the snapshot with the rules and gates of the release that the cluster is about to get. It returns
-// false if these are the present ones.
+// upgraded is the snapshot with the rules and gates of the release that the cluster is about to get. It
+// returns false if these are the present ones.
 func (v *visit) upgraded() (*inspect.Snapshot, bool) {
 	target := v.targetFeatures()
 	same := v.release() == v.s.Release() && target.Minor == v.s.Features().Minor && slices.Equal(target.List(), v.s.Features().List())
@@ -133,8 +133,8 @@ func findVerdicts(v *visit) {
 }
 
 // verdicts reports what is stuck in one triage and not in another. If it is not stuck in the cluster of the
-// former, which may be nil, it says on how many nodes that fits; if that is nil, also what is stuck in both, and
-// not for the same sort of reason. What has its devices is not looked at: findChanges tells of that.
+// former, which may be nil, it says on how many nodes that fits; if that is nil, also what is stuck in both,
+// and not for the same sort of reason. What has its devices is not looked at: findChanges tells of that.
 func (v *visit) verdicts(before, after *explain.Triage, fits *scheduler.Cluster, say string) {
 	known := map[explain.Subject]*explain.Cause{}
 	for i := range before.Causes {
@@ -185,8 +185,8 @@ func (v *visit) fitting(c *scheduler.Cluster, s explain.Subject) string {
 	return fmt.Sprintf(", where it fits on %s: ", words.Count(e.Nodes.Allocatable, "node"))
 }
 
-// findChanges asks the other rules again about the same objects with the rules and gates of the other release.
-// What is stuck is told by findVerdicts.
+// findChanges asks the other rules again about the same objects with the rules and gates of the other
+// release. What is stuck is told by findVerdicts.
 func findChanges(v *visit) {
 	upgraded, differs := v.upgraded()
 	if !differs {
@@ -227,8 +227,8 @@ func (v *visit) foundBy(rule *Rule) (out []*Finding) {
 	return v.findings
 }
 
-// byKey are findings by what tells them apart. Of several with one key it is one that says of all of them that
-// they are there.
+// byKey are findings by what tells them apart. Of several with one key it is one that says of all of them
+// that they are there.
 func byKey(findings []*Finding) map[string]*Finding {
 	out := map[string]*Finding{}
 	for _, f := range findings {
@@ -237,8 +237,8 @@ func byKey(findings []*Finding) map[string]*Finding {
 	return out
 }
 
-// reportChange reports a finding that another release has, or has not, or in which it finds something else. now
-// and then are nil if there is none.
+// reportChange reports a finding that another release has, or has not, or in which it finds something else.
+// now and then are nil if there is none.
 func (v *visit) reportChange(now, then *Finding) {
 	var out Finding
 	switch {

@@ -202,8 +202,8 @@ func codesOf(flag string, names []string) ([]checkup.Code, error) {
 	return out, nil
 }
 
-// releaseOf reads a release of Kubernetes, such as 1.38 or v1.38.2. The minor is 0 for none, and the patch is nil
-// if none is named.
+// releaseOf reads a release of Kubernetes, such as 1.38 or v1.38.2. The minor is 0 for none, and the patch is
+// nil if none is named.
 func releaseOf(text string) (minor int, patch *int, err error) {
 	if text == "" {
 		return 0, nil, nil
