@@ -59,7 +59,7 @@ func TestReleaseScenarios(t *testing.T) {
 				if len(wants) == 0 {
 					t.Fatal("nothing is wanted")
 				}
-				c := scheduler.NewCluster(s.Snapshot.WithRelease(inspect.DefaultFeatures(minor).With(s.Features)), scheduler.Options{})
+				c := scheduler.NewCluster(s.Snapshot.WithRelease(inspect.Release{Minor: minor, Patch: inspect.LatestPatch}, inspect.DefaultFeatures(minor).With(s.Features)), scheduler.Options{})
 				for i := range wants {
 					e, err := question.Pod(t.Context(), c, wants[i].Pod, question.Options{})
 					if err != nil {
