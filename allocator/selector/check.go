@@ -26,8 +26,8 @@ const (
 // up to inspect.NewestMinor nothing was added but what a feature gate turns on.
 const OldestMinor = 36
 
-// OtherCEL says how the CEL of a minor release may differ from that by which expressions are compiled here. It
-// is "" if it does not, and for 0.
+// OtherCEL says how the CEL of a minor release may differ from that by which expressions are compiled here.
+// It is "" if it does not, and for 0.
 func OtherCEL(minor int) string {
 	switch {
 	case minor > inspect.NewestMinor:
