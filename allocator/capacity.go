@@ -41,8 +41,8 @@ type consumption struct {
 type arithmetic struct {
 	// thousandths says that ranges may be computed in thousandths.
 	thousandths bool
-	// lenient is rules.lenientCapacity, negative is rules.negativeRequests.
-	lenient, negative bool
+	// lenient is rules.lenientCapacity, negative rules.negativeRequests, defaults rules.defaultsAllowed.
+	lenient, negative, defaults bool
 }
 
 // wholeDevice is what a request takes that gets all of a device of which nobody else has a part. Nothing can
@@ -136,6 +136,8 @@ func amountOf(wanted map[resourcev1.QualifiedName]resource.Quantity, name resour
 	policy := capacity.RequestPolicy
 	request, ok := wanted[name]
 	switch {
+	case !ok && policy != nil && policy.Default != nil && how.defaults:
+		return *policy.Default, nil // not copied, so that it is the same representation: see violates
 	case !ok && policy != nil && policy.Default != nil:
 		return policy.Default.DeepCopy(), nil
 	case !ok:

@@ -100,6 +100,9 @@ type rules struct {
 	// negativeRequests: a request for less than nothing of a capacity aborts the pod also where the policy of
 	// the device would round it up (calculateConsumedCapacity).
 	negativeRequests bool
+	// defaultsAllowed: the default of a policy is an amount that the policy allows, however many digits it
+	// has; before, one of more than 18 is held against the rest of the policy (violatesPolicy).
+	defaultsAllowed bool
 	// sharesBlock: a device of which claims have shares is not given as a whole when its slice no longer lets
 	// it be shared (allocateDevice).
 	sharesBlock bool
@@ -156,6 +159,7 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 		listsUnreadable:       before37 && !gates.Enabled(inspect.GateListTypeAttributes),
 		oneCapacityName:       since38,
 		negativeRequests:      since38,
+		defaultsAllowed:       since38,
 		sharesBlock:           since38,
 		allIsLocal:            since38,
 		exactValues:           since38,

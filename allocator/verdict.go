@@ -131,7 +131,8 @@ func (w *walk) consumptionOf(a *alternative, candidate int) *consumption {
 // arithmetic is how the scheduler computes amounts.
 func (c *Cluster) arithmetic() arithmetic {
 	return arithmetic{
-		thousandths: c.features.FractionalCapacityRange, lenient: c.rules.lenientCapacity, negative: c.rules.negativeRequests,
+		thousandths: c.features.FractionalCapacityRange, lenient: c.rules.lenientCapacity,
+		negative: c.rules.negativeRequests, defaults: c.rules.defaultsAllowed,
 	}
 }
 
