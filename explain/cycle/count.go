@@ -74,7 +74,7 @@ type counting struct {
 // measure is something that pods of each shape take the same amount of wherever they are.
 type measure struct {
 	text func(amount float64) string // nil for the number of pods
-	by   []float64 // by shape
+	by   []float64                   // by shape
 }
 
 // of is the amount that some pods of each shape have together.

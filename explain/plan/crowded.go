@@ -146,8 +146,8 @@ func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Repla
 	return &claimant{pods: []*corev1.Pod{m.Pod}, member: m, nodes: nodes, devices: devicesNeeded(m.Claims)}, nil
 }
 
-// fixedNodes are the nodes on which a pod fits as things are. sure says that it fits on no others, whatever is
-// placed before it.
+// fixedNodes are the nodes on which a pod fits as things are. sure says that it fits on no others, whatever
+// is placed before it.
 func fixedNodes(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, m *cycle.Member) (nodes []*corev1.Node, sure bool, err error) {
 	t, err := alone.Ask(ctx, m.Pod)
 	if err != nil {

@@ -79,8 +79,8 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	return err
 }
 
-// hopeful are those of the pods of a queue that may find a node. A pod that fits on none as things are, and to
-// which only what is left of a node matters, never finds one, and takes nothing that others need.
+// hopeful are those of the pods of a queue that may find a node. A pod that fits on none as things are, and
+// to which only what is left of a node matters, never finds one, and takes nothing that others need.
 func (r *replay) hopeful(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue) ([]*corev1.Pod, error) {
 	if len(r.waiting) == 0 || slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) {
 		return r.Tried, nil

@@ -67,8 +67,8 @@ func read(t *testing.T, data []byte) *inspect.Snapshot {
 	return inspect.New(result.Objects, config)
 }
 
-// TestSchedulerConfig: the configuration of kube-scheduler is kept, and what cannot be read of it is an error,
-// not the default.
+// TestSchedulerConfig: the configuration of kube-scheduler is kept, and what cannot be read of it is an
+// error, not the default.
 func TestSchedulerConfig(t *testing.T) {
 	const text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: packing}]\n"
 	config, err := schedulerconfig.Read([]byte(text), func(string) bool { return false })

@@ -1,6 +1,6 @@
-// Package schedulerconfig reads the configuration of kube-scheduler (KubeSchedulerConfiguration v1, the file of
-// its flag --config) and says what it changes: which plugins each profile has where, and with what arguments.
-// Defaults and what is refused are those of kube-scheduler itself (pkg/scheduler/apis/config).
+// Package schedulerconfig reads the configuration of kube-scheduler (KubeSchedulerConfiguration v1, the file
+// of its flag --config) and says what it changes: which plugins each profile has where, and with what
+// arguments. Defaults and what is refused are those of kube-scheduler itself (pkg/scheduler/apis/config).
 package schedulerconfig
 
 import (

@@ -17,8 +17,8 @@ type Prepared struct {
 	Pod *corev1.Pod
 	// Everywhere is what plugins say of the pod before they are asked about nodes: it holds on every node.
 	Everywhere Outcome
-	// profile is that of kube-scheduler which schedules the pod. It is nil for the default one, and for pods of
-	// other schedulers, which are decided as by that.
+	// profile is that of kube-scheduler which schedules the pod. It is nil for the default one, and for pods
+	// of other schedulers, which are decided as by that.
 	profile    *schedulerconfig.Profile
 	checks     []check
 	statements []statement // of each plugin
