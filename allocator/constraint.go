@@ -193,7 +193,7 @@ func (c *constraintState) addValues(attribute *resourcev1.DeviceAttribute) Code 
 	if len(c.shared) > 0 {
 		values = common(c.shared[len(c.shared)-1], values)
 	}
-	if len(values) == 0 && !(c.exact && len(c.shared) == 0) { // the first may have an empty list
+	if len(values) == 0 && (!c.exact || len(c.shared) > 0) { // the first may have an empty list
 		return MatchAttributeConflict
 	}
 	c.shared = append(c.shared, values)

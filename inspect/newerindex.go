@@ -43,7 +43,7 @@ func (s *Snapshot) findNewer() *Newer {
 	if s.config.ServerVersion != "" && !s.release.AnyPatch && s.release.Minor <= TypesMinor {
 		return nil
 	}
-	n, any := &Newer{map[NodeName]string{}, map[PoolID]string{}, map[string]string{}}, false
+	n, found := &Newer{map[NodeName]string{}, map[PoolID]string{}, map[string]string{}}, false
 	for _, k := range kinds {
 		for _, object := range k.Objects(&s.objects) {
 			if _, ok := object.GetAnnotations()[NewerKey]; !ok {
@@ -51,11 +51,11 @@ func (s *Snapshot) findNewer() *Newer {
 			}
 			if text := newerText(k.Name, object); text != "" {
 				n.add(object, text)
-				any = true
+				found = true
 			}
 		}
 	}
-	if !any {
+	if !found {
 		return nil
 	}
 	return n
@@ -99,7 +99,7 @@ func (n *Newer) Of(kind string, object metav1.Object) string {
 // OnNode returns what is newer of a node, or of the pods on it.
 func (n *Newer) OnNode(name NodeName) string { return n.nodes[name] }
 
-// Devices returns what is newer of the devices that a node can use, or of the claims that have them, or of a
+// NewerDevices returns what is newer of the devices that a node can use, or of the claims that have them, or of a
 // rule that may taint them. Only drivers that are wanted count.
 func (s *Snapshot) NewerDevices(node *corev1.Node, wanted func(driver string) bool) string {
 	n := s.Newer()

@@ -247,12 +247,17 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 		t.MayWait = t.MayWait || limits.MayBeTaken || newer
 		return t, nil
 	}
+	return t, t.answer(ctx, q, limits, subject)
+}
+
+// answer puts a question to its nodes that nothing refuses before.
+func (t *Turn) answer(ctx context.Context, q *whatif.Question, limits Limits, subject metav1.Object) error {
 	answers, err := q.Ask(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := SearchCost(ctx, q, answers); err != nil {
-		return nil, err
+		return err
 	}
 	o := TallyOf(answers)
 	limits.AddNewer(ctx, q, answers, o)
@@ -262,13 +267,13 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 	switch {
 	case o.Abort != nil && !o.Abort.Abort.Undecided() && !limits.MayGoOn:
 		t.Fails = true
-		return t, nil
+		return nil
 	case o.Abort != nil || o.Undecided && o.Doubtful == 0 && len(answers) > 0:
 		t.Open = true
 	}
 	t.MayWait = t.MayWait || o.Slow() || o.Allocatable == 0 && o.Doubtful > 0
 	t.Options = optionsOf(q, answers, subject)
-	return t, nil
+	return nil
 }
 
 // optionsOf are the nodes that nothing is known to refuse, in the order of the question.

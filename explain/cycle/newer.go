@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -86,23 +87,13 @@ func (l *Limits) AddNewer(ctx context.Context, q *whatif.Question, answers []wha
 		lacks := a.Result != nil && a.Result.Outcome != allocator.Allocated
 		for _, at := range a.Nodes {
 			node := q.Nodes[at]
-			ofNode, ofDevices := "", ""
-			if q.Pod != nil {
-				ofNode = n.OnNode(inspect.NodeName(node.Name))
-			}
-			if len(a.Q.Claims) > 0 {
-				ofDevices = s.NewerDevices(node, wanted)
-			}
+			ofNode, ofDevices := newerOn(q, a, node, wanted)
 			if ofNode == "" && ofDevices == "" {
 				certain = certain || a.Allocatable()
 				continue
 			}
 			open = open || len(a.Unsuitable) == 0 && (!a.Refused() || ofNode != "") && (!lacks || ofDevices != "")
-			for _, text := range []string{ofNode, ofDevices} {
-				if text != "" && len(texts) < maxNewer && !slices.Contains(texts, text) {
-					texts = append(texts, text)
-				}
-			}
+			texts = addText(addText(texts, ofNode), ofDevices)
 		}
 	}
 	switch {
@@ -114,6 +105,26 @@ func (l *Limits) AddNewer(ctx context.Context, q *whatif.Question, answers []wha
 		return
 	}
 	l.Remarks = append(l.Remarks, texts...)
+}
+
+// newerOn is what is newer of a node, if the question is about a pod, and of its devices, if they are wanted.
+func newerOn(q *whatif.Question, a *whatif.Answer, node *corev1.Node, wanted func(driver string) bool) (ofNode, ofDevices string) {
+	s := q.Cluster.Snapshot()
+	if q.Pod != nil {
+		ofNode = s.Newer().OnNode(inspect.NodeName(node.Name))
+	}
+	if len(a.Q.Claims) > 0 {
+		ofDevices = s.NewerDevices(node, wanted)
+	}
+	return ofNode, ofDevices
+}
+
+// addText adds a text to a few that differ.
+func addText(texts []string, text string) []string {
+	if text == "" || len(texts) >= maxNewer || slices.Contains(texts, text) {
+		return texts
+	}
+	return append(texts, text)
 }
 
 // driversOf says of which drivers a question wants devices.

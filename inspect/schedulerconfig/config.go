@@ -91,36 +91,35 @@ var pluginPoints = map[string][]Point{
 type defaultPlugin struct {
 	name   string
 	weight int32
-	gate   string
 }
 
 // defaultPlugins are those that a profile has without a word, in the scheduler's order, with the weights of
-// those that score. Those that only a feature gate adds stand behind it.
+// those that score. The last are there only with their feature gates; without these, they decide nothing.
 var defaultPlugins = []defaultPlugin{
-	{"SchedulingGates", 0, ""},
-	{"PrioritySort", 0, ""},
-	{"NodeName", 0, ""},
-	{"NodeUnschedulable", 0, ""},
-	{"TaintToleration", 3, ""},
-	{"NodeAffinity", 2, ""},
-	{"NodePorts", 0, ""},
-	{"NodeResourcesFit", 1, ""},
-	{"VolumeRestrictions", 0, ""},
-	{"NodeVolumeLimits", 0, ""},
-	{"VolumeBinding", 0, ""},
-	{"VolumeZone", 0, ""},
-	{"PodTopologySpread", 2, ""},
-	{"InterPodAffinity", 2, ""},
-	{"DynamicResources", 2, ""},
-	{"DefaultPreemption", 0, ""},
-	{"NodeResourcesBalancedAllocation", 1, ""},
-	{"ImageLocality", 1, ""},
-	{"DefaultBinder", 0, ""},
-	{"NodeDeclaredFeatures", 0, "NodeDeclaredFeatures"},
-	{"DeferredPodScheduling", 0, "InPlacePodVerticalScalingSchedulerPreemption"},
-	{"GangScheduling", 0, "GenericWorkload"},
-	{"TopologyPlacementGenerator", 0, "TopologyAwareWorkloadScheduling"},
-	{"PodGroupPodsCount", 1, "TopologyAwareWorkloadScheduling"},
+	{"SchedulingGates", 0},
+	{"PrioritySort", 0},
+	{"NodeName", 0},
+	{"NodeUnschedulable", 0},
+	{"TaintToleration", 3},
+	{"NodeAffinity", 2},
+	{"NodePorts", 0},
+	{"NodeResourcesFit", 1},
+	{"VolumeRestrictions", 0},
+	{"NodeVolumeLimits", 0},
+	{"VolumeBinding", 0},
+	{"VolumeZone", 0},
+	{"PodTopologySpread", 2},
+	{"InterPodAffinity", 2},
+	{"DynamicResources", 2},
+	{"DefaultPreemption", 0},
+	{"NodeResourcesBalancedAllocation", 1},
+	{"ImageLocality", 1},
+	{"DefaultBinder", 0},
+	{"NodeDeclaredFeatures", 0},
+	{"DeferredPodScheduling", 0},
+	{"GangScheduling", 0},
+	{"TopologyPlacementGenerator", 0},
+	{"PodGroupPodsCount", 1},
 }
 
 // Read reads a configuration as a kube-scheduler with some feature gates does. The error says, in its words,

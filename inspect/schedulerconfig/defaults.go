@@ -50,7 +50,7 @@ func setDefaults(c *configv1.KubeSchedulerConfiguration, enabled func(gate strin
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
 		p.SchedulerName = orDefault(p.SchedulerName, "")
-		p.Plugins = withDefaultPlugins(p.Plugins, enabled)
+		p.Plugins = withDefaultPlugins(p.Plugins)
 		for j := range p.PluginConfig {
 			setArgDefaults(p.PluginConfig[j].Args.Object, enabled)
 		}
@@ -119,7 +119,7 @@ func withWeights(resources []configv1.ResourceSpec) []configv1.ResourceSpec {
 
 // withDefaultPlugins are the plugins of a profile once the default ones are added to what it says
 // (default_plugins.go).
-func withDefaultPlugins(p *configv1.Plugins, enabled func(gate string) bool) *configv1.Plugins {
+func withDefaultPlugins(p *configv1.Plugins) *configv1.Plugins {
 	if p == nil {
 		p = &configv1.Plugins{}
 	}

@@ -71,7 +71,7 @@ func run(ctx context.Context, p proxy, dir string, releases []string, out io.Wri
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d pairs, %d hunks, %d to look at\n", w.pairs, w.hunks, w.toDo)
+	_, _ = fmt.Fprintf(out, "%d pairs, %d hunks, %d to look at\n", w.pairs, w.hunks, w.toDo)
 	if w.toDo > 0 {
 		return errToDo
 	}
@@ -81,7 +81,7 @@ func run(ctx context.Context, p proxy, dir string, releases []string, out io.Wri
 // say tells what is to be done.
 func (w *watch) say(format string, args ...any) {
 	w.toDo++
-	fmt.Fprintf(w.out, format+"\n", args...)
+	_, _ = fmt.Fprintf(w.out, format+"\n", args...)
 }
 
 // modelled compares the patches of each minor release that is modelled, from the newest that was looked at
@@ -159,7 +159,7 @@ func (w *watch) compare(ctx context.Context, releases []string, from int, inform
 			version := versionOf(module, releases[i])
 			tree, err := w.proxy.open(ctx, module, version)
 			if errors.Is(err, errNotServed) && !slices.Contains(w.known[module], version) {
-				fmt.Fprintf(w.out, "not compared: %s %s is not served\n", module, version)
+				_, _ = fmt.Fprintf(w.out, "not compared: %s %s is not served\n", module, version)
 				continue
 			}
 			if err != nil {
@@ -186,14 +186,14 @@ func (w *watch) compare(ctx context.Context, releases []string, from int, inform
 
 func (w *watch) report(pair, module string, hunks []hunk, information bool) {
 	w.pairs++
-	fmt.Fprintf(w.out, "%s: %d hunks\n", pair, len(hunks))
+	_, _ = fmt.Fprintf(w.out, "%s: %d hunks\n", pair, len(hunks))
 	if information {
 		return
 	}
 	w.hunks += len(hunks)
 	for _, h := range hunks {
 		if c := w.changes[h.id]; c != nil {
-			fmt.Fprintf(w.out, "  %s %s: %s\n", h.id, h.file, c.Change)
+			_, _ = fmt.Fprintf(w.out, "  %s %s: %s\n", h.id, h.file, c.Change)
 		} else {
 			w.say("not explained: %s %s/%s (here: %s)\n%s", h.id, module, h.file, strings.Join(holding(w.list, module, h.file).mirrors, ", "), h.text)
 		}

@@ -19,35 +19,21 @@ func (p *Prepared) applied(prepare func(*Prepared) (check, Outcome), plugin Plug
 	if p.profile == nil {
 		return c, everywhere
 	}
-	name := string(plugin)
+	points := []schedulerconfig.Point{schedulerconfig.PreFilter, schedulerconfig.Filter}
+	if !p.profile.Knows(string(plugin), schedulerconfig.Filter) {
+		points = []schedulerconfig.Point{schedulerconfig.PreEnqueue, schedulerconfig.Permit}
+	}
+	before, after := p.profile.On(string(plugin), points[0]), p.profile.On(string(plugin), points[1])
 	silent := c == nil && everywhere.Passes()
-	half := func(on, off schedulerconfig.Point) (check, Outcome) {
-		return nil, doubt(Doubt{Plugin: plugin, Key: "half", Message: fmt.Sprintf("the profile of kube-scheduler has %s on at %s and off at %s", name, on, off)})
-	}
-	if p.profile.On(name, schedulerconfig.PreEnqueue) || !p.profile.Knows(name, schedulerconfig.Filter) {
-		switch off := !p.profile.On(name, schedulerconfig.PreEnqueue); {
-		case off && plugin == GangScheduling && !silent: // it has a say at other points
-			return half(schedulerconfig.Permit, schedulerconfig.PreEnqueue)
-		case off:
-			return nil, Outcome{}
-		}
-		return c, everywhere
-	}
-	before, asked := p.profile.On(name, schedulerconfig.PreFilter), p.profile.On(name, schedulerconfig.Filter)
 	switch {
-	case !p.profile.Knows(name, schedulerconfig.PreFilter):
-		before = asked
-	case asked && !before && slices.Contains(filtersAlone, plugin):
-		before = true
-	case asked && !before:
-		return half(schedulerconfig.Filter, schedulerconfig.PreFilter)
-	case before && !asked && !silent && !slices.Contains(preparesOnly, plugin):
-		return half(schedulerconfig.PreFilter, schedulerconfig.Filter)
-	}
-	if !before || !asked {
+	case before && after, before && plugin == SchedulingGates, after && slices.Contains(filtersAlone, plugin):
+		return c, everywhere
+	case !before && !after, before && (silent || slices.Contains(preparesOnly, plugin)), plugin == GangScheduling && silent:
 		return nil, Outcome{}
+	case before:
+		slices.Reverse(points)
 	}
-	return c, everywhere
+	return nil, doubt(Doubt{Plugin: plugin, Key: "half", Message: fmt.Sprintf("the profile of kube-scheduler has %s on at %s and off at %s", plugin, points[1], points[0])})
 }
 
 var (
