@@ -99,8 +99,8 @@ func (n *Newer) Of(kind string, object metav1.Object) string {
 // OnNode returns what is newer of a node, or of the pods on it.
 func (n *Newer) OnNode(name NodeName) string { return n.nodes[name] }
 
-// NewerDevices returns what is newer of the devices that a node can use, or of the claims that have them, or of a
-// rule that may taint them. Only drivers that are wanted count.
+// NewerDevices returns what is newer of the devices that a node can use, or of the claims that have them, or
+// of a rule that may taint them. Only drivers that are wanted count.
 func (s *Snapshot) NewerDevices(node *corev1.Node, wanted func(driver string) bool) string {
 	n := s.Newer()
 	for driver, text := range n.drivers {
