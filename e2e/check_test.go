@@ -183,6 +183,7 @@ var elsewhere = map[string]struct {
 	"TaintRuleIgnored": {gates: "DRADeviceTaintRules=false"},
 	"FeatureOff":       {gates: "DRADeviceTaints=false,DRADeviceTaintRules=false"},
 	"UpgradeGates":     {args: []string{"--target", "1.38"}},
+	"UpgradeFinding":   {options: cluster.Options{Version: "v1.34", FeatureGates: "DRAExtendedResource=true,DRADeviceTaints=true"}, args: []string{"--target", "1.37"}},
 	"UpgradeVerdict": {options: cluster.Options{Emulated: "1.35", FeatureGates: "DRAConsumableCapacity=true"}, gates: "DRAConsumableCapacity=false",
 		args: []string{"--target", "1.37"}},
 	"VersionRemoved": {options: cluster.Options{RuntimeConfig: "resource.k8s.io/v1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1beta1=true"}},

@@ -1,11 +1,14 @@
 package messages
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 var (
@@ -33,6 +36,9 @@ func TestGates(t *testing.T) {
 		got := map[string]string{"Alpha": row[2], "Beta": row[3], "GA": row[4]}
 		want := stages(t, string(source), row[1])
 		for _, stage := range []string{"Alpha", "Beta", "GA"} {
+			if want[stage] == "" && got[stage] == fmt.Sprintf("1.%d", inspect.PreviewMinor) {
+				continue // TestGateDefaults reads the sources of the preview
+			}
 			if got[stage] != want[stage] {
 				t.Errorf("%s: %s %q, in the source %q", row[1], stage, got[stage], want[stage])
 			}
