@@ -40,12 +40,13 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	progress.Say(ctx, "looking at other choices of kube-scheduler")
 	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	equals := equalPods(queue)
-	hopeful, err := r.hopeful(ctx, base, queue)
+	queue, err := r.hopeful(ctx, base, queue)
 	if err != nil {
 		return err
 	}
-	if len(hopeful) < len(r.Tried) {
-		queue = cycle.NewQueue(ctx, base, hopeful, cycle.Options{})
+	var hopeful []*corev1.Pod
+	for _, m := range cycle.MembersOf(queue.Entities) {
+		hopeful = append(hopeful, m.Pod)
 	}
 	tied := queue.InAnyOrder()
 	cleared := r.findCleared(base)
@@ -79,30 +80,37 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	return err
 }
 
-// hopeful are those of the pods of a queue that may find a node. A pod that fits on none as things are, and
-// to which only what is left of a node matters, never finds one, and takes nothing that others need.
-func (r *replay) hopeful(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue) ([]*corev1.Pod, error) {
-	if len(r.waiting) == 0 || slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) {
-		return r.Tried, nil
+// hopeful is a queue without the pods that never find a node, and take nothing that others need: those that
+// fit on none as things are, and to which only what is left of a node matters.
+func (r *replay) hopeful(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue) (cycle.Queue, error) {
+	if len(r.waiting) == 0 || len(r.Tried) <= maxExplored || slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) {
+		return queue, nil
 	}
 	alone := cycle.NewReplay(base, nil)
 	known := map[string]bool{}
-	var out []*corev1.Pod
-	for _, m := range cycle.MembersOf(queue.Entities) {
-		never, ok := known[m.Shape]
-		if !ok {
-			fits, sure, err := fixedNodes(ctx, base, alone, m)
-			if err != nil {
-				return nil, err
+	var left []cycle.Entity
+	for _, e := range queue.Entities {
+		e.Members = slices.Clone(e.Members)
+		kept := e.Members[:0]
+		for _, m := range e.Members {
+			never, ok := known[m.Shape]
+			if !ok {
+				fits, sure, err := fixedNodes(ctx, base, alone, m)
+				if err != nil {
+					return queue, err
+				}
+				never = sure && len(fits) == 0
+				known[m.Shape] = never && m.Shape != ""
 			}
-			never = sure && len(fits) == 0
-			known[m.Shape] = never && m.Shape != ""
+			if !never {
+				kept = append(kept, m)
+			}
 		}
-		if !never {
-			out = append(out, m.Pod)
+		if e.Members = kept; len(kept) > 0 {
+			left = append(left, e)
 		}
 	}
-	return out, nil
+	return cycle.QueueOf(ctx, base, left), nil
 }
 
 // nonePlaced reports whether each pod was asked about the cluster as it is and found no node, so that the
