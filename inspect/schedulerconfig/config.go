@@ -316,21 +316,27 @@ func (p *Profile) SpreadsByDefault() bool {
 	})
 }
 
-// Extenders are the addresses of the extenders that are asked about pods with some resources.
-func (p *Profile) Extenders(resources []corev1.ResourceName) []string {
+// Extenders are the addresses of the extenders that are asked about pods with some resources: those that may
+// refuse nodes or fail to bind the pod, and those that give points to nodes.
+func (p *Profile) Extenders(resources []corev1.ResourceName) (refuse, prefer []string) {
 	if p == nil {
-		return nil
+		return nil, nil
 	}
-	var out []string
 	for i := range p.extenders {
 		e := &p.extenders[i]
-		if len(e.ManagedResources) == 0 || slices.ContainsFunc(e.ManagedResources, func(r configv1.ExtenderManagedResource) bool {
+		if len(e.ManagedResources) > 0 && !slices.ContainsFunc(e.ManagedResources, func(r configv1.ExtenderManagedResource) bool {
 			return slices.Contains(resources, corev1.ResourceName(r.Name))
 		}) {
-			out = append(out, e.URLPrefix)
+			continue
+		}
+		if e.FilterVerb != "" || e.BindVerb != "" {
+			refuse = append(refuse, e.URLPrefix)
+		}
+		if e.PrioritizeVerb != "" {
+			prefer = append(prefer, e.URLPrefix)
 		}
 	}
-	return out
+	return refuse, prefer
 }
 
 // Apart are the plugins that compare nodes otherwise than usual, by their arguments, and those that are not

@@ -111,8 +111,10 @@ extenders: [{urlPrefix: "http://x", filterVerb: f, managedResources: [{name: exa
 			t.Errorf("%s is ignored: %t", name, !want)
 		}
 	}
-	if len(p.Extenders([]corev1.ResourceName{"cpu"})) > 0 || len(p.Extenders([]corev1.ResourceName{"cpu", "example.com/n"})) != 1 {
-		t.Error("the extender is asked about others than pods with its resources")
+	other, _ := p.Extenders([]corev1.ResourceName{"cpu"})
+	refuse, prefer := p.Extenders([]corev1.ResourceName{"cpu", "example.com/n"})
+	if len(other) > 0 || len(refuse) != 1 || len(prefer) > 0 {
+		t.Errorf("the extender is asked about others: %v, refuses %v and prefers %v", other, refuse, prefer)
 	}
 }
 

@@ -59,7 +59,8 @@ func (p *Prepared) others() Outcome {
 	if unscored := p.profile.Unscored(); len(unscored) > 0 {
 		say("", "preScore", "the profile of kube-scheduler has plugins off at preScore and on at score, with which it may fail: %s", strings.Join(unscored, ", "))
 	}
-	for _, url := range p.profile.Extenders(resourcesOf(p.Pod)) {
+	refuse, _ := p.profile.Extenders(ResourcesOf(p.Pod))
+	for _, url := range refuse {
 		say("", "extender "+url, "the extender of kube-scheduler at %s may refuse nodes", url)
 	}
 	if len(p.Pod.Spec.ResourceClaims) > 0 || p.asksForClasses() {
@@ -85,14 +86,14 @@ func (p *Prepared) others() Outcome {
 
 // asksForClasses reports whether the pod asks for extended resources that devices of a class may provide.
 func (p *Prepared) asksForClasses() bool {
-	return slices.ContainsFunc(resourcesOf(p.Pod), func(name corev1.ResourceName) bool {
+	return slices.ContainsFunc(ResourcesOf(p.Pod), func(name corev1.ResourceName) bool {
 		c := p.classesFor(name)
 		return c.some || c.unsure != ""
 	})
 }
 
-// resourcesOf are the resources that the containers of a pod name.
-func resourcesOf(pod *corev1.Pod) []corev1.ResourceName {
+// ResourcesOf are the resources that the containers of a pod name.
+func ResourcesOf(pod *corev1.Pod) []corev1.ResourceName {
 	var out []corev1.ResourceName
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {

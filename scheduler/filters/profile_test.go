@@ -45,6 +45,7 @@ func TestProfile(t *testing.T) {
 		{"", "extenders: [{urlPrefix: 'http://x', filterVerb: f, managedResources: [{name: example.com/gpu, ignoredByScheduler: true}]}]", extended, "?extender http://x"},
 		{"", "extenders: [{urlPrefix: 'http://x', filterVerb: f, managedResources: [{name: example.com/gpu}]}]", nil, ""},
 		{"", "extenders: [{urlPrefix: 'http://x', filterVerb: f}]", nil, "?extender http://x"},
+		{"", "extenders: [{urlPrefix: 'http://x', prioritizeVerb: p, weight: 1}]", nil, ""},
 		{"plugins: {permit: {enabled: [{name: Coscheduling}]}}", "", nil, "?plugins"},
 		{"plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}", "", nil, "?plugins"},
 		{"plugins: {score: {enabled: [{name: Packing}]}}", "", nil, ""},

@@ -286,4 +286,12 @@ func TestProfile(t *testing.T) {
 			t.Errorf("%s (-want +got), with doubts %v:\n%s", test.profile, got.Doubts, diff)
 		}
 	}
+	config, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders: [{urlPrefix: 'http://x', prioritizeVerb: p, weight: 1}]"), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := filters.NewIndex(c.index().Snapshot().WithScheduler(config), nil)
+	if got := scores.Prepare(x, pod("p", "", "cpu", "1"), known(c), nil).Choose(all(c)); len(got.Nodes) != 2 || len(got.Doubts) != 1 {
+		t.Errorf("with an extender that gives points: %v, %v", got.Nodes, got.Doubts)
+	}
 }
