@@ -220,8 +220,9 @@ func randomScoring(r *rand.Rand) string {
 		"{type: MostAllocated, resources: [{name: example.com/gpu, weight: 5}, {name: cpu}]}",
 	}
 	text := fmt.Sprintf("profiles:\n- plugins:\n    score: {disabled: [%s], enabled: [%s]}\n", strings.Join(off, ", "), strings.Join(on, ", "))
+	text += "  pluginConfig:\n" + fmt.Sprintf("  - name: InterPodAffinity\n    args: {hardPodAffinityWeight: %d, ignorePreferredTermsOfExistingPods: %t}\n", []int{0, 1, 3, 100}[r.IntN(4)], r.IntN(3) == 0)
 	if r.IntN(3) > 0 {
-		text += "  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: " + strategies[r.IntN(len(strategies))] + "}\n"
+		text += "  - name: NodeResourcesFit\n    args: {scoringStrategy: " + strategies[r.IntN(len(strategies))] + "}\n"
 	}
 	return configHeader + text
 }

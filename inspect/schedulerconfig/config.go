@@ -26,12 +26,16 @@ type Config struct {
 
 // Profile is what decides about the pods that name it as their scheduler. A nil Profile is the default one.
 type Profile struct {
-	name     string
-	multi    configv1.PluginSet
-	points   map[Point]configv1.PluginSet
-	affinity *corev1.NodeAffinity
-	fit      configv1.NodeResourcesFitArgs
-	spread   configv1.PodTopologySpreadArgs
+	name       string
+	multi      configv1.PluginSet
+	points     map[Point]configv1.PluginSet
+	affinity   *corev1.NodeAffinity
+	fit        configv1.NodeResourcesFitArgs
+	spread     configv1.PodTopologySpreadArgs
+	percentage int
+	// requiredWeight and onlyOwn are arguments of InterPodAffinity.
+	requiredWeight int64
+	onlyOwn        bool
 	// apart are plugins that score with other arguments than the usual ones.
 	apart []string
 	// filterTimeout is how long DynamicResources searches on a node, if not as long as usual.
@@ -148,9 +152,7 @@ func Read(text []byte, enabled func(gate string) bool) (*Config, error) {
 	out := &Config{Text: string(text), extenders: c.Extenders}
 	for i := range c.Profiles {
 		p := profileOf(&c.Profiles[i], c.Extenders)
-		if *cmp.Or(c.Profiles[i].PercentageOfNodesToScore, c.PercentageOfNodesToScore) != 0 {
-			p.apart = append(p.apart, "percentageOfNodesToScore")
-		}
+		p.percentage = int(*cmp.Or(c.Profiles[i].PercentageOfNodesToScore, c.PercentageOfNodesToScore))
 		out.profiles = append(out.profiles, p)
 	}
 	return out, nil
@@ -184,7 +186,7 @@ func (c *Config) Names() []string {
 
 // profileOf is a profile as it stands in a configuration with its defaults.
 func profileOf(p *configv1.KubeSchedulerProfile, extenders []configv1.Extender) *Profile {
-	out := &Profile{name: *p.SchedulerName, multi: p.Plugins.MultiPoint, points: map[Point]configv1.PluginSet{}, extenders: extenders}
+	out := &Profile{name: *p.SchedulerName, requiredWeight: 1, multi: p.Plugins.MultiPoint, points: map[Point]configv1.PluginSet{}, extenders: extenders}
 	for point, set := range setsOf(p.Plugins) {
 		out.points[point] = *set
 	}
@@ -200,6 +202,8 @@ func profileOf(p *configv1.KubeSchedulerProfile, extenders []configv1.Extender) 
 			if args.FilterTimeout != nil && args.FilterTimeout.Duration != configv1.DynamicResourcesFilterTimeoutDefault {
 				out.filterTimeout = args.FilterTimeout.Duration.String()
 			}
+		case *configv1.InterPodAffinityArgs:
+			out.requiredWeight, out.onlyOwn = int64(*args.HardPodAffinityWeight), args.IgnorePreferredTermsOfExistingPods
 		case *configv1.DefaultPreemptionArgs:
 			out.otherCandidates = *args.MinCandidateNodesPercentage != 10 || *args.MinCandidateNodesAbsolute != 100
 		}
@@ -383,6 +387,24 @@ func (p *Profile) FilterTimeout() string {
 		return ""
 	}
 	return p.filterTimeout
+}
+
+// Percentage is how many of the nodes kube-scheduler looks at until it compares those that fit. It is 0 for
+// the default, which depends on their number.
+func (p *Profile) Percentage() int {
+	if p == nil {
+		return 0
+	}
+	return p.percentage
+}
+
+// Neighbours says how InterPodAffinity compares nodes: what the required terms of pods on nodes count for,
+// and whether a pod without preferences of its own has none that count.
+func (p *Profile) Neighbours() (requiredWeight int64, onlyOwn bool) {
+	if p == nil {
+		return 1, false
+	}
+	return p.requiredWeight, p.onlyOwn
 }
 
 // Preempts reports whether kube-scheduler ends pods for those of the profile (plugin DefaultPreemption).

@@ -162,7 +162,7 @@ func TestApart(t *testing.T) {
 	for text, want := range map[string]string{
 		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]":                                       "",
 		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: example.com/gpu}]}}}]": "NodeResourcesFit",
-		"pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 2}}]":                                                     "InterPodAffinity",
+		"pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 2}}]":                                                     "",
 		"plugins: {score: {enabled: [{name: Packing}]}}":                                                                                 "Packing",
 		"plugins: {filter: {enabled: [{name: Packing}]}}":                                                                                "",
 		"plugins: {score: {enabled: [{name: ImageLocality, weight: -1}]}}":                                                               "ImageLocality",
@@ -171,12 +171,13 @@ func TestApart(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	c, err := read(t, "percentageOfNodesToScore: 50")
+	c, err := read(t, "percentageOfNodesToScore: 50\nprofiles: [{schedulerName: a}, {schedulerName: b, percentageOfNodesToScore: 0}]")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, _ := c.Profile(""); !slices.Equal(p.Apart(), []string{"percentageOfNodesToScore"}) {
-		t.Errorf("with a percentage: %v", p.Apart())
+	a, _ := c.Profile("a")
+	if b, _ := c.Profile("b"); a.Percentage() != 50 || b.Percentage() != 0 {
+		t.Errorf("percentages are %d and %d", a.Percentage(), b.Percentage())
 	}
 	if got := profile(t, "plugins: {preScore: {disabled: [{name: InterPodAffinity}]}}").Unscored(); !slices.Equal(got, []string{"InterPodAffinity"}) {
 		t.Errorf("without its PreScore: %v", got)

@@ -165,8 +165,6 @@ func merged(usual []configv1.Plugin, set configv1.PluginSet) []configv1.Plugin {
 func scoresApart(args runtime.Object) bool {
 	usual := withWeights(nil)
 	switch args := args.(type) {
-	case *configv1.InterPodAffinityArgs:
-		return *args.HardPodAffinityWeight != 1 || args.IgnorePreferredTermsOfExistingPods
 	case *configv1.VolumeBindingArgs:
 		return args.Shape != nil && !slices.Equal(args.Shape, usualShape())
 	case *configv1.NodeResourcesBalancedAllocationArgs:

@@ -15,10 +15,10 @@ type Preference struct {
 	// Weight is what a pod that the term selects counts for. It is below 0 if the pod would rather not be
 	// near it.
 	Weight int64
+	// Required says that the pod requires it. The weight is then 1, and counts as many times as the profile
+	// of kube-scheduler says (hardPodAffinityWeight).
+	Required bool
 }
-
-// requiredWeight is what a required term of a pod on a node counts for (hardPodAffinityWeight).
-const requiredWeight = 1
 
 // knownPreferences are the preferences of a pod on a node once they were read.
 type knownPreferences struct{ atomic.Pointer[[]Preference] }
@@ -84,7 +84,7 @@ func (p *podInfo) preferences() []Preference {
 	required := affinityTerms(p.Pod)
 	for i := range required {
 		if t, err := newPodTerm(p.Pod, &required[i]); err == nil {
-			out = append(out, Preference{term: *t, Weight: requiredWeight})
+			out = append(out, Preference{term: *t, Weight: 1, Required: true})
 		}
 	}
 	p.likes.Store(&out)
@@ -104,7 +104,7 @@ func (x *Index) Selects(p *Preference, pod *corev1.Pod, theirs bool) (selects, k
 // SamePreferences reports whether two lists select the same pods, by the same keys, with the same weights.
 func SamePreferences(a, b []Preference) bool {
 	return slices.EqualFunc(a, b, func(a, b Preference) bool {
-		return a.Weight == b.Weight && a.term.topologyKey == b.term.topologyKey && slices.Equal(a.term.namespaces, b.term.namespaces) &&
+		return a.Weight == b.Weight && a.Required == b.Required && a.term.topologyKey == b.term.topologyKey && slices.Equal(a.term.namespaces, b.term.namespaces) &&
 			a.term.pods.String() == b.term.pods.String() && (a.term.chosen == nil) == (b.term.chosen == nil) &&
 			(a.term.chosen == nil || a.term.chosen.String() == b.term.chosen.String())
 	})

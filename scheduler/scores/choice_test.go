@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
@@ -124,6 +125,14 @@ func TestCompared(t *testing.T) {
 	// The first hundred have the most, then each hundred has less. 212 are more than the first two hundred.
 	if got.Compared != 188 || len(got.Nodes) != 300 || got.Nodes[299] != "n299" {
 		t.Errorf("of 400: %d compared, %d may be chosen, want 188 and the first 300", got.Compared, len(got.Nodes))
+	}
+	config, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\npercentageOfNodesToScore: 30"), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := filters.NewIndex(c.index().Snapshot().WithScheduler(config), nil)
+	if got := scores.Prepare(x, p, known(c), nil).Choose(all(c)); got.Compared != 120 {
+		t.Errorf("with 30%%, %d of 400 are compared, want 120", got.Compared)
 	}
 	if got := chosen(c, p, known(c), all(c)[:150]...); got.Compared != 150 || len(got.Nodes) != 100 {
 		t.Errorf("of 150 that fit: %d compared, %d may be chosen, want all and the first 100", got.Compared, len(got.Nodes))

@@ -11,15 +11,18 @@ func (s *Scorer) compared(fitting int) int {
 	if s.restricted() {
 		return fewest
 	}
-	return lookedFor(len(s.nodes))
+	return lookedFor(len(s.nodes), s.profile.Percentage())
 }
 
-// lookedFor is how many nodes that fit are enough, by how many there are.
-func lookedFor(nodes int) int {
+// lookedFor is how many nodes that fit are enough, by how many there are. A percentage of 0 stands for one
+// that depends on these.
+func lookedFor(nodes, percentage int) int {
 	if nodes < fewest {
 		return nodes
 	}
-	percentage := max(5, 50-nodes/125)
+	if percentage == 0 {
+		percentage = max(5, 50-nodes/125)
+	}
 	return max(fewest, nodes*percentage/100)
 }
 

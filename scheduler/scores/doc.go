@@ -14,9 +14,8 @@
 // What is supposed:
 //
 //   - kube-scheduler runs with the plugins, weights and arguments of the profile of the snapshot, by default
-//     its default one, without extenders, and does not say which percentage of nodes it compares. Of a pod
-//     for another scheduler, or of a profile that compares in a way that is not computed, any node may be
-//     chosen.
+//     its default one, and without extenders that give points. Of a pod for another scheduler, or of a
+//     profile that compares in a way that is not computed, any node may be chosen.
 //   - Results for one pod are not used for the next one (feature gate OpportunisticBatching). With the
 //     default profile they are not: it has default constraints for spreading pods, with which no pod has a
 //     signature.

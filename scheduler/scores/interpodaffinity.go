@@ -18,10 +18,14 @@ func prepareInterPodAffinity(s *Scorer) (part, []filters.Doubt) {
 		s.fail(fmt.Sprintf("a preferred term of the pod's affinity to others cannot be read: %v", err))
 		return nil, nil
 	}
+	required, onlyOwn := s.profile.Neighbours()
+	if onlyOwn && len(own) == 0 {
+		return nil, nil
+	}
 	if unseen := s.index.Unseen(filters.InterPodAffinity, "one of the others could like to be near this one"); len(unseen) > 0 {
 		return nil, unseen
 	}
-	p := &interPodAffinity{own: own, pod: s.pod, namespaces: s.snapshot().Around().Namespaces}
+	p := &interPodAffinity{own: own, required: required, pod: s.pod, namespaces: s.snapshot().Around().Namespaces}
 	if like := partLike[*interPodAffinity](s); like != nil && p.like(like) {
 		p.on, p.unsure = like.on, like.unsure
 		shared := true
@@ -51,6 +55,7 @@ func prepareInterPodAffinity(s *Scorer) (part, []filters.Doubt) {
 // interPodAffinity is how much the pod and pods on nodes like to be near each other.
 type interPodAffinity struct {
 	own        []filters.Preference
+	required   int64 // what a required term of a pod on a node counts for
 	pod        *corev1.Pod
 	namespaces []*corev1.Namespace
 	on         [][]liking // of each node of the index
@@ -66,7 +71,7 @@ type liking struct {
 
 // like reports whether nodes with the same pods get the same.
 func (p *interPodAffinity) like(other *interPodAffinity) bool {
-	return p.pod.Namespace == other.pod.Namespace && slices.Equal(p.namespaces, other.namespaces) &&
+	return p.required == other.required && p.pod.Namespace == other.pod.Namespace && slices.Equal(p.namespaces, other.namespaces) &&
 		sameLabels(p.pod.Labels, other.pod.Labels) && filters.SamePreferences(p.own, other.own)
 }
 
@@ -102,6 +107,13 @@ func (p *interPodAffinity) likings(s *Scorer, at int) (out []liking) {
 
 // add counts a term, of the pod or of one on a node, if it selects the other one.
 func (p *interPodAffinity) add(to []liking, s *Scorer, term *filters.Preference, pod *corev1.Pod, theirs bool) []liking {
+	weight := term.Weight
+	if term.Required {
+		weight *= p.required
+	}
+	if weight == 0 {
+		return to
+	}
 	selects, known := s.index.Selects(term, pod, theirs)
 	p.unsure = p.unsure || !known
 	if !selects {
@@ -110,11 +122,11 @@ func (p *interPodAffinity) add(to []liking, s *Scorer, term *filters.Preference,
 	key := term.TopologyKey()
 	for i := range to {
 		if to[i].key == key {
-			to[i].weight += term.Weight
+			to[i].weight += weight
 			return to
 		}
 	}
-	return append(to, liking{key, term.Weight})
+	return append(to, liking{key, weight})
 }
 
 // sum adds up what is on nodes that have a label in common.
