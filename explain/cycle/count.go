@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -266,11 +267,12 @@ func devicesOf(claims []*resourcev1.ResourceClaim) float64 {
 	n := 0.
 	for _, claim := range claims {
 		for i := range claim.Spec.Devices.Requests {
-			e := claim.Spec.Devices.Requests[i].Exactly
-			if e == nil || e.AllocationMode != resourcev1.DeviceAllocationModeExactCount {
+			switch e := claim.Spec.Devices.Requests[i].Exactly; {
+			case e == nil || e.AllocationMode != resourcev1.DeviceAllocationModeExactCount:
 				return -1
+			case !ptr.Deref(e.AdminAccess, false):
+				n += float64(e.Count)
 			}
-			n += float64(e.Count)
 		}
 	}
 	return n

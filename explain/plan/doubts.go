@@ -50,7 +50,7 @@ func UnseenPods(ctx context.Context, c, withNew *scheduler.Cluster, pods []*core
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(out, foreigners, unknownTurns(pods), shortOfQuota(c.Snapshot(), pods)), nil
+	return slices.Concat(out, foreigners, unknownTurns(c.Snapshot(), pods), shortOfQuota(c.Snapshot(), pods)), nil
 }
 
 // ClaimRefsOf returns the claims that a pod uses, as far as their names are known.

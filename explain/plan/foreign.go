@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -42,10 +43,15 @@ func otherSchedulers(ctx context.Context, c *scheduler.Cluster, pods []*corev1.P
 	return out, nil
 }
 
-// unknownTurns says of which pods it is not known whether they come before others: of those whose priority is
-// that of a class, which the API server looks up when it creates them. Pods that are all of one class keep
-// their order.
-func unknownTurns(pods []*corev1.Pod) []string {
+// unknownTurns says of which pods it is not known whether they come before others: of all where
+// kube-scheduler sorts them in a way that is not known, and of those whose priority is that of a class,
+// which the API server looks up when it creates them. Pods that are all of one class keep their order.
+func unknownTurns(s *inspect.Snapshot, pods []*corev1.Pod) []string {
+	for _, pod := range pods {
+		if profile, _ := s.Scheduler().Profile(pod.Spec.SchedulerName); len(pods) > 1 && !profile.Sorts() {
+			return []string{"the profile of kube-scheduler sorts pods by a plugin that is not its own, so which pods come first is not known"}
+		}
+	}
 	var unknown []string
 	differ := false
 	for _, pod := range pods {

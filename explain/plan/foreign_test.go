@@ -70,7 +70,7 @@ func TestUnknownTurns(t *testing.T) {
 		"what is asked is on a node":  {[]*corev1.Pod{pod("a", "x", five, ""), pod("b", "y", nil, "n"), pod("c", "z", five, "")}, ""},
 		"different, and one is known": {[]*corev1.Pod{pod("a", "x", five, ""), pod("b", "y", nil, "")}, "ml/b"},
 	} {
-		got := strings.Join(unknownTurns(test.pods), ";")
+		got := strings.Join(unknownTurns(fresh(*small(1)).Snapshot(), test.pods), ";")
 		if (got == "") != (test.want == "") || test.want != "" && !strings.Contains(got, "the priority class of "+test.want+" is not") {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}

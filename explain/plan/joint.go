@@ -363,6 +363,9 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	if proof, err := r.crowded(ctx, base); proof != nil || err != nil {
 		return proof, nil, err
 	}
+	if len(r.released) > 0 { // which pods of the queue may give back
+		return plan, nil, nil
+	}
 	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	counted, text, err := queue.Count(ctx)
 	if err != nil || counted != cycle.Never {

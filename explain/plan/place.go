@@ -76,7 +76,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	}
 	r, err := played(ctx, c, append(slices.Clip(pods), others...), &opts.Choosing, newPreempting(c.Snapshot()))
 	r.unseen = append(unseen(c.Snapshot(), opts.Within, opts.Unseen), foreigners...)
-	r.unseen = append(r.unseen, unknownTurns(append(slices.Clip(pods), others...))...)
+	r.unseen = append(r.unseen, unknownTurns(c.Snapshot(), append(slices.Clip(pods), others...))...)
 	if len(others) > 0 {
 		r.about = map[explain.Subject]bool{}
 		for _, pod := range pods {

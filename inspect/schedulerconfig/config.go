@@ -407,8 +407,14 @@ func (p *Profile) Neighbours() (requiredWeight int64, onlyOwn bool) {
 	return p.requiredWeight, p.onlyOwn
 }
 
-// Preempts reports whether kube-scheduler ends pods for those of the profile (plugin DefaultPreemption).
-func (p *Profile) Preempts() bool { return p.On("DefaultPreemption", PostFilter) }
+// Preempts reports whether kube-scheduler ends pods for those of the profile (plugin DefaultPreemption), or
+// may by a plugin that is not its own.
+func (p *Profile) Preempts() bool {
+	return p.On("DefaultPreemption", PostFilter) || len(p.Foreign(PostFilter)) > 0
+}
+
+// Sorts reports whether kube-scheduler takes pods in the order of their priorities and ages (PrioritySort).
+func (p *Profile) Sorts() bool { return p.On("PrioritySort", QueueSort) }
 
 // PreemptsApart reports whether the profile chooses the pods that it ends otherwise than usual.
 func (p *Profile) PreemptsApart() bool {

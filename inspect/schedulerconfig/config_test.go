@@ -179,6 +179,12 @@ func TestApart(t *testing.T) {
 	if b, _ := c.Profile("b"); a.Percentage() != 50 || b.Percentage() != 0 {
 		t.Errorf("percentages are %d and %d", a.Percentage(), b.Percentage())
 	}
+	if p := profile(t, "plugins: {postFilter: {disabled: [{name: '*'}], enabled: [{name: Mine}]}}"); !p.Preempts() || !p.PreemptsApart() {
+		t.Error("a plugin that is not kube-scheduler's own preempts nobody")
+	}
+	if p := profile(t, "plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}"); p.Preempts() || !p.Sorts() {
+		t.Error("without DefaultPreemption, pods are preempted, or not sorted")
+	}
 	if got := profile(t, "plugins: {preScore: {disabled: [{name: InterPodAffinity}]}}").Unscored(); !slices.Equal(got, []string{"InterPodAffinity"}) {
 		t.Errorf("without its PreScore: %v", got)
 	}
