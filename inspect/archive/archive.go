@@ -155,7 +155,8 @@ func (h *Header) Config() (inspect.Config, error) {
 	}
 	var err error
 	if h.Scheduler != "" {
-		config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(gate string) bool { return config.Features.Enabled(inspect.Gate(gate)) })
+		// It was accepted when it was given, whatever gates count here.
+		config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(string) bool { return true })
 	}
 	return config, err
 }

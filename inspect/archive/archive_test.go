@@ -70,12 +70,13 @@ func read(t *testing.T, data []byte) *inspect.Snapshot {
 // TestSchedulerConfig: the configuration of kube-scheduler is kept, and what cannot be read of it is an
 // error, not the default.
 func TestSchedulerConfig(t *testing.T) {
-	const text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: packing}]\n"
-	config, err := schedulerconfig.Read([]byte(text), func(string) bool { return false })
+	const text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: packing, pluginConfig: [{name: DynamicResources, args: {filterTimeout: 1s}}]}]\n"
+	config, err := schedulerconfig.Read([]byte(text), func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := demoSnapshot(t).WithScheduler(config)
+	s = s.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GateSchedulerFilterTimeout: false}))
 	back := read(t, write(t, s, archive.Options{}))
 	if got := back.Scheduler(); got == nil || got.Text != text || back.Schedules(&corev1.Pod{}) {
 		t.Errorf("read back: %v", got)
