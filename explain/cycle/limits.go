@@ -77,6 +77,15 @@ func (l *Limits) AddPods(q *whatif.Question) {
 	l.Remarks = append(l.Remarks, "pods that are not seen here may take the room of nodes, or repel the pod")
 }
 
+// AddScheduler adds that a pod of another scheduler is decided as kube-scheduler would decide it.
+func (l *Limits) AddScheduler(q *whatif.Question) {
+	if q.Pod == nil || q.Cluster.Snapshot().Schedules(q.Pod) {
+		return
+	}
+	l.MayBeTaken = true
+	l.Remarks = append(l.Remarks, "this is what kube-scheduler would decide; what the scheduler of the pod refuses is not known")
+}
+
 // Doubts says what could refuse a pod and is not known.
 func Doubts(q *whatif.Question, answers []whatif.Answer) []string {
 	var out []string

@@ -87,6 +87,7 @@ func conclude(ctx context.Context, q *whatif.Question, e *explain.Explanation, a
 	limits.AddPods(q)
 	if o.First != nil {
 		limits.AddAdmission(q)
+		limits.AddScheduler(q)
 	}
 	e.Partial = limits.Remarks
 	e.Verdict = o.Verdict(limits)

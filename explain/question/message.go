@@ -91,9 +91,9 @@ func sayUnknown(e *explain.Explanation) {
 	case e.Nodes.Total == 0:
 		remark(e, "there are no nodes to ask about")
 	case e.Nodes.Allocatable > 0:
-		say(e, "could be allocated on %d of %d nodes as far as can be seen, but not everything could be read", e.Nodes.Allocatable, e.Nodes.Total)
+		say(e, "could be allocated on %d of %d nodes as far as can be seen, but not everything that decides is known", e.Nodes.Allocatable, e.Nodes.Total)
 	case len(e.Partial) > 0:
-		say(e, "cannot be allocated with what can be seen, but not everything could be read")
+		say(e, "cannot be allocated with what can be seen, but not everything that decides is known")
 	default:
 		remark(e, "the search was given up before it had an answer")
 	}
