@@ -107,6 +107,9 @@ func TestClearedForAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if joint := map[bool]explain.JointVerdict{true: explain.JointUnknown, false: explain.Infeasible}[refused]; p.Joint.Verdict != joint {
+			t.Errorf("the one that has them is refused: %t: all together are %s (%s), want %s", refused, p.Joint.Verdict, p.Joint.Message, joint)
+		}
 		for _, pending := range p.Replay.Pending {
 			if pending.Subject == cycle.SubjectOf(lacks) && pending.Verdict != want {
 				t.Errorf("the one that has them is refused: %t: the plan says %+v", refused, pending)

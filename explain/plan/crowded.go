@@ -49,7 +49,7 @@ type claimant struct {
 // need more devices than there are, or since no two of them fit on one node and there are more of them than
 // nodes.
 func (r *replay) crowded(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
-	if len(r.released) > 0 || slices.ContainsFunc(base.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool {
+	if slices.ContainsFunc(base.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool {
 		return slice.Spec.NodeName == nil || slices.ContainsFunc(slice.Spec.Devices, func(d resourcev1.Device) bool { return ptr.Deref(d.AllowMultipleAllocations, false) })
 	}) {
 		return nil, nil

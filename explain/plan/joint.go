@@ -324,6 +324,9 @@ func alike(queue cycle.Queue) bool {
 // for than is known.
 func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
+	if err == nil && out.Verdict == explain.Infeasible && len(r.released) > 0 {
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler may take devices back from pods that wait, which was not played"}, nil, nil
+	}
 	if err == nil && out.Verdict == explain.Infeasible && r.out.Preempting {
 		out.Message += "; that is without ending others, which was not played on"
 	}
@@ -362,9 +365,6 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	}
 	if proof, err := r.crowded(ctx, base); proof != nil || err != nil {
 		return proof, nil, err
-	}
-	if len(r.released) > 0 { // which pods of the queue may give back
-		return plan, nil, nil
 	}
 	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	counted, text, err := queue.Count(ctx)
