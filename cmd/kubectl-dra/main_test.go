@@ -189,9 +189,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 // hasToBeAProcess reports whether a command of a script needs a process of its own: starting a thousand of
 // them takes most of the time of all scripts, so only the full run does it for each. Standard input is known
-// to processes alone, and a time zone is read once in a process.
+// to processes alone, as are the width and the locale of a pipe, and a time zone is read once in a process.
 func hasToBeAProcess(ts *testscript.TestScript, command []string) bool {
-	return effort.Full() || command[0] != "kubectl-dra" || slices.Contains(command, "-") || ts.Getenv("TZ") != ""
+	return effort.Full() || command[0] != "kubectl-dra" || slices.Contains(command, "-") ||
+		ts.Getenv("TZ")+ts.Getenv("COLUMNS")+ts.Getenv("LC_ALL") != ""
 }
 
 // runHere runs the program in this process, as main does, with the environment and the working directory of a

@@ -24,6 +24,9 @@ func Main(args []string, streams genericiooptions.IOStreams, clock sources.Clock
 	ctx, ended, stop := untilSignal(endingSignals())
 	defer stop()
 	p := newProgram(streams, clock)
+	if _, file := streams.Out.(*os.File); file {
+		p.streams.ReadEnvironment(os.Getenv)
+	}
 	defer p.connection.Plugin.Release()
 	root := p.root()
 	root.SetArgs(args)

@@ -327,6 +327,10 @@ func (o *checkOptions) print(r *checkup.Report) error {
 	lines := func(opts text.Options) []styled.Line {
 		return r.Lines(checkup.Layout{Width: opts.Width, All: opts.Verbose})
 	}
+	if o.Quiet && o.Format.Name == "" {
+		_, err := fmt.Fprintln(o.Out, r.Summary())
+		return err
+	}
 	if o.Format.Name != "" || len(r.Findings) > 0 {
 		return o.Answer(checks.NewCheck(r), console.InLines(lines), console.ExitAnswered)
 	}

@@ -42,8 +42,9 @@ With -f the question is about the claims, templates and pods in a file, which
 need not exist in the cluster. For a Deployment, a Job or anything else with a
 pod template it is about one of its pods.
 
-With several names, each is answered as if those before it had got their
-devices, so that no device is counted twice.
+Names may be patterns with * and ?, and have commas between them. With several
+names, each is answered as if those before it had got their devices, so that no
+device is counted twice.
 
 For a volume claim (pvc) it says on which nodes its volume can be. For each node
 it names the object that decides, and how much capacity is missing.
@@ -284,7 +285,23 @@ func printExplanations(o *explainOptions, answers []*explain.Explanation) error 
 	for _, e := range answers {
 		code = console.WorstExitCode(code, answerCode(e))
 	}
+	if o.Quiet && o.Format.Name == "" {
+		return printFirstLines(o, answers, code)
+	}
 	return o.Answer(explanations.Explanations(answers), func(w io.Writer, opts text.Options) error { return text.RenderAll(w, answers, opts) }, code)
+}
+
+// printFirstLines prints the first line of each answer.
+func printFirstLines(o *explainOptions, answers []*explain.Explanation, code int) error {
+	for _, e := range answers {
+		if err := o.Answer(nil, func(w io.Writer, opts text.Options) error { return text.Render(w, e, opts) }, console.ExitAnswered); err != nil {
+			return err
+		}
+	}
+	if code == console.ExitAnswered {
+		return nil
+	}
+	return console.ExitWith(code)
 }
 
 // answerCode is the exit code of an answer: what has its devices and does not run is no yes.

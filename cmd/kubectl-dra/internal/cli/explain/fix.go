@@ -172,7 +172,7 @@ func printFix(ctx context.Context, o *explainOptions, c *fixChoice, s *inspect.S
 	}
 	if o.Format.Name == "" {
 		opts := text.Options{Width: o.Width(), Color: o.UseColor()}
-		return text.Write(o.Out, text.FixLines(e, i, opts), opts.Color)
+		return text.Write(o.Text(), text.FixLines(e, i, opts), opts.Color)
 	}
 	return o.printChanged(ctx, s, e, i)
 }

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,11 +114,11 @@ func (w *verdictWatch) print(e *explain.Explanation) error {
 	if w.Format.Name != "" {
 		return output.PrintJSONLine(w.Out, explanations.NewExplanation(e))
 	}
-	if w.printed {
+	if w.printed && !w.Quiet {
 		if _, err := fmt.Fprintln(w.Out); err != nil {
 			return err
 		}
 	}
 	w.printed = true
-	return text.Render(w.Out, e, w.TextOptions())
+	return w.Answer(nil, func(out io.Writer, opts text.Options) error { return text.Render(out, e, opts) }, console.ExitAnswered)
 }

@@ -98,14 +98,19 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
                   holds, how many are idle and since when, and what the
                   scheduler has refused
 
-Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
-DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.
-Labels (-l) are those of the claim, node or class; for devices and pools those
-of their ResourceSlices, for extended resources those of the node, and for usage
-those of the claims that are counted. --sort-by and custom columns take the
-fields of the JSON form, such as .name or .free.`,
+Several types, and several names, can have commas between them; names may be
+patterns with * and ?. Devices can be named DEVICE, POOL/DEVICE or
+DRIVER/POOL/DEVICE, pools POOL or DRIVER/POOL, extended resources by their name,
+by its last part or by NODE/NAME. Labels (-l) are those of the claim, node or
+class; for devices and pools those of their ResourceSlices, for extended
+resources those of the node, and for usage those of the claims that are counted.
+--sort-by and custom columns take the fields of the JSON form, such as .name or
+.free.`,
 		Example: getExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && strings.Contains(args[0], ",") && !strings.Contains(args[0], "/") {
+				return o.runEach(cmd.Context(), strings.Split(args[0], ","), args[1:])
+			}
 			if err := o.complete(args); err != nil {
 				return err
 			}
@@ -178,6 +183,30 @@ func (o *getOptions) complete(args []string) error {
 		o.namespace = o.Reader.Connection.NamespaceFlag()
 	}
 	return err
+}
+
+// runEach lists objects of several types, a table for each.
+func (o *getOptions) runEach(ctx context.Context, types, names []string) error {
+	if o.watch || !o.forPeople() && o.Format.Name != "name" {
+		return console.Usagef("several types are listed as tables or with -o name, and not with --watch")
+	}
+	lists := make([]getOptions, len(types))
+	for i := range types {
+		lists[i] = *o
+		if err := lists[i].complete(append([]string{types[i]}, names...)); err != nil {
+			return err
+		}
+	}
+	var missing []error
+	for i := range lists {
+		if i > 0 && o.forPeople() {
+			if _, err := fmt.Fprintln(o.Out); err != nil {
+				return err
+			}
+		}
+		missing = append(missing, lists[i].run(ctx))
+	}
+	return errors.Join(missing...)
 }
 
 func (o *getOptions) run(ctx context.Context) error {
@@ -338,7 +367,9 @@ func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
 	for _, name := range o.names {
 		found := false
 		for _, item := range list.Items {
-			if m := item.Meta(); m.Name == name || slices.Contains(m.Aliases, name) {
+			m := item.Meta()
+			called := append([]string{m.Name}, m.Aliases...)
+			if slices.Contains(called, name) || len(inquiry.Matching(name, called)) > 0 {
 				picked, found = append(picked, item), true
 			}
 		}
@@ -384,7 +415,11 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 		}
 		return nil
 	}
-	return o.Format.PrintList(o.Out, list, output.TableOptions{
+	out := o.Out
+	if o.forPeople() {
+		out = o.Text()
+	}
+	return o.Format.PrintList(out, list, output.TableOptions{
 		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.TableWidth(),
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -237,26 +236,30 @@ func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.Nod
 	return out, nil
 }
 
-// nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?. Names of
-// nodes have neither.
+// nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?, or several
+// with commas between them. Names of nodes have none of these.
 func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
+	var all []string
+	for _, node := range s.Nodes() {
+		all = append(all, node.Name)
+	}
 	var out []inspect.NodeName
-	for _, name := range names {
+	for _, name := range strings.Split(strings.Join(names, ","), ",") {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")
-		pattern, found := strings.ContainsAny(name, "*?"), false
-		for _, node := range s.Nodes() {
-			matches, _ := path.Match(name, node.Name)
-			if matches = matches && pattern || node.Name == name; matches && !slices.Contains(out, inspect.NodeName(node.Name)) {
-				out = append(out, inspect.NodeName(node.Name))
-			}
-			found = found || matches
-		}
+		matching := inquiry.Matching(name, all)
 		switch {
-		case found:
-		case pattern:
+		case len(matching) > 0:
+		case strings.ContainsAny(name, "*?"):
 			return nil, fmt.Errorf("no node is called like %q", name)
+		case slices.Contains(all, name):
+			matching = []string{name}
 		default:
 			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
+		}
+		for _, name := range matching {
+			if !slices.Contains(out, inspect.NodeName(name)) {
+				out = append(out, inspect.NodeName(name))
+			}
 		}
 	}
 	return out, nil

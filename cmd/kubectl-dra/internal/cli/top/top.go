@@ -133,7 +133,7 @@ func (o *topOptions) run(ctx context.Context) error {
 			options.Profile = colorprofile.Detect(o.Streams.Out, os.Environ())
 		}
 		options.Width = o.Streams.TableWidth()
-		return errors.Join(tui.Once(ctx, o.Streams.Out, options), o.unread)
+		return errors.Join(tui.Once(ctx, o.Streams.Text(), options), o.unread)
 	}
 	sources.CollectSooner()
 	if !o.Reader.Offline() {
@@ -347,7 +347,7 @@ func (u *UI) Lab(ctx context.Context, flags *pflag.FlagSet) error {
 
 // screenOptions are those that follow from where the data comes from.
 func (u *UI) screenOptions() tui.Options {
-	options := tui.Options{Clock: u.Reader.Clock, Input: u.Streams.In, Output: u.Streams.Out}
+	options := tui.Options{Clock: u.Reader.Clock, Input: u.Streams.In, Output: u.Streams.Text()}
 	switch {
 	case u.Reader.Demo:
 		options.Origin, options.Cluster = tui.Demo, demoCluster

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -17,21 +18,36 @@ type Streams struct {
 	genericiooptions.IOStreams
 	Color     string   // --color: auto, always or never
 	Verbosity int      // how often -v is given
+	Quiet     bool     // --quiet: of an answer only its first line
 	Columns   int      // of answers; 0 is what the terminal has
 	Remarks   *Remarks // what was said already; if it is nil, everything is said
 	soFar     *bool    // see SoFar
+	pipe      int      // columns of COLUMNS; 0 without it
+	ascii     bool     // the locale has no other signs
+}
+
+// ReadEnvironment takes the width of a pipe and the signs of the locale from the environment.
+func (s *Streams) ReadEnvironment(getenv func(string) string) {
+	s.ascii = onlyASCII(getenv)
+	if width, err := strconv.Atoi(getenv("COLUMNS")); err == nil {
+		s.pipe = max(width, 0)
+	}
 }
 
 // AddFlags adds the flags that say how to print.
 func (s *Streams) AddFlags(flags *pflag.FlagSet) {
 	flags.CountVarP(&s.Verbosity, "verbose", "v", "print more details; -v=6 and above show requests to the server")
+	flags.BoolVarP(&s.Quiet, "quiet", "q", false, "print only the first line of an answer")
 	flags.StringVar(&s.Color, "color", "auto", "use colour: auto, always or never")
 }
 
 // Validate checks the flags.
 func (s *Streams) Validate() error {
-	if !slices.Contains([]string{"auto", "always", "never"}, s.Color) {
+	switch {
+	case !slices.Contains([]string{"auto", "always", "never"}, s.Color):
 		return Usagef("--color is %q; it can be auto, always or never", s.Color)
+	case s.Quiet && s.Verbosity > 0:
+		return Usagef("--quiet and --verbose exclude each other")
 	}
 	return nil
 }
@@ -46,29 +62,37 @@ func (s *Streams) UseColor() bool {
 	return s.Color == "always" || terminal && os.Getenv("TERM") != "dumb"
 }
 
-// Width is the number of columns for answers: that of the terminal, within reason, else 80.
+// Width is the number of columns for answers: that of the terminal or of COLUMNS, within reason, else 80.
 func (s *Streams) Width() int {
 	if s.Columns > 0 {
 		return s.Columns
 	}
-	width, ok := TerminalWidth(s.Out)
+	width, ok := s.width()
 	if !ok {
 		return 80
 	}
 	return min(max(width, 40), 160)
 }
 
-// TableWidth is the number of columns for tables: that of the terminal, but not less than 80, and 0,
-// which is any, when stdout is no terminal: scripts copy what is in tables.
+// TableWidth is the number of columns for tables: that of the terminal or of COLUMNS, but not less than 80,
+// and 0, which is any, when stdout is no terminal and COLUMNS is not set: scripts copy what is in tables.
 func (s *Streams) TableWidth() int {
 	if s.Columns > 0 {
 		return s.Columns
 	}
-	width, ok := TerminalWidth(s.Out)
+	width, ok := s.width()
 	if !ok {
 		return 0
 	}
 	return max(80, width)
+}
+
+// width is that of the terminal. In a pipe, such as that of a pager, it is what COLUMNS says, if it is set.
+func (s *Streams) width() (int, bool) {
+	if width, ok := TerminalWidth(s.Out); ok {
+		return width, true
+	}
+	return s.pipe, s.pipe > 0
 }
 
 // Interactive reports whether stdin and stdout are a terminal that can show a screen.
@@ -84,7 +108,7 @@ func (s *Streams) Note(format string, args ...any) {
 	if s.Remarks.repeated(text) {
 		return
 	}
-	_, _ = fmt.Fprintln(s.ErrOut, text) // remarks are not worth failing for
+	_, _ = fmt.Fprintln(s.forLocale(s.ErrOut), text) // remarks are not worth failing for
 }
 
 // NoteHealth says which of the resources could not be read completely, or do not exist on this server.

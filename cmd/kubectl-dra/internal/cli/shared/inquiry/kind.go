@@ -3,6 +3,7 @@ package inquiry
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -50,20 +51,39 @@ func PlainType(name string) string {
 	return name
 }
 
-// SplitTypeAndNames takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
+// SplitTypeAndNames takes TYPE NAME… or TYPE/NAME… apart, where names may also be separated by commas. All
+// names must be of one type.
 func SplitTypeAndNames(args []string) (word string, names []string, err error) {
 	word, _, typed := strings.Cut(args[0], "/")
 	if !typed {
-		return word, args[1:], nil
+		args = args[1:]
 	}
 	for _, arg := range args {
-		t, name, ok := strings.Cut(arg, "/")
-		if !ok || t != word {
-			return "", nil, console.Usagef("%q: give either one type and names, or %s/NAME each time", arg, word)
+		name := arg
+		if typed {
+			t, of, ok := strings.Cut(arg, "/")
+			if !ok || t != word {
+				return "", nil, console.Usagef("%q: give either one type and names, or %s/NAME each time", arg, word)
+			}
+			name = of
 		}
-		names = append(names, name)
+		names = append(names, strings.Split(name, ",")...)
 	}
 	return word, names, nil
+}
+
+// Matching returns those of some names that a name with * or ? stands for, and nil for any other name, which
+// stands for itself.
+func Matching(pattern string, names []string) []string {
+	var out []string
+	if strings.ContainsAny(pattern, "*?") {
+		for _, name := range names {
+			if ok, err := path.Match(pattern, name); ok && err == nil {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // ObjectNames lists namespace and name of the objects of a kind.

@@ -130,6 +130,7 @@ func (o *Options) fromNames(ctx context.Context, s *inspect.Snapshot, owners *Ow
 	if err := owners.resolve(ctx, o.Asked); err != nil {
 		return nil, err
 	}
+	o.expand(s, owners)
 	var subjects []metav1.Object
 	for _, n := range o.Asked {
 		found, err := o.find(ctx, s, owners, n)
@@ -139,6 +140,32 @@ func (o *Options) fromNames(ctx context.Context, s *inspect.Snapshot, owners *Ow
 		subjects = append(subjects, found...)
 	}
 	return subjects, nil
+}
+
+// expand replaces names with * or ? by what they stand for. One that nothing is called by stays, and is not
+// found.
+func (o *Options) expand(s *inspect.Snapshot, owners *Owners) {
+	var asked []Named
+	for _, n := range o.Asked {
+		var names []string
+		if n.Kind.Owner != nil {
+			names = owners.names(s, *n.Kind.Owner, o.Namespace)
+		} else {
+			for _, object := range ObjectNames(s, n.Kind) {
+				if object.Namespace == o.Namespace {
+					names = append(names, object.Name)
+				}
+			}
+		}
+		matching := Matching(n.Name, names)
+		if len(matching) == 0 {
+			matching = []string{n.Name}
+		}
+		for _, name := range matching {
+			asked = append(asked, Named{Kind: n.Kind, Name: name})
+		}
+	}
+	o.Asked = asked
 }
 
 func (o *Options) find(ctx context.Context, s *inspect.Snapshot, owners *Owners, n Named) ([]metav1.Object, error) {

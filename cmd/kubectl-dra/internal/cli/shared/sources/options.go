@@ -22,7 +22,11 @@ func (o *Options) Answer(value any, render func(io.Writer, text.Options) error, 
 	var err error
 	switch o.Format.Name {
 	case "":
-		err = render(o.Out, o.TextOptions())
+		if o.Quiet {
+			err = o.firstLine(render)
+			break
+		}
+		err = render(o.Text(), o.TextOptions())
 	case output.MarkdownFormat:
 		err = o.answerInMarkdown(value, render)
 	default:
@@ -34,17 +38,29 @@ func (o *Options) Answer(value any, render func(io.Writer, text.Options) error, 
 	return err
 }
 
+// firstLine prints the first line of an answer as one line, whatever the width of the terminal.
+func (o *Options) firstLine(render func(io.Writer, text.Options) error) error {
+	text, err := o.asText(math.MaxInt32, render)
+	if err == nil {
+		text, _, _ = strings.Cut(text, "\n")
+		_, err = io.WriteString(o.Text(), text+"\n")
+	}
+	return err
+}
+
+// asText returns the text of an answer in columns of some width, without colour.
+func (o *Options) asText(width int, render func(io.Writer, text.Options) error) (string, error) {
+	defer func() { o.Columns = 0 }()
+	var out strings.Builder
+	o.Columns = width
+	err := render(&out, text.Options{Width: width, Verbose: o.Verbosity > 0})
+	return out.String(), err
+}
+
 // answerInMarkdown prints the text of an answer below its headline, which is the first line of the text if
 // the value has no other.
 func (o *Options) answerInMarkdown(value any, render func(io.Writer, text.Options) error) error {
-	defer func() { o.Columns = 0 }()
-	asText := func(width int) (string, error) {
-		var out strings.Builder
-		o.Columns = width
-		err := render(&out, text.Options{Width: width, Verbose: o.Verbosity > 0})
-		return out.String(), err
-	}
-	headline, err := asText(math.MaxInt32)
+	headline, err := o.asText(math.MaxInt32, render)
 	if err != nil {
 		return err
 	}
@@ -52,7 +68,7 @@ func (o *Options) answerInMarkdown(value any, render func(io.Writer, text.Option
 	if h, ok := value.(output.Headliner); ok {
 		headline = h.Headline()
 	}
-	whole, err := asText(output.MarkdownWidth)
+	whole, err := o.asText(output.MarkdownWidth, render)
 	if err != nil {
 		return err
 	}
