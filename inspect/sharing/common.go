@@ -20,6 +20,7 @@ type Common struct {
 	labels     map[uint64]map[string]string
 	amounts    map[uint64]corev1.ResourceList
 	capacities map[uint64]map[resourcev1.QualifiedName]resourcev1.DeviceCapacity
+	attributes map[uint64]map[resourcev1.QualifiedName]resourcev1.DeviceAttribute
 }
 
 // What is kept to be found again: when there is more, it is collected anew, so that what changes all the time
@@ -34,6 +35,7 @@ func New() *Common {
 	return &Common{
 		texts: map[string]*string{}, seed: maphash.MakeSeed(), labels: map[uint64]map[string]string{},
 		amounts: map[uint64]corev1.ResourceList{}, capacities: map[uint64]map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{},
+		attributes: map[uint64]map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{},
 	}
 }
 

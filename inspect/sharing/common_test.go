@@ -47,6 +47,46 @@ func TestCommon(t *testing.T) {
 	}
 }
 
+// TestEqualAttributes: devices of different slices have one map if their attributes are equal in name, type
+// and value, and maps of their own otherwise; each reads as it would by itself.
+func TestEqualAttributes(t *testing.T) {
+	type attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute
+	one, zero, yes, no, text, empty := int64(1), int64(0), true, false, "a", ""
+	kinds := []func() attributes{
+		func() attributes { return attributes{"a": {IntValue: &one}, "b": {StringValue: &text}} },
+		func() attributes { return attributes{"b": {IntValue: &one}, "a": {StringValue: &text}} },
+		func() attributes { return attributes{"a": {IntValue: &zero}} },
+		func() attributes { return attributes{"a": {BoolValue: &no}} },
+		func() attributes { return attributes{"a": {BoolValue: &yes}} },
+		func() attributes { return attributes{"a": {StringValue: &empty}} },
+		func() attributes { return attributes{"a": {VersionValue: &empty}} },
+		func() attributes { return attributes{"a": {VersionValue: &text}} },
+		func() attributes { return attributes{"a": {IntValues: []int64{1}}} },
+		func() attributes { return attributes{"a": {IntValues: []int64{2}}} },
+	}
+	// Empty and false values have the hash of others: each kind is given twice before the next one.
+	c, seen := New(), map[uintptr]int{}
+	for i, kind := range kinds {
+		var maps [2]uintptr
+		for j := range maps {
+			s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i, j)}}
+			s.Spec.Devices = []resourcev1.Device{{Name: "d", Attributes: kind()}}
+			c.Share(s)
+			if diff := cmp.Diff(kind(), s.Spec.Devices[0].Attributes); diff != "" {
+				t.Errorf("kind %d reads differently:\n%s", i, diff)
+			}
+			maps[j] = reflect.ValueOf(s.Spec.Devices[0].Attributes).Pointer()
+		}
+		if lists := kind()["a"].IntValues != nil; (maps[0] != maps[1]) != lists {
+			t.Errorf("kind %d: in memory twice is %v; only lists are", i, maps[0] != maps[1])
+		}
+		if other, ok := seen[maps[0]]; ok {
+			t.Errorf("kinds %d and %d differ and are shared", other, i)
+		}
+		seen[maps[0]] = i
+	}
+}
+
 // TestKnownTextAllocatesNothing: most texts are known already, and to find them takes no memory.
 func TestKnownTextAllocatesNothing(t *testing.T) {
 	c := New()

@@ -1,12 +1,15 @@
 package sharing
 
 import (
+	"hash/maphash"
+	"maps"
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Share lets an object share memory with those that were given before. It must have been decoded just now:
@@ -110,20 +113,59 @@ func shareNode(c *Common, n *corev1.Node) {
 	}
 }
 
-// shareSlice lets devices share the names of what they have, and capacities that are equal.
+// shareSlice lets devices share the names of what they have, and attributes and capacities that are equal.
 func shareSlice(c *Common, s *resourcev1.ResourceSlice) {
 	shareText(c, &s.Spec.Driver)
 	for i := range s.Spec.Devices {
 		device := &s.Spec.Devices[i]
 		shareText(c, &device.Name)
 		shareMap(c, c.capacities, &device.Capacity)
-		for name, attribute := range device.Attributes {
-			shareText(c, &name)
-			attribute.StringValue = c.pointer(attribute.StringValue)
-			attribute.VersionValue = c.pointer(attribute.VersionValue)
-			device.Attributes[name] = attribute
-		}
+		shareAttributes(c, &device.Attributes)
 	}
+}
+
+// shareAttributes lets a device have the attributes of another one if they are equal, as they are on nodes of
+// one type unless the driver names each device in them; otherwise they share their texts.
+func shareAttributes(c *Common, m *map[resourcev1.QualifiedName]resourcev1.DeviceAttribute) {
+	if len(*m) == 0 {
+		return
+	}
+	var hash uint64
+	for name, attribute := range *m { // in any order
+		hash += maphash.Comparable(c.seed, struct {
+			name          resourcev1.QualifiedName
+			text, version string
+			number        int64
+			yes           bool
+		}{
+			name, ptr.Deref(attribute.StringValue, ""), ptr.Deref(attribute.VersionValue, ""),
+			ptr.Deref(attribute.IntValue, 0), ptr.Deref(attribute.BoolValue, false),
+		})
+	}
+	if other, ok := c.attributes[hash]; ok && maps.EqualFunc(other, *m, sameAttribute) {
+		*m = other
+		return
+	}
+	for name, attribute := range *m {
+		shareText(c, &name)
+		attribute.StringValue = c.pointer(attribute.StringValue)
+		attribute.VersionValue = c.pointer(attribute.VersionValue)
+		(*m)[name] = attribute
+	}
+	if len(c.attributes) >= mostMaps {
+		clear(c.attributes)
+	}
+	c.attributes[hash] = *m
+}
+
+// sameAttribute compares single values; lists count as different.
+func sameAttribute(a, b resourcev1.DeviceAttribute) bool {
+	return ptr.Equal(a.StringValue, b.StringValue) && ptr.Equal(a.VersionValue, b.VersionValue) &&
+		ptr.Equal(a.IntValue, b.IntValue) && ptr.Equal(a.BoolValue, b.BoolValue) && !hasLists(a) && !hasLists(b)
+}
+
+func hasLists(a resourcev1.DeviceAttribute) bool {
+	return a.StringValues != nil || a.VersionValues != nil || a.IntValues != nil || a.BoolValues != nil
 }
 
 // shareClaim lets claims share what they ask for, and where they can be used.
