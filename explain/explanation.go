@@ -187,6 +187,8 @@ type Basis struct {
 	Source string `json:"features"`
 	// Usual says that this is the newest release that is known, with the gates that it enables by default.
 	Usual bool `json:"-"`
+	// Profiles are those of kube-scheduler's configuration that decided, if that is not the default one.
+	Profiles []string `json:"profiles,omitempty"`
 	// Revision is the revision of the snapshot.
 	Revision int64 `json:"revision"`
 	// Read is when the objects were read, which may not be known.

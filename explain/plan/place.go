@@ -90,7 +90,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	if err != nil {
 		return r.soFar(ctx, c, pods), r, err
 	}
-	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c, pods...)}
 	if opts.NoJoint || len(r.Tried) == 0 {
 		return p, r, nil
 	}
@@ -135,7 +135,7 @@ func (r *replay) soFar(ctx context.Context, c *scheduler.Cluster, pods []*corev1
 	if ctx.Err() == nil || len(r.out.Placed) == 0 {
 		return nil
 	}
-	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c, pods...)}
 	p.Replay.Certain, p.Replay.Ties, p.Replay.Pending, p.Replay.Remarks = false, nil, nil, r.unseen
 	known := map[explain.Subject]bool{}
 	for i := range r.out.Placed {

@@ -1,8 +1,12 @@
 package question
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -12,8 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// basisOf says by the rules of which scheduler a cluster decides.
-func basisOf(c *scheduler.Cluster) explain.Basis {
+// basisOf says by the rules of which scheduler a cluster decides about pods, or about whatever is asked if
+// none are named.
+func basisOf(c *scheduler.Cluster, pods ...*corev1.Pod) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
 	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision(), Read: s.Time()}
@@ -35,10 +40,7 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	if release.Before(35, 0) && (f.Enabled(inspect.GatePartitionableDevices) || f.Enabled(inspect.GateConsumableCapacity)) {
 		b.Remarks = append(b.Remarks, "shared counters and consumable capacity, alpha in 1.34, are decided by the rules of 1.35")
 	}
-	if config := s.Scheduler(); config != nil {
-		b.Usual = false
-		b.Remarks = append(b.Remarks, "decided by the configuration of kube-scheduler that was given, with "+words.Plural(len(config.Names()), "profile ", "profiles ")+words.And(config.Names()))
-	}
+	addProfiles(&b, s, pods)
 	switch {
 	case release.Before(36, 0):
 		b.Remarks = append(b.Remarks, fmt.Sprintf(
@@ -49,8 +51,37 @@ func basisOf(c *scheduler.Cluster) explain.Basis {
 	return b
 }
 
-// Basis says by the rules of which scheduler a cluster decides.
-func Basis(c *scheduler.Cluster) explain.Basis { return basisOf(c) }
+// addProfiles says which profiles of the configuration of kube-scheduler decide about pods. All may, if none
+// are named.
+func addProfiles(b *explain.Basis, s *inspect.Snapshot, pods []*corev1.Pod) {
+	config := s.Scheduler()
+	switch {
+	case config == nil:
+		return
+	case config.Unreadable() != "":
+		b.Usual = false
+		b.Remarks = append(b.Remarks, config.Unreadable())
+		return
+	}
+	for _, name := range config.Names() {
+		if len(pods) == 0 || slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName) == name }) {
+			b.Profiles = append(b.Profiles, name)
+		}
+	}
+	if len(b.Profiles) == 0 {
+		return // another scheduler decides
+	}
+	from := "that was given"
+	if config.Origin != "" {
+		from = "in " + config.Origin
+	}
+	b.Usual = false
+	b.Remarks = append(b.Remarks, "decided by the configuration of kube-scheduler "+from+", with "+words.Plural(len(b.Profiles), "profile ", "profiles ")+words.And(b.Profiles))
+}
+
+// Basis says by the rules of which scheduler a cluster decides about pods, or about whatever is asked if none
+// are named.
+func Basis(c *scheduler.Cluster, pods ...*corev1.Pod) explain.Basis { return basisOf(c, pods...) }
 
 // Limits says, in a sentence for each, what could not be read of a cluster and what that means for answers.
 func Limits(s *inspect.Snapshot) []string { return cycle.LimitsOf(s).Remarks }

@@ -42,6 +42,10 @@ type Header struct {
 	Features         Features `json:"features"`
 	// Scheduler is the configuration of kube-scheduler, in YAML or JSON, or "".
 	Scheduler string `json:"schedulerConfig,omitempty"`
+	// SchedulerOrigin says where it was found, if nobody gave it.
+	SchedulerOrigin string `json:"schedulerConfigFrom,omitempty"`
+	// SchedulerUnreadable says why there is none, if kube-scheduler has one that could not be read.
+	SchedulerUnreadable string `json:"schedulerConfigUnreadable,omitempty"`
 	// Health says how far each resource could be read.
 	Health map[inspect.Resource]inspect.Health `json:"health"`
 	// Objects is the number of objects of each resource in the archive.
@@ -126,7 +130,7 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 		Health:   map[inspect.Resource]inspect.Health{}, Objects: map[inspect.Resource]int{},
 	}
 	if c := s.Scheduler(); c != nil {
-		h.Scheduler = c.Text
+		h.Scheduler, h.SchedulerOrigin, h.SchedulerUnreadable = c.Text, c.Origin, c.Unreadable()
 	}
 	for _, resource := range inspect.Resources() {
 		if health := s.Health(resource); health.State != inspect.NotRead {
@@ -156,7 +160,12 @@ func (h *Header) Config() (inspect.Config, error) {
 	var err error
 	if h.Scheduler != "" {
 		// It was accepted when it was given, whatever gates count here.
-		config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(string) bool { return true })
+		if config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(string) bool { return true }); err == nil {
+			config.Scheduler = config.Scheduler.From(h.SchedulerOrigin)
+		}
+	}
+	if h.SchedulerUnreadable != "" {
+		config.Scheduler = schedulerconfig.Unreadable(h.SchedulerUnreadable)
 	}
 	return config, err
 }

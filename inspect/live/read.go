@@ -49,7 +49,8 @@ type Options struct {
 	First []inspect.Resource
 	// Override, if not nil, changes the features that the server is found to have. Only Watch uses it.
 	Override func(inspect.Features) inspect.Features
-	// Scheduler is the configuration of kube-scheduler, or nil. Only Watch uses it.
+	// Scheduler is the configuration of kube-scheduler. If it is nil, that which the scheduler of the cluster
+	// names is read, if it can be.
 	Scheduler *schedulerconfig.Config
 }
 
@@ -79,6 +80,9 @@ type Cluster struct {
 	Health map[inspect.Resource]inspect.Health
 	// Features are the gates of the API server, or else the defaults of its version.
 	Features inspect.Features
+	// Scheduler is the configuration of kube-scheduler. It is nil if that is the default one, or is not
+	// known.
+	Scheduler *schedulerconfig.Config
 	// ServerVersion is the version that the server calls itself, such as "v1.37.1". It has no patch if it
 	// could not be read.
 	ServerVersion string
@@ -100,6 +104,7 @@ type reader struct {
 	large      largeMemory
 	age        *age
 	patience   time.Duration // how long all pages of a list may take; 0 is for ever
+	schedulers *schedulers
 }
 
 // Read reads the cluster that config points to. It ends when everything has been read, when the
@@ -134,6 +139,10 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 		inspect.SetObjects(&cluster.Objects, k.Kind, results[i].objects)
 	}
 	cluster.Features = features(about, gates)
+	if cluster.Scheduler = opts.Scheduler; opts.Scheduler == nil {
+		found := r.scheduler(ctx, cluster.Features)
+		cluster.Scheduler, cluster.Features = found.config, found.features(cluster.Features)
+	}
 	if err := r.nothingAnswered(about, kinds, results); err != nil {
 		return nil, err
 	}
@@ -152,11 +161,15 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if problems := content.IsPathSegmentName(opts.Namespace); len(problems) > 0 {
 		return nil, nil, fmt.Errorf("namespace %q: %s", opts.Namespace, problems[0])
 	}
+	seen := newSchedulers()
 	var chosen []kind
 	for _, resource := range opts.Resources {
 		k, ok := kindOf(resource)
 		if !ok {
 			return nil, nil, fmt.Errorf("reading %q: not a resource that can be read", resource)
+		}
+		if resource == inspect.Pods && opts.Scheduler == nil {
+			k.reduced = func(o object) { seen.see(o); reduceObject(o) }
 		}
 		chosen = append(chosen, k)
 	}
@@ -165,7 +178,7 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, negotiator: negotiator(a), age: a, server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory()}
+	r := &reader{client: client, negotiator: negotiator(a), age: a, server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory(), schedulers: seen}
 	r.patience = listTimeouts * config.Timeout
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil

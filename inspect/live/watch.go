@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -59,6 +60,7 @@ type Watcher struct {
 	health map[inspect.Resource]inspect.Health
 	about  serverVersion
 	gates  metricGates
+	found  found // of the scheduler
 	failed error
 }
 
@@ -101,6 +103,9 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 		w.mark()
 		w.askAgain(ctx)
 	})
+	if opts.Scheduler == nil {
+		group.Go(func() { w.followScheduler(ctx) })
+	}
 	go func() {
 		defer cancel()
 		w.publish(ctx)
@@ -310,10 +315,47 @@ func (w *Watcher) put(s *inspect.Snapshot) {
 	w.updates <- s
 }
 
-// syncing reports whether a resource has not been read for the first time.
+// followScheduler keeps what is known of how the scheduler of the cluster runs up to date.
+func (w *Watcher) followScheduler(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-w.asked:
+	}
+	for asked := false; ; asked = true {
+		again := time.After(gatesPause)
+		if !asked {
+			again = nil // until there is a scheduler
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.reader.schedulers.news:
+		case <-again:
+		}
+		changes := w.reader.schedulers.count()
+		w.mu.Lock()
+		f := features(w.about, w.gates)
+		w.mu.Unlock()
+		found := w.reader.scheduler(ctx, f)
+		found.changes = changes
+		w.mu.Lock()
+		if found.config.Same(w.found.config) {
+			found.config = w.found.config // what follows from it stays true
+		}
+		w.found = found
+		w.mu.Unlock()
+		w.mark()
+	}
+}
+
+// syncing reports whether a resource, or the scheduler, has not been read for the first time.
 func (w *Watcher) syncing() bool {
+	changes := w.reader.schedulers.count()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.found.changes < changes {
+		return true
+	}
 	for _, h := range w.health {
 		if h.State == inspect.Syncing {
 			return true
@@ -325,12 +367,12 @@ func (w *Watcher) syncing() bool {
 func (w *Watcher) config(revision int64) inspect.Config {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f := features(w.about, w.gates)
+	f := w.found.features(features(w.about, w.gates))
 	if override := w.reader.opts.Override; override != nil {
 		f = override(f)
 	}
 	return inspect.Config{
 		Revision: revision, Time: time.Now(), Features: f,
-		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: w.reader.opts.Scheduler,
+		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: cmp.Or(w.reader.opts.Scheduler, w.found.config),
 	}
 }

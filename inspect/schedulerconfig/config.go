@@ -6,8 +6,10 @@ package schedulerconfig
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,9 +21,11 @@ import (
 // kube-scheduler without a file: one profile, called default-scheduler, with all defaults.
 type Config struct {
 	// Text is the configuration as it was given, in YAML or JSON.
-	Text      string
-	profiles  []*Profile
-	extenders []configv1.Extender
+	Text string
+	// Origin says where it was found, as "ConfigMap kube-system/scheduler". It is "" if the user gave it.
+	Origin     string
+	unreadable string
+	profiles   []*Profile
 }
 
 // Profile is what decides about the pods that name it as their scheduler. A nil Profile is the default one.
@@ -44,6 +48,8 @@ type Profile struct {
 	otherCandidates bool
 	// extenders are those of the whole configuration.
 	extenders []configv1.Extender
+	// unreadable says why the profile is not known, if it is not.
+	unreadable string
 }
 
 // Point is an extension point of the scheduling framework.
@@ -149,13 +155,84 @@ func Read(text []byte, enabled func(gate string) bool) (*Config, error) {
 	if err := validate(c, enabled); err != nil {
 		return nil, err
 	}
-	out := &Config{Text: string(text), extenders: c.Extenders}
+	out := &Config{Text: string(text)}
 	for i := range c.Profiles {
 		p := profileOf(&c.Profiles[i], c.Extenders)
 		p.percentage = int(*cmp.Or(c.Profiles[i].PercentageOfNodesToScore, c.PercentageOfNodesToScore))
 		out.profiles = append(out.profiles, p)
 	}
 	return out, nil
+}
+
+// nothing is a configuration that changes nothing.
+const nothing = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
+// usual is the profile of a kube-scheduler without a file.
+var usual = sync.OnceValue(func() *Profile {
+	c, err := Read([]byte(nothing), func(string) bool { return false })
+	if err != nil {
+		panic(err) // a program error
+	}
+	return c.profiles[0]
+})
+
+// Unreadable is the configuration of a kube-scheduler that has one that could not be read, which says why.
+// Its profile stands for one that is not known: any filter may be off, and there may be others.
+func Unreadable(why string) *Config {
+	p := *usual()
+	p.unreadable = why
+	return &Config{unreadable: why, profiles: []*Profile{&p}}
+}
+
+// Unreadable says why the configuration could not be read. It is "" for one that could.
+func (c *Config) Unreadable() string {
+	if c == nil {
+		return ""
+	}
+	return c.unreadable
+}
+
+// From is the same configuration, found somewhere.
+func (c *Config) From(origin string) *Config {
+	out := *c
+	out.Origin = origin
+	return &out
+}
+
+// Same reports whether two configurations say the same.
+func (c *Config) Same(other *Config) bool {
+	return c == other || c != nil && other != nil && c.Text == other.Text && c.Origin == other.Origin && c.unreadable == other.unreadable
+}
+
+// Usual reports whether the configuration decides as none does.
+func (c *Config) Usual() bool {
+	return c == nil || len(c.profiles) == 1 && c.profiles[0].name == corev1.DefaultSchedulerName && c.profiles[0].Usual()
+}
+
+// Usual reports whether the profile decides as that of a kube-scheduler without a file, whatever its name.
+func (p *Profile) Usual() bool {
+	if p == nil {
+		return true
+	}
+	named := *usual()
+	named.name = p.name
+	return reflect.DeepEqual(&named, p)
+}
+
+// Name is the name of the scheduler whose pods have the profile.
+func (p *Profile) Name() string {
+	if p == nil {
+		return corev1.DefaultSchedulerName
+	}
+	return p.name
+}
+
+// Unreadable says why the profile is not known. It is "" for one that is.
+func (p *Profile) Unreadable() string {
+	if p == nil {
+		return ""
+	}
+	return p.unreadable
 }
 
 // Profile returns the profile that schedules the pods of a scheduler's name, "" for the default one. ok is
@@ -350,6 +427,9 @@ func (p *Profile) Apart() []string {
 		return nil
 	}
 	out := append(slices.Clone(p.apart), p.Foreign(PreScore, Score)...)
+	if p.unreadable != "" {
+		out = append(out, p.unreadable)
+	}
 	for _, d := range defaultPlugins {
 		if w := p.Weight(d.name); w < 0 {
 			out = append(out, d.name)
@@ -418,5 +498,5 @@ func (p *Profile) Sorts() bool { return p.On("PrioritySort", QueueSort) }
 
 // PreemptsApart reports whether the profile chooses the pods that it ends otherwise than usual.
 func (p *Profile) PreemptsApart() bool {
-	return p != nil && (p.otherCandidates || len(p.extenders) > 0 || len(p.Foreign(PostFilter)) > 0)
+	return p != nil && (p.unreadable != "" || p.otherCandidates || len(p.extenders) > 0 || len(p.Foreign(PostFilter)) > 0)
 }

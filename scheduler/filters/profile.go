@@ -52,6 +52,10 @@ func (p *Prepared) others() Outcome {
 	say := func(plugin Plugin, key, format string, args ...any) {
 		out.and(doubt(Doubt{Plugin: plugin, Key: key, Message: fmt.Sprintf(format, args...)}))
 	}
+	if p.profile.Unreadable() != "" {
+		say("", "unreadable", "kube-scheduler has a configuration that was not read: what it refuses besides is not known")
+		return out
+	}
 	if foreign := p.profile.Foreign(schedulerconfig.PreEnqueue, schedulerconfig.PreFilter, schedulerconfig.Filter,
 		schedulerconfig.Reserve, schedulerconfig.Permit, schedulerconfig.PreBind, schedulerconfig.Bind); len(foreign) > 0 {
 		say("", "plugins", "the profile of kube-scheduler has plugins that are not its own and may refuse the pod: %s", strings.Join(foreign, ", "))

@@ -91,3 +91,15 @@ func TestProfile(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadableProfile: where kube-scheduler has a configuration that was not read, what fits is not known.
+func TestUnreadableProfile(t *testing.T) {
+	s := live(inspect.Objects{Nodes: []*corev1.Node{roomy(nil)}}).WithScheduler(schedulerconfig.Unreadable("it is elsewhere"))
+	p := NewIndex(s, nil).Prepare(testPod("p", "", "cpu", "2"))
+	if d := p.Everywhere.Doubts; len(d) != 1 || d[0].Key != "unreadable" || len(p.Everywhere.Refusals) > 0 {
+		t.Errorf("the outcome is %v", p.Everywhere)
+	}
+	if o := NewIndex(s, nil).Prepare(testPod("p", "", "cpu", "9")).On("n"); len(o.Refusals) != 1 {
+		t.Errorf("a pod that is too large is not refused: %v", o)
+	}
+}

@@ -117,6 +117,7 @@ type rules struct {
 	release                                 inspect.Release
 	comparisons, labelKeys, storageCapacity bool
 	namespacesRead                          bool
+	scheduler                               *schedulerconfig.Config
 }
 
 func rulesOf(x *filters.Index) rules {
@@ -127,6 +128,7 @@ func rulesOf(x *filters.Index) rules {
 		labelKeys:       f.Enabled(inspect.GateMatchLabelKeysInPodTopologySpread),
 		storageCapacity: f.Enabled(inspect.GateStorageCapacityScoring),
 		namespacesRead:  !namespaces.Partial() && namespaces.State != inspect.NotRead,
+		scheduler:       x.Snapshot().Scheduler(),
 	}
 }
 

@@ -324,7 +324,8 @@ func TestWrittenRoles(t *testing.T) {
 	read, readFile := roleOf(t, "read")
 	write, writeFile := roleOf(t, "write")
 	_, auditFile := roleOf(t, "audit")
-	text := strings.NewReplacer("READ.YAML\n", readFile, "WRITE.YAML\n", writeFile, "AUDIT.YAML\n", auditFile).Replace(string(intro))
+	_, schedulerFile := roleOf(t, "scheduler")
+	text := strings.NewReplacer("READ.YAML\n", readFile, "WRITE.YAML\n", writeFile, "AUDIT.YAML\n", auditFile, "SCHEDULER.YAML\n", schedulerFile).Replace(string(intro))
 	if !*update {
 		page, err := os.ReadFile(filepath.Join(root, "docs/rbac.md"))
 		if err != nil {

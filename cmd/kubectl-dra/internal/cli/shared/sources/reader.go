@@ -344,13 +344,14 @@ func (r *Reader) readCluster(ctx context.Context, namespace string, resources []
 	}
 	CollectSooner()
 	progress := console.StartProgress(ctx, r.Streams.ErrOut)
-	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.Show})
+	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.Show, Scheduler: r.scheduler})
 	progress.Stop()
 	if err != nil {
 		return nil, err
 	}
 	return inspect.New(cluster.Objects, inspect.Config{
-		Revision: 1, Time: r.Clock(), Features: r.ApplyFeatureFlag(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
+		Revision: 1, Time: r.Clock(), Features: r.ApplyFeatureFlag(cluster.Features), Health: cluster.Health,
+		ServerVersion: cluster.ServerVersion, Scheduler: cluster.Scheduler,
 	}), nil
 }
 

@@ -1,0 +1,275 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
+)
+
+// program is what the scheduler of Kubernetes is called, as a program and as a component.
+const program = "kube-scheduler"
+
+// schedulers are the pods of kube-system that run kube-scheduler. They are noticed while pods are read,
+// before their commands are dropped, so that a cluster where there are none is asked nothing more.
+type schedulers struct {
+	mu   sync.Mutex
+	pods map[string]running // by name
+	// changes is how often they have changed. Then there is something in news.
+	changes int
+	news    chan struct{}
+}
+
+// running is how a pod runs kube-scheduler.
+type running struct {
+	// own says that this is the scheduler of the cluster itself, and not another one beside it.
+	own bool
+	// config is its flag --config, gates its flag --feature-gates.
+	config, gates string
+	// configMap and key are where the file of config comes from. They are empty if it is nothing that can be
+	// read, for which there is a reason.
+	configMap, key, why string
+}
+
+func newSchedulers() *schedulers {
+	return &schedulers{pods: map[string]running{}, news: make(chan struct{}, 1)}
+}
+
+// see notices a pod that was read.
+func (s *schedulers) see(o object) {
+	pod, ok := o.(*corev1.Pod)
+	if !ok || pod.Namespace != metav1.NamespaceSystem {
+		return
+	}
+	now, is := runningIn(pod)
+	is = is && pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, was := s.pods[pod.Name]
+	if is == was && before == now {
+		return
+	}
+	if delete(s.pods, pod.Name); is {
+		s.pods[pod.Name] = now
+	}
+	s.changes++
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// runningIn says how a pod runs kube-scheduler, if it does.
+func runningIn(pod *corev1.Pod) (running, bool) {
+	labelled := pod.Labels["component"] == program || pod.Labels["k8s-app"] == program
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		words := strings.Fields(strings.Join(slices.Concat(c.Command, c.Args), " ")) // a shell may run it
+		at := slices.IndexFunc(words, func(word string) bool { return path.Base(word) == program })
+		if at < 0 && (!labelled || len(words) == 0) {
+			continue
+		}
+		out := running{own: labelled || strings.HasPrefix(pod.Name, program)}
+		for j, word := range words {
+			name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			if !given && j+1 < len(words) {
+				value = words[j+1]
+			}
+			switch value = strings.Trim(value, `"'`); {
+			case !strings.HasPrefix(word, "-"):
+			case name == "config":
+				out.config = value
+			case name == "feature-gates":
+				out.gates = value
+			}
+		}
+		if out.config != "" {
+			out.configMap, out.key, out.why = fileOf(pod, c, out.config)
+		}
+		return out, true
+	}
+	return running{}, false
+}
+
+// fileOf says which key of which ConfigMap a file in a container is, or else why it cannot be read.
+func fileOf(pod *corev1.Pod, c *corev1.Container, file string) (configMap, key, why string) {
+	var mount *corev1.VolumeMount
+	for i := range c.VolumeMounts {
+		m := &c.VolumeMounts[i]
+		if inside := m.MountPath == file || strings.HasPrefix(file, strings.TrimSuffix(m.MountPath, "/")+"/"); inside && (mount == nil || len(m.MountPath) > len(mount.MountPath)) {
+			mount = m
+		}
+	}
+	if mount == nil || mount.SubPathExpr != "" {
+		return "", "", "is a file of its container"
+	}
+	within := strings.TrimPrefix(path.Join(mount.SubPath, strings.TrimPrefix(file, mount.MountPath)), "/")
+	at := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
+	if at < 0 {
+		return "", "", "is in a volume that its pod does not have"
+	}
+	volume := &pod.Spec.Volumes[at]
+	if volume.HostPath != nil {
+		return "", "", "is a file of its node"
+	}
+	var sources []corev1.ConfigMapProjection
+	if v := volume.ConfigMap; v != nil {
+		sources = append(sources, corev1.ConfigMapProjection{LocalObjectReference: v.LocalObjectReference, Items: v.Items})
+	}
+	if volume.Projected != nil {
+		for i := range volume.Projected.Sources {
+			if v := volume.Projected.Sources[i].ConfigMap; v != nil {
+				sources = append(sources, *v)
+			}
+		}
+	}
+	for _, source := range sources {
+		if len(source.Items) == 0 && len(sources) == 1 {
+			return source.Name, within, ""
+		}
+		for _, item := range source.Items {
+			if path.Clean(item.Path) == within {
+				return source.Name, item.Key, ""
+			}
+		}
+	}
+	return "", "", "is in a volume that is not read"
+}
+
+// count is how often the pods have changed.
+func (s *schedulers) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changes
+}
+
+// own are the different ways in which the scheduler of the cluster itself runs, in no particular order; if no
+// pod is known to be that, those of all that could be.
+func (s *schedulers) own() (out []running, sure bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		one := s.pods[name]
+		sure = sure || one.own
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return slices.DeleteFunc(out, func(r running) bool { return r.own != sure }), sure
+}
+
+// found is what is known of how the scheduler of the cluster runs besides its defaults.
+type found struct {
+	// changes is how often its pods had changed by then.
+	changes int
+	config  *schedulerconfig.Config
+	gates   map[inspect.Gate]bool
+}
+
+// features are the gates of the scheduler in a cluster of which some gates are known.
+func (f *found) features(of inspect.Features) inspect.Features {
+	changed := of.With(f.gates)
+	if slices.Equal(changed.List(), of.List()) {
+		return of
+	}
+	changed.Source += ", changed by --feature-gates of kube-scheduler"
+	return changed
+}
+
+// scheduler finds out how the scheduler of the cluster runs. What cannot be read of it is no error: the
+// configuration says so.
+func (r *reader) scheduler(ctx context.Context, features inspect.Features) found {
+	ways, sure := r.schedulers.own()
+	if len(ways) == 0 {
+		return found{}
+	}
+	if sure && len(ways) > 1 {
+		return found{config: schedulerconfig.Unreadable("the kube-schedulers of the cluster run with different flags")}
+	}
+	for _, way := range ways {
+		out := found{gates: map[inspect.Gate]bool{}}
+		for gate := range strings.SplitSeq(way.gates, ",") { // those that are not known decide about nothing here
+			if one, err := inspect.ParseFeatures(gate); err == nil {
+				maps.Copy(out.gates, one)
+			}
+		}
+		if out.config = r.configOf(ctx, way, out.features(features)); sure {
+			return out
+		}
+		// It is one of several schedulers: that of the cluster if it has the profile of all pods that name
+		// none.
+		if _, ok := out.config.Profile(""); ok && out.config != nil && out.config.Unreadable() == "" {
+			return out
+		}
+	}
+	return found{}
+}
+
+// configOf is the configuration of a scheduler, or nil if it is the default one.
+func (r *reader) configOf(ctx context.Context, way running, features inspect.Features) *schedulerconfig.Config {
+	if way.config == "" {
+		return nil
+	}
+	unread := func(why string) *schedulerconfig.Config {
+		return schedulerconfig.Unreadable(fmt.Sprintf("the configuration of kube-scheduler (--config=%s) %s; what is said holds for the default one, and --scheduler-config FILE gives the true one", clean(way.config), why))
+	}
+	if way.configMap == "" {
+		return unread(way.why + ", which the API server cannot show")
+	}
+	of := fmt.Sprintf("ConfigMap %s/%s", metav1.NamespaceSystem, clean(way.configMap))
+	text, err := r.configMapKey(ctx, way.configMap, way.key)
+	switch {
+	case apierrors.IsForbidden(err):
+		return unread("is in " + of + ", which may not be read")
+	case err != nil:
+		return unread("is in " + of + ", which could not be read (" + reason(err) + ")")
+	}
+	config, err := schedulerconfig.Read(text, func(gate string) bool { return features.Enabled(inspect.Gate(gate)) })
+	if err != nil {
+		return unread("is in " + of + ", and not understood (" + clean(err.Error()) + ")")
+	}
+	if config.Usual() {
+		return nil
+	}
+	return config.From(of)
+}
+
+// configMapKey reads a key of a ConfigMap in kube-system.
+func (r *reader) configMapKey(ctx context.Context, name, key string) ([]byte, error) {
+	if len(content.IsPathSegmentName(name)) > 0 {
+		return nil, fmt.Errorf("%q is no name", name)
+	}
+	request := r.client.Get().AbsPath("/api/v1/namespaces", metav1.NamespaceSystem, "configmaps", name).
+		SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(r.retries)
+	if r.timeout > 0 {
+		request.Timeout(r.timeout)
+	}
+	data, err := request.DoRaw(connection.With(ctx, connection.Bounds{Bytes: limits.event}))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what it asked for
+	}
+	var m corev1.ConfigMap
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("the answer is no ConfigMap: %w", err)
+	}
+	text := cmp.Or(m.Data[key], string(m.BinaryData[key]))
+	if text == "" {
+		return nil, fmt.Errorf("it has no key %q", key)
+	}
+	return []byte(text), nil
+}
