@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -35,6 +36,7 @@ func (m *model) keys() screen.Keys {
 		return ""
 	}
 	find.Off = noneOff(!s.Filters && !s.Searches, "there is nothing to filter")
+	copyOff := noneOff(ref.Kind == screen.None && s.CopyText == nil, "nothing is selected")
 	backOff := noneOff(len(m.pages) == 0 && s.Search == "" && s.Filter == "" && len(s.Marked) == 0 && len(m.trail) == 0, "there is nothing to go back to; q quits")
 
 	keys := append(m.timeline.keys(), screen.Keys{
@@ -55,7 +57,8 @@ func (m *model) keys() screen.Keys {
 		{Name: "namespace", Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all", Do: m.prompts.askNamespace},
 		{Name: "all namespaces", Press: []string{"0"}, Help: "show all namespaces", Off: noneOff(m.world.Namespace == "", "all namespaces are shown"), Do: func(*screen.World) tea.Cmd { return m.prompts.showNamespace(allNamespaces) }},
 		{Name: "go to", Press: []string{":", "ctrl+a"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits (also ^A)", Do: m.prompts.askName},
-		{Name: "copy", Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: noneOff(ref.Kind == screen.None, "nothing is selected"), Do: func(*screen.World) tea.Cmd { return m.copyText(m.copied()) }},
+		{Name: "copy", Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff, Do: func(*screen.World) tea.Cmd { return m.copyText(m.copied()) }},
+		{Name: "save", Press: []string{"ctrl+s"}, Show: "^S", Help: "save what C copies, in a new file of the current directory", Off: cmp.Or(copyOff, noneOff(m.options.Save == nil, "there is nowhere to save it")), Do: func(*screen.World) tea.Cmd { return m.saveText(m.copied()) }},
 		{Name: "next view", Press: []string{"tab"}, Show: "Tab", Help: "next view", Do: func(*screen.World) tea.Cmd { return m.step(1) }},
 		{Name: "previous view", Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view", Do: func(*screen.World) tea.Cmd { return m.step(-1) }},
 		{Name: "back", Press: []string{"esc"}, Show: "Esc", Help: "back; or clear the marks, or the filter", Off: backOff, Do: func(*screen.World) tea.Cmd { return m.back() }},
@@ -231,40 +234,4 @@ func (m *model) replayKeys() tea.Cmd {
 		m.typeahead = append(m.typeahead, rest...)
 	}
 	return tea.Batch(cmds...)
-}
-
-// maxCopied is how many bytes are put onto the clipboard. They travel to the terminal in an escape sequence
-// of 4/3 of the length, of which the terminals that take least take 100,000 bytes.
-const maxCopied = 74_000
-
-// copied is what the copy key takes: names, each of which is one line, or what the screen knows better.
-func (m *model) copied() string {
-	if text := m.state().CopyText; text != nil {
-		return text()
-	}
-	refs := m.subjects()
-	names := make([]string, len(refs))
-	for i, ref := range refs {
-		if names[i] = ref.Name; len(refs) > 1 {
-			names[i] = ref.String() // they may be of several namespaces
-		}
-		names[i] = inspect.Sanitize(names[i])
-	}
-	return strings.Join(names, "\n")
-}
-
-// copyText puts text onto the clipboard. It is made safe first, line by line: it may be pasted into a
-// terminal, where an escape sequence or a hidden character would do what nobody saw.
-func (m *model) copyText(text string) tea.Cmd {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = inspect.Sanitize(lines[i])
-	}
-	text = strings.Join(lines, "\n")
-	if len(text) > maxCopied {
-		// Half a text would look like a whole one.
-		return m.say(styled.Warn, fmt.Sprintf("not copied: it has %d kB, and terminals take up to %d kB", len(text)/1000, maxCopied/1000))
-	}
-	m.say(styled.Good, "copied")
-	return tea.SetClipboard(text)
 }

@@ -173,8 +173,10 @@ func (n *navigation) open(kind screen.Page, refs []screen.Ref) tea.Cmd {
 	} else {
 		made.screen = entry.several(refs)
 	}
-	return n.show(func() { n.pages = append(n.pages, made) })
+	return n.push(made)
 }
+
+func (n *navigation) push(p page) tea.Cmd { return n.show(func() { n.pages = append(n.pages, p) }) }
 
 // pageOff says why there is no such page about objects here, or "".
 func (n *navigation) pageOff(p screen.Page, refs []screen.Ref) string {

@@ -55,6 +55,8 @@ type Options struct {
 	// Writer writes to the cluster. If it is nil, nothing can be written, and NoWriter says why.
 	Writer   Writer
 	NoWriter string
+	// Save keeps text that the user wants to have, and returns where. If it is nil, nothing can be saved.
+	Save func(text string) (string, error)
 
 	// Asked is how the cluster was asked about, for commands that are shown: the flags for them, Args those
 	// of kubectl dra.

@@ -28,6 +28,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tick()
 	case arrived:
 		return m, tea.Batch(m.takeSnapshot(msg.snapshot), m.wait())
+	case saved:
+		return m, m.tellSaved(msg)
 	case ended:
 		return m, m.end()
 	case quit:
@@ -51,6 +53,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *model) message(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case screen.Open:
+		if msg.Screen != nil {
+			return m.push(page{kind: msg.Page, refs: only(msg.Ref), screen: msg.Screen})
+		}
 		return m.open(msg.Page, only(msg.Ref))
 	case screen.Choose:
 		return m.prompts.choose(msg.Label, "↓ chooses", msg.Offers, nil)

@@ -24,7 +24,8 @@ type worlds struct {
 	version    int
 	actual     *screen.World // the newest with nothing supposed
 	hypotheses []screen.Change
-	again      screen.Change // what the key before supposed, if that was the key that does so
+	noted      []screen.Change // of those, what the history has
+	again      screen.Change   // what the key before supposed, if that was the key that does so
 	suppose    screen.Job[supposition]
 	idle       bool // nobody has pressed a key for a while
 }
@@ -47,6 +48,7 @@ func (m *worlds) now() time.Time {
 // rebuildWorld makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot
 // is changed in the background first.
 func (m *worlds) rebuildWorld() tea.Cmd {
+	m.noteSupposed()
 	if len(m.hypotheses) == 0 {
 		m.suppose.Stop()
 		return m.change(m.base, nil)

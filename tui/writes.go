@@ -18,6 +18,7 @@ type writes struct {
 	*worlds
 	plan   screen.Job[Plan]
 	commit screen.Job[string]
+	of     screen.Ref // what is planned or written for
 }
 
 // locked says why nothing can be written now, or "".
@@ -72,6 +73,7 @@ func (m *writes) key(action Action, press, help string) screen.Key {
 	ref := m.state().Selection
 	return screen.Key{Name: string(action), Press: []string{press}, Short: string(action), Help: help, Off: m.off(action, ref), Do: func(*screen.World) tea.Cmd {
 		writer := m.options.Writer
+		m.of = ref
 		m.say(styled.Dim, "working out what would be written for "+ref.String()+" …")
 		return m.plan.Await(m.world, func(ctx context.Context) (Plan, error) { return writer.Plan(ctx, action, ref) })
 	}}
@@ -105,6 +107,7 @@ func (m *writes) take(msg tea.Msg) (tea.Cmd, bool) {
 		if result.Err != nil {
 			return m.say(styled.Bad, result.Err.Error()), true
 		}
+		m.note(screen.Wrote, m.of, result.Value)
 		return m.say(styled.Good, result.Value), true
 	}
 	return nil, false

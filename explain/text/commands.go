@@ -28,6 +28,26 @@ func FixLines(e *explain.Explanation, i int, opts Options) []styled.Line {
 	for j := range f.OtherBlockers {
 		p.beside(&f.OtherBlockers[j])
 	}
+	p.carriedOut(f)
+	return p.lines
+}
+
+// CauseFixLines lays out one fix of a cause.
+func CauseFixLines(c *explain.Cause, i int, opts Options) []styled.Line {
+	f := &c.Fixes[i]
+	p := newPage(&explain.Explanation{Subject: f.Of}, opts)
+	message := f.Message
+	if len(f.Loses) > 0 {
+		message += "; then " + words.Shorten(fullNames(f.Loses), maxSubjects) + " no longer " + words.Plural(len(f.Loses), "fits", "fit")
+	}
+	p.add("", "  ", styled.Span{Text: fmt.Sprintf("Fix %d of %d", i+1, len(c.Fixes)), Role: styled.Strong},
+		span(styled.Plain, ", up to "+actorsText(f.Actors(f.Of))+": "+message+" → "), span(styled.Good, freesText(f)))
+	p.carriedOut(&f.Fix)
+	return p.lines
+}
+
+// carriedOut shows what a fix changes, and the commands.
+func (p *page) carriedOut(f *explain.Fix) {
 	p.changes(f.Changes)
 	p.blank()
 	if len(f.Commands) == 0 {
@@ -39,7 +59,6 @@ func FixLines(e *explain.Explanation, i int, opts Options) []styled.Line {
 	for _, r := range f.Remarks {
 		p.add("  ", "  ", span(styled.Dim, r))
 	}
-	return p.lines
 }
 
 // changes shows what becomes of objects.

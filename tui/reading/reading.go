@@ -34,6 +34,9 @@ type Config[T any] struct {
 	Working func(w *screen.World) string
 	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
 	More string
+	// Fixes are the commands of each fix that the text is about. Each fix is a part of the text: a key shows
+	// one after the other, and then its commands are what is copied, each on one line. It may be nil.
+	Fixes func(value T) [][]string
 }
 
 // Layout is how text is laid out.
@@ -46,8 +49,8 @@ type Layout struct {
 	Part int
 }
 
-// MoreKey is the key that lays out everything.
-const MoreKey = "v"
+// MoreKey is the key that lays out everything, FixKey the one that shows the commands of the next fix.
+const MoreKey, FixKey = "v", "x"
 
 // Reader is a screen of text. It implements screen.Screen.
 type Reader[T any] struct {
@@ -131,19 +134,36 @@ func (r *Reader[T]) State() screen.State {
 	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
 		s.Selection = ref
 	}
+	if r.config.Fixes != nil {
+		r.addFixes(&s)
+	}
 	if r.config.Supposes != nil && r.answer.Err == nil {
 		s.Suppositions = r.config.Supposes(r.answer.Value)
 	}
 	return s
 }
 
-// Known is what the text is made of. ok is false as long as that is not known.
-func (r *Reader[T]) Known() (value T, ok bool) {
-	return r.answer.Value, r.answer.Known && r.answer.Err == nil
+// addFixes adds the key that shows the commands of one fix after the other.
+func (r *Reader[T]) addFixes(s *screen.State) {
+	key := screen.Key{Name: "commands", Press: []string{FixKey}, Help: "the commands of the first fix, whole, then of the next; C copies them, ^S saves them", Off: "no fix is known"}
+	if r.answer.Known && r.answer.Err == nil {
+		fixes := r.config.Fixes(r.answer.Value)
+		key.Do = screen.Then(func() { r.ShowPart((r.part + 1) % (len(fixes) + 1)) })
+		switch {
+		case len(fixes) == 0:
+		case r.part == 0:
+			key.Short, key.Off = "commands", ""
+		case r.part >= len(fixes):
+			key.Short, key.Off = "all of it", ""
+		default:
+			key.Short, key.Off = "next fix", ""
+		}
+		if at := r.part - 1; at >= 0 && at < len(fixes) && len(fixes[at]) > 0 {
+			s.CopyText = func() string { return strings.Join(fixes[at], "\n") }
+		}
+	}
+	s.Keys = append(screen.Keys{key}, s.Keys...)
 }
-
-// Part is which part of the text is shown alone, or 0.
-func (r *Reader[T]) Part() int { return r.part }
 
 // ShowPart shows a part of the text alone, from its beginning, or, with 0, all of it.
 func (r *Reader[T]) ShowPart(part int) {

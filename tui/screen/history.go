@@ -42,6 +42,20 @@ const (
 	OtherEvent      EventKind = "event" // an Event of the cluster of another kind
 )
 
+// The kinds of what the user does here.
+const (
+	Copied    EventKind = "copied"
+	Saved     EventKind = "saved"
+	Supposed  EventKind = "what if"
+	Unsuppose EventKind = "what if ends"
+	Wrote     EventKind = "wrote"
+)
+
+// own reports whether the user does it here, which tells nothing of the state of the object.
+func (k EventKind) own() bool {
+	return k == Copied || k == Saved || k == Supposed || k == Unsuppose || k == Wrote
+}
+
 // Event is something that happened to an object. Its texts are not sanitised.
 type Event struct {
 	Time time.Time
@@ -92,9 +106,13 @@ func (h *History) Start() time.Time {
 // IdleSince returns when a claim was seen to be reserved by nobody any more, if nothing has happened to it
 // since. Otherwise it is zero.
 func (h *History) IdleSince(claim Ref) time.Time {
-	events := h.Of(claim)
-	if n := len(events); n > 0 && events[n-1].Kind == ClaimUnreserved {
-		return events[n-1].Time
+	for _, e := range slices.Backward(h.Of(claim)) {
+		if e.Kind == ClaimUnreserved {
+			return e.Time
+		}
+		if !e.Kind.own() {
+			break
+		}
 	}
 	return time.Time{}
 }

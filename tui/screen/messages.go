@@ -35,6 +35,8 @@ const (
 	Detail  Page = "detail"
 	YAML    Page = "yaml"
 	Fit     Page = "fit"
+	// Fixes is what keeps several objects, and the commands of what helps.
+	Fixes Page = "fixes"
 )
 
 // The pages that say what would be if objects were taken away, and what has to go so that one fits.
@@ -49,10 +51,11 @@ const (
 
 // What a screen tells the root, through Send.
 type (
-	// Open shows a page about an object.
+	// Open shows a page about an object: Screen, if it is not nil, which no other page of the kind is.
 	Open struct {
-		Page Page
-		Ref  Ref
+		Page   Page
+		Ref    Ref
+		Screen Screen
 	}
 	// Go changes to the view with this name and points at the object, if there is one.
 	Go struct {

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -143,6 +144,16 @@ func (w *World) Cluster() *scheduler.Cluster { return w.derived.cluster() }
 // Question are the options of questions about the snapshot.
 func (w *World) Question() question.Options {
 	return question.Options{Hypothetical: len(w.Supposed) > 0, Released: w.Released}
+}
+
+// kindWords are the kinds that have fixes, as kubectl dra takes them.
+var kindWords = map[Kind]string{Claim: "claim", Pod: "pod", Template: "template"}
+
+// AskedAbout is how an object would be asked about by a command.
+func (w *World) AskedAbout(ref Ref) remedy.Asked {
+	out := w.Asked
+	out.Args = slices.Concat([]string{kindWords[ref.Kind], ref.Name, "-n", ref.Namespace}, w.Asked.Args)
+	return out
 }
 
 // Released reports whether a claim holds devices, and as is supposed would not, nor would a pod wait for it.

@@ -14,6 +14,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
@@ -110,9 +111,18 @@ func look(ctx context.Context, w *screen.World, tell func(*explain.Triage)) (*ex
 			told = time.Now()
 		}
 	}
+	if !opts.Question.Hypothetical { // of what is only supposed no command would be true
+		opts.Explained = func(e *explain.Explanation) { remedy.Add(w.Snapshot, e, w.AskedAbout(refOf(e.Subject))) }
+	}
 	t, err := triage.Of(ctx, w.Cluster(), opts)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was asked
+	}
+	for i := range t.Causes {
+		for j := range t.Causes[i].Fixes {
+			f := &t.Causes[i].Fixes[j]
+			remedy.AddToAll(w.Snapshot, f, w.AskedAbout(refOf(f.Of))) // which has none to write anew of what is supposed
+		}
 	}
 	arrange(t)
 	return t, nil
@@ -131,6 +141,7 @@ func arrange(t *explain.Triage) {
 func (s *Screen) State() screen.State {
 	state := s.List.State()
 	state.Unsettled = state.Unsettled || !s.answer.Known && !s.answer.SoFar
+	state.Keys = append(screen.Keys{s.fixesKey()}, state.Keys...)
 	if len(s.Rows()) == 0 {
 		if !s.answer.Known || s.answer.Err != nil || !s.Current() {
 			state.Status = "" // to count what is there as none would be untrue

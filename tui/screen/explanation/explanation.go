@@ -2,7 +2,6 @@ package explanation
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +57,7 @@ func New(ref screen.Ref) screen.Screen {
 				err = plan.Queue(ctx, w.Cluster(), []*explain.Explanation{e}, cycle.Choosing{})
 			}
 			if err == nil && !options.Hypothetical { // of what is only supposed no command would be true
-				remedy.Add(w.Snapshot, e, asked(w, ref))
+				remedy.Add(w.Snapshot, e, w.AskedAbout(ref))
 			}
 			return e, err //nolint:wrapcheck // it says what was asked
 		},
@@ -68,54 +67,15 @@ func New(ref screen.Ref) screen.Screen {
 			}
 			return text.Lines(e, options(o))
 		},
+		Fixes: func(e *explain.Explanation) [][]string {
+			commands := make([][]string, len(e.Fixes))
+			for i := range e.Fixes {
+				commands[i] = e.Fixes[i].Commands
+			}
+			return commands
+		},
 	})
 	return p
-}
-
-// kindWords are the kinds that have fixes, as kubectl dra takes them.
-var kindWords = map[screen.Kind]string{screen.Claim: "claim", screen.Pod: "pod", screen.Template: "template"}
-
-// asked is how the object would be asked about by a command.
-func asked(w *screen.World, ref screen.Ref) remedy.Asked {
-	out := w.Asked
-	out.Args = []string{kindWords[ref.Kind], ref.Name, "-n", ref.Namespace}
-	out.Args = append(out.Args, w.Asked.Args...)
-	return out
-}
-
-// State implements screen.Screen. A key shows the commands of one fix after the other; then those are what is
-// copied, each on one line.
-func (p *page) State() screen.State {
-	state := p.Reader.State()
-	key := screen.Key{
-		Name: "commands", Press: []string{"x"}, Help: "the commands of the first fix, whole, then of the next; C copies them", Off: "no fix is known",
-		Do: screen.Then(p.turn),
-	}
-	if e, ok := p.Known(); ok && len(e.Fixes) > 0 {
-		key.Off = ""
-		switch p.Part() {
-		case 0:
-			key.Short = "commands"
-		case len(e.Fixes):
-			key.Short = "explanation"
-		default:
-			key.Short = "next fix"
-		}
-		if at := p.Part() - 1; at >= 0 && at < len(e.Fixes) && len(e.Fixes[at].Commands) > 0 {
-			state.CopyText = func() string { return strings.Join(e.Fixes[at].Commands, "\n") }
-		}
-	}
-	state.Keys = append(screen.Keys{key}, state.Keys...)
-	return state
-}
-
-// turn shows the next fix alone, and after the last one the explanation.
-func (p *page) turn() {
-	if e, _ := p.Known(); p.Part() < len(e.Fixes) {
-		p.ShowPart(p.Part() + 1)
-	} else {
-		p.ShowPart(0)
-	}
 }
 
 // widest is how many columns the text takes at most, so that it can be read.

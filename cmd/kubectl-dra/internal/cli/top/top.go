@@ -347,7 +347,7 @@ func (u *UI) Lab(ctx context.Context, flags *pflag.FlagSet) error {
 
 // screenOptions are those that follow from where the data comes from.
 func (u *UI) screenOptions() tui.Options {
-	options := tui.Options{Clock: u.Reader.Clock, Input: u.Streams.In, Output: u.Streams.Text()}
+	options := tui.Options{Clock: u.Reader.Clock, Save: tui.SaveHere, Input: u.Streams.In, Output: u.Streams.Text()}
 	switch {
 	case u.Reader.Demo:
 		options.Origin, options.Cluster = tui.Demo, demoCluster
