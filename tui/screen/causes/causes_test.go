@@ -190,7 +190,7 @@ func TestFold(t *testing.T) {
 	press := func(keys ...tea.Msg) { screentest.Settle(w, s, keys...) }
 	enter := tea.KeyPressMsg{Code: tea.KeyEnter}
 	status := "25 pods and 1 claim stuck"
-	want("at first", "ml ▸ 13 pods 22h", "ml pretrain-2 15h")
+	want("at first", "ml ▸ 13 pods ████████ 22h", "ml pretrain-2 15h")
 	if s.State().Status != status || s.State().Selection != (screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "llama-405b-eval"}) {
 		t.Errorf("%q, at %v", s.State().Status, s.State().Selection)
 	}
@@ -198,15 +198,15 @@ func TestFold(t *testing.T) {
 		t.Errorf("the panel does not say how long most wait:\n%s", text)
 	}
 	press(enter)
-	want("open", "ml ▾ 13 pods 22h", "ml ▸ StatefulSet big: 12 pods 20m", "ml llama-405b-eval 22h", "ml pretrain-2 15h")
+	want("open", "ml ▾ 13 pods ████████ 22h", "ml ▸ StatefulSet big: 12 pods 20m", "ml llama-405b-eval 22h", "ml pretrain-2 15h")
 	press(screentest.Key("j"), enter)
-	want("both open", "ml ▾ 13 pods 22h", "ml ▾ StatefulSet big: 12 pods 20m", "ml big-0 20m", "ml big-1 20m", "ml big-2 20m")
+	want("both open", "ml ▾ 13 pods ████████ 22h", "ml ▾ StatefulSet big: 12 pods 20m", "ml big-0 20m", "ml big-1 20m", "ml big-2 20m")
 	press(screentest.Key("J"))
 	if s.Row().ref.Name != "pretrain-2" {
 		t.Errorf("the next cause is that of %v", s.Row().ref)
 	}
 	press(screentest.Key("K"), screentest.Key("o"))
-	want("closed again", "ml ▸ 13 pods 22h", "ml pretrain-2 15h")
+	want("closed again", "ml ▸ 13 pods ████████ 22h", "ml pretrain-2 15h")
 	if s.State().Status != status {
 		t.Errorf("%q when it is closed", s.State().Status)
 	}
@@ -216,7 +216,7 @@ func TestFold(t *testing.T) {
 		t.Errorf("the cursor is at %v, which was asked for by name", s.Row().ref)
 	}
 	press(screentest.Key("K"), screentest.Key("o"), screen.Filter{Text: "big-1"})
-	want("filtered", "ml ▾ 13 pods 22h", "ml ▾ StatefulSet big: 12 pods 20m", "ml big-1 20m", "ml big-10 20m", "ml big-11 20m")
+	want("filtered", "ml ▾ 13 pods ████████ 22h", "ml ▾ StatefulSet big: 12 pods 20m", "ml big-1 20m", "ml big-10 20m", "ml big-11 20m")
 	if got := s.State().Status; got != "3 shown of "+status {
 		t.Errorf("%q under a filter", got)
 	}

@@ -34,12 +34,15 @@ type row struct {
 	level    int
 	many     count
 	workload string
-	message  string // of the cause
-	why      string
-	brief    string // why, in a few words
-	helps    string
-	actor    string
-	age      screen.Age
+	// share is how much there is of it beside the cause of which there is most. It is 0 for single ones, and
+	// where there are few of all.
+	share   float64
+	message string // of the cause
+	why     string
+	brief   string // why, in a few words
+	helps   string
+	actor   string
+	age     screen.Age
 }
 
 func (r *row) number() string {
@@ -67,14 +70,30 @@ func (r *row) name() styled.Line {
 		return styled.Text(styled.Name, inspect.Sanitize(r.ref.Name))
 	case r.workload != "":
 		return styled.Line{{Text: r.workload + ": "}, {Text: r.many.String(), Role: styled.Strong}}
-	case r.many.undecided > 0 || r.triage.Causes[r.cause].OnPurpose:
-		return styled.Text(styled.Dim, r.many.String())
+	case r.level == 0 && r.share > 0:
+		line := styled.Text(r.looks(), r.many.String()+" ")
+		return append(line, widget.Bar(r.share, widestBar, r.looks())[0])
 	}
-	return styled.Text(styled.Bad, r.many.String())
+	return styled.Text(r.looks(), r.many.String())
 }
 
-// shortName is the name of a workload without its kind.
+// widestBar is how many columns the bar of the cause has of which there is most, and leastBar how much that
+// is at least: a few are counted at a glance.
+const widestBar, leastBar = 8, 10
+
+// looks are those of a row for several: what is held back on purpose, and what is not known, is not bad.
+func (r *row) looks() styled.Role {
+	if r.many.undecided > 0 || r.triage.Causes[r.cause].OnPurpose {
+		return styled.Dim
+	}
+	return styled.Bad
+}
+
+// shortName is the name of a workload without its kind, and of a cause how many have it.
 func (r *row) shortName() styled.Line {
+	if r.many != (count{}) && r.level == 0 {
+		return styled.Text(r.looks(), r.many.String())
+	}
 	_, name, ok := strings.Cut(r.workload, " ")
 	if !ok {
 		return nil
@@ -90,8 +109,18 @@ func builder(t *explain.Triage, soFar bool) func(context.Context, *screen.World)
 			return nil, nil
 		}
 		var rows []row
+		most := 0
 		for i := range t.Causes {
-			rows = append(rows, causeRows(w, t, i)...)
+			of := causeRows(w, t, i)
+			if len(of) > 0 {
+				most = max(most, of[0].many.all())
+			}
+			rows = append(rows, of...)
+		}
+		for i := range rows {
+			if rows[i].level == 0 && most >= leastBar {
+				rows[i].share = float64(rows[i].many.all()) / float64(max(1, most))
+			}
 		}
 		if soFar {
 			for i := range rows {
@@ -170,7 +199,10 @@ func several(rows []row) row {
 		all[i] = &rows[i]
 		namespaces[rows[i].namespace], kinds[rows[i].ref.Kind] = true, true
 		if rows[i].why != of.why {
-			of.why, of.brief = of.message, ""
+			of.why = of.message
+		}
+		if rows[i].brief != of.brief {
+			of.brief = ""
 		}
 	}
 	of.many = counted(all)
@@ -234,6 +266,9 @@ func (r *row) undecided() bool {
 
 // count is how much is stuck, as [explain.Triage.Stuck] counts it, and of how much that is not known.
 type count struct{ pods, claims, undecided int }
+
+// all is how much it is together.
+func (n count) all() int { return n.pods + n.claims + n.undecided }
 
 func counted(rows []*row) (n count) {
 	for _, r := range rows {
