@@ -40,7 +40,7 @@ var pictures = []picture{
 	{"devices", "kubectl dra top devices", "devices", 120, 34, false, screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-03/gpu-5"}, nil},
 	{"nodes", "kubectl dra top nodes", "nodes", 120, 24, false, screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-1"}, nil},
 	{"nodes-light", "kubectl dra top nodes", "nodes", 120, 24, true, screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-1"}, nil},
-	{"nodes-wide", "kubectl dra top nodes", "nodes", 200, 24, false, screen.Ref{Kind: screen.Node, Name: "mig-02"}, keys("o")},
+	{"nodes-wide", "kubectl dra top nodes", "nodes", 200, 24, false, screen.Ref{Kind: screen.Node, Name: "mig-02"}, nil},
 	{"priority", "kubectl dra top priority", "priority", 120, 26, false, screen.Ref{Kind: screen.PriorityLevel, Name: "workload-low"}, func(d *driver) {
 		for range 30 {
 			d.pass()

@@ -26,6 +26,10 @@ const (
 	Roles = iota
 )
 
+// Filled is the role of what stands on an area of the colour that the role has as text. There are as many of
+// them as Roles.
+func Filled(r Role) Role { return r + Roles }
+
 // Span is a piece of text with a role.
 type Span struct {
 	Text string

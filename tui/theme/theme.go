@@ -15,8 +15,9 @@ import (
 type Theme struct {
 	// Colored reports whether anything is painted at all.
 	Colored bool
-	// plain and selected are the sequences that switch an appearance on, outside and inside a selected row.
-	plain, selected [styled.Roles]string
+	// plain and selected are the sequences that switch an appearance on, outside and inside a selected row;
+	// behind those of the roles are those of filled areas.
+	plain, selected [2 * styled.Roles]string
 }
 
 // tone is a colour for light and for dark backgrounds, and its nearest of the 16 basic ones.
@@ -71,6 +72,12 @@ func New(dark bool, profile colorprofile.Profile) *Theme {
 			t.plain[role] = style.String()
 		}
 		t.selected[role] = selectedStyle(style, dark, profile).String()
+		filled := filledStyle(role, dark, profile)
+		t.plain[styled.Filled(role)] = filled.String()
+		if profile < colorprofile.ANSI256 {
+			filled = style // the row around it is reversed
+		}
+		t.selected[styled.Filled(role)] = filled.String()
 	}
 	return t
 }
@@ -85,6 +92,22 @@ func selectedStyle(style ansi.Style, dark bool, profile colorprofile.Profile) an
 		return ansi.NewStyle().Reverse(true)
 	}
 	return style.BackgroundColor(selection.pick(dark, profile))
+}
+
+// ink is the text on an area that is filled: tones are dark on light backgrounds, and bright on dark ones.
+var ink = tone{light: "#ffffff", dark: "#0d1117", basic: ansi.Black, fewLight: 231, fewDark: 233}
+
+// filledStyle is the look of an area in the colour of a role. Few colours are reversed, as few are known to
+// be legible on each other.
+func filledStyle(role styled.Role, dark bool, profile colorprofile.Profile) ansi.Style {
+	tone, ok := tones[role]
+	if !ok {
+		return ansi.NewStyle().Reverse(true)
+	}
+	if profile < colorprofile.ANSI256 {
+		return ansi.NewStyle().Reverse(true).ForegroundColor(tone.pick(dark, profile))
+	}
+	return ansi.NewStyle().ForegroundColor(ink.pick(dark, profile)).BackgroundColor(tone.pick(dark, profile))
 }
 
 // pick returns the colour to use, or nil where there are none.

@@ -21,6 +21,9 @@ type Column struct {
 	Max int
 	// Right aligns numbers.
 	Right bool
+	// Sized, if not nil, is how wide the column is, and how narrow it may become, where that depends on the
+	// room that there is. Min does not matter then.
+	Sized func() (natural, least int)
 	// Rank says how dispensable the column is: where space is short, columns with the highest rank are
 	// left out first. Columns of rank 0 stay.
 	Rank int
@@ -351,6 +354,9 @@ func (t *Table) fit(width int, screen, spare bool) []int {
 		if c.Min > 0 {
 			least = min(w, c.Min)
 		}
+		if c.Sized != nil {
+			w, least = c.Sized()
+		}
 		columns[i] = styled.Column{Natural: w, Least: least, Rank: c.Rank}
 	}
 	fitting := styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}
@@ -389,6 +395,9 @@ func (t *Table) Wide() int {
 		}
 		if c.Max > 0 {
 			w = min(w, c.Max)
+		}
+		if c.Sized != nil {
+			w, _ = c.Sized()
 		}
 		total += w + gap
 	}

@@ -40,7 +40,7 @@ func TestCountsAgree(t *testing.T) {
 
 func agree(t *testing.T, w *screen.World) {
 	t.Helper()
-	rows, err := build(t.Context(), w, byState)
+	rows, err := build(t.Context(), w, byState, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func agree(t *testing.T, w *screen.World) {
 			t.Errorf("%s shows %+v, get nodes %+v", r.name, r.devices, status[r.name].Devices)
 		}
 		for _, p := range r.drivers {
-			drawn := p.picture(-1).String()
+			drawn := p.picture(drawing{chosen: -1}).String()
 			of := func(marks string) (n int) {
 				for _, mark := range marks {
 					n += strings.Count(drawn, string(mark))

@@ -175,7 +175,7 @@ func letterFor(name string, taken map[string]bool) string {
 
 // legend explains the cells, in at most so many columns if that is not 0: whose devices are on the row comes
 // first.
-func (c *chart) legend(r *row, width int) styled.Line {
+func (c *chart) legend(r *row, width int, how *spot) styled.Line {
 	line := styled.Line{{Text: "  "}}
 	add := func(mark, name string, role styled.Role) {
 		line = append(line, styled.Span{Text: mark, Role: role}, styled.Span{Text: " " + name + "   ", Role: styled.Dim})
@@ -184,7 +184,11 @@ func (c *chart) legend(r *row, width int) styled.Line {
 	if width < 2*legendRest {
 		rest = legendLeast
 	}
-	tags := c.tagsFor(r)
+	wide := how != nil && len(how.scale) > 0
+	var tags []*tag
+	if c.picked || wide {
+		tags = c.tagsFor(r)
+	}
 	for i, t := range tags {
 		text := fmt.Sprintf("%s %d", inspect.Sanitize(t.name), t.count)
 		more := len(tags) - i
@@ -192,13 +196,23 @@ func (c *chart) legend(r *row, width int) styled.Line {
 			add("…", fmt.Sprintf("%d more", more), styled.Dim)
 			break
 		}
-		add(t.letter, text, t.role)
+		role := t.role
+		if wide {
+			role = styled.Filled(role)
+		}
+		add(t.letter, text, role)
 	}
 	for _, k := range cells {
-		if len(c.tags) > 0 && (k.state == inspect.DeviceAllocated || k.state == inspect.DevicePartial) {
+		if len(tags) > 0 && (k.state == inspect.DeviceAllocated || k.state == inspect.DevicePartial) {
 			continue
 		}
-		add(k.mark, k.name, k.role)
+		mark, name := k.mark, k.name
+		if wide {
+			mark, name = k.hatch(), fmt.Sprintf("%s %d", name, c.states[k.state])
+		}
+		if c.states[k.state] > 0 || !wide {
+			add(mark, name, k.role)
+		}
 	}
 	return line
 }

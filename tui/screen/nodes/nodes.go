@@ -22,9 +22,12 @@ type Screen struct {
 	// chosen says that the user has decided whether nodes that look alike are taken together. Until then they
 	// are if there are many.
 	chosen, together bool
-	by               meaning
-	label            string // the key by which the user wants to group, or ""
-	cursor           cursor
+	// by is what colours and marks tell if the user has picked that. Until then it is the state, and on a
+	// wide screen the owner.
+	by     meaning
+	picked bool
+	label  string // the key by which the user wants to group, or ""
+	cursor cursor
 	// spot is where the cursor is drawn.
 	spot atomic.Pointer[spot]
 	// listWidth is what the list had at the last drawing: right of it is the panel.
@@ -50,8 +53,12 @@ func New() *Screen {
 // builder returns how rows are built under what the user has chosen so far.
 func (s *Screen) builder() func(context.Context, *screen.World) ([]row, error) {
 	chosen, together, by, label := s.chosen, s.together, s.by, s.label
+	picked := s.picked
+	if !picked {
+		by = byOwner
+	}
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
-		rows, err := build(ctx, w, by)
+		rows, err := build(ctx, w, by, picked)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +72,7 @@ func (s *Screen) builder() func(context.Context, *screen.World) ([]row, error) {
 // State implements screen.Screen. The selection is the device that is pointed at, or else the node.
 func (s *Screen) State() screen.State {
 	state := s.List.State()
-	next := (s.by + 1) % meanings
+	next := (s.means() + 1) % meanings
 	zoom := screen.Key{Name: "zoom", Press: []string{"z", "+", "-"}, Show: "z", Short: "zoom out", Help: "take nodes together that look alike", Do: s.zoom}
 	if s.merged() {
 		zoom.Short, zoom.Help = "zoom in", "show every node by itself"
@@ -134,9 +141,17 @@ func (s *Screen) zoom(w *screen.World) tea.Cmd {
 	return s.Rebuild(w, s.builder())
 }
 
+// means is what colours and marks tell now.
+func (s *Screen) means() meaning {
+	if at := s.spot.Load(); !s.picked && at != nil && len(at.scale) > 0 {
+		return byOwner
+	}
+	return s.by
+}
+
 // recolour has colours and marks tell the next thing.
 func (s *Screen) recolour(w *screen.World) tea.Cmd {
-	s.by = (s.by + 1) % meanings
+	s.by, s.picked = (s.means()+1)%meanings, true
 	return s.Rebuild(w, s.builder())
 }
 
@@ -167,7 +182,7 @@ func (s *Screen) click(msg tea.MouseClickMsg) {
 	driver := r.chart.driverAt(column)
 	at := -1
 	if p := r.panelOf(driver); p != nil {
-		at = p.cellAt(offset, s.spot.Load().chosen(r, driver))
+		at = p.cellAt(offset, s.spot.Load().drawing(r, column-1))
 	}
 	s.cursor = cursor{}
 	if at >= 0 {
@@ -201,7 +216,7 @@ func (s *Screen) pickLabel(w *screen.World) tea.Cmd {
 func (s *Screen) Plain(w *screen.World, width int) string {
 	text := s.List.Plain(w, width)
 	if rows := s.Rows(); len(rows) > 0 {
-		text += "\n\n" + strings.TrimSpace(rows[0].chart.legend(nil, 0).String())
+		text += "\n\n" + strings.TrimSpace(rows[0].chart.legend(nil, 0, nil).String())
 	}
 	return text
 }

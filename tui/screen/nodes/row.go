@@ -41,8 +41,13 @@ type row struct {
 type chart struct {
 	all   *inspect.Inventory
 	nodes int
-	by    meaning
-	tags  []*tag // those with most devices first
+	// tags are those with most devices first, and picked says that the user wants to see them, or none.
+	tags   []*tag
+	picked bool
+	// states counts the devices that are drawn as a state, and names and remarks are how wide the longest
+	// name and the longest remark are.
+	states         map[inspect.DeviceState]int
+	names, remarks int
 	// bands are the drivers with their widest pictures, those with most devices first; resources are those of
 	// device plugins, those of which there are most first.
 	bands     []band
@@ -54,6 +59,8 @@ type band struct {
 	driver string
 	// cells and groups are how many of them a node has at most.
 	cells, groups int
+	// widths are how many columns the widest picture takes, by the scale.
+	widths [scales]int
 }
 
 // panel is the devices of one driver on a node, in groups that belong together.
@@ -65,7 +72,9 @@ type panel struct {
 	// nil. All are if marks show the state.
 	devices []*inspect.DeviceStatus
 	tags    []*tag
-	count   inspect.DeviceCount
+	// parts are, of partitions, how much each takes of what it is cut from. They are nil for other devices.
+	parts []float64
+	count inspect.DeviceCount
 }
 
 // group is devices with the same value of an attribute of place, such as the NUMA node.
@@ -98,7 +107,7 @@ func placeOf(d *inspect.DeviceStatus) (name, value string) {
 	return places[at], value
 }
 
-func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
+func build(ctx context.Context, w *screen.World, by meaning, picked bool) ([]row, error) {
 	statuses := w.Nodes()
 	if w.Snapshot.NodesAssumed() && len(statuses) == 1 && statuses[0].Name == inspect.PseudoNode {
 		return nil, nil
@@ -120,17 +129,25 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 			tied[at] = append(tied[at], &devices[i])
 		}
 	}
+	cuts := &cuts{all: w.Inventory(), totals: map[inspect.PoolID]map[[2]string]float64{}}
 	for i := range rows {
 		if !slices.IsSortedFunc(tied[i], compareDevices) {
 			slices.SortStableFunc(tied[i], compareDevices)
 		}
-		rows[i].fill(w.Inventory(), tied[i], statuses[i].Drivers)
+		rows[i].fill(w.Inventory(), cuts, tied[i], statuses[i].Drivers)
 	}
 	addPlugins(w, rows, index)
 	slices.SortStableFunc(rows, func(a, b row) int { return words.CompareNames(a.name, b.name) })
-	c := &chart{all: w.Inventory(), nodes: len(rows), by: by, tags: mark(rows, by, w.Snapshot), bands: bands(rows), resources: resources(rows)}
+	c := &chart{all: w.Inventory(), nodes: len(rows), tags: mark(rows, by, w.Snapshot), picked: picked, bands: bands(rows), resources: resources(rows), states: map[inspect.DeviceState]int{}}
 	for i := range rows {
 		rows[i].chart = c
+		c.names = max(c.names, nameCell(&rows[i]).Width())
+		c.remarks = max(c.remarks, styled.Width(rows[i].remark()))
+		for j := range rows[i].drivers {
+			for _, d := range rows[i].drivers[j].devices {
+				c.states[d.State]++
+			}
+		}
 	}
 	return rows, nil
 }
@@ -157,6 +174,9 @@ func bands(rows []row) []band {
 			n := len(p.devices)
 			count[k] += n
 			out[k].cells, out[k].groups = max(out[k].cells, n), max(out[k].groups, len(p.groups))
+			for scale := range out[k].widths {
+				out[k].widths[scale] = max(out[k].widths[scale], p.width(scale))
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b band) int {
@@ -166,13 +186,13 @@ func bands(rows []row) []band {
 }
 
 // fill adds the devices that are tied to the node, which are sorted by driver.
-func (r *row) fill(all *inspect.Inventory, tied []*inspect.DeviceStatus, drivers map[string]inspect.DeviceCount) {
+func (r *row) fill(all *inspect.Inventory, cuts *cuts, tied []*inspect.DeviceStatus, drivers map[string]inspect.DeviceCount) {
 	for len(tied) > 0 {
 		n := 1
 		for n < len(tied) && tied[n].ID.Driver == tied[0].ID.Driver {
 			n++
 		}
-		r.drivers = append(r.drivers, panelWith(all, tied[:n], drivers[tied[0].ID.Driver].Gone))
+		r.drivers = append(r.drivers, panelWith(all, cuts, tied[:n], drivers[tied[0].ID.Driver].Gone))
 		tied = tied[n:]
 	}
 	for _, driver := range slices.Sorted(maps.Keys(drivers)) {
@@ -183,7 +203,7 @@ func (r *row) fill(all *inspect.Inventory, tied []*inspect.DeviceStatus, drivers
 }
 
 // panelWith puts devices of a driver into groups.
-func panelWith(all *inspect.Inventory, devices []*inspect.DeviceStatus, gone int) panel {
+func panelWith(all *inspect.Inventory, cuts *cuts, devices []*inspect.DeviceStatus, gone int) panel {
 	p := panel{driver: devices[0].ID.Driver, count: all.Count(slices.Values(devices)), tags: make([]*tag, len(devices))}
 	p.count.Gone = gone
 	type placed struct {
@@ -205,6 +225,9 @@ func panelWith(all *inspect.Inventory, devices []*inspect.DeviceStatus, gone int
 			g.free++
 		}
 		p.devices = append(p.devices, d.device)
+	}
+	if p.place == counterPlace {
+		p.parts = cuts.of(p.devices)
 	}
 	return p
 }
@@ -239,7 +262,7 @@ func (r *row) look() string {
 		for _, g := range p.groups {
 			var names []string
 			for end := at + g.size; at < end; at++ {
-				if t := p.tags[at]; t != nil {
+				if t := p.tags[at]; t != nil && r.chart.picked {
 					names = append(names, t.name)
 				} else {
 					names = append(names, string(p.devices[at].State))

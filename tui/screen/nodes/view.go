@@ -24,28 +24,43 @@ const mostListed = 100
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
 	r := s.Row()
-	s.show(r)
+	s.show(r, width, height)
 	s.listWidth = 0
 	if height < leastHeight || len(s.Rows()) == 0 {
 		return s.Table(w, width, height)
 	}
 	c := s.Rows()[0].chart
 	lines := s.about(w, r)
-	if room := width - max(1, s.Wide()); room >= leastBeside && height >= lowHeight && width > leastBeside {
-		foot := widget.Rule(w.Theme, nil, width) + "\n" + widget.Render(w.Theme, c.legend(r, width), width)
+	slack := 0
+	if width >= leastMap {
+		slack = c.slack()
+	}
+	if room := width - max(1, s.Wide()-slack); room >= leastBeside && height >= lowHeight && width > leastBeside {
+		foot := widget.Rule(w.Theme, nil, width) + "\n" + widget.Render(w.Theme, c.legend(r, width, s.spot.Load()), width)
 		return s.beside(w, append(lines, s.more(w, r)...), width, room, height-2) + "\n" + foot
 	}
-	return s.below(w, lines, c.legend(r, width), width, height)
+	return s.below(w, lines, c.legend(r, width, s.spot.Load()), width, height)
 }
 
-// show tells the columns where the cursor is.
-func (s *Screen) show(r *row) {
-	at := s.cursor.find(r)
-	if at < 0 {
-		s.spot.Store(nil)
-		return
+// show tells the columns where the cursor is, and how large cells are.
+func (s *Screen) show(r *row, width, height int) {
+	before, now := s.spot.Load(), spot{at: -1}
+	if at := s.cursor.find(r); at >= 0 {
+		now = spot{node: r.name, driver: s.cursor.driver, at: at}
 	}
-	s.spot.Store(&spot{r.name, s.cursor.driver, at})
+	if width >= leastMap && len(s.Rows()) > 0 {
+		c := s.Rows()[0].chart
+		room := width - s.Wide() + c.slack()
+		for i := range c.bands {
+			natural, _ := before.sized(&c.bands[i], i)
+			room += natural
+		}
+		if widget.HasAside(width) && height >= lowHeight {
+			room -= leastBeside
+		}
+		now.scale = c.fitted(room)
+	}
+	s.spot.Store(&now)
 }
 
 // about tells of what is under the cursor.
