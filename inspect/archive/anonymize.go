@@ -21,21 +21,37 @@ import (
 // same text by the same value wherever it occurs, in expressions too. What stays is what everybody knows
 // (public.go). Dropped are labels that no selector is about, messages, parameters for drivers and data
 // sources of volumes. Numbers, amounts, times and true or false are not text.
-func anonymize(objects []listing, h *Header) {
+//
+// The error is that of a configuration of kube-scheduler that cannot be read.
+func anonymize(objects []listing, h *Header) error {
 	h.Anonymized = true
 	if h.ServerVersion != "" {
 		h.ServerVersion = cmp.Or(serverVersion.FindString(h.ServerVersion), "unknown")
 	}
 	r := newRenamer()
 	r.all(objects, h)
+	if _, err := r.scheduler(h.Scheduler); err != nil {
+		return err
+	}
 	r.number()
 	r.all(objects, h)
+	var err error
+	if h.Scheduler, err = r.scheduler(h.Scheduler); err != nil {
+		return err
+	}
+	if h.SchedulerOrigin != "" {
+		h.SchedulerOrigin = "a ConfigMap"
+	}
+	if h.SchedulerUnreadable != "" {
+		h.SchedulerUnreadable = "kube-scheduler has a configuration that could not be read"
+	}
 	h.InexactSelectors = r.inexact
 	for i := range objects {
 		slices.SortStableFunc(objects[i].objects, func(a, b metav1.Object) int {
 			return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
 		})
 	}
+	return nil
 }
 
 func (r *renamer) all(objects []listing, h *Header) {

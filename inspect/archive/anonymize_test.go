@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
@@ -247,4 +249,67 @@ func FuzzAnonymizeExpression(f *testing.F) {
 			t.Errorf("once  %s\ntwice %s", unpacked(t, once), unpacked(t, twice))
 		}
 	})
+}
+
+// TestAnonymizedScheduler: names in a configuration of kube-scheduler are replaced as in the objects.
+func TestAnonymizedScheduler(t *testing.T) {
+	const text = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: /secret/file}
+leaderElection: {leaderElect: true, resourceName: secret-lease}
+profiles:
+- schedulerName: secret-scheduler
+  plugins: {filter: {enabled: [{name: SecretPlugin}], disabled: [{name: NodePorts}]}, score: {disabled: [{name: '*'}]}}
+  pluginConfig:
+  - {name: SecretPlugin, args: {secret: secret}}
+  - {name: NodeAffinity, args: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: secret.io/label, operator: In, values: [secret-value]}]}]}}}}
+  - {name: NodeResourcesFit, args: {ignoredResources: [secret.io/one], ignoredResourceGroups: [secret.org], scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 2}, {name: secret.io/two, weight: 3}]}}}
+  - {name: NodeResourcesBalancedAllocation, args: {resources: [{name: secret.io/two, weight: 1}]}}
+  - {name: PodTopologySpread, args: {defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: secret.io/label, whenUnsatisfiable: DoNotSchedule}]}}
+  - {name: InterPodAffinity, args: {hardPodAffinityWeight: 7}}
+extenders:
+- {urlPrefix: 'http://secret:1/a', filterVerb: secret, ignorable: true, managedResources: [{name: secret.io/two, ignoredByScheduler: true}]}
+`
+	config, err := schedulerconfig.Read([]byte(text), func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "secret-node", Labels: map[string]string{"secret.io/label": "secret-value"}}}
+	node.Status.Allocatable = corev1.ResourceList{"secret.org/x": resource.MustParse("1"), "secret.io/two": resource.MustParse("1")}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "secret-pod"}, Spec: corev1.PodSpec{SchedulerName: "secret-scheduler"}}
+	s := inspect.New(inspect.Objects{Nodes: []*corev1.Node{node}, Pods: []*corev1.Pod{pod}}, inspect.Config{Time: time.Unix(1_800_000_000, 0), Scheduler: config.From("ConfigMap kube-system/secret")})
+	var saved bytes.Buffer
+	header, err := archive.Write(&saved, s, archive.Options{Anonymize: true, Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.Index(strings.ToLower(saved.String()), "secret"); at >= 0 {
+		t.Errorf("it has …%.80s", saved.String()[max(0, at-20):])
+	}
+	_, read, err := archive.Read(t.Context(), &saved, "saved", manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := header.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, ok := back.Scheduler.Profile(read.Objects.Pods[0].Spec.SchedulerName)
+	if !ok || profile.On("NodePorts", schedulerconfig.Filter) || !profile.On("NodeName", schedulerconfig.Filter) || len(profile.Foreign(schedulerconfig.Filter)) != 1 {
+		t.Fatalf("the pod has scheduler %q, the profiles are %v", read.Objects.Pods[0].Spec.SchedulerName, back.Scheduler.Names())
+	}
+	labels := read.Objects.Nodes[0].Labels
+	wanted := profile.AddedAffinity().NodeSelectorTerms[0].MatchExpressions[0]
+	if labels[wanted.Key] != wanted.Values[0] {
+		t.Errorf("addedAffinity wants %v, the node has labels %v", wanted, labels)
+	}
+	ignored := 0
+	for name := range read.Objects.Nodes[0].Status.Allocatable {
+		if profile.Ignores(name) { // one by its group, the other by the extender
+			ignored++
+		}
+	}
+	if weight, _ := profile.Neighbours(); ignored != 2 || weight != 7 || profile.Strategy().Resources[1].Weight != 3 {
+		t.Errorf("of two resources %d are ignored, the weight is %d", ignored, weight)
+	}
 }

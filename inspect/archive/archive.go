@@ -76,12 +76,11 @@ type Options struct {
 func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
 	objects := saved(s)
 	header := headerOf(s, objects)
-	if opts.Anonymize && s.Scheduler() != nil {
-		return header, errors.New("a configuration of kube-scheduler cannot be anonymized")
-	}
 	if opts.Anonymize {
 		reduce(objects)
-		anonymize(objects, &header)
+		if err := anonymize(objects, &header); err != nil {
+			return header, err
+		}
 	}
 	if opts.Packed {
 		return header, writePacked(w, &header, objects)

@@ -46,6 +46,9 @@ type running struct {
 	configMap, key, why string
 }
 
+// maxSchedulers is how many schedulers are told apart.
+const maxSchedulers = 16
+
 func newSchedulers() *schedulers {
 	return &schedulers{pods: map[string]running{}, news: make(chan struct{}, 1)}
 }
@@ -166,7 +169,7 @@ func (s *schedulers) own() (out []running, sure bool) {
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		one := s.pods[name]
 		sure = sure || one.own
-		if !slices.Contains(out, one) {
+		if len(out) < maxSchedulers && !slices.Contains(out, one) {
 			out = append(out, one)
 		}
 	}

@@ -132,14 +132,18 @@ var defaultPlugins = []defaultPlugin{
 	{"PodGroupPodsCount", 1},
 }
 
-// Read reads a configuration as a kube-scheduler with some feature gates does. The error says, in its words,
-// why it would not start with it.
-func Read(text []byte, enabled func(gate string) bool) (*Config, error) {
+// codecs are those of configurations.
+var codecs = sync.OnceValue(func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	if err := configv1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("preparing to read a configuration of kube-scheduler: %w", err)
+		panic(err) // a program error
 	}
-	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+})
+
+// Decode returns a configuration as it is written, without defaults.
+func Decode(text []byte) (*configv1.KubeSchedulerConfiguration, error) {
+	decoder := codecs().UniversalDeserializer()
 	object, kind, err := decoder.Decode(text, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading a configuration of kube-scheduler: %w", err)
@@ -150,6 +154,26 @@ func Read(text []byte, enabled func(gate string) bool) (*Config, error) {
 	}
 	if err := c.DecodeNestedObjects(decoder); err != nil {
 		return nil, fmt.Errorf("reading a configuration of kube-scheduler: %w", err)
+	}
+	return c, nil
+}
+
+// Encode is the other way round.
+func Encode(c *configv1.KubeSchedulerConfiguration) ([]byte, error) {
+	media, _ := runtime.SerializerInfoForMediaType(codecs().SupportedMediaTypes(), runtime.ContentTypeJSON)
+	encoder := codecs().EncoderForVersion(media.Serializer, configv1.SchemeGroupVersion)
+	if err := c.EncodeNestedObjects(encoder); err != nil {
+		return nil, fmt.Errorf("writing a configuration of kube-scheduler: %w", err)
+	}
+	return runtime.Encode(encoder, c) //nolint:wrapcheck // it cannot fail for what was decoded
+}
+
+// Read reads a configuration as a kube-scheduler with some feature gates does. The error says, in its words,
+// why it would not start with it.
+func Read(text []byte, enabled func(gate string) bool) (*Config, error) {
+	c, err := Decode(text)
+	if err != nil {
+		return nil, err
 	}
 	setDefaults(c, enabled)
 	if err := validate(c, enabled); err != nil {
@@ -361,6 +385,9 @@ func (p *Profile) Foreign(at ...Point) []string {
 func (p *Profile) Knows(plugin string, at Point) bool {
 	return slices.Contains(pluginPoints[plugin], at)
 }
+
+// Own reports whether a plugin is kube-scheduler's own.
+func Own(plugin string) bool { return pluginPoints[plugin] != nil }
 
 // PointsOf are the extension points at which a plugin of kube-scheduler has something to do.
 func PointsOf(plugin string) []Point { return slices.Clone(pluginPoints[plugin]) }
