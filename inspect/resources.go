@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // Resource names one of the resources that a Snapshot carries, by its plural as in a URL.
@@ -18,30 +19,41 @@ type Resource string
 
 // The resources that a Snapshot carries.
 const (
-	Claims            Resource = "resourceclaims"
-	Templates         Resource = "resourceclaimtemplates"
-	Classes           Resource = "deviceclasses"
-	Slices            Resource = "resourceslices"
-	TaintRules        Resource = "devicetaintrules"
-	Pods              Resource = "pods"
-	Nodes             Resource = "nodes"
-	PriorityLevels    Resource = "prioritylevelconfigurations"
-	FlowSchemas       Resource = "flowschemas"
-	StorageCapacities Resource = "csistoragecapacities"
-	StorageClasses    Resource = "storageclasses"
-	CSIDrivers        Resource = "csidrivers"
-	VolumeClaims      Resource = "persistentvolumeclaims"
-	Volumes           Resource = "persistentvolumes"
-	Namespaces        Resource = "namespaces"
-	CSINodes          Resource = "csinodes"
-	VolumeAttachments Resource = "volumeattachments"
-	PodGroups         Resource = "podgroups"
-	Quotas            Resource = "resourcequotas"
+	Claims                  Resource = "resourceclaims"
+	Templates               Resource = "resourceclaimtemplates"
+	Classes                 Resource = "deviceclasses"
+	Slices                  Resource = "resourceslices"
+	TaintRules              Resource = "devicetaintrules"
+	Pods                    Resource = "pods"
+	Nodes                   Resource = "nodes"
+	PriorityLevels          Resource = "prioritylevelconfigurations"
+	FlowSchemas             Resource = "flowschemas"
+	StorageCapacities       Resource = "csistoragecapacities"
+	StorageClasses          Resource = "storageclasses"
+	CSIDrivers              Resource = "csidrivers"
+	VolumeClaims            Resource = "persistentvolumeclaims"
+	Volumes                 Resource = "persistentvolumes"
+	Namespaces              Resource = "namespaces"
+	CSINodes                Resource = "csinodes"
+	VolumeAttachments       Resource = "volumeattachments"
+	PodGroups               Resource = "podgroups"
+	Quotas                  Resource = "resourcequotas"
+	KueueWorkloads          Resource = "workloads"
+	ClusterQueues           Resource = "clusterqueues"
+	LocalQueues             Resource = "localqueues"
+	Cohorts                 Resource = "cohorts"
+	ResourceFlavors         Resource = "resourceflavors"
+	WorkloadPriorityClasses Resource = "workloadpriorityclasses"
+	AdmissionChecks         Resource = "admissionchecks"
+	Topologies              Resource = "topologies"
 )
 
 // Optional reports whether many servers do not serve the resource, for their age or their feature gates. Then
 // there are no such objects, and nothing is amiss.
-func (r Resource) Optional() bool { return r == TaintRules || r == PodGroups }
+func (r Resource) Optional() bool { return r == TaintRules || r == PodGroups || r.OfKueue() }
+
+// OfKueue reports whether the resource is one of Kueue, which is in clusters that have installed it.
+func (r Resource) OfKueue() bool { return KindOf(r).Group == kueueGroup }
 
 // Kind is what all that read or write objects of a Resource have to know of it.
 type Kind struct {
@@ -71,6 +83,9 @@ func (k Kind) Objects(of *Objects) []metav1.Object { return k.list.objects(of) }
 // New returns an empty object of the kind.
 func (k Kind) New() metav1.Object { return k.list.empty() }
 
+// kueueGroup is the API group of Kueue.
+const kueueGroup = "kueue.x-k8s.io"
+
 // kinds is the table of all kinds. A kind of object that is not in it does not exist for this program.
 //
 // A new kind also needs a list in Objects; how it is read from a server (scheme.go in inspect/live for a new
@@ -98,6 +113,14 @@ var kinds = []Kind{
 	{VolumeAttachments, "VolumeAttachment", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments })},
 	{PodGroups, "PodGroup", schedulingv1beta1.GroupName, "v1beta1", true, in(func(o *Objects) *[]*schedulingv1beta1.PodGroup { return &o.PodGroups })},
 	{Quotas, "ResourceQuota", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.ResourceQuota { return &o.Quotas })},
+	{KueueWorkloads, "Workload", kueueGroup, "v1beta2", true, in(func(o *Objects) *[]*kueuev1beta2.Workload { return &o.KueueWorkloads })},
+	{ClusterQueues, "ClusterQueue", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.ClusterQueue { return &o.ClusterQueues })},
+	{LocalQueues, "LocalQueue", kueueGroup, "v1beta2", true, in(func(o *Objects) *[]*kueuev1beta2.LocalQueue { return &o.LocalQueues })},
+	{Cohorts, "Cohort", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.Cohort { return &o.Cohorts })},
+	{ResourceFlavors, "ResourceFlavor", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.ResourceFlavor { return &o.ResourceFlavors })},
+	{WorkloadPriorityClasses, "WorkloadPriorityClass", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.WorkloadPriorityClass { return &o.WorkloadPriorityClasses })},
+	{AdmissionChecks, "AdmissionCheck", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.AdmissionCheck { return &o.AdmissionChecks })},
+	{Topologies, "Topology", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.Topology { return &o.Topologies })},
 }
 
 // Kinds returns the kinds of all objects that a Snapshot carries, in a fixed order.

@@ -12,13 +12,14 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // TestKindsAreAll: every list of Objects has a kind, of the name, the group and the type that Kubernetes has,
 // and whatever is done to all lists is done to it.
 func TestKindsAreAll(t *testing.T) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, flowcontrolv1.AddToScheme, resourcev1.AddToScheme, schedulingv1beta1.AddToScheme, storagev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, flowcontrolv1.AddToScheme, resourcev1.AddToScheme, schedulingv1beta1.AddToScheme, storagev1.AddToScheme, kueuev1beta2.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}

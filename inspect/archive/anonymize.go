@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -83,6 +84,20 @@ var ownNames = map[inspect.Resource]names{
 	inspect.StorageCapacities: capacities, inspect.StorageClasses: storageClasses, inspect.CSIDrivers: csiDrivers,
 	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes, inspect.Namespaces: namespaces, inspect.CSINodes: nodes,
 	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas,
+	inspect.KueueWorkloads: workloads, inspect.ClusterQueues: clusterQueues, inspect.LocalQueues: localQueues, inspect.Cohorts: cohorts,
+	inspect.ResourceFlavors: flavors, inspect.WorkloadPriorityClasses: priorityClasses, inspect.AdmissionChecks: admissionChecks,
+	inspect.Topologies: topologies,
+}
+
+// kueueNames are the types of names that objects of Kueue have for others, and for their pod sets.
+var kueueNames = map[reflect.Type]names{
+	reflect.TypeFor[kueuev1beta2.ClusterQueueReference]():   clusterQueues,
+	reflect.TypeFor[kueuev1beta2.LocalQueueName]():          localQueues,
+	reflect.TypeFor[kueuev1beta2.CohortReference]():         cohorts,
+	reflect.TypeFor[kueuev1beta2.ResourceFlavorReference](): flavors,
+	reflect.TypeFor[kueuev1beta2.AdmissionCheckReference](): admissionChecks,
+	reflect.TypeFor[kueuev1beta2.TopologyReference]():       topologies,
+	reflect.TypeFor[kueuev1beta2.PodSetReference]():         podSets,
 }
 
 // dropFreeText drops what no answer depends on, and all text in fields that are newer than this program.
@@ -137,6 +152,9 @@ func (r *renamer) replace(v reflect.Value, by rule) string {
 		return r.qualified(s)
 	case corev1.ResourceName:
 		return r.resource(s)
+	}
+	if sort, ok := kueueNames[v.Type()]; ok {
+		return r.name(sort, s)
 	}
 	return r.text(s)
 }

@@ -113,6 +113,16 @@ var publicWords = words(`
 	Apply Update kubectl kubectl-create kubectl-client-side-apply kubectl-edit kubectl-patch kubectl-replace kubectl-dra helm
 
 	Limited Exempt Queue Reject ByUser ByNamespace User Group ServiceAccount Dangling Found NotFound
+	kueue.x-k8s.io kueue.x-k8s.io/v1beta1 kueue.x-k8s.io/v1beta2 kueue.x-k8s.io/queue-name kueue.x-k8s.io/priority-class
+	kueue.x-k8s.io/admission kueue.x-k8s.io/topology kueue.x-k8s.io/managed kueue.x-k8s.io/pod-group-name kueue.x-k8s.io/podset
+	kueue.x-k8s.io/multikueue kueue.x-k8s.io/provisioning-request kueue.x-k8s.io/resource-in-use
+	StrictFIFO BestEffortFIFO Hold HoldAndDrain Any LowerPriority LowerOrNewerEqualPriority MayStopSearch TryNextFlavor
+	BorrowingOverPreemption PreemptionOverBorrowing Retry Rejected Open Closed WorkloadPriorityClass UsageBasedAdmissionFairSharing
+	NoAdmissionFairSharing QuotaReserved Admitted Finished PodsReady Evicted Preempted Requeued DeactivationTarget Inadmissible Waiting
+	AdmittedWithoutQuota Misconfigured Suspended WaitingForQuota ExceedsMaxQuota NoMatchingFlavor PendingEvaluation PodsReadyTimeout
+	AdmissionCheck ClusterQueueStopped LocalQueueStopped InClusterQueue InCohortReclamation InCohortReclaimWhileBorrowing
+	NodeFailures Deactivated BackoffFinished Preemption FlavorNotFound CheckNotFoundOrInactive Stopped
+
 	get list watch create update patch delete deletecollection proxy
 	/healthz /livez /readyz /version /metrics /api /apis /openapi/v2 /openapi/v3
 `)

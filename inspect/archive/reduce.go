@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -18,6 +19,7 @@ import (
 //   - metadata: name, namespace, UID, resource version, labels, finalizers, owners, creation and deletion
 //     time; no annotations but those that inspect.ReduceAnnotations keeps, in templates neither; of managed
 //     fields who wrote in an old version of the API, and of DeviceTaintRules who set the taint
+//   - workloads of Kueue: their pod templates like pods
 //   - pods: as inspect/live keeps them: no environment, commands, images, and no volumes but claims and disks
 //   - nodes: all but addresses, images, volumes, configuration and what identifies the machine; CSI nodes
 //     without the ID that the driver gives the machine
@@ -65,6 +67,8 @@ func reduceObject(object metav1.Object) {
 		inspect.ReducePod(o)
 	case *corev1.Node:
 		reduceNode(o)
+	case *kueuev1beta2.Workload:
+		inspect.ReduceKueueWorkload(o)
 	case *resourcev1.ResourceClaimTemplate:
 		o.Spec.ObjectMeta = metav1.ObjectMeta{Labels: o.Spec.Labels}
 	case *resourcev1.ResourceClaim:

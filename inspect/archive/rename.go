@@ -46,6 +46,15 @@ const (
 	capacities      names = "capacity"
 	attachments     names = "attachment"
 	quotas          names = "quota"
+	workloads       names = "workload"
+	clusterQueues   names = "clusterqueue"
+	localQueues     names = "localqueue"
+	cohorts         names = "cohort"
+	flavors         names = "flavor"
+	priorityClasses names = "priorityclass"
+	admissionChecks names = "check"
+	topologies      names = "topology"
+	podSets         names = "podset"
 	storageClasses  names = "storageclass"
 	csiDrivers      names = "csi"
 	flowSchemas     names = "flowschema"
@@ -62,6 +71,7 @@ const (
 var known = []names{
 	nodes, pools, namespaces, claims, pods, templates, drivers, classes, devices, slicesOf, volumes, volumeClaims, storageClasses,
 	csiDrivers, taintRules, containers, podGroups, owners, capacities, flowSchemas, priorityLevels, users, groups, serviceAccounts,
+	workloads, clusterQueues, localQueues, cohorts, flavors, priorityClasses, admissionChecks, topologies, podSets,
 }
 
 // renamer replaces names, or only learns them.

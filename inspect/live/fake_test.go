@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // fakeServer is as much of an API server as Read needs. It speaks JSON only.
@@ -135,6 +137,11 @@ func listJSON(path, next string, items ...string) string {
 		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota", "events": "Event",
 		"services": "Service", "replicationcontrollers": "ReplicationController", "replicasets": "ReplicaSet", "statefulsets": "StatefulSet",
 		"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding", "roles": "Role", "rolebindings": "RoleBinding",
+	}
+	for _, k := range inspect.Kinds() {
+		if k.Resource.OfKueue() {
+			kinds[string(k.Resource)] = k.Name
+		}
 	}
 	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"7","continue":%q},"items":[%s]}`,
 		kinds[parts[len(parts)-1]]+"List", version, next, strings.Join(items, ","))

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
@@ -34,7 +35,7 @@ type apiVersion string
 // jsonOnly reports whether the list at a version cannot be decoded from protobuf.
 func (k kind) jsonOnly(v apiVersion) bool {
 	gv := k.groupVersion(v)
-	return gv == schedulingAlpha || gv == resourceAlpha
+	return gv == schedulingAlpha || gv == resourceAlpha || k.Resource.OfKueue() // which are custom resources
 }
 
 // newList returns an empty list at a version.
@@ -114,6 +115,9 @@ var older = map[inspect.Resource][]apiVersion{
 // kindOf returns how the resource is read.
 func kindOf(resource inspect.Resource) (kind, bool) {
 	k := inspect.KindOf(resource)
+	if resource.OfKueue() {
+		return kind{k, []apiVersion{apiVersion(k.Version), "v1beta1"}, reduceObject}, true
+	}
 	return kind{k, append([]apiVersion{apiVersion(k.Version)}, older[resource]...), reduceObject}, k.Name != ""
 }
 
@@ -132,6 +136,9 @@ func reduceObject(o object) {
 		inspect.ReducePod(o)
 	case *corev1.Node: // lists of images and volumes are by far the largest part of a node
 		o.Status.Images, o.Status.VolumesInUse, o.Status.VolumesAttached = nil, nil, nil
+	case *kueuev1beta2.Workload:
+		reduceMeta(&o.ObjectMeta)
+		inspect.ReduceKueueWorkload(o)
 	case *storagev1.VolumeAttachment: // what is handed on to the kubelet
 		reduceMeta(&o.ObjectMeta)
 		o.Status.AttachmentMetadata = nil

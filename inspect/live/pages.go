@@ -67,7 +67,7 @@ func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page
 // servers say nothing.
 func checkItems(list runtime.Object, kind string, version schema.GroupVersion) error {
 	switch list.(type) {
-	case *alphaTaintRuleList, *alphaPodGroupList: // their items are no runtime.Object, and are asked for at one version
+	case *alphaTaintRuleList, *alphaPodGroupList, *alphaList[upgraded]: // their items are no runtime.Object, and are asked for at one version
 		return nil
 	}
 	n := 0

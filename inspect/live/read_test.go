@@ -53,6 +53,10 @@ func TestEveryKindIsReadAtItsNewestVersion(t *testing.T) {
 		"/apis/scheduling.k8s.io/v1beta1/podgroups":                         {named("r")},
 		"/api/v1/resourcequotas":                                            {named("s")},
 	}
+	for i, k := range slices.DeleteFunc(inspect.Kinds(), func(k inspect.Kind) bool { return !k.Resource.OfKueue() }) {
+		f.served["kueue.x-k8s.io/v1beta2"] = append(f.served["kueue.x-k8s.io/v1beta2"], string(k.Resource))
+		f.objects["/apis/kueue.x-k8s.io/v1beta2/"+string(k.Resource)] = []string{named(string(rune('t' + i)))}
+	}
 	var progress []string
 	cluster := mustRead(t, f, live.Options{Resources: inspect.Resources(), Progress: func(s string) { progress = append(progress, s) }})
 	o := cluster.Objects
@@ -60,9 +64,10 @@ func TestEveryKindIsReadAtItsNewestVersion(t *testing.T) {
 		o.Claims[0].Name, o.Slices[0].Name, o.Pods[0].Name, o.Nodes[0].Name, o.Templates[0].Name, o.Classes[0].Name, o.TaintRules[0].Name,
 		o.FlowSchemas[0].Name, o.PriorityLevels[0].Name, o.StorageCapacities[0].Name, o.StorageClasses[0].Name, o.CSIDrivers[0].Name,
 		o.VolumeClaims[0].Name, o.Volumes[0].Name, o.Namespaces[0].Name, o.CSINodes[0].Name, o.VolumeAttachments[0].Name,
-		o.PodGroups[0].Name, o.Quotas[0].Name,
+		o.PodGroups[0].Name, o.Quotas[0].Name, o.KueueWorkloads[0].Name, o.ClusterQueues[0].Name, o.LocalQueues[0].Name, o.Cohorts[0].Name,
+		o.ResourceFlavors[0].Name, o.WorkloadPriorityClasses[0].Name, o.AdmissionChecks[0].Name, o.Topologies[0].Name,
 	}
-	if want := strings.Split("abcdefghijklmnopqrs", ""); !cmp.Equal(got, want) {
+	if want := strings.Split("abcdefghijklmnopqrstuvwxyz{", ""); !cmp.Equal(got, want) {
 		t.Errorf("objects: %v, want %v", got, want)
 	}
 	for _, r := range inspect.Resources() {
@@ -77,9 +82,30 @@ func TestEveryKindIsReadAtItsNewestVersion(t *testing.T) {
 		t.Errorf("%d progress reports, want one for each of %d resources: %q", len(progress), len(inspect.Resources()), progress)
 	}
 	for _, request := range slices.Concat(f.asked("v1beta"), f.asked("v1alpha")) {
-		if !strings.HasPrefix(request, "/apis/scheduling.k8s.io/v1beta1") {
+		if !strings.HasPrefix(request, "/apis/scheduling.k8s.io/v1beta1") && !strings.HasPrefix(request, "/apis/kueue.x-k8s.io/v1beta2") {
 			t.Errorf("asked for an old version although the newest is served: %q", request)
 		}
+	}
+}
+
+// TestKueueAtAnOlderVersion: the objects of an older Kueue get the fields of the newer API.
+func TestKueueAtAnOlderVersion(t *testing.T) {
+	f := newFake()
+	f.served["kueue.x-k8s.io/v1beta1"] = []string{"clusterqueues"}
+	f.objects["/apis/kueue.x-k8s.io/v1beta1/clusterqueues"] = []string{`{"metadata":{"name":"a","uid":"u"},"spec":{"cohort":"c"}}`}
+	cluster := mustRead(t, f, live.Options{Resources: []inspect.Resource{inspect.ClusterQueues}})
+	if all := cluster.Objects.ClusterQueues; len(all) != 1 || all[0].Name != "a" || all[0].Spec.CohortName != "c" {
+		t.Errorf("%+v, %+v", all, cluster.Health)
+	}
+}
+
+// TestClusterWithoutKueue: only discovery is asked.
+func TestClusterWithoutKueue(t *testing.T) {
+	f := newFake()
+	mustRead(t, f, live.Options{Resources: inspect.Resources()})
+	want := []string{"/apis/kueue.x-k8s.io/v1beta1", "/apis/kueue.x-k8s.io/v1beta2"}
+	if got := f.asked("kueue"); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("asked %q, want %q", got, want)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
 	drav1beta2 "k8s.io/dynamic-resource-allocation/api/v1beta2"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // scheme knows all kinds at every version and how to convert resource.k8s.io to v1. It is
@@ -33,7 +34,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 		resourcev1.AddToScheme, drav1beta2.AddToScheme, drav1beta1.AddToScheme,
 		flowcontrolv1.AddToScheme, flowcontrolv1beta3.AddToScheme,
 		storagev1.AddToScheme, storagev1beta1.AddToScheme,
-		schedulingv1beta1.AddToScheme, schedulingv1alpha3.AddToScheme,
+		schedulingv1beta1.AddToScheme, schedulingv1alpha3.AddToScheme, kueuev1beta2.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			panic(fmt.Sprintf("registering API types: %v", err)) // a program error: types clash
@@ -41,6 +42,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	}
 	s.AddKnownTypeWithName(resourceAlpha.WithKind("DeviceTaintRuleList"), &alphaTaintRuleList{})
 	s.AddKnownTypeWithName(schedulingAlpha.WithKind("PodGroupList"), &alphaPodGroupList{})
+	addKueue(s)
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
 	return s
 })
@@ -54,6 +56,9 @@ func (k kind) convert(in, out runtime.Object) error {
 		return convertAlphaTaintRules(in, out)
 	case *alphaPodGroupList:
 		return convertAlphaPodGroups(in, out)
+	}
+	if old, ok := in.(*alphaList[upgraded]); ok {
+		return convertUpgraded(old, out)
 	}
 	if k.Group == resourcev1.GroupName {
 		return scheme().Convert(in, out, nil)

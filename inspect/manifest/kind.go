@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
 	drav1beta2 "k8s.io/dynamic-resource-allocation/api/v1beta2"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -71,6 +72,25 @@ var versions = map[inspect.Resource][]version{
 	inspect.Quotas:            alike(decode[corev1.ResourceQuota], "v1"),
 	inspect.PodGroups: append(alike(decode[schedulingv1beta1.PodGroup], "v1beta1", "v1alpha3"),
 		version{name: "v1alpha2", decode: decodeAlphaPodGroup}),
+	inspect.KueueWorkloads:          kueueVersions(decode[kueuev1beta2.Workload]),
+	inspect.ClusterQueues:           kueueVersions(decode[kueuev1beta2.ClusterQueue]),
+	inspect.LocalQueues:             kueueVersions(decode[kueuev1beta2.LocalQueue]),
+	inspect.Cohorts:                 kueueVersions(decode[kueuev1beta2.Cohort]),
+	inspect.ResourceFlavors:         kueueVersions(decode[kueuev1beta2.ResourceFlavor]),
+	inspect.WorkloadPriorityClasses: kueueVersions(decode[kueuev1beta2.WorkloadPriorityClass]),
+	inspect.AdmissionChecks:         kueueVersions(decode[kueuev1beta2.AdmissionCheck]),
+	inspect.Topologies:              kueueVersions(decode[kueuev1beta2.Topology]),
+}
+
+// kueueVersions are those of a kind of Kueue, of which the older one has fields of other names.
+func kueueVersions(v1beta2 decodeFunc) []version {
+	return []version{{name: "v1beta2", decode: v1beta2}, {name: "v1beta1", decode: func(raw []byte) (metav1.Object, []error, error) {
+		raw, err := inspect.UpgradeKueue(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		return v1beta2(raw)
+	}}}
 }
 
 // alike are versions that are decoded alike.

@@ -88,6 +88,9 @@ func (c *collector) prepare(p *pending) {
 		}
 		return
 	}
+	if p.kind.Resource == inspect.KueueWorkloads { // an object, and what has pod templates
+		p.workloads = c.workloadsIn(p)
+	}
 	p.object, p.complaints, p.err = decodeGuarded(p.text.data[p.at.from:p.at.to], p.kind.decode)
 	p.newer = p.err == nil && len(p.complaints) > 0 && p.head.apiVersion == p.kind.APIVersion() && p.object.GetUID() != "" && isNewer(p.complaints, p.head)
 	if p.newer {
@@ -123,6 +126,9 @@ func (c *collector) keep(p *pending) error {
 		return c.decodeError(p.text, p.at, p.head, p.kind, p.err)
 	case !p.finished:
 		c.finish(p)
+	}
+	if c.keepWorkloads(p) {
+		p.findings = findings{} // those of the templates have been told
 	}
 	where := place(p.text.source, p.text.line(p.at.from))
 	name := objectName(p.head.kind, p.kind, p.object)

@@ -74,7 +74,7 @@ func TestWorkloads(t *testing.T) {
 			if skipped := len(r.Skipped) > 0; skipped != (test.want == nil) {
 				t.Errorf("skipped %v", r.Skipped)
 			}
-			if r, err := ReadBytes("f", text, Options{}); err != nil || len(r.Workloads) > 0 || len(r.Skipped) != 1 {
+			if r, err := ReadBytes("f", text, Options{}); err != nil || len(r.Workloads) > 0 || len(r.Skipped)+len(r.Objects.KueueWorkloads) != 1 {
 				t.Errorf("without asking: %v, %+v", err, r)
 			}
 		})

@@ -13,6 +13,7 @@ const (
 	FlowControl = "flowcontrol.apiserver.k8s.io"
 	Storage     = "storage.k8s.io"
 	Scheduling  = "scheduling.k8s.io"
+	Kueue       = "kueue.x-k8s.io"
 )
 
 // Events is the resource of Events, which no snapshot carries.

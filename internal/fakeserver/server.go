@@ -85,6 +85,9 @@ func (s *Server) fill(o *inspect.Objects) error {
 			if err != nil {
 				return fmt.Errorf("adding to %s: %w", k.Resource, err)
 			}
+			if k.Resource.OfKueue() { // which others have not installed
+				s.versions[Kueue] = []string{k.Version}
+			}
 			s.put(k.Resource, &unstructured.Unstructured{Object: content})
 		}
 	}
