@@ -291,10 +291,13 @@ func (m frame) keyLine(room int) styled.Line {
 	if stop, ok := own.Find("esc"); typing && ok {
 		always = keyText(stop)
 	} else if !typing {
-		if len(m.pages) > 0 {
-			always = keyText(screen.Key{Press: []string{"esc"}, Show: "Esc", Short: "back"})
+		if back, ok := root.Named("back"); ok && len(m.pages) > 0 {
+			back.Short = "back"
+			always = keyText(back)
 		}
-		always = append(always, keyText(screen.Key{Press: []string{"?"}, Short: "help"})...)
+		if help, ok := root.Named("help"); ok {
+			always = append(always, keyText(help)...)
+		}
 		at := max(0, slices.IndexFunc(root, func(k screen.Key) bool { return k.Name == "namespace" }))
 		keys = slices.Concat(root[:at], own, root[at:])
 	}

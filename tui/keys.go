@@ -69,7 +69,7 @@ func (m *model) keys() screen.Keys {
 	for i, v := range m.views[:numbered] {
 		keys = append(keys, screen.Key{Name: v.name, Press: []string{fmt.Sprint(i + 1)}, Help: v.title, Do: func(*screen.World) tea.Cmd { return m.switchTo(v.name) }})
 	}
-	return keys
+	return m.options.Preferences.pressed(keys)
 }
 
 // navigationKeys are the keys that lead to other places, wherever the cursor is. The names of views are
@@ -92,12 +92,13 @@ func labOff(s *inspect.Snapshot, ref screen.Ref) string {
 // screenKeys are the keys of the screen that is visible. On a time line the arrows are not among them, where
 // there are letters that do the same.
 func (m *model) screenKeys() screen.Keys {
-	s, of := m.state(), m.timeline.keys()
+	s, of := m.state(), m.options.Preferences.pressed(m.timeline.keys())
+	own := m.options.Preferences.pressed(s.Keys)
 	if of == nil || s.Typing {
-		return s.Keys
+		return own
 	}
-	out := make(screen.Keys, 0, len(s.Keys))
-	for _, k := range s.Keys {
+	out := make(screen.Keys, 0, len(own))
+	for _, k := range own {
 		var press []string
 		for _, p := range k.Press {
 			if _, taken := of.Find(p); !taken {
@@ -183,18 +184,6 @@ func (m *model) leave() tea.Cmd {
 	return tea.Quit
 }
 
-// pressOf is the press of a key that a status line names.
-func pressOf(name string) tea.KeyPressMsg {
-	if code, ok := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "left": tea.KeyLeft, "right": tea.KeyRight}[name]; ok {
-		return tea.KeyPressMsg{Code: code}
-	}
-	r := []rune(name)
-	if len(r) != 1 {
-		return tea.KeyPressMsg{}
-	}
-	return tea.KeyPressMsg{Code: r[0], Text: name}
-}
-
 // maxTypeahead is how many keys wait at most: more than anybody types ahead.
 const maxTypeahead = 1000
 
@@ -202,7 +191,7 @@ const maxTypeahead = 1000
 // meant for what will be selected, so it waits until that is known; keys that lead elsewhere do not. Esc and
 // q do not either: they give up what was typed ahead. key is what the keystroke means to the root.
 func (m *model) holdKey(k tea.KeyPressMsg, key screen.Key) bool {
-	if k.String() == "esc" || k.String() == "q" {
+	if key.Name == "back" || key.Name == "quit" {
 		m.typeahead = nil
 		m.prompts.find.Stop()
 		return false

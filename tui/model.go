@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // model is the root of the terminal UI. It is made of parts, each of which knows those below it: the shell,
@@ -65,7 +64,7 @@ func (s *shell) set(change func(w *screen.World)) {
 
 // applyTheme changes how things look, and nothing else.
 func (s *shell) applyTheme() {
-	s.set(func(w *screen.World) { w.Theme = theme.New(s.dark, s.profile) })
+	s.set(func(w *screen.World) { w.Theme = s.options.Preferences.palette().New(s.dark, s.profile) })
 }
 
 // update hands a message to a screen.
@@ -100,7 +99,10 @@ func (p *page) name() string {
 }
 
 func newModel(ctx context.Context, options Options) *model {
-	s := &shell{ctx: ctx, options: options, dark: true, profile: options.Profile, world: screen.NewWorld(ctx, 0, nil)}
+	s := &shell{ctx: ctx, options: options, profile: options.Profile, world: screen.NewWorld(ctx, 0, nil)}
+	s.dark = options.Preferences.Theme.Background != light
+	s.world.Owners = options.Preferences.owners()
+	s.remark = screen.Say{Text: options.Notice, Role: styled.Warn}
 	s.world.Asked, s.world.Namespace, s.world.Events = options.Asked, options.Namespace, options.Events
 	s.applyTheme()
 	n := &navigation{shell: s}

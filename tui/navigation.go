@@ -35,6 +35,9 @@ const longestTrail = 50
 func (n *navigation) openView() {
 	if v := &n.views[n.current]; v.screen == nil {
 		v.screen = v.make(&n.options)
+		if table, ok := v.screen.(columned); ok {
+			table.ShowColumns(n.options.Preferences.Views[v.name].Columns)
+		}
 	}
 }
 

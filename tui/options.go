@@ -48,6 +48,10 @@ type Options struct {
 	// StuckFirst begins with the view of causes, instead of the first view, if something is stuck in the
 	// first snapshot.
 	StuckFirst bool
+	// Preferences are what the user wants to be otherwise than it is by default. They must be in order, as
+	// Check says. Notice is what is to be said at the beginning, such as why there are none.
+	Preferences Preferences
+	Notice      string
 	// Typing makes the view take text from the beginning, if it can.
 	Typing bool
 	// Clock tells the time of a live source. It must be set.

@@ -119,6 +119,11 @@ func (t *timeline) keys() screen.Keys {
 			on = "the log ends here"
 		}
 	}
+	return t.list(back, on)
+}
+
+// list is the keys, with why there is no way back or on.
+func (t *timeline) list(back, on string) screen.Keys {
 	by := func(changes int, share float64) func(*screen.World) tea.Cmd {
 		return func(*screen.World) tea.Cmd { return t.travel(stride{changes, share}) }
 	}

@@ -229,7 +229,7 @@ func TestTimelineKeysAreKeys(t *testing.T) {
 	d.m.popup = nil
 	d.m.remark = screen.Say{}
 	f := frame{d.m}
-	if d.m.press(pressOf(f.keyAt(2))); f.keyAt(2) != "left" || !d.m.timeline.travelling {
+	if d.m.press(tea.KeyPressMsg{Code: tea.KeyLeft}); f.keyAt(2) != "left" || !d.m.timeline.travelling {
 		t.Errorf("a click on the arrow presses %q", frame{d.m}.keyAt(2))
 	}
 	d.m.timeline.travelling = false

@@ -17,8 +17,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			p.page.SetLines(frame{m}.helpLines())
 		}
 	case tea.BackgroundColorMsg:
-		m.dark = msg.IsDark()
-		m.applyTheme()
+		if m.options.Preferences.Theme.Background == "" {
+			m.dark = msg.IsDark()
+			m.applyTheme()
+		}
 	case tea.ColorProfileMsg:
 		m.profile = msg.Profile
 		m.applyTheme()
@@ -113,7 +115,8 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == m.height-1 {
 		if key := f.keyAt(mouse.X); key != "" {
-			return m.press(pressOf(key))
+			press, _ := parseKey(key)
+			return m.press(press)
 		}
 	}
 	header := f.headerHeight()

@@ -80,6 +80,8 @@ type Config[T any] struct {
 	// opened are the keys of rows that are open. It is not written. unfolded says that all are.
 	opened   map[string]bool
 	unfolded bool
+	// chosen names the columns that the user wants to see, in their order. If it is empty, those are Columns.
+	chosen []string
 	// Resources are what the rows are made of: what of it could not be read is why there are no rows. None
 	// says what it means that there are none in the cluster. If it is empty, the list only says that there
 	// are none.
@@ -486,8 +488,13 @@ func (l *List[T]) count() string {
 }
 
 // ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there
-// is none.
-func (l *List[T]) ColumnAt(x int) (column, offset int) { return l.table.ColumnAt(x) }
+// is none. Columns are counted as Config has them, whatever the user has chosen.
+func (l *List[T]) ColumnAt(x int) (column, offset int) {
+	if column, offset = l.table.ColumnAt(x); column >= 0 && l.now.places != nil {
+		column = l.now.places[column]
+	}
+	return column, offset
+}
 
 // Wide returns how many columns the table takes if nothing has to be left out or cut.
 func (l *List[T]) Wide() int { return l.table.Wide() }

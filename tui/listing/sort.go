@@ -16,6 +16,8 @@ type arranged[T any] struct {
 	config  *Config[T]
 	rows    []T
 	columns []Column[T]
+	// places are where columns stand in Config, if the user has chosen columns.
+	places  []int
 	order   order
 	way     int // in which the rows were built, as List counts ways
 	items   []item
@@ -107,6 +109,7 @@ func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
 	if config.Adapt != nil {
 		a.columns = config.Adapt(rows)
 	}
+	a.choose()
 	a.grow()
 	index := a.leaves(a.filter())
 	a.passed = index

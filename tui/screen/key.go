@@ -52,6 +52,16 @@ func (all Keys) Find(press string) (Key, bool) {
 	return Key{}, false
 }
 
+// Named returns the key with a name.
+func (all Keys) Named(name string) (Key, bool) {
+	for _, k := range all {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
 // Do does what a keystroke means, if there is such a key and it works.
 func (all Keys) Do(w *World, press string) (cmd tea.Cmd, done bool) {
 	k, ok := all.Find(press)

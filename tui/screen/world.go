@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -32,6 +33,8 @@ type World struct {
 	// Namespace is the only namespace whose objects are shown. If it is empty, all are.
 	Namespace string
 	Theme     *theme.Theme
+	// Owners are the colours that the user wants owners of devices, and namespaces, to have, by their names.
+	Owners map[string]styled.Role
 	// Now is the time that ages are measured by: for files that of the snapshot, otherwise that of the clock.
 	Now time.Time
 	// Idle says that nobody has pressed a key for a while. Whoever does so is sent a Changed.
@@ -118,6 +121,7 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 		like = w.derived.like
 	}
 	next := newWorld(w.ctx, version, s, like)
+	next.Owners = w.Owners
 	next.Namespace, next.Theme, next.Now, next.Asked, next.History, next.Events, next.clock = w.Namespace, w.Theme, w.Now, w.Asked, w.History, w.Events, w.clock
 	return next
 }

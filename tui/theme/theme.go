@@ -52,7 +52,10 @@ var bold = map[styled.Role]bool{styled.Strong: true, styled.Bad: true, styled.Ac
 
 // New makes a theme for a dark or light background and a terminal of the given abilities. Without colours,
 // text is still bold or reversed; with NoTTY nothing is painted.
-func New(dark bool, profile colorprofile.Profile) *Theme {
+func New(dark bool, profile colorprofile.Profile) *Theme { return Palette(nil).New(dark, profile) }
+
+// New makes a theme in which some roles have other colours.
+func (p Palette) New(dark bool, profile colorprofile.Profile) *Theme {
 	t := &Theme{Colored: profile > colorprofile.NoTTY}
 	if !t.Colored {
 		return t
@@ -65,7 +68,9 @@ func New(dark bool, profile colorprofile.Profile) *Theme {
 		if role == styled.Supposed && profile < colorprofile.ANSI256 {
 			style = style.Underline(true) // among few colours it has none of its own
 		}
-		if tone, ok := tones[role]; ok {
+		if own, ok := p[role]; ok && profile >= colorprofile.ANSI {
+			style = style.ForegroundColor(profile.Convert(own))
+		} else if tone, ok := tones[role]; ok {
 			style = style.ForegroundColor(tone.pick(dark, profile))
 		}
 		if len(style) > 0 {

@@ -31,6 +31,8 @@ type Column struct {
 	Spare bool
 	// ImpliedByHeading hides a column whose value the heading above the rows already shows.
 	ImpliedByHeading bool
+	// Hidden columns are not shown, whatever room there is.
+	Hidden bool
 }
 
 // Row is a row of a table: cells, or a heading that goes across all columns.
@@ -329,7 +331,7 @@ func (t *Table) layout(width int, screen bool) []int {
 	widths := t.fit(width, screen, false)
 	room := width - margin - styled.ColumnsWidth(widths, gap)
 	for _, c := range t.Columns {
-		if c.Spare && room > gap+c.Min {
+		if c.Spare && !c.Hidden && room > gap+c.Min {
 			return t.fit(width, screen, true)
 		}
 	}
@@ -340,7 +342,7 @@ func (t *Table) layout(width int, screen bool) []int {
 func (t *Table) fit(width int, screen, spare bool) []int {
 	columns := make([]styled.Column, len(t.Columns))
 	for i, c := range t.Columns {
-		if c.Spare && !spare || c.ImpliedByHeading && screen {
+		if c.Hidden || c.Spare && !spare || c.ImpliedByHeading && screen {
 			continue
 		}
 		w := styled.Width(c.Title) + 2
@@ -386,7 +388,7 @@ func (t *Table) ColumnAt(x int) (column, offset int) {
 func (t *Table) Wide() int {
 	total := margin
 	for i, c := range t.Columns {
-		if c.ImpliedByHeading {
+		if c.Hidden || c.ImpliedByHeading {
 			continue
 		}
 		w := 0

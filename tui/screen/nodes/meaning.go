@@ -54,11 +54,11 @@ type tagger struct {
 
 // mark gives every used device of the rows the tag of whom it is, and returns the tags, those with most
 // devices first.
-func mark(rows []row, by meaning, s *inspect.Snapshot) []*tag {
+func mark(rows []row, by meaning, w *screen.World) []*tag {
 	if by == byState {
 		return nil
 	}
-	t := &tagger{by: by, s: s, owners: map[inspect.ClaimRef]string{}, tags: map[string]*tag{}}
+	t := &tagger{by: by, s: w.Snapshot, owners: map[inspect.ClaimRef]string{}, tags: map[string]*tag{}}
 	for i := range rows {
 		for j := range rows[i].drivers {
 			p := &rows[i].drivers[j]
@@ -75,7 +75,13 @@ func mark(rows []row, by meaning, s *inspect.Snapshot) []*tag {
 			}
 		}
 	}
-	return t.letters()
+	all := t.letters()
+	for _, one := range all {
+		if role, ok := w.Owners[one.name]; ok {
+			one.role = role
+		}
+	}
+	return all
 }
 
 // of names whom a device is taken by, several of them as severalMark; it is empty if nobody has taken it.

@@ -138,7 +138,7 @@ func build(ctx context.Context, w *screen.World, by meaning, picked bool) ([]row
 	}
 	addPlugins(w, rows, index)
 	slices.SortStableFunc(rows, func(a, b row) int { return words.CompareNames(a.name, b.name) })
-	c := &chart{all: w.Inventory(), nodes: len(rows), tags: mark(rows, by, w.Snapshot), picked: picked, bands: bands(rows), resources: resources(rows), states: map[inspect.DeviceState]int{}}
+	c := &chart{all: w.Inventory(), nodes: len(rows), tags: mark(rows, by, w), picked: picked, bands: bands(rows), resources: resources(rows), states: map[inspect.DeviceState]int{}}
 	for i := range rows {
 		rows[i].chart = c
 		c.names = max(c.names, nameCell(&rows[i]).Width())
