@@ -192,6 +192,7 @@ func keyboards() []keyboard {
 	for _, name := range slices.Sorted(maps.Keys(pageTable)) {
 		entry := pageTable[name]
 		made := entry.make(screen.Ref{Kind: entry.kinds[0], Name: "-"})
+		m.update(made, screen.Shown{})
 		m.update(made, screen.Search{Text: "-"}) // with which there are keys to go on
 		all = append(all, keyboard{string(name), made.State().Keys, root})
 	}

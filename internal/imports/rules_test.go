@@ -101,8 +101,9 @@ var layers = []layer{
 	{"cmd/kubectl-dra/internal/cli", slices.Concat(commands, []string{
 		"cmd/kubectl-dra/internal/cli/...", "cmd/kubectl-dra/internal/output/...",
 	})},
+	{"cmd/kubectl-dra/internal/settings", []string{"internal/inputfile", "internal/spell", "tui"}},
 	{"cmd/kubectl-dra/internal/cli/...", slices.Concat(commands, []string{
-		"cmd/kubectl-dra/internal/cli/shared/...", "cmd/kubectl-dra/internal/output/...",
+		"cmd/kubectl-dra/internal/cli/shared/...", "cmd/kubectl-dra/internal/output/...", "cmd/kubectl-dra/internal/settings",
 	})},
 	{"cmd/kubectl-dra/internal/cli/shared/console", []string{
 		"explain/styled", "inspect", "explain", "explain/text", "internal/progress", "internal/spell", "cmd/kubectl-dra/internal/output",
@@ -115,7 +116,7 @@ var layers = []layer{
 		"inspect/...", "scheduler/scores", "explain/cycle", "explain/lifecycle", "internal/timebudget",
 		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/cli/shared/sources", "cmd/kubectl-dra/internal/output",
 	}},
-	{"cmd/...", []string{"internal/checkup", "cmd/kubectl-dra/internal/output/..."}},
+	{"cmd/...", []string{"internal/checkup", "cmd/kubectl-dra/internal/output/...", "tui", "tui/theme"}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/clusters", []string{"inspect", "inspect/manifest", "internal/demo", "internal/effort", "internal/scenario"}},

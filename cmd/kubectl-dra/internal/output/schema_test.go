@@ -34,7 +34,7 @@ func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 }
 
 func TestEveryKindHasASchema(t *testing.T) {
-	known := map[string]bool{}
+	known := map[string]bool{"Config": true} // the file of a user's own, which is read and not printed
 	for _, kind := range kinds.All() {
 		known[kind.Name] = true
 		if _, err := schematest.Schema(kind.Name); err != nil {

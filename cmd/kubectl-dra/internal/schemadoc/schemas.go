@@ -17,6 +17,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/kinds"
+	"github.com/kubectl-dra/kubectl-dra/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // base is what the identifiers of schemas begin with.
@@ -29,7 +31,7 @@ const (
 
 // described are the folders of the packages whose types are printed.
 var described = []string{
-	"./cmd/kubectl-dra/internal/output", "./allocator", "./explain", "./inspect", "./scheduler/filters",
+	"./cmd/kubectl-dra/internal/output", "./tui", "./allocator", "./explain", "./inspect", "./scheduler/filters",
 }
 
 // schemas are the schemas of all kinds, by their names.
@@ -64,7 +66,52 @@ func schemas(root string) (map[string]*jsonschema.Schema, error) {
 		}
 		out[kind.Name] = schema
 	}
-	return out, nil
+	out[settingsName], err = g.settings()
+	return out, err
+}
+
+// settingsName is what the schema of the file of a user's own is called.
+const settingsName = "Config"
+
+// settings is the schema of that file: the names that can be written in it are those that the program has.
+func (g *generator) settings() (*jsonschema.Schema, error) {
+	root := &jsonschema.Schema{Version: dialect, ID: jsonschema.ID(base + settingsName + ".json"), Title: settingsName, Definitions: jsonschema.Definitions{}}
+	if err := g.define(root, &tui.Preferences{}); err != nil {
+		return nil, err
+	}
+	root.Ref = "#/$defs/Preferences"
+	text := func(values ...string) *jsonschema.Schema {
+		s := &jsonschema.Schema{Type: "string"}
+		for _, v := range values {
+			s.Enum = append(s.Enum, v)
+		}
+		return s
+	}
+	object := func(of string, field string) *jsonschema.Schema {
+		s, _ := root.Definitions[of].Properties.Get(field)
+		return s
+	}
+	named := func(s *jsonschema.Schema, names []string, value func(name string) *jsonschema.Schema) {
+		s.AdditionalProperties, s.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
+		for _, name := range names {
+			s.Properties.Set(name, value(name))
+		}
+	}
+	list := func(of *jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{Type: "array", Items: of} }
+	object("Preferences", "view").Enum = text(tui.Views()...).Enum
+	object("ThemePreferences", "background").Enum = text(tui.Backgrounds()...).Enum
+	object("Preferences", "owners").AdditionalProperties = text(theme.RoleNames()...)
+	named(object("Preferences", "keys"), tui.KeyNames(), func(string) *jsonschema.Schema { return list(text()) })
+	named(object("ThemePreferences", "colors"), theme.RoleNames(), func(string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Pattern: theme.ColorForm}
+	})
+	named(object("Preferences", "views"), tui.ViewsWithColumns(), func(view string) *jsonschema.Schema {
+		s := &jsonschema.Schema{Type: "object"}
+		named(s, []string{"columns"}, func(string) *jsonschema.Schema { return list(text(tui.ColumnsOf(view)...)) })
+		return s
+	})
+	delete(root.Definitions, "ViewPreferences")
+	return root, nil
 }
 
 func nameOf(value any) string { return typeName(reflect.TypeOf(value).Elem()) }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/settings"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -66,6 +67,9 @@ something is stuck, and test selectors.
 
 All namespaces are shown unless -n is given. The key n changes that, and ? lists
 all keys. Unless a view is named, it starts with the causes if pods are stuck.
+
+What it shows, how it looks and its keys can be changed in
+~/.config/kubectl-dra/config.yaml (docs/top.md).
 
 With --once, or when standard output is no terminal, the whole view is printed
 as plain text, and the command ends.`,
@@ -118,8 +122,12 @@ func (o *topOptions) complete(args []string) error {
 
 func (o *topOptions) run(ctx context.Context) error {
 	options := o.screenOptions()
-	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
 	once := o.once || !o.Streams.Interactive()
+	if !once { // what is printed depends on nothing but what the command says
+		options.Preferences, options.Notice = settings.Read()
+		o.view = cmp.Or(o.view, options.Preferences.View)
+	}
+	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
 	options.Asked = o.asked
 	options.StuckFirst = o.view == "" && !once
 	ctx, cancel := context.WithCancel(ctx)
