@@ -51,16 +51,16 @@ func (s *Snapshot) GroupClaimFor(pod *corev1.Pod, entry *corev1.PodResourceClaim
 		return nil, false
 	}
 	for _, claim := range s.Objects().Claims {
-		if claim.Namespace == pod.Namespace && ownedByPodGroup(claim, group) && generatedFor(claim, group, entry.Name) {
+		if claim.Namespace == pod.Namespace && OwnedByPodGroup(claim, group) && generatedFor(claim, group, entry.Name) {
 			return claim, true
 		}
 	}
 	return nil, false
 }
 
-// ownedByPodGroup reports whether the controller of a claim is the PodGroup of a name, or any if the name is
+// OwnedByPodGroup reports whether the controller of a claim is the PodGroup of a name, or any if the name is
 // "".
-func ownedByPodGroup(claim *resourcev1.ResourceClaim, name string) bool {
+func OwnedByPodGroup(claim *resourcev1.ResourceClaim, name string) bool {
 	owner := metav1.GetControllerOf(claim)
 	return owner != nil && owner.Kind == podGroupKind && strings.HasPrefix(owner.APIVersion, schedulingv1alpha3.GroupName+"/") &&
 		(name == "" || owner.Name == name)

@@ -95,7 +95,7 @@ func (u gateUse) selectors(selectors []resourcev1.DeviceSelector) {
 
 // owner looks at who made a claim.
 func (u gateUse) owner(claim *resourcev1.ResourceClaim) {
-	u.mark(GateWorkloadResourceClaims, ownedByPodGroup(claim, ""))
+	u.mark(GateWorkloadResourceClaims, OwnedByPodGroup(claim, ""))
 }
 
 func (u gateUse) claimStatus(status *resourcev1.ResourceClaimStatus) {

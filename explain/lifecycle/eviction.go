@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -36,7 +37,8 @@ func (b *builder) devicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceCla
 	}
 	var found []deviceEviction
 	for _, claim := range claims {
-		if b.looksAt(pod, claim) && Uses(pod, claim) {
+		groups := b.s.Features().Enabled(inspect.GateWorkloadResourceClaims)
+		if b.looksAt(pod, claim) && (reservedFor(pod, claim) || groups && inspect.ReservedForGroupOf(pod, claim)) {
 			found = b.deviceEvictions(found, claim)
 		}
 	}
@@ -60,25 +62,29 @@ func (b *builder) devicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceCla
 }
 
 // looksAt reports whether the controller that evicts pods because of devices looks at a claim of a pod. It
-// does not look at one that was to be made for the pod and is not controlled by it, nor, before
+// does not look at one that was to be made for the pod or its group and is not controlled by it, nor, before
 // EvictsExtended, at claims for extended resources.
 func (b *builder) looksAt(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
 	extended := pod.Status.ExtendedResourceClaimStatus
-	made := extended != nil && extended.ResourceClaimName == claim.Name
-	if made && !inspect.EvictsExtended.In(b.s.Release()) {
+	made := extended != nil && extended.ResourceClaimName == claim.Name && inspect.EvictsExtended.In(b.s.Release())
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		if name, ok := inspect.ClaimNameFor(pod, entry); ok && name == claim.Name {
+			if made = true; entry.ResourceClaimName != nil {
+				return true // it may be anybody's
+			}
+		}
+	}
+	owner, group := metav1.GetControllerOf(claim), inspect.PodGroupOf(pod)
+	switch {
+	case !made:
 		return false
-	}
-	if !made && !slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
-		name, made := inspect.ClaimNameFor(pod, &entry)
-		return entry.ResourceClaimTemplateName != nil && made && name == claim.Name
-	}) {
-		return true // it is named, and may be anybody's
-	}
-	owner := metav1.GetControllerOf(claim)
-	if owner == nil {
+	case group != "" && inspect.OwnedByPodGroup(claim, group):
+		return b.s.Features().Enabled(inspect.GateWorkloadResourceClaims)
+	case owner == nil:
 		return pod.UID == "" || claim.UID == "" // as in files written by hand
 	}
-	return owner.Kind == "PodGroup" || owner.UID == "" || pod.UID == "" || owner.UID == pod.UID
+	return owner.UID == "" || pod.UID == "" || owner.UID == pod.UID
 }
 
 // eviction is when and why a pod is evicted.
@@ -94,11 +100,15 @@ func (e *eviction) until() time.Time {
 	if e.added.IsZero() || e.tolerated == nil {
 		return e.added
 	}
-	return e.added.Add(time.Duration(min(max(*e.tolerated, 0), maxSeconds)) * time.Second)
+	return e.added.Add(period(*e.tolerated))
 }
 
-// maxSeconds keeps sums of times and tolerated seconds from overflowing. It is a hundred years.
-const maxSeconds = 100 * 365 * 24 * 3600
+// countable are the most seconds that controllers can count, in 64 bits of nanoseconds: 292 years.
+const countable = int64(math.MaxInt64 / time.Second)
+
+// period is for how long controllers tolerate a taint for a number of seconds. One that is not countable
+// wraps around, and is less than nothing, or anything else.
+func period(seconds int64) time.Duration { return time.Duration(max(seconds, 0)) * time.Second }
 
 // evicted is the problem that a pod is evicted because something has a taint; short is what that is in a few
 // words.
@@ -116,6 +126,9 @@ func (b *builder) evicted(pod *corev1.Pod, e *eviction, what, short string) expl
 	p.Brief += " because of the taint " + e.taint + " of " + short
 	if e.tolerated != nil && *e.tolerated > 0 {
 		p.Message += ", which is tolerated for " + strconv.FormatInt(*e.tolerated, 10) + " seconds"
+		if *e.tolerated > countable {
+			p.Message += ", more than the controller can count"
+		}
 	} else {
 		p.Message += ", which is not tolerated"
 	}
@@ -150,7 +163,7 @@ func (b *builder) nodeEvicts(pod *corev1.Pod) {
 			first = e
 		}
 	}
-	if first == nil {
+	if first == nil || first.tolerated != nil && period(*first.tolerated) < 0 { // which this controller takes for ever
 		return
 	}
 	p := b.evicted(pod, first, "node "+node.Name, "its node")

@@ -63,11 +63,15 @@ var ofPodAlone = map[explain.ProblemCode]bool{
 
 // Uses reports whether a pod uses the devices of a claim: it is reserved for the pod or its group.
 func Uses(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
-	return inspect.ReservedForGroupOf(pod, claim) ||
-		slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
-			same := c.UID == pod.UID || c.UID == "" || pod.UID == ""
-			return c.APIGroup == "" && c.Resource == "pods" && c.Name == pod.Name && same
-		})
+	return inspect.ReservedForGroupOf(pod, claim) || reservedFor(pod, claim)
+}
+
+// reservedFor reports whether a claim is reserved for a pod itself.
+func reservedFor(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+		same := c.UID == pod.UID || c.UID == "" || pod.UID == ""
+		return c.APIGroup == "" && c.Resource == "pods" && c.Name == pod.Name && same
+	})
 }
 
 // builder collects a Lifecycle.
