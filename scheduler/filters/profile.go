@@ -68,15 +68,7 @@ func (p *Prepared) others() Outcome {
 		say("", "extender "+url, "the extender of kube-scheduler at %s may refuse nodes", url)
 	}
 	if len(p.Pod.Spec.ResourceClaims) > 0 || p.asksForClasses() {
-		if timeout := p.profile.FilterTimeout(); timeout != "" {
-			say(DynamicResources, "timeout", "the profile of kube-scheduler has a filterTimeout of %s: whether it finds devices in time is not known", timeout)
-		}
-		for _, point := range schedulerconfig.PointsOf(string(DynamicResources)) {
-			if point != schedulerconfig.PostFilter && point != schedulerconfig.PreScore && point != schedulerconfig.Score && !p.profile.On(string(DynamicResources), point) {
-				say(DynamicResources, "off", "the profile of kube-scheduler has DynamicResources off at %s: what becomes of the claims of the pod is not known", point)
-				break
-			}
-		}
+		p.othersOfClaims(say)
 	}
 	if slices.ContainsFunc(p.Pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) &&
 		(!p.profile.On(string(VolumeBinding), schedulerconfig.Reserve) || !p.profile.On(string(VolumeBinding), schedulerconfig.PreBind)) {
@@ -86,6 +78,19 @@ func (p *Prepared) others() Outcome {
 		say(PodTopologySpread, "defaults", "the profile of kube-scheduler spreads the pods of services and workloads; those of the pod were not looked at")
 	}
 	return out
+}
+
+// othersOfClaims says what may refuse the pod for its claims.
+func (p *Prepared) othersOfClaims(say func(plugin Plugin, key, format string, args ...any)) {
+	if timeout := p.profile.FilterTimeout(); timeout != "" {
+		say(DynamicResources, "timeout", "the profile of kube-scheduler has a filterTimeout of %s: whether it finds devices in time is not known", timeout)
+	}
+	for _, point := range schedulerconfig.PointsOf(string(DynamicResources)) {
+		if point != schedulerconfig.PostFilter && point != schedulerconfig.PreScore && point != schedulerconfig.Score && !p.profile.On(string(DynamicResources), point) {
+			say(DynamicResources, "off", "the profile of kube-scheduler has DynamicResources off at %s: what becomes of the claims of the pod is not known", point)
+			return
+		}
+	}
 }
 
 // asksForClasses reports whether the pod asks for extended resources that devices of a class may provide.

@@ -49,8 +49,12 @@ type Layout struct {
 	Part int
 }
 
-// MoreKey is the key that lays out everything, FixKey the one that shows the commands of the next fix.
-const MoreKey, FixKey = "v", "x"
+const (
+	// MoreKey is the key that lays out everything.
+	MoreKey = "v"
+	// FixKey is the key that shows the commands of the next fix.
+	FixKey = "x"
+)
 
 // Reader is a screen of text. It implements screen.Screen.
 type Reader[T any] struct {
