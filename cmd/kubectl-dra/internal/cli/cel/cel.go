@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/celtest"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -212,10 +213,10 @@ func (o *celOptions) print(t *selectorTester) error {
 	for _, test := range t.tests {
 		code = console.WorstExitCode(code, testCode(test))
 	}
-	return o.Answer(output.OneOrList("SelectorTestList", t.tests), console.OneByOne(t.tests, func(w io.Writer, test *celtest.SelectorTest) error {
+	return sources.AnswerEach(&o.Options, output.OneOrList("SelectorTestList", t.tests), t.tests, func(w io.Writer, _ text.Options, test *celtest.SelectorTest) error {
 		opts := celtest.SelectorOptions{Width: o.Width(), TableWidth: o.TableWidth(), All: o.Verbosity > 0}
 		return celtest.PrintSelectorTest(w, test, opts)
-	}), code)
+	}, code)
 }
 
 // testCode is the exit code of one test.

@@ -285,23 +285,11 @@ func printExplanations(o *explainOptions, answers []*explain.Explanation) error 
 	for _, e := range answers {
 		code = console.WorstExitCode(code, answerCode(e))
 	}
-	if o.Quiet && o.Format.Name == "" {
-		return printFirstLines(o, answers, code)
+	value := explanations.Explanations(answers)
+	if o.Quiet { // also of those that are alike
+		return sources.AnswerEach(&o.Options.Options, value, answers, func(w io.Writer, opts text.Options, e *explain.Explanation) error { return text.Render(w, e, opts) }, code)
 	}
-	return o.Answer(explanations.Explanations(answers), func(w io.Writer, opts text.Options) error { return text.RenderAll(w, answers, opts) }, code)
-}
-
-// printFirstLines prints the first line of each answer.
-func printFirstLines(o *explainOptions, answers []*explain.Explanation, code int) error {
-	for _, e := range answers {
-		if err := o.Answer(nil, func(w io.Writer, opts text.Options) error { return text.Render(w, e, opts) }, console.ExitAnswered); err != nil {
-			return err
-		}
-	}
-	if code == console.ExitAnswered {
-		return nil
-	}
-	return console.ExitWith(code)
+	return o.Answer(value, func(w io.Writer, opts text.Options) error { return text.RenderAll(w, answers, opts) }, code)
 }
 
 // answerCode is the exit code of an answer: what has its devices and does not run is no yes.

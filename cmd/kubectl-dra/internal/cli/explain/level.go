@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -157,9 +158,9 @@ func readLevels(ctx context.Context, reader *sources.Reader, s *inspect.Snapshot
 
 func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 	list := output.OneOrList("PriorityLevelExplanationList", all)
-	return o.Answer(list, console.OneByOne(all, func(w io.Writer, e *fairness.PriorityLevelExplanation) error {
-		return output.PrintPage(w, o.Width(), e.Write)
-	}), console.ExitAnswered)
+	return sources.AnswerEach(&o.Options, list, all, func(w io.Writer, opts text.Options, e *fairness.PriorityLevelExplanation) error {
+		return output.PrintPage(w, opts.Width, e.Write)
+	}, console.ExitAnswered)
 }
 
 // actors says where DRA's actors ask.

@@ -91,9 +91,9 @@ func printFits(o *inquiry.Options, s *inspect.Snapshot, answers []*explain.Fit) 
 	for _, fit := range answers {
 		code = console.WorstExitCode(code, fitCode(s, fit))
 	}
-	return o.Answer(explanations.Fits(answers), console.OneByOne(answers, func(w io.Writer, fit *explain.Fit) error {
+	return sources.AnswerEach(&o.Options, explanations.Fits(answers), answers, func(w io.Writer, _ text.Options, fit *explain.Fit) error {
 		return explanations.PrintFit(w, fit, text.Options{Width: o.TableWidth(), Verbose: o.Verbosity > 0})
-	}), code)
+	}, code)
 }
 
 // fitCode is the exit code of an answer. That nothing fits is no answer when the count was given up, or

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -43,23 +42,6 @@ func InLines(lines func(text.Options) []styled.Line) func(io.Writer, text.Option
 // OnPage renders what is written on a page.
 func OnPage(write func(*output.Page)) func(io.Writer, text.Options) error {
 	return func(w io.Writer, opts text.Options) error { return output.PrintPage(w, opts.Width, write) }
-}
-
-// OneByOne renders several answers, with an empty line between two of them.
-func OneByOne[T any](answers []T, render func(io.Writer, T) error) func(io.Writer, text.Options) error {
-	return func(w io.Writer, _ text.Options) error {
-		for i, answer := range answers {
-			if i > 0 {
-				if _, err := fmt.Fprintln(w); err != nil {
-					return err
-				}
-			}
-			if err := render(w, answer); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 }
 
 // VerdictCode is the exit code of a verdict.

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -36,6 +37,34 @@ func (o *Options) Answer(value any, render func(io.Writer, text.Options) error, 
 		err = console.ExitWith(code)
 	}
 	return err
+}
+
+// AnswerEach prints several answers as Answer prints one, in text with an empty line between two of them.
+func AnswerEach[T any](o *Options, value any, answers []T, render func(io.Writer, text.Options, T) error, code int) error {
+	if !o.Quiet || o.Format.Name != "" {
+		return o.Answer(value, func(w io.Writer, opts text.Options) error {
+			for i, answer := range answers {
+				if i > 0 {
+					if _, err := fmt.Fprintln(w); err != nil {
+						return err
+					}
+				}
+				if err := render(w, opts, answer); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, code)
+	}
+	for _, answer := range answers {
+		if err := o.firstLine(func(w io.Writer, opts text.Options) error { return render(w, opts, answer) }); err != nil {
+			return err
+		}
+	}
+	if code != console.ExitAnswered {
+		return console.ExitWith(code)
+	}
+	return nil
 }
 
 // firstLine prints the first line of an answer as one line, whatever the width of the terminal.
