@@ -37,8 +37,8 @@ test-all: ## run every test that needs no cluster, with all that is compared (40
 	$(GO) test -count=1 -timeout 30m ./cmd/kubectl-dra/internal/faults -faults=all
 
 .PHONY: oracles
-oracles: ## compare with the allocators of older releases (builds them: minutes the first time)
-	$(GO) test -count=1 -timeout 30m ./allocator -run Releases -oracles
+oracles: ## compare with the allocators of older releases, and with who is evicted by 1.37.2 (builds them: minutes the first time)
+	$(GO) test -count=1 -timeout 30m ./allocator ./internal/checkup -run Releases -oracles
 
 .PHONY: upstream
 upstream: ## compare the sources of Kubernetes releases, VERSIONS="1.37.1 1.37.2", all, or what is new
