@@ -29,6 +29,8 @@ func TestReadLiveCluster(t *testing.T) {
 		c.ApplyText(t, sliceYAML("gpu.example.com", fmt.Sprint("n", i), 2))
 	}
 	c.ApplyText(t, objectsYAML)
+	c.AddKueueKinds(t)
+	c.ApplyText(t, queuesYAML)
 
 	t.Run("one object per page", func(t *testing.T) {
 		begin := time.Now()
@@ -48,6 +50,9 @@ func TestReadLiveCluster(t *testing.T) {
 			}
 			if h.State != inspect.Synced || h.Version != inspect.KindOf(resource).APIVersion() {
 				t.Errorf("%s: %+v, want Synced at the newest version", resource, h)
+			}
+			if kind := inspect.KindOf(resource); resource.OfKueue() && len(kind.Objects(&o)) != 1 {
+				t.Errorf("%d %s, want 1", len(kind.Objects(&o)), resource)
 			}
 		}
 		if name := o.Slices[4].Spec.Devices[1].Name; name != "gpu-1" {
@@ -241,4 +246,54 @@ metadata: {name: uses-one}
 spec:
   resourceClaims: [{name: gpu, resourceClaimName: one}]
   containers: [{name: main, image: example.com/none, resources: {claims: [{name: gpu}]}}]
+`
+
+// queuesYAML is an object of each kind of Kueue.
+const queuesYAML = `apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: racks}
+spec: {levels: [{nodeLabel: example.com/rack}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+spec: {nodeLabels: {example.com/pool: a}, topologyName: racks}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: check}
+spec: {controllerName: example.com/check}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: WorkloadPriorityClass
+metadata: {name: high}
+value: 100
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata: {name: all}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: ml}
+spec:
+  cohortName: all
+  resourceGroups:
+  - coveredResources: [gpu]
+    flavors: [{name: default, resources: [{name: gpu, nominalQuota: 2}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: ml, namespace: other}
+spec: {clusterQueue: ml}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: train, namespace: other}
+spec:
+  queueName: ml
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {restartPolicy: Never, containers: [{name: main, image: example.com/none}]}}
 `

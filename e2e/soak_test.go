@@ -153,9 +153,11 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// followed are the resources that the server serves: a PodGroup takes a feature gate.
+// followed are the resources that the server serves: a PodGroup takes a feature gate, Kueue is not installed.
 func followed() []inspect.Resource {
-	return slices.DeleteFunc(inspect.Resources(), func(r inspect.Resource) bool { return r == inspect.PodGroups })
+	return slices.DeleteFunc(inspect.Resources(), func(r inspect.Resource) bool {
+		return r == inspect.PodGroups || r.OfKueue()
+	})
 }
 
 // resident is what is in use after a garbage collection.

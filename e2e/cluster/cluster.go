@@ -191,6 +191,11 @@ func (c *Cluster) connect(ctx context.Context) error {
 	if c.dynamic, err = dynamic.NewForConfig(c.Config(Admin)); err != nil {
 		return err
 	}
+	return c.discover()
+}
+
+// discover learns which kinds the server serves.
+func (c *Cluster) discover() error {
 	groups, err := restmapper.GetAPIGroupResources(c.client.Discovery())
 	c.mapper = restmapper.NewDiscoveryRESTMapper(groups)
 	return err
