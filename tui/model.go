@@ -36,6 +36,8 @@ type model struct {
 	// leaving says that the user wanted to leave and was told that something is being written.
 	leaving     bool
 	interrupted bool
+	// next is the context to be shown once this program has left.
+	next string
 	// failed is why the source had nothing to show.
 	failed error
 }

@@ -41,6 +41,13 @@ type Options struct {
 	Origin string
 	// Cluster and User are names for the header; they may be empty.
 	Cluster, User string
+	// Contexts are the names of other clusters that the user may go to: contexts of a kubeconfig, of which
+	// Context is the one in use. Run returns a [SwitchContext] to have one of them shown.
+	Contexts []string
+	Context  string
+	// CheckContext says why one of Contexts cannot be used, as far as that is known without asking its server.
+	// It must be set if there are Contexts.
+	CheckContext func(name string) error
 	// Namespace is the namespace to begin with. If it is empty, all namespaces are shown.
 	Namespace string
 	// View is the name of the view to begin with. If it is empty, that is the first view.

@@ -23,6 +23,8 @@ type place struct {
 	namespace string
 	page      screen.Page // about what would be; "" for other places
 	quit      bool
+	context   string // of Options.Contexts
+	choose    bool   // among these
 }
 
 // found are the places that a text may mean, or, if there are none, those that are spelt like it.
@@ -92,6 +94,7 @@ var aliases = map[string]string{
 	"deviceclass": "class", "deviceclasses": "classes", "devicetaintrule": "rule", "devicetaintrules": "rules", "taints": "rules",
 	"resourceslice": "pool", "resourceslices": "pools", "slices": "pools",
 	"ns": "namespace", "namespaces": "namespaces", "why": "causes", "apf": "priority", "csc": "storage", "exit": "quit", "quit!": "quit", "q!": "quit", "q": "quit",
+	"ctx": contextWord, "contexts": contextWord,
 }
 
 // asPlace is a text in the words of places: claim/train-0 and rc train-0 mean claim train-0.
@@ -104,7 +107,7 @@ func asPlace(text string) string {
 			word, rest = kind, name
 		}
 	}
-	if plain := aliases[word]; plain != "" && (rest == "" || slices.Contains(kindWords, plain)) {
+	if plain := aliases[word]; plain != "" && (rest == "" || plain == contextWord || slices.Contains(kindWords, plain)) {
 		word = plain
 	}
 	if rest == "" && word == "namespace" && !named {
@@ -117,7 +120,7 @@ func asPlace(text string) string {
 var kindWords = []string{"claim", "pod", "node", "device", "class", "template", "rule", "driver", "pool", "namespace"}
 
 // commands are the places that are there whatever the cluster has.
-func commands() []place {
+func commands(o *Options) []place {
 	var all []place
 	for i, v := range viewTable {
 		note := "view"
@@ -127,12 +130,31 @@ func commands() []place {
 		all = append(all, place{text: v.name, note: note, view: v.name})
 	}
 	all = append(all, place{text: "namespace " + allNamespaces, note: "show all namespaces", ref: screen.Ref{Kind: screen.Namespace, Name: allNamespaces}})
+	if len(o.Contexts) > 0 {
+		all = append(all, place{text: contextWord, note: "go to another cluster", choose: true})
+	}
 	return append(all, place{text: "quit", note: "leave", quit: true})
 }
 
+// contextWord is what places that are contexts begin with.
+const contextWord = "context"
+
+// contexts are the clusters of the kubeconfig, as places.
+func contexts(o *Options) []place {
+	var all []place
+	for _, name := range o.Contexts {
+		p := place{text: contextWord + " " + name, note: "another cluster", context: name}
+		if name == o.Context {
+			p.note = "the cluster that is shown"
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
 // places lists where one can go in a world, views first. It takes time.
-func places(w *screen.World) []place {
-	all := commands()
+func places(o *Options, w *screen.World) []place {
+	all := append(commands(o), contexts(o)...)
 	if w.Snapshot == nil {
 		return all
 	}

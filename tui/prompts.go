@@ -223,6 +223,10 @@ func (m *prompts) goPlace(p place) tea.Cmd {
 	switch {
 	case p.quit:
 		return screen.Send(quit{})
+	case p.context != "":
+		return m.switchTo(p.context)
+	case p.choose:
+		return m.choose(contextWord+": ", "↓ chooses", m.placeOffers(contexts(&m.options)), nil)
 	case p.page != "":
 		return m.open(p.page, only(p.ref))
 	case p.ref.Kind == screen.Namespace:
@@ -239,18 +243,29 @@ func (m *prompts) goPlace(p place) tea.Cmd {
 	return m.goTo(screen.Go{View: p.view, Ref: p.ref})
 }
 
-// quit asks the root to leave.
-type quit struct{}
+// switchTo leaves for another context.
+func (m *prompts) switchTo(name string) tea.Cmd {
+	if name == m.options.Context {
+		return m.say(styled.Dim, fmt.Sprintf("context %q is shown already", name))
+	}
+	if err := m.options.CheckContext(name); err != nil {
+		return m.say(styled.Bad, fmt.Sprintf("context %q cannot be used: %v", name, err))
+	}
+	return screen.Send(quit{next: name})
+}
+
+// quit asks the root to leave, for the context next if there is one.
+type quit struct{ next string }
 
 // askName lets the user go anywhere by name.
 func (m *prompts) askName(world *screen.World) tea.Cmd {
-	known := sync.OnceValue(func() []place { return places(world) })
+	known := sync.OnceValue(func() []place { return places(&m.options, world) })
 	in := &input{chosen: none, prompt: widget.Prompt{Label: ":", Hint: "a view, a kind, or the name of anything; ↓ chooses"}}
 	var job screen.Job[found]
 	in.typed = func(text string) tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			job.Stop()
-			in.offer(m.placeOffers(commands()))
+			in.offer(m.placeOffers(commands(&m.options)))
 			return nil
 		}
 		return job.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })

@@ -17,9 +17,16 @@ import (
 // ErrInterrupted is returned by Run when the user pressed ctrl+c.
 var ErrInterrupted = errors.New("interrupted")
 
+// SwitchContext is returned by Run, as an error, when the user asked for another of Options.Contexts, whose name
+// it is.
+type SwitchContext string
+
+// Error implements error.
+func (s SwitchContext) Error() string { return "the user asked for context " + string(s) }
+
 // Run takes over the terminal until the user quits or ctx ends. The terminal is restored in any case, also
-// after a panic. The error is ErrInterrupted after ctrl+c, that of the source when it ended with one (see
-// Source), and otherwise that of the terminal.
+// after a panic. The error is ErrInterrupted after ctrl+c, a SwitchContext, that of the source when it
+// ended with one (see Source), and otherwise that of the terminal.
 func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -30,6 +37,8 @@ func Run(ctx context.Context, options Options) error {
 		return ErrInterrupted
 	case m.failed != nil:
 		return m.failed
+	case m.next != "":
+		return SwitchContext(m.next)
 	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:

@@ -35,6 +35,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ended:
 		return m, m.end()
 	case quit:
+		m.next = msg.next
 		return m, m.leave()
 	case paced:
 		return m, m.showNewest()

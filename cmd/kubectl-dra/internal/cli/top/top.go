@@ -88,8 +88,7 @@ as plain text, and the command ends.`,
 			if err := o.complete(args); err != nil {
 				return err
 			}
-			o.asked = ui.asked(cmd.Flags())
-			return o.run(cmd.Context())
+			return o.follow(cmd.Context(), cmd.Flags())
 		},
 	}
 	f := cmd.Flags()
@@ -118,6 +117,25 @@ func (o *topOptions) complete(args []string) error {
 		o.namespace = o.Connection.NamespaceFlag()
 	}
 	return nil
+}
+
+// follow shows the cluster of the flags, and then each that the user goes to.
+func (o *topOptions) follow(ctx context.Context, flags *pflag.FlagSet) error {
+	for {
+		o.asked = o.UI.asked(flags)
+		err := o.run(ctx)
+		next, ok := errors.AsType[tui.SwitchContext](err)
+		if !ok {
+			return err
+		}
+		if err := o.Connection.SwitchTo(string(next), flags); err != nil {
+			return err
+		}
+		if err := o.Reader.Validate(); err != nil { // no flag of the old cluster is in force
+			return err
+		}
+		o.namespace, o.seats = "", 0
+	}
 }
 
 func (o *topOptions) run(ctx context.Context) error {
@@ -349,8 +367,8 @@ func (u *UI) asked(flags *pflag.FlagSet) remedy.Asked {
 
 // Lab opens the editor of selectors, on what the flags say to read.
 func (u *UI) Lab(ctx context.Context, flags *pflag.FlagSet) error {
-	o := &topOptions{UI: u, view: "cel", typing: true, namespace: u.Connection.NamespaceFlag(), asked: u.asked(flags)}
-	return o.run(ctx)
+	o := &topOptions{UI: u, view: "cel", typing: true, namespace: u.Connection.NamespaceFlag()}
+	return o.follow(ctx, flags)
 }
 
 // screenOptions are those that follow from where the data comes from.
@@ -363,6 +381,8 @@ func (u *UI) screenOptions() tui.Options {
 		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
 	default:
 		options.Cluster, options.User = u.Connection.ClusterAndUser()
+		options.Context, options.Contexts = u.Connection.ContextInUse(), u.Connection.Contexts()
+		options.CheckContext = u.Connection.CheckContext
 	}
 	if u.Streams.Color == "never" {
 		options.Profile = colorprofile.ASCII

@@ -3,9 +3,13 @@ package sources
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
+	"sync"
 
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
@@ -72,16 +76,63 @@ func (c *Connection) ContextInUse() string {
 	return raw.CurrentContext
 }
 
-// ClusterAndUser are the names of the cluster and the user of the kubeconfig context in use.
+// ClusterAndUser name the cluster, by the kubeconfig context in use unless a flag names another one, and the
+// user of the context.
 func (c *Connection) ClusterAndUser() (cluster, user string) {
 	raw, err := c.ClientConfig().RawConfig()
 	if err != nil {
 		return "", "" // they only adorn the header; reading has told of it
 	}
-	if current := raw.Contexts[c.ContextInUse()]; current != nil {
-		cluster, user = current.Cluster, current.AuthInfo
+	name := c.ContextInUse()
+	current := raw.Contexts[name]
+	if current == nil {
+		return "", ""
 	}
-	return cluster, user
+	if c.serverFlag() != "" || c.overrides.Context.Cluster != "" {
+		name = current.Cluster
+	}
+	return name, current.AuthInfo
+}
+
+// Contexts are the names of all contexts of the kubeconfig.
+func (c *Connection) Contexts() []string {
+	raw, err := c.ClientConfig().RawConfig()
+	if err != nil {
+		return nil // reading tells of it
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
+}
+
+// CheckContext says why another context of the kubeconfig cannot be used, as far as the kubeconfig tells.
+func (c *Connection) CheckContext(name string) error {
+	other := NewConnection(c.streams)
+	other.kubeconfig, other.overrides.CurrentContext = c.kubeconfig, name
+	_, err := other.RESTConfig()
+	return err
+}
+
+// SwitchTo connects to another context of the kubeconfig from now on. What the flags said of the cluster, and
+// of what to take for granted of it, is forgotten.
+func (c *Connection) SwitchTo(name string, flags *pflag.FlagSet) error {
+	for _, flag := range slices.Concat(readingFlags, []string{"namespace", "token"}) {
+		f := flags.Lookup(flag)
+		if flag == "kubeconfig" || f == nil || !f.Changed {
+			continue
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			if err := list.Replace(nil); err != nil {
+				return err
+			}
+		} else if err := f.Value.Set(f.DefValue); err != nil {
+			return err
+		}
+		f.Changed = false
+	}
+	if err := flags.Set("context", name); err != nil {
+		return err
+	}
+	c.ClientConfig, c.KeyboardTaken = sync.OnceValue(c.load), false
+	return nil
 }
 
 func kubeconfigError(err error) error {

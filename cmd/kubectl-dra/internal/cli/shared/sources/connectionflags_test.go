@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
 // twoClusters is a kubeconfig whose current context is "first". Its files are beside it.
@@ -223,5 +226,51 @@ func TestNoConnectionFlagIsLost(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestSwitchTo: nothing that flags said of the old cluster holds for the new one, neither how it is reached nor
+// what is taken for granted of it.
+func TestSwitchTo(t *testing.T) {
+	outsideClusters(t, written(t, strings.Replace(twoClusters, `"client-certificate": "bob.crt", "client-key": "bob.key"`, `"token": "of-bob"`, 1)))
+	c := NewConnection(&console.Streams{})
+	reader := NewReader(&console.Streams{}, c, &Memory{}, nil)
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.AddFlags(flags)
+	reader.AddFlags(flags)
+	args := []string{"-n", "ml", "--server", "https://old.example.com", "--token", "old", "--as", "eve", "--as-group", "g", "--as-user-extra", "a=b",
+		"--features", "DRAPartitionableDevices=true", "--request-timeout", "7s"}
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Contexts(); !slices.Equal(got, []string{"first", "second"}) {
+		t.Errorf("contexts %q", got)
+	}
+	if err := c.CheckContext("third"); err == nil {
+		t.Error("a context that is not there can be used")
+	}
+	if c.CheckContext("first") == nil || c.CheckContext("second") != nil {
+		t.Errorf("first, whose certificate is not there: %v; second: %v", c.CheckContext("first"), c.CheckContext("second"))
+	}
+	c.KeyboardTaken = true
+	if err := c.SwitchTo("second", flags); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := GivenReadingFlags(flags), []string{"--context", "second"}; !slices.Equal(got, want) {
+		t.Errorf("asks with %q, want %q", got, want)
+	}
+	if name, user := c.ClusterAndUser(); name != "second" || user != "bob" {
+		t.Errorf("the header says %q, %q", name, user)
+	}
+	config, err := c.ClientConfig().ClientConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Host != "https://two.example.com" || config.BearerToken != "of-bob" || config.Impersonate.UserName != "" || len(config.Impersonate.Groups) > 0 ||
+		len(config.Impersonate.Extra) > 0 || config.Timeout != 7*time.Second || c.KeyboardTaken {
+		t.Errorf("reaches it with %+v", config)
+	}
+	if c.NamespaceFlag() != "" || reader.Features != "" {
+		t.Errorf("namespace %q, features %q are those of the old cluster", c.NamespaceFlag(), reader.Features)
 	}
 }
