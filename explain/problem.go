@@ -88,6 +88,9 @@ type Problem struct {
 	TaintRules []TaintRule
 	// Actor is who can do something about it.
 	Actor Actor
+	// Logs are the pods whose logs may say more: those of the drivers at fault. It is empty where it is not
+	// known which pods these are.
+	Logs []Subject
 	// Commands are ready to paste. They only look: none of them changes anything.
 	Commands []string
 }

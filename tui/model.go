@@ -105,7 +105,7 @@ func newModel(ctx context.Context, options Options) *model {
 	s.dark = options.Preferences.Theme.Background != light
 	s.world.Owners = options.Preferences.owners()
 	s.remark = screen.Say{Text: options.Notice, Role: styled.Warn}
-	s.world.Asked, s.world.Namespace, s.world.Events = options.Asked, options.Namespace, options.Events
+	s.world.Asked, s.world.Namespace, s.world.Events, s.world.Logs = options.Asked, options.Namespace, options.Events, options.Logs
 	s.applyTheme()
 	n := &navigation{shell: s}
 	for i, entry := range viewTable {

@@ -45,8 +45,8 @@ type Options struct {
 	// Context is the one in use. Run returns a [SwitchContext] to have one of them shown.
 	Contexts []string
 	Context  string
-	// CheckContext says why one of Contexts cannot be used, as far as that is known without asking its server.
-	// It must be set if there are Contexts.
+	// CheckContext says why one of Contexts cannot be used, as far as that is known without asking its
+	// server. It must be set if there are Contexts.
 	CheckContext func(name string) error
 	// Namespace is the namespace to begin with. If it is empty, all namespaces are shown.
 	Namespace string
@@ -79,6 +79,8 @@ type Options struct {
 
 	// Events reads the Events of some objects. It is nil if there is nothing to ask.
 	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
+	// Logs reads the last lines that a container of a pod has written. It is nil if there is nothing to ask.
+	Logs func(ctx context.Context, namespace, pod, container string, lines int) (string, error)
 	// Recent reads the Events of the cluster that may tell what has happened. It is nil if there is nothing
 	// to ask; NoRecent then says why.
 	Recent   func(ctx context.Context) (inspect.Events, error)

@@ -17,8 +17,8 @@ import (
 // ErrInterrupted is returned by Run when the user pressed ctrl+c.
 var ErrInterrupted = errors.New("interrupted")
 
-// SwitchContext is returned by Run, as an error, when the user asked for another of Options.Contexts, whose name
-// it is.
+// SwitchContext is returned by Run, as an error, when the user asked for another of Options.Contexts, whose
+// name it is.
 type SwitchContext string
 
 // Error implements error.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/devices"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/disruption"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/explanation"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/logs"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/manifest"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/nodes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/objects"
@@ -62,6 +63,7 @@ var pageTable = map[screen.Page]pageEntry{
 	screen.Detail:   {kinds: detail.Kinds, make: detail.New},
 	screen.YAML:     {kinds: manifest.Kinds, make: manifest.New, several: manifest.NewSeveral},
 	screen.Fit:      {kinds: copies.Kinds, make: copies.New},
+	screen.Logs:     {kinds: logs.Kinds, make: logs.New},
 	screen.Drain:    disruptionOf(screen.Drain),
 	screen.Lose:     disruptionOf(screen.Lose),
 	screen.Taint:    disruptionOf(screen.Taint),

@@ -79,6 +79,7 @@ func (b *builder) driverMissing(driver, node string, set *inspect.PluginSet, oth
 		p.Reason, p.Brief = why, p.Brief+" ("+why+")"
 	}
 	p.Message = p.Brief + sign
+	p.Logs = []explain.Subject{p.Object}
 	p.Commands = commands(logsOf(pod), describe("pod", pod.Namespace, pod.Name))
 	return p, true
 }
@@ -107,21 +108,22 @@ func (b *builder) preparing(pod *corev1.Pod, claims []*resourcev1.ResourceClaim)
 	return slices.Sorted(maps.Keys(drivers))
 }
 
-// driverLogs are commands that show what drivers say on the node of a pod. Where it is not known which pods
-// these are, the command lists the pods of the node.
-func (b *builder) driverLogs(pod *corev1.Pod, drivers []string) []string {
+// addDriverLogs adds to a problem the pods of drivers on the node of a pod, and before its commands those
+// that show what they say. Where it is not known which pods these are, the command lists the pods of the
+// node.
+func (b *builder) addDriverLogs(to *explain.Problem, pod *corev1.Pod, drivers ...string) {
 	var logs [][]string
 	for _, driver := range drivers {
 		if may, _ := b.candidates(driver, pod.Spec.NodeName); len(may) == 1 {
 			for _, p := range may[0].Pods[pod.Spec.NodeName] {
-				logs = append(logs, logsOf(p))
+				logs, to.Logs = append(logs, logsOf(p)), append(to.Logs, podSubject(p))
 			}
 		}
 	}
 	if len(logs) == 0 {
 		logs = append(logs, []string{"kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName=" + pod.Spec.NodeName})
 	}
-	return commands(logs...)
+	to.Commands = append(commands(logs...), to.Commands...)
 }
 
 func logsOf(pod *corev1.Pod) []string {

@@ -50,7 +50,7 @@ func (b *builder) devicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceCla
 			what, short = what+fmt.Sprintf(" (and %d more)", n-1), fmt.Sprintf("%d of its devices", n)
 		}
 		p := b.evicted(pod, &e.eviction, what, short)
-		p.Commands = b.driverLogs(pod, []string{e.devices[0].Driver})
+		b.addDriverLogs(&p, pod, e.devices[0].Driver)
 		p.Devices, p.Driver, p.Actor, p.Reason = e.devices, e.devices[0].Driver, explain.DriverAdmin, e.key
 		if p.TaintRules = e.rules; len(e.rules) > 0 {
 			p.Actor = explain.ClusterAdmin

@@ -66,7 +66,7 @@ func (b *builder) gone(pod *corev1.Pod, claim *resourcev1.ResourceClaim) {
 		p.Message = fmt.Sprintf("the driver no longer publishes %s", words.Shorten(names, 3))
 		p.Brief = fmt.Sprintf("the driver %s no longer publishes %s", driver, words.Plural(n, "its device "+devices[0].Device, fmt.Sprintf("%d of its devices", n)))
 		if pod != nil {
-			p.Commands = b.driverLogs(pod, []string{driver})
+			b.addDriverLogs(&p, pod, driver)
 		}
 		b.add(p)
 	}
@@ -215,7 +215,7 @@ func (b *builder) unhealthy(pod *corev1.Pod, claims []*resourcev1.ResourceClaim)
 		case h.device != inspect.DeviceID{}:
 			p.Devices, p.Driver, p.Reason = []inspect.DeviceID{h.device}, h.device.Driver, ""
 			p.Message, p.Brief = "device "+h.device.String()+" is unhealthy", "its device "+h.device.Device+" is unhealthy"
-			p.Commands = append(b.driverLogs(pod, []string{p.Driver}), p.Commands...)
+			b.addDriverLogs(&p, pod, p.Driver)
 		case strings.HasPrefix(h.name, claimPrefix):
 			p.Message = "the device with the ID " + h.id + " of " + h.name + " is unhealthy"
 			p.Brief = "one of its devices is unhealthy"

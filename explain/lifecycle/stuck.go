@@ -114,7 +114,7 @@ func (b *builder) failedStep(pod *corev1.Pod, claims []*resourcev1.ResourceClaim
 		if p.Devices = devicesOf(claims); len(p.Devices) == 0 { // nobody allocates the claims of a pod that names its node
 			p.Actor = explain.User
 		}
-		p.Commands = append(b.driverLogs(pod, drivers), p.Commands...)
+		b.addDriverLogs(&p, pod, drivers...)
 	default:
 		p.Code, p.Actor = explain.SandboxFailed, explain.ClusterAdmin
 		p.Brief = "the container runtime on " + pod.Spec.NodeName + " could not set up its sandbox"

@@ -37,6 +37,8 @@ type Config[T any] struct {
 	// Fixes are the commands of each fix that the text is about. Each fix is a part of the text: a key shows
 	// one after the other, and then its commands are what is copied, each on one line. It may be nil.
 	Fixes func(value T) [][]string
+	// Keys are more keys, which go before those of every text. It may be nil.
+	Keys func(value T) screen.Keys
 }
 
 // Layout is how text is laid out.
@@ -140,6 +142,9 @@ func (r *Reader[T]) State() screen.State {
 	}
 	if r.config.Fixes != nil {
 		r.addFixes(&s)
+	}
+	if r.config.Keys != nil && r.answer.Known && r.answer.Err == nil {
+		s.Keys = append(r.config.Keys(r.answer.Value), s.Keys...)
 	}
 	if r.config.Supposes != nil && r.answer.Err == nil {
 		s.Suppositions = r.config.Supposes(r.answer.Value)

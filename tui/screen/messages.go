@@ -35,6 +35,7 @@ const (
 	Detail  Page = "detail"
 	YAML    Page = "yaml"
 	Fit     Page = "fit"
+	Logs    Page = "logs"
 	// Fixes is what keeps several objects, and the commands of what helps.
 	Fixes Page = "fixes"
 )

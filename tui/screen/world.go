@@ -46,6 +46,9 @@ type World struct {
 	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It
 	// is nil if there is nothing to ask.
 	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
+	// Logs reads the last lines that a container of a pod has written. They are not safe to show. It waits
+	// for a server as Events does, and may be nil as well.
+	Logs func(ctx context.Context, namespace, pod, container string, lines int) (string, error)
 
 	ctx     context.Context //nolint:containedctx // screens start work that ends with the program, and have no other way to know
 	derived *derived
@@ -122,7 +125,7 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 	}
 	next := newWorld(w.ctx, version, s, like)
 	next.Owners = w.Owners
-	next.Namespace, next.Theme, next.Now, next.Asked, next.History, next.Events, next.clock = w.Namespace, w.Theme, w.Now, w.Asked, w.History, w.Events, w.clock
+	next.Namespace, next.Theme, next.Now, next.Asked, next.History, next.Events, next.Logs, next.clock = w.Namespace, w.Theme, w.Now, w.Asked, w.History, w.Events, w.Logs, w.clock
 	return next
 }
 

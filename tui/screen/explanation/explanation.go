@@ -1,6 +1,7 @@
 package explanation
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -74,8 +75,39 @@ func New(ref screen.Ref) screen.Screen {
 			}
 			return commands
 		},
+		Keys: logKeys,
 	})
 	return p
+}
+
+// logKeys is the key that leads to the logs of a driver that is at fault.
+func logKeys(e *explain.Explanation) screen.Keys {
+	var offers []screen.Offer
+	driver := ""
+	if e.Lifecycle == nil {
+		return nil
+	}
+	for i := range e.Lifecycle.Problems {
+		p := &e.Lifecycle.Problems[i]
+		driver = cmp.Or(driver, p.Driver)
+		for _, pod := range p.Logs {
+			open := screen.Open{Page: screen.Logs, Ref: screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}}
+			offers = append(offers, screen.Offer{Text: open.Ref.String(), Note: p.Driver, Take: func(*screen.World) tea.Cmd { return screen.Send(open) }})
+		}
+	}
+	if driver == "" && len(offers) == 0 {
+		return nil
+	}
+	key := screen.Key{Name: "logs", Press: []string{"l"}, Short: "logs", Help: "the last lines that the driver's pod on the node has written", Do: func(w *screen.World) tea.Cmd {
+		if len(offers) == 1 {
+			return offers[0].Take(w)
+		}
+		return screen.Send(screen.Choose{Label: "logs of: ", Offers: offers})
+	}}
+	if len(offers) == 0 {
+		key.Off = "which pods are those of " + inspect.Sanitize(driver) + " is not known; the command on this page lists those of the node"
+	}
+	return screen.Keys{key}
 }
 
 // widest is how many columns the text takes at most, so that it can be read.

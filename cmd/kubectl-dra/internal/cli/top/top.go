@@ -235,6 +235,9 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	options.Events = func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error) {
 		return live.Events(ctx, config, inquiry.WithUID(objects))
 	}
+	options.Logs = func(ctx context.Context, namespace, pod, container string, lines int) (string, error) {
+		return live.Logs(ctx, config, namespace, pod, container, lines)
+	}
 	options.Source, err = live.Watch(ctx, config, live.Options{
 		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.Reader.ApplyFeatureFlag,
 	})

@@ -229,8 +229,8 @@ func TestNoConnectionFlagIsLost(t *testing.T) {
 	}
 }
 
-// TestSwitchTo: nothing that flags said of the old cluster holds for the new one, neither how it is reached nor
-// what is taken for granted of it.
+// TestSwitchTo: nothing that flags said of the old cluster holds for the new one, neither how it is reached
+// nor what is taken for granted of it.
 func TestSwitchTo(t *testing.T) {
 	outsideClusters(t, written(t, strings.Replace(twoClusters, `"client-certificate": "bob.crt", "client-key": "bob.key"`, `"token": "of-bob"`, 1)))
 	c := NewConnection(&console.Streams{})
