@@ -425,7 +425,13 @@ func (l *List[T]) View(w *screen.World, width, height int) string {
 // Table draws the table alone.
 func (l *List[T]) Table(w *screen.World, width, height int) string {
 	l.table.Empty = l.emptyText(w)
-	return l.table.View(w.Theme, width, height)
+	rows := max(1, l.table.Len()) + 2 // with the titles, and a line between
+	below := board(w, width, height-rows)
+	if below == nil {
+		return l.table.View(w.Theme, width, height)
+	}
+	rest := height - len(below)
+	return widget.Fit(l.table.View(w.Theme, width, rest), width, rest) + "\n" + strings.Join(below, "\n")
 }
 
 // Plain is the whole table.

@@ -45,6 +45,7 @@ type Tally struct {
 	Now     Tallied
 	Graphs  map[string][]float64
 	History *screen.History
+	levels  levels
 	noted   []screen.Event // told while the job was running
 }
 
@@ -55,6 +56,9 @@ type Tallied struct {
 	// Namespaces are those that have something to show.
 	Namespaces []string
 	history    *screen.History
+	waiting    int
+	longest    []screen.Wait
+	at         time.Time
 	took       time.Duration
 }
 
@@ -101,6 +105,8 @@ func (t *Tally) Look(w *screen.World) tea.Cmd {
 		if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
 			out.Usage = usageOf(w.Inventory().Drivers)
 		}
+		out.waiting, out.longest = waitingPods(s)
+		out.at = w.Now
 		if before != nil {
 			out.history = added(known, Compare(before, w))
 		}
@@ -121,6 +127,12 @@ func (t *Tally) Take(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	t.Now = result.Value
 	t.History, t.noted = added(t.Now.history, t.noted), nil
+	if h := t.History; h != nil {
+		t.levels.add(t.Now.at, &t.Now)
+		next := *h
+		next.Levels, next.Longest = t.levels.all, t.Now.longest
+		t.History = &next
+	}
 	if t.Graphs == nil {
 		t.Graphs = map[string][]float64{}
 	}
@@ -159,7 +171,7 @@ func (t *Tally) Begin(w *screen.World) *screen.History {
 // Forget drops what has happened.
 func (t *Tally) Forget() {
 	t.job.Stop()
-	t.before, t.History, t.Graphs = nil, nil, nil
+	t.before, t.History, t.Graphs, t.levels = nil, nil, nil, levels{}
 }
 
 // beingRead reports whether one of several resources is being read for the first time.
@@ -204,7 +216,7 @@ func added(h *screen.History, news []screen.Event) *screen.History {
 	slices.SortStableFunc(news, func(a, b screen.Event) int { return a.Time.Compare(b.Time) })
 	next := &screen.History{Events: map[screen.Ref][]screen.Event{}, Recent: map[screen.EventKind][]screen.Event{}}
 	if h != nil {
-		next.Began = h.Began
+		next.Began, next.Levels, next.Longest = h.Began, h.Levels, h.Longest
 		maps.Copy(next.Events, h.Events)
 		maps.Copy(next.Recent, h.Recent)
 	}
@@ -220,6 +232,11 @@ func added(h *screen.History, news []screen.Event) *screen.History {
 	for kind, events := range fresh {
 		next.Recent[kind] = appended(next.Recent[kind], kindKept, events...)
 	}
+	for _, events := range next.Recent {
+		next.Latest = append(next.Latest, events[max(0, len(events)-latest):]...)
+	}
+	screen.SortHistory(next.Latest)
+	next.Latest = next.Latest[:min(len(next.Latest), latest)]
 	return next
 }
 

@@ -85,6 +85,43 @@ type History struct {
 	Events map[Ref][]Event
 	// Recent are the last events of each kind that are not Minor, the oldest first.
 	Recent map[EventKind][]Event
+	// Latest are the last few events of Recent, the newest first.
+	Latest []Event
+	// Levels are how much was taken since Began, each from its moment to that of the next, the oldest first.
+	Levels []Level
+	// Longest are the pods that wait for a node for longest, that one first.
+	Longest []Wait
+}
+
+// Level is how much was taken from a moment on.
+type Level struct {
+	Time time.Time
+	// Used has a share for each driver, that of most devices first.
+	Used []Share
+	// Waiting is how many pods wait for a node.
+	Waiting int
+}
+
+// Of returns the share of a driver, or 0 if it had no devices.
+func (l *Level) Of(driver string) float64 {
+	for _, share := range l.Used {
+		if share.Driver == driver {
+			return share.Of
+		}
+	}
+	return 0
+}
+
+// Share is how much of the devices of a driver is used, from 0 to 1.
+type Share struct {
+	Driver string
+	Of     float64
+}
+
+// Wait says since when a pod waits for a node.
+type Wait struct {
+	Ref   Ref
+	Since time.Time
 }
 
 // Of returns the events of an object, the oldest first.

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -66,6 +67,15 @@ type State struct {
 // Kind is a kind of object.
 type Kind string
 
+// kindWords are kinds of objects as people call them, and kubectl dra takes them.
+var kindWords = map[Kind]string{
+	Claim: "claim", Template: "template", Pod: "pod", Node: "node", Device: "device", Pool: "pool",
+	Class: "class", TaintRule: "rule", Driver: "driver", PriorityLevel: "level",
+}
+
+// Word returns the kind as people call it. It is safe to show.
+func (k Kind) Word() string { return cmp.Or(kindWords[k], inspect.Sanitize(string(k))) }
+
 // The kinds of objects that screens can point at.
 const (
 	None            Kind = ""
@@ -95,6 +105,19 @@ func (r Ref) String() string {
 		return r.Name
 	}
 	return r.Namespace + "/" + r.Name
+}
+
+// Short is the name by which people know the object: a device is named by its pool, a driver without its
+// domain. It is safe to show.
+func (r Ref) Short() string {
+	switch r.Kind {
+	case Device:
+		id := DeviceID(r)
+		return inspect.Sanitize(id.Pool + "/" + id.Device)
+	case Driver:
+		return ShortDriver(r.Name)
+	}
+	return inspect.Sanitize(r.String())
 }
 
 // Link is the Ref as the link of a span, which ParseLink reads.

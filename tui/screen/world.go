@@ -153,13 +153,10 @@ func (w *World) Question() question.Options {
 	return question.Options{Hypothetical: len(w.Supposed) > 0, Released: w.Released}
 }
 
-// kindWords are the kinds that have fixes, as kubectl dra takes them.
-var kindWords = map[Kind]string{Claim: "claim", Pod: "pod", Template: "template"}
-
 // AskedAbout is how an object would be asked about by a command.
 func (w *World) AskedAbout(ref Ref) remedy.Asked {
 	out := w.Asked
-	out.Args = slices.Concat([]string{kindWords[ref.Kind], ref.Name, "-n", ref.Namespace}, w.Asked.Args)
+	out.Args = slices.Concat([]string{ref.Kind.Word(), ref.Name, "-n", ref.Namespace}, w.Asked.Args)
 	return out
 }
 

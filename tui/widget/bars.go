@@ -60,3 +60,21 @@ func CountBar(used, lost, total, width int) styled.Line {
 		{Text: strings.Repeat("·", parts[2]), Role: styled.Dim},
 	}
 }
+
+// Graph draws numbers between 0 and 1 as a graph of so many lines, a column each.
+func Graph(values []float64, height int) []string {
+	lines := make([]string, height)
+	for row := range lines {
+		var b strings.Builder
+		for _, v := range values {
+			eighths := clamp(int(math.Round(v*float64(8*height))), 1, 8*height)
+			if filled := clamp(eighths-8*(height-1-row), 0, 8); filled > 0 {
+				b.WriteRune(ticks[filled-1])
+			} else {
+				b.WriteByte(' ')
+			}
+		}
+		lines[row] = b.String()
+	}
+	return lines
+}

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -97,26 +96,8 @@ func (r *row) where() string {
 	return ""
 }
 
-// object is the name of what it happened to. Of a device and a pool the driver is said in short.
-func (r *row) object() string {
-	ref := r.event.Ref
-	switch ref.Kind {
-	case screen.Device:
-		id := screen.DeviceID(ref)
-		return inspect.Sanitize(id.Pool + "/" + id.Device)
-	case screen.Driver:
-		return screen.ShortDriver(ref.Name)
-	}
-	return inspect.Sanitize(ref.String())
-}
-
-// kindWords are kinds of objects as people call them.
-var kindWords = map[screen.Kind]string{
-	screen.Claim: "claim", screen.Template: "template", screen.Pod: "pod", screen.Node: "node", screen.Device: "device", screen.Pool: "pool",
-	screen.Class: "class", screen.TaintRule: "rule", screen.Driver: "driver", screen.PriorityLevel: "level",
-}
-
-func kindWord(k screen.Kind) string { return cmp.Or(kindWords[k], inspect.Sanitize(string(k))) }
+// object is the name of what it happened to.
+func (r *row) object() string { return r.event.Ref.Short() }
 
 var columns = []listing.Column[row]{
 	{
@@ -127,7 +108,7 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "WHAT"}, Cell: func(r *row) styled.Line { return styled.Text(roles[r.event.Kind], r.what()) }},
 	{
 		Column: widget.Column{Title: "OBJECT", Min: 24, Max: 56}, Cell: func(r *row) styled.Line {
-			return styled.Line{{Text: kindWord(r.event.Ref.Kind) + " ", Role: styled.Dim}, {Text: r.object(), Role: styled.Name}}
+			return styled.Line{{Text: r.event.Ref.Kind.Word() + " ", Role: styled.Dim}, {Text: r.object(), Role: styled.Name}}
 		},
 	},
 	{Column: widget.Column{Title: "WHERE", Min: 6, Max: 32, Rank: 3}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.where()) }},
@@ -137,7 +118,7 @@ var columns = []listing.Column[row]{
 var groupings = []listing.Grouping[row]{
 	{Name: "kind", Of: func(r *row) string { return r.what() }},
 	{Name: "namespace", Of: func(r *row) string { return inspect.Sanitize(r.event.Ref.Namespace) }},
-	{Name: "object", Of: func(r *row) string { return kindWord(r.event.Ref.Kind) + " " + r.object() }},
+	{Name: "object", Of: func(r *row) string { return r.event.Ref.Kind.Word() + " " + r.object() }},
 }
 
 // panel tells of a change what the table has no room for.
@@ -145,7 +126,7 @@ func (r *row) panel(width int) []styled.Line {
 	field := func(name, text string) styled.Line {
 		return styled.Line{{Text: "  " + styled.Pad(name, 7), Role: styled.Dim}, {Text: text}}
 	}
-	name := field(kindWord(r.event.Ref.Kind), "")
+	name := field(r.event.Ref.Kind.Word(), "")
 	name[1] = screen.LinkTo(r.event.Ref, r.event.Ref.String())
 	when := r.event.Time.Local().Format("2006-01-02 15:04:05") + ", " + r.age.String() + " ago"
 	switch {

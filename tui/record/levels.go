@@ -1,0 +1,76 @@
+package record
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+const (
+	// firstStep is the shortest time from one level to the next at first. When there are mostLevels, the step
+	// becomes longer and about half of them are dropped, so that they reach back to the beginning, however
+	// long ago that is.
+	firstStep  = time.Second
+	mostLevels = 240
+	// longest is how many of those that wait longest are told, and latest how many changes.
+	longest, latest = 8, 12
+)
+
+// levels are how much was taken from the beginning on.
+type levels struct {
+	all  []screen.Level
+	step time.Duration
+}
+
+// add takes in how much is taken now. It takes the place of the newest level if that is too fresh for another
+// one. What was handed out is not written.
+func (l *levels) add(now time.Time, t *Tallied) {
+	next := screen.Level{Time: now, Waiting: t.waiting}
+	for _, u := range t.Usage {
+		next.Used = append(next.Used, screen.Share{Driver: u.Driver, Of: u.share()})
+	}
+	n := len(l.all)
+	if n > 0 && now.Sub(l.all[n-1].Time) < max(l.step, firstStep) {
+		n--
+		next.Time = l.all[n].Time
+	}
+	l.all = append(l.all[:n:n], next)
+	if len(l.all) < mostLevels {
+		return
+	}
+	newest := l.all[len(l.all)-1]
+	l.step = newest.Time.Sub(l.all[0].Time) / (mostLevels / 2)
+	kept := l.all[:1:1]
+	for _, level := range l.all[1 : len(l.all)-1] {
+		if level.Time.Sub(kept[len(kept)-1].Time) >= l.step {
+			kept = append(kept, level)
+		}
+	}
+	l.all = append(kept, newest)
+}
+
+// waitingPods returns how many pods wait for a node, and those that have for longest.
+func waitingPods(s *inspect.Snapshot) (n int, oldest []screen.Wait) {
+	var pods []*corev1.Pod
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		if c := a.CreationTimestamp.Time.Compare(b.CreationTimestamp.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	for _, pod := range pods[:min(len(pods), longest)] {
+		ref := screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}
+		oldest = append(oldest, screen.Wait{Ref: ref, Since: pod.CreationTimestamp.Time})
+	}
+	return len(pods), oldest
+}
