@@ -1,11 +1,17 @@
 package explain
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
 
 // Triage is everything in a cluster that is stuck, by its cause.
 type Triage struct {
 	// At is the moment that all times are measured from. It is zero if that is not known.
 	At time.Time
+	// Node is the only node that was asked why it refuses what is stuck. If it is "", all nodes were.
+	Node inspect.NodeName
 	// Causes are the worst first: those that keep most from running, and what is held back on purpose last.
 	Causes []Cause
 	// Waiting is the number of pods that wait to be scheduled, and Ready those of them that the scheduler can

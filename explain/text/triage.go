@@ -68,6 +68,9 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	case n > 0:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
 		text = fmt.Sprintf("%s %s stuck", subjectCount(known), words.Plural(n, "is", "are"))
+		if t.Node != "" {
+			text += fmt.Sprintf("; node %s refuses %s", t.Node, words.Plural(n, "it", "them"))
+		}
 		if causes > 1 {
 			text += fmt.Sprintf(", for %d different reasons", causes)
 		}

@@ -17,7 +17,7 @@ const maxAsked = 3
 // says so of those that come closest.
 func (c *collection) sayWanted(key string) {
 	cause, lacks, texts := c.causes[key], c.lacks[key], c.asks[key]
-	if cause.Wants = !slices.Contains(lacks, nil); cause.Wants {
+	if cause.Wants = c.node == "" && !slices.Contains(lacks, nil); cause.Wants {
 		cause.Message = headline.Together(len(cause.Subjects), lacks)
 		return
 	}
@@ -25,7 +25,11 @@ func (c *collection) sayWanted(key string) {
 	if more := len(texts) - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("%d other things", more))
 	}
-	cause.Message = "even the nodes that come closest cannot give what these want: " + strings.Join(shown, "; or ")
+	cause.Message = "even the nodes that come closest cannot give what these want: "
+	if c.node != "" {
+		cause.Message = fmt.Sprintf("node %s cannot give what these want: ", c.node)
+	}
+	cause.Message += strings.Join(shown, "; or ")
 }
 
 // askedBy says what is asked for, as far as it is part of a conflict.

@@ -183,6 +183,7 @@ func nearestReasons(e *explain.Explanation) []blocker {
 // collection collects causes.
 type collection struct {
 	s      *inspect.Snapshot
+	node   inspect.NodeName // the only one that was asked, or ""
 	causes map[string]*explain.Cause
 	// alike are the numbers of the subjects of each cause that ask for different things, and whether the
 	// messages of these say what the cause is.
@@ -199,9 +200,9 @@ type collection struct {
 	left map[string]int
 }
 
-func newCollection(s *inspect.Snapshot) *collection {
+func newCollection(s *inspect.Snapshot, node inspect.NodeName) *collection {
 	return &collection{
-		s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}, asks: map[string][]string{},
+		s: s, node: node, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}, asks: map[string][]string{},
 		lacks: map[string][]*explain.Lack{}, left: map[string]int{},
 	}
 }

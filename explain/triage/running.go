@@ -22,6 +22,9 @@ func (c *collection) addRunning(opts Options) {
 		if pod.Spec.NodeName == "" || !opts.asks(pod) || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
+		if only := opts.Question.Node; only != "" && pod.Spec.NodeName != string(only) {
+			continue
+		}
 		l := lifecycle.Pod(c.s, pod, cycle.ClaimsFor(c.s, pod).Allocated, opts.Question.Events)
 		if l == nil {
 			continue

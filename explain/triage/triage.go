@@ -129,12 +129,12 @@ func (l *look) soFar() *explain.Triage {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	s := l.cluster.Snapshot()
-	t := &explain.Triage{At: s.Time(), Basis: question.Basis(l.cluster), Partial: question.Limits(s), OtherSchedulers: l.others}
+	t := &explain.Triage{At: s.Time(), Basis: question.Basis(l.cluster), Partial: question.Limits(s), OtherSchedulers: l.others, Node: l.opts.Question.Node}
 	t.Unseen = s.Health(inspect.Pods).PartialIn(l.opts.Namespace) || s.Health(inspect.Claims).PartialIn(l.opts.Namespace)
 	if s.Health(inspect.Pods).State == inspect.NotRead {
 		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
 	}
-	causes := newCollection(s)
+	causes := newCollection(s, l.opts.Question.Node)
 	causes.addQueue(t, l.run, l.answers, *l.opts)
 	if t.Unsure = !l.known.Certain && len(l.known.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
 		t.Partial = append(t.Partial, l.known.Remarks...)

@@ -54,8 +54,12 @@ wait: the answer is yes only if it finds a node behind those before it.
 
 Without a name it lists what is stuck in the whole cluster, or with -n in a
 namespace, and with pods or claims alone only these, grouped by cause, the worst
-cause first, with the changes that unblock most. Each change was tried: with it made, everything that waits is scheduled
-again in the order of the scheduler's queue.
+cause first, with the changes that unblock most. Each change was tried: with it
+made, everything that waits is scheduled again in the order of the scheduler's
+queue.
+
+With node and the name of a node it lists the pods that are stuck, by why that
+node refuses them.
 
 Fixes are numbered. --fix N shows the commands that carry out one of them, and
 with -o yaml prints the objects that it changes, ready to be applied; with -f,
@@ -124,14 +128,17 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 			if all && len(o.Files) == 0 {
 				args = nil
 			}
+			if name, is := nodeNamed(args); is && len(o.Files) == 0 {
+				if name == "" {
+					return console.Usagef("%s needs a name", args[0])
+				}
+				o.Node, args, kind = name, nil, inquiry.Pod.Kind
+			}
 			if err := o.check(args); err != nil {
 				return err
 			}
 			if len(args)+len(o.Files) == 0 {
 				return explainTriage(cmd.Context(), o, kind, cmd.Flags())
-			}
-			if err := refuseNode(args); err != nil {
-				return err
 			}
 			if err = o.Complete(args); err == nil {
 				err = o.run(cmd)
@@ -167,24 +174,17 @@ func stuckKind(args []string) (string, bool, error) {
 	return "", false, nil
 }
 
-// refuseNode says how to ask about a node, about which nothing is decided by itself.
-func refuseNode(args []string) error {
-	if len(args) == 0 {
-		return nil
+// nodeNamed is the node that arguments name, and whether they are about one node. A node is not scheduled:
+// what is asked is why it refuses what waits.
+func nodeNamed(args []string) (name string, is bool) {
+	if len(args) == 0 || len(args) > 2 {
+		return "", false
 	}
-	word, name, _ := strings.Cut(args[0], "/")
-	if !inquiry.Node.HasName(word) {
-		return nil
-	}
-	if name == "" && len(args) > 1 {
+	word, name, joined := strings.Cut(args[0], "/")
+	if len(args) == 2 && !joined {
 		name = args[1]
 	}
-	if name == "" {
-		name = "NAME"
-	}
-	name = inspect.Sanitize(name)
-	return console.Usagef("a node is not scheduled; kubectl dra node %s shows who holds its devices, explain pod NAME --node %s why a pod does not fit there, and plan drain %s what would go",
-		name, name, name)
+	return name, inquiry.Node.HasName(word) && (len(args) == 1 || !joined)
 }
 
 // check refuses flags that do not go together.

@@ -28,9 +28,10 @@ import (
 // explainTriage answers what is stuck in the cluster, of all kinds or of one, and what frees most of it.
 func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *pflag.FlagSet) error {
 	about := triage.Options{Namespace: o.Reader.Connection.NamespaceFlag(), Kind: kind}
-	if o.fix != "" || o.Node != "" {
+	if o.fix != "" || o.Node != "" && kind != inquiry.Pod.Kind {
 		return console.Usagef("say what to explain: --fix and --node are about a claim, pod or template, as in explain claim NAME")
 	}
+	about.Question.Node, about.Untried = o.NodeName(), o.Node != ""
 	if err := o.narrow.Complete(about.Namespace); err != nil {
 		return err
 	}
@@ -44,6 +45,9 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 	}
 	if err := o.checkAnybody(snapshot, about); err != nil {
 		return err
+	}
+	if _, ok := snapshot.Node(o.NodeName()); o.Node != "" && !ok {
+		return inquiry.NotFound(snapshot, inquiry.Node, "", o.Node)
 	}
 	starting, left := inquiry.StartingPods(snapshot)
 	if about.Question.Events, err = inquiry.EventsOf(ctx, o.Reader, snapshot, starting); err != nil {

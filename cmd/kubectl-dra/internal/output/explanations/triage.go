@@ -9,9 +9,11 @@ import (
 
 // Triage is the wire form of an explain.Triage.
 type Triage struct {
-	APIVersion string  `json:"apiVersion"`
-	Kind       string  `json:"kind"`
-	Causes     []Cause `json:"causes"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Node is the only node that was asked why it refuses what is stuck. If it is left out, all nodes were.
+	Node   string  `json:"node,omitempty"`
+	Causes []Cause `json:"causes"`
 	// Stuck is the number of subjects that are known to be stuck, Undecided that of those of which it is not
 	// known, and Waiting that of the pods that wait to be scheduled.
 	Stuck     int `json:"stuck"`
@@ -83,7 +85,7 @@ type CauseFix struct {
 // NewTriage returns the wire form of a triage.
 func NewTriage(t *explain.Triage) *Triage {
 	return &Triage{
-		APIVersion: output.APIVersion, Kind: "Triage", Causes: output.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
+		APIVersion: output.APIVersion, Kind: "Triage", Node: string(t.Node), Causes: output.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: output.OrEmpty(t.Ready), Binding: t.Binding, NotLookedInto: t.NotLookedInto, Depends: t.Depends, Unsure: t.Unsure,
 		Partial: output.OrEmpty(t.Partial),
 		Basis:   t.Basis, OtherSchedulers: t.OtherSchedulers,
