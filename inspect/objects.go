@@ -3,6 +3,7 @@ package inspect
 import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -31,6 +32,7 @@ type Objects struct {
 	VolumeAttachments       []*storagev1.VolumeAttachment
 	PodGroups               []*schedulingv1beta1.PodGroup
 	Quotas                  []*corev1.ResourceQuota
+	Budgets                 []*policyv1.PodDisruptionBudget
 	KueueWorkloads          []*kueuev1beta2.Workload
 	ClusterQueues           []*kueuev1beta2.ClusterQueue
 	LocalQueues             []*kueuev1beta2.LocalQueue

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -38,6 +39,7 @@ const (
 	VolumeAttachments       Resource = "volumeattachments"
 	PodGroups               Resource = "podgroups"
 	Quotas                  Resource = "resourcequotas"
+	Budgets                 Resource = "poddisruptionbudgets"
 	KueueWorkloads          Resource = "workloads"
 	ClusterQueues           Resource = "clusterqueues"
 	LocalQueues             Resource = "localqueues"
@@ -113,6 +115,7 @@ var kinds = []Kind{
 	{VolumeAttachments, "VolumeAttachment", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments })},
 	{PodGroups, "PodGroup", schedulingv1beta1.GroupName, "v1beta1", true, in(func(o *Objects) *[]*schedulingv1beta1.PodGroup { return &o.PodGroups })},
 	{Quotas, "ResourceQuota", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.ResourceQuota { return &o.Quotas })},
+	{Budgets, "PodDisruptionBudget", policyv1.GroupName, "v1", true, in(func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.Budgets })},
 	{KueueWorkloads, "Workload", kueueGroup, "v1beta2", true, in(func(o *Objects) *[]*kueuev1beta2.Workload { return &o.KueueWorkloads })},
 	{ClusterQueues, "ClusterQueue", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.ClusterQueue { return &o.ClusterQueues })},
 	{LocalQueues, "LocalQueue", kueueGroup, "v1beta2", true, in(func(o *Objects) *[]*kueuev1beta2.LocalQueue { return &o.LocalQueues })},

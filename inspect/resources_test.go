@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,7 +20,7 @@ import (
 // and whatever is done to all lists is done to it.
 func TestKindsAreAll(t *testing.T) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, flowcontrolv1.AddToScheme, resourcev1.AddToScheme, schedulingv1beta1.AddToScheme, storagev1.AddToScheme, kueuev1beta2.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, flowcontrolv1.AddToScheme, policyv1.AddToScheme, resourcev1.AddToScheme, schedulingv1beta1.AddToScheme, storagev1.AddToScheme, kueuev1beta2.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}

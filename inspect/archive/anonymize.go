@@ -83,7 +83,7 @@ var ownNames = map[inspect.Resource]names{
 	inspect.Pods: pods, inspect.Nodes: nodes, inspect.PriorityLevels: priorityLevels, inspect.FlowSchemas: flowSchemas,
 	inspect.StorageCapacities: capacities, inspect.StorageClasses: storageClasses, inspect.CSIDrivers: csiDrivers,
 	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes, inspect.Namespaces: namespaces, inspect.CSINodes: nodes,
-	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas,
+	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas, inspect.Budgets: budgets,
 	inspect.KueueWorkloads: workloads, inspect.ClusterQueues: clusterQueues, inspect.LocalQueues: localQueues, inspect.Cohorts: cohorts,
 	inspect.ResourceFlavors: flavors, inspect.WorkloadPriorityClasses: priorityClasses, inspect.AdmissionChecks: admissionChecks,
 	inspect.Topologies: topologies,
@@ -128,7 +128,7 @@ func (r *renamer) walk(v reflect.Value, by rule) {
 			r.walk(v.Index(i), by)
 		}
 	case reflect.Map:
-		r.walkMap(v)
+		r.walkMap(v, by)
 	case reflect.Struct:
 		r.walkStruct(v)
 	case reflect.String:
@@ -159,8 +159,8 @@ func (r *renamer) replace(v reflect.Value, by rule) string {
 	return r.text(s)
 }
 
-// walkMap replaces the keys too. Different keys become different ones.
-func (r *renamer) walkMap(v reflect.Value) {
+// walkMap replaces the keys too, by the rule of the field. Different keys become different ones.
+func (r *renamer) walkMap(v reflect.Value, by rule) {
 	if attributes, ok := v.Interface().(map[resourcev1.QualifiedName]resourcev1.DeviceAttribute); ok && r.learning {
 		r.learnAttributes(attributes)
 	}
@@ -169,7 +169,7 @@ func (r *renamer) walkMap(v reflect.Value) {
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 		key.Set(entry.Key())
 		value.Set(entry.Value())
-		r.walk(key, nil)
+		r.walk(key, by)
 		r.walk(value, nil)
 		out.SetMapIndex(key, value)
 	}

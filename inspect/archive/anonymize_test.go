@@ -163,6 +163,7 @@ func TestNoMarkIsInAnAnonymizedArchive(t *testing.T) {
 		`"storage.alpha.kubernetes.io/migrated-plugins":"kubernetes.io/aws-ebs,value-`, `"kubernetes.io/metadata.name":"ns-1"`,
 		`"class-1.deviceclass.resource.k8s.io/devices":"2"`, `"storageclass-1.storageclass.storage.k8s.io/requests.storage":"1Gi"`, `"requests.example.com/resource-2":"1"`,
 		`"name":"claim:podclaim-1/request-1"`, `"hostIP":"0.0.0.0"`, `"containerRuntimeVersion":"containerd://1.7.2-value-`, `"status":{"phase":"Active"}`,
+		`"minAvailable":"50%"`, `"disruptedPods":{"pod-1":"2026-01-01T00:00:00Z","pod-2":"2026-01-01T00:00:00Z"}`, // although a template has the name
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in the archive", want)

@@ -13,7 +13,7 @@ import (
 
 var (
 	// number is a small number or amount. Long ones may be serial numbers.
-	number           = regexp.MustCompile(`^-?[0-9]{1,9}(\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E|m)?$`)
+	number           = regexp.MustCompile(`^-?[0-9]{1,9}(\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E|m|%)?$`)
 	versionParts     = regexp.MustCompile(`^(v?[0-9]{1,9}(?:\.[0-9]{1,9}){2})([-+]?)(.*)$`)
 	publicSuffix     = regexp.MustCompile(`^(alpha|beta|rc|dev)?[.-]?[0-9]{0,3}$`)
 	generatedRequest = regexp.MustCompile(`^container-[0-9]{1,3}-request-[0-9]{1,3}$`) // by kube-scheduler
@@ -109,6 +109,8 @@ var publicWords = words(`
 	ExtendWebSocketsToKubelet InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingInitContainers
 	InPlacePodVerticalScalingMemoryBackedVolumes RestartAllContainersOnContainerExits UserNamespacesHostNetworkSupport
 	VolumeBindMountOptions
+
+	policy policy/v1 PodDisruptionBudget DisruptionAllowed SufficientPods InsufficientPods SyncFailed IfHealthyBudget AlwaysAllow
 
 	Apply Update kubectl kubectl-create kubectl-client-side-apply kubectl-edit kubectl-patch kubectl-replace kubectl-dra helm
 

@@ -46,6 +46,7 @@ const (
 	capacities      names = "capacity"
 	attachments     names = "attachment"
 	quotas          names = "quota"
+	budgets         names = "budget"
 	workloads       names = "workload"
 	clusterQueues   names = "clusterqueue"
 	localQueues     names = "localqueue"

@@ -39,6 +39,7 @@ func newFake() *fakeServer {
 			"resource.k8s.io/v1":              {"resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices", "devicetaintrules"},
 			"flowcontrol.apiserver.k8s.io/v1": {"flowschemas", "prioritylevelconfigurations"},
 			"storage.k8s.io/v1":               {"storageclasses", "csidrivers", "csistoragecapacities", "csinodes", "volumeattachments"},
+			"policy/v1":                       {"poddisruptionbudgets"},
 			"scheduling.k8s.io/v1beta1":       {"podgroups"},
 		},
 		objects: map[string][]string{}, status: map[string]int{}, override: map[string]http.HandlerFunc{},
@@ -135,7 +136,8 @@ func listJSON(path, next string, items ...string) string {
 		"storageclasses": "StorageClass", "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
 		"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "namespaces": "Namespace",
 		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota", "events": "Event",
-		"services": "Service", "replicationcontrollers": "ReplicationController", "replicasets": "ReplicaSet", "statefulsets": "StatefulSet",
+		"poddisruptionbudgets": "PodDisruptionBudget",
+		"services":             "Service", "replicationcontrollers": "ReplicationController", "replicasets": "ReplicaSet", "statefulsets": "StatefulSet",
 		"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding", "roles": "Role", "rolebindings": "RoleBinding",
 	}
 	for _, k := range inspect.Kinds() {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -142,6 +143,10 @@ func reduceObject(o object) {
 	case *storagev1.VolumeAttachment: // what is handed on to the kubelet
 		reduceMeta(&o.ObjectMeta)
 		o.Status.AttachmentMetadata = nil
+	case *policyv1.PodDisruptionBudget:
+		generation := o.Generation // of which the status says whether it is of this one
+		bare(o)
+		o.Generation = generation
 	case *corev1.PersistentVolumeClaim, *corev1.PersistentVolume, *corev1.Namespace, *corev1.ResourceQuota, *storagev1.CSINode:
 		bare(o)
 	}

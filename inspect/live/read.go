@@ -63,11 +63,11 @@ func DefaultResources() []inspect.Resource {
 }
 
 // PodResources are the resources that a question about a pod needs: beside the devices, all that the
-// scheduler's filters look at, and the quotas that limit its claims.
+// scheduler's filters and preemption look at, and the quotas that limit its claims.
 func PodResources() []inspect.Resource {
 	return append(DefaultResources(),
 		inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.StorageCapacities, inspect.CSIDrivers, inspect.CSINodes,
-		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups, inspect.Quotas,
+		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups, inspect.Quotas, inspect.Budgets,
 	)
 }
 

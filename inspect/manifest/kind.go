@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -70,6 +71,7 @@ var versions = map[inspect.Resource][]version{
 	inspect.CSINodes:          alike(decode[storagev1.CSINode], "v1"),
 	inspect.VolumeAttachments: alike(decode[storagev1.VolumeAttachment], "v1"),
 	inspect.Quotas:            alike(decode[corev1.ResourceQuota], "v1"),
+	inspect.Budgets:           alike(decode[policyv1.PodDisruptionBudget], "v1"),
 	inspect.PodGroups: append(alike(decode[schedulingv1beta1.PodGroup], "v1beta1", "v1alpha3"),
 		version{name: "v1alpha2", decode: decodeAlphaPodGroup}),
 	inspect.KueueWorkloads:          kueueVersions(decode[kueuev1beta2.Workload]),

@@ -12,6 +12,7 @@ const (
 	DRA         = "resource.k8s.io"
 	FlowControl = "flowcontrol.apiserver.k8s.io"
 	Storage     = "storage.k8s.io"
+	Policy      = "policy"
 	Scheduling  = "scheduling.k8s.io"
 	Kueue       = "kueue.x-k8s.io"
 )

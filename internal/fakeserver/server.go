@@ -56,7 +56,7 @@ type Server struct {
 func New(objects inspect.Objects) (*Server, error) {
 	s := &Server{
 		version: 1000, store: map[inspect.Resource]map[Key]object{}, changed: make(chan struct{}),
-		versions: map[string][]string{Core: {"v1"}, DRA: {"v1", "v1beta2"}, FlowControl: {"v1"}, Storage: {"v1"}, Scheduling: {"v1beta1"}},
+		versions: map[string][]string{Core: {"v1"}, DRA: {"v1", "v1beta2"}, FlowControl: {"v1"}, Storage: {"v1"}, Policy: {"v1"}, Scheduling: {"v1beta1"}},
 		about:    map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"},
 		metrics:  metrics,
 	}
