@@ -25,10 +25,10 @@ type Preemption struct {
 	// are none unless the outcome is Possible or Underway.
 	Node    inspect.NodeName
 	Victims []inspect.PodRef
-	// Determined says that it is this node, and that it is these pods, as long as no PodDisruptionBudget
-	// makes it prefer others. Otherwise they are an example.
+	// Determined says that it is this node, and that it is these pods. Otherwise they are an example.
 	Determined bool
-	// Budgets says that PodDisruptionBudgets, which are not read, could make it prefer others.
+	// Budgets says that only PodDisruptionBudgets which are not known could make it prefer others: those that
+	// were not read, or whose status is not filled in yet.
 	Budgets bool
 	// Obstacles say why nodes do not come into question, the most frequent first.
 	Obstacles []PreemptionObstacle

@@ -20,6 +20,8 @@ type kubePreemption struct {
 	Node string
 	// Victims are the pods (namespace/name) that it would end, by the nodes on which it could.
 	Victims map[string][]string
+	// Violations is the number of budgets that it counts as violated on the node that it chooses.
+	Violations int64
 }
 
 // Preempt asks the plugin about a pod of the cluster. It takes these budgets to be all that there are.
@@ -48,7 +50,7 @@ func (s *kubeScheduler) Preempt(pod *corev1.Pod, budgets []*policyv1.PodDisrupti
 		out.Victims[c.Name()] = namesOf(c)
 	}
 	if best := plugin.Evaluator.SelectCandidate(s.ctx, candidates); best != nil {
-		out.Node = best.Name()
+		out.Node, out.Violations = best.Name(), best.Victims().NumPDBViolations
 	}
 	return out, nil
 }

@@ -14,16 +14,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
-	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -305,8 +302,8 @@ func (s *otherKube) compareScores(t *testing.T, c *scoreCounts, p *problem) {
 }
 
 func (s *otherKube) comparePreemptions(t *testing.T) {
-	counts, refused := map[string]int{}, 0
-	for i := uint64(0); refused < effort.Of(10_000, 800) && !t.Failed(); i++ {
+	counts := map[string]int{}
+	for i := uint64(0); counts[refusedPod] < effort.Of(10_000, 800) && !t.Failed(); i++ {
 		r := rand.New(rand.NewPCG(*seed+1, i))
 		p := generateOf(r, crowding)
 		prioritize(r, p)
@@ -315,17 +312,15 @@ func (s *otherKube) comparePreemptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cluster := sched.NewCluster(asked.snapshot(), sched.Options{})
+		clusters, _ := asked.withBudgets(budgets)
 		for i, pod := range asked.asked {
 			if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
 				continue
 			}
-			preempt := func(given []*policyv1.PodDisruptionBudget) (kubePreemption, error) {
-				return theirs[i].Preemption[min(1, len(given))], nil
-			}
-			if outcome := comparePreemption(t, preempt, cluster, pod, budgets); outcome != "" {
-				refused++
-				counts[outcome]++
+			for k := range clusters {
+				for _, outcome := range comparePreemption(t, theirs[i].Preemption[k], clusters[k], pod) {
+					counts[outcome]++
+				}
 			}
 		}
 		if t.Failed() {
@@ -333,18 +328,9 @@ func (s *otherKube) comparePreemptions(t *testing.T) {
 		}
 	}
 	t.Log(counts)
-	for outcome, one := range map[string]int{"Possible, determined": 30, "Possible, with budgets": 20} {
-		if counts[outcome] < refused/one {
-			t.Errorf("%s: %d of %d pods", outcome, counts[outcome], refused)
+	for outcome, one := range map[string]int{"determined": 20, "violating": 20, "determined, violating": 60} {
+		if counts[outcome] < counts[refusedPod]/one {
+			t.Errorf("%s: %d of %d pods", outcome, counts[outcome], counts[refusedPod])
 		}
-	}
-}
-
-// everyPod is a budget for all pods of a namespace. Up to 1.37 preemption does not keep it.
-func everyPod(allowed int32) *policyv1.PodDisruptionBudget {
-	return &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "every"},
-		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},
-		Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed},
 	}
 }

@@ -39,7 +39,7 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 		e.Remarks = append(e.Remarks, fmt.Sprintf("kubectl drain refuses without --force: nobody would restart %s", words.Shorten(orphans, maxNamed)))
 	}
 	if e.ends() {
-		e.Remarks = append(e.Remarks, "PodDisruptionBudgets are not read here; they could delay evictions")
+		e.Remarks = append(e.Remarks, "PodDisruptionBudgets are not taken into account here; they could delay evictions")
 	}
 	e.Change = func(o *inspect.Objects) {
 		for i, node := range o.Nodes {

@@ -147,37 +147,29 @@ func TestChoice(t *testing.T) {
 }
 
 // TestSpared: pods are given back, the most important first; those that are as important as the pod never
-// end. Which of two that are alike ends is chance, and a PodDisruptionBudget could protect a pod with labels.
+// end. Which of two that are alike ends is chance.
 func TestSpared(t *testing.T) {
 	for name, test := range map[string]struct {
-		pods                []running
-		labels              bool
-		want                string
-		determined, budgets bool
+		pods       []running
+		want       string
+		determined bool
 	}{
-		"least important":       {[]running{{3, 1}, {1, 1}, {2, 1}, {4, 1}}, false, "p0-2 p0-1", true, false},
-		"latest":                {[]running{{1, 3}, {1, 1}, {1, 2}, {1, 4}}, false, "p0-0 p0-3", true, false},
-		"chance":                {[]running{{1, 1}, {1, 1}, {2, 1}, {1, 1}}, false, "", false, true},
-		"protected":             {[]running{{3, 1}, {1, 1}, {2, 1}, {4, 1}}, true, "p0-2 p0-1", true, true},
-		"as important":          {[]running{{100, 1}, {1, 1}, {2, 1}, {100, 1}}, false, "p0-2 p0-1", true, false},
-		"too few that are less": {[]running{{100, 1}, {100, 1}, {100, 1}, {1, 1}}, false, "not", false, false},
-		"none that is less":     {[]running{{100, 1}, {100, 1}, {101, 1}, {100, 1}}, false, "not", false, false},
+		"least important":       {[]running{{3, 1}, {1, 1}, {2, 1}, {4, 1}}, "p0-2 p0-1", true},
+		"latest":                {[]running{{1, 3}, {1, 1}, {1, 2}, {1, 4}}, "p0-0 p0-3", true},
+		"chance":                {[]running{{1, 1}, {1, 1}, {2, 1}, {1, 1}}, "", false},
+		"as important":          {[]running{{100, 1}, {1, 1}, {2, 1}, {100, 1}}, "p0-2 p0-1", true},
+		"too few that are less": {[]running{{100, 1}, {100, 1}, {100, 1}, {1, 1}}, "not", false},
+		"none that is less":     {[]running{{100, 1}, {100, 1}, {101, 1}, {100, 1}}, "not", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := nodesOf(test.pods)
-			for i := range o.Pods {
-				if test.labels {
-					o.Pods[i].Labels = map[string]string{"app": "a"}
-				}
-			}
-			p := preemptionFor(t, o, podAsking("p", "", "4", 100))
+			p := preemptionFor(t, nodesOf(test.pods), podAsking("p", "", "4", 100))
 			if test.want == "not" {
 				if p.Outcome != explain.PreemptionNotHelpful || len(p.Victims) > 0 {
 					t.Errorf("%+v", p)
 				}
 				return
 			}
-			if p.Outcome != explain.PreemptionPossible || test.want != "" && victims(p) != test.want || len(p.Victims) != 2 || p.Determined != test.determined || p.Budgets != test.budgets {
+			if p.Outcome != explain.PreemptionPossible || test.want != "" && victims(p) != test.want || len(p.Victims) != 2 || p.Determined != test.determined || p.Budgets {
 				t.Errorf("%s: %+v", victims(p), p)
 			}
 		})
@@ -281,6 +273,28 @@ func TestUnreadPods(t *testing.T) {
 		e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), podAsking("p", "", "4", 100), question.Options{})
 		if err != nil || e.Preemption == nil || e.Preemption.Outcome != test.want {
 			t.Errorf("%s: %+v, %v", name, e.Preemption, err)
+		}
+	}
+}
+
+// TestKeptAway: the anti-affinity of a pod that waits for room on the node counts on trial even if only pods
+// that would end had made the scheduler look at such rules.
+func TestKeptAway(t *testing.T) {
+	apart := func(pod *corev1.Pod) {
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{LabelSelector: &metav1.LabelSelector{}, TopologyKey: corev1.LabelHostname},
+		}}}
+	}
+	for node, want := range map[string]explain.PreemptionOutcome{"n000": explain.PreemptionNotHelpful, "": explain.PreemptionPossible} {
+		o := fullNodes(1)
+		o.Nodes[0].Labels = map[string]string{corev1.LabelHostname: "n000"}
+		apart(o.Pods[0])
+		waits := podAsking("waits", "", "1", 100)
+		apart(waits)
+		waits.Status.NominatedNodeName = node
+		o.Pods = append(o.Pods, waits)
+		if p := preemptionFor(t, o, podAsking("p", "", "4", 100)); p.Outcome != want {
+			t.Errorf("with a pod that waits for %q: %+v", node, p)
 		}
 	}
 }

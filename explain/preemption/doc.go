@@ -3,5 +3,6 @@
 //
 // The scheduler takes all pods of lower priority from a node, asks its filters again, and gives back as many
 // as it can, the most important first. Devices of those pods stay theirs meanwhile: preemption never frees
-// devices. PodDisruptionBudgets, which it prefers to keep, are not read; what they could change is said.
+// devices. It prefers to keep PodDisruptionBudgets: pods whose end would violate one are given back first, and
+// of several nodes it takes that with the fewest violations.
 package preemption

@@ -46,6 +46,8 @@ func (d *decision) chosen() string {
 	const makes = "makes room by preemption: it evicts "
 	at, why := " on "+string(d.out.Node), " ("+d.priorities()+")"
 	switch {
+	case d.out.Budgets:
+		return makes + d.names() + at + why + ", unless PodDisruptionBudgets that are not known make it prefer others"
 	case !d.out.Determined && len(d.candidates) == 1 && d.obstacles[explain.NotKnown] == 0:
 		return makes + "pods of lower priority" + at + ", for example " + d.names() + why
 	case !d.out.Determined:
@@ -54,8 +56,6 @@ func (d *decision) chosen() string {
 			least = "at least "
 		}
 		return makes + "pods of lower priority on one of " + least + words.Count(len(d.candidates), "node") + ", for example " + d.names() + at + why
-	case d.out.Budgets:
-		return makes + d.names() + at + why + ", unless a PodDisruptionBudget makes it prefer others"
 	}
 	return makes + d.names() + at + why
 }

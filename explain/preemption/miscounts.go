@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -35,6 +36,18 @@ func (d *decision) claimsMiscounted(o *filters.Outcome, lower []*corev1.Pod) boo
 // does not count how many have it. That does not happen unless pods come to a node without the scheduler.
 func portsMiscounted(o *filters.Outcome) bool {
 	return slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Code == filters.PortInUse && len(r.Pods) > 1 })
+}
+
+// keptAway reports whether a pod that waits for room on the node keeps the pod away by its anti-affinity. It
+// does not go. Once all pods on nodes that have such rules are gone, our filters take the scheduler not to ask
+// those that wait any more; but on trial it does not ask its PreFilter again, which would say so.
+func (d *decision) keptAway(o *filters.Outcome) bool {
+	return slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool {
+		return r.Code == filters.PodAntiAffinity && slices.ContainsFunc(r.Pods, func(ref inspect.PodRef) bool {
+			pod, ok := d.snapshot.Pod(ref)
+			return ok && pod.Spec.NodeName == ""
+		})
+	})
 }
 
 // spreadMiscounted reports whether the scheduler may count wrongly how many pods are where: when it takes

@@ -44,7 +44,7 @@ func Of(q *whatif.Question) *explain.Preemption {
 	}) {
 		return nil
 	}
-	d := &decision{Question: q, snapshot: s, pod: p, tries: triesFor(q.Pod), out: &explain.Preemption{}, obstacles: map[explain.ObstacleKind]int{}, on: map[inspect.NodeName]answerOn{}}
+	d := &decision{Question: q, snapshot: s, budgets: selectable(s), pod: p, tries: triesFor(q.Pod), out: &explain.Preemption{}, obstacles: map[explain.ObstacleKind]int{}, on: map[inspect.NodeName]answerOn{}}
 	for i := range q.Answers {
 		a := &q.Answers[i]
 		for k, n := range a.Nodes {
@@ -95,6 +95,7 @@ type decision struct {
 	// potential is the number of nodes from which the scheduler takes pods on trial.
 	potential  int
 	candidates []candidate
+	budgets    []budget
 }
 
 // answerOn is what a node answered, and what filters have against it.
@@ -191,20 +192,16 @@ func (d *decision) victimsOn(node inspect.NodeName) (candidate, explain.Obstacle
 	switch {
 	case d.claimsMiscounted(a.filtered, lower), portsMiscounted(a.filtered), d.spreadMiscounted(lower):
 		return candidate{}, explain.NotKnown
-	case d.unreadPods(), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
+	case d.unread(inspect.Pods, ""), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
 		return inGroup(d.snapshot, other.Pod) || noPriority(other.Pod) // a group has a priority of its own
 	}):
 		return candidate{}, explain.NotKnown
 	case len(lower) == 0:
 		return candidate{}, explain.NoVictims
+	case d.keptAway(a.filtered):
+		return candidate{}, explain.NotEnough
 	}
 	return d.victims(node, lower)
-}
-
-// unreadPods reports whether there may be pods that are not known.
-func (d *decision) unreadPods() bool {
-	h := d.snapshot.Health(inspect.Pods)
-	return h.Partial() || h.State == inspect.NotRead && d.snapshot.ServerVersion() != ""
 }
 
 // noPriority reports whether the priority of a pod is not known. The API server fills it in.

@@ -17,8 +17,10 @@ type candidate struct {
 	// victims are the pods that would end, the most important first.
 	victims []*corev1.Pod
 	// determined says that it is these in whatever order the scheduler takes pods that are equally important,
-	// and firm that PodDisruptionBudgets do not change that either.
+	// and firm that budgets which are not known do not change that either.
 	determined, firm bool
+	// violating is how many of them violate a budget, and surely whatever those budgets are.
+	violating, surely violations
 }
 
 // fit is whether the pod would fit.
@@ -51,7 +53,7 @@ func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
 }
 
 // victims chooses pods of lower priority, which are sorted, as the scheduler does: it takes all of them, and
-// gives back those without which there is room.
+// gives back those without which there is room, first those that violate a budget.
 func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidate, explain.ObstacleKind) {
 	switch d.without(node, lower) {
 	case fitsNot:
@@ -61,8 +63,8 @@ func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidat
 	case fits:
 	}
 	c := candidate{node: node, determined: true}
-	gone := slices.Clone(lower)
-	for _, pod := range lower {
+	gone, of := slices.Clone(lower), d.protect(lower)
+	for _, pod := range of.pods {
 		spared := slices.DeleteFunc(slices.Clone(gone), func(other *corev1.Pod) bool { return other == pod })
 		switch d.without(node, spared) {
 		case fits:
@@ -77,33 +79,27 @@ func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidat
 	if len(c.victims) == 0 {
 		return candidate{}, explain.NotKnown // the scheduler would have found room before
 	}
-	c.determined = c.determined && d.inAnyOrder(node, lower, c.victims, d.moreImportant)
-	c.firm = c.determined && d.inAnyOrder(node, lower, c.victims, d.firmlyBefore)
+	slices.SortStableFunc(c.victims, d.byImportance)
+	c.determined = c.determined && d.inAnyOrder(node, lower, c.victims, of.counted)
+	c.violating = d.violations(of, of.counted, c.victims)
+	c.firm, c.surely = c.determined, c.violating
+	if of.unsure {
+		c.firm = c.determined && d.inAnyOrder(node, lower, c.victims, of.firm)
+		c.surely = d.violations(of, of.firm, c.victims)
+	}
 	return c, ""
-}
-
-// firmlyBefore reports whether the scheduler spares a before b whatever PodDisruptionBudgets there are: those
-// that one protects come first.
-func (d *decision) firmlyBefore(a, b *corev1.Pod) bool {
-	return !d.protectable(b) && d.moreImportant(a, b)
-}
-
-// protectable reports whether a PodDisruptionBudget could protect a pod. Before 1.38 the scheduler takes an
-// empty selector to select no pod, and asks nothing about pods without labels.
-func (d *decision) protectable(pod *corev1.Pod) bool {
-	return len(pod.Labels) > 0 || !d.snapshot.Release().Modelled().Before(38, 0)
 }
 
 // inAnyOrder reports whether the scheduler ends the same pods in every order of the pods that keeps what is
 // surely before what: none of them fits together with those that were surely spared before it. The more pods
 // there are, the less fits, so none of them can be spared, and all others can.
-func (d *decision) inAnyOrder(node inspect.NodeName, lower, victims []*corev1.Pod, before func(a, b *corev1.Pod) bool) bool {
+func (d *decision) inAnyOrder(node inspect.NodeName, lower, victims []*corev1.Pod, is map[*corev1.Pod]protection) bool {
 	if a := d.Pod.Spec.Affinity; a != nil && a.PodAffinity != nil && len(lower) > 1 {
 		return false // with more pods, more may fit
 	}
 	for _, victim := range victims {
 		gone := slices.DeleteFunc(slices.Clone(lower), func(pod *corev1.Pod) bool {
-			return pod == victim || !slices.Contains(victims, pod) && before(pod, victim)
+			return pod == victim || !slices.Contains(victims, pod) && d.before(pod, victim, is)
 		})
 		if d.without(node, gone) != fitsNot {
 			return false
@@ -116,7 +112,7 @@ func (d *decision) inAnyOrder(node inspect.NodeName, lower, victims []*corev1.Po
 func (d *decision) choose() {
 	best := &d.candidates[0]
 	for i := range d.candidates[1:] {
-		if c := &d.candidates[i+1]; better(c, best) > 0 {
+		if c := &d.candidates[i+1]; better(c, best, c.violating, best.violating) > 0 {
 			best = c
 		}
 	}
@@ -126,22 +122,30 @@ func (d *decision) choose() {
 		if c == best {
 			continue
 		}
-		only = only && c.determined && better(best, c) > 0
-		firm = firm && !slices.ContainsFunc(best.victims, d.protectable) && c.firm
+		only = only && c.determined && better(best, c, best.violating, c.violating) > 0
+		firm = firm && c.firm && better(best, c, best.surely, c.surely) > 0
 	}
 	enough := max(fewCandidates, d.potential/candidateShare)
 	only = only && len(d.candidates) <= enough && d.obstacles[explain.NotKnown] == 0
 	d.out.Outcome, d.out.Node = explain.PreemptionPossible, best.node
-	d.out.Determined = only && best.determined
-	d.out.Budgets = !firm
+	only = only && best.determined
+	d.out.Determined, d.out.Budgets = only && firm, only && !firm
 	for _, pod := range best.victims {
 		d.out.Victims = append(d.out.Victims, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 	}
 }
 
-// better is positive if the scheduler prefers a to b, as far as that is sure: lower priorities, fewer pods,
-// pods that started later.
-func better(a, b *candidate) int {
+// better is positive if the scheduler prefers a to b, as far as that is sure: fewer pods that violate a budget,
+// lower priorities, fewer pods, pods that started later.
+func better(a, b *candidate, violating, other violations) int {
+	switch {
+	case violating.most < other.least:
+		return 1
+	case other.most < violating.least:
+		return -1
+	case violating != other || violating.least != violating.most:
+		return 0
+	}
 	first, second := a.victims[0], b.victims[0] // of those of the highest priority that which started first
 	return cmp.Or(
 		cmp.Compare(corev1helpers.PodPriority(second), corev1helpers.PodPriority(first)),

@@ -106,7 +106,7 @@ var fields = map[string]rule{
 	"CSIVolumeSource.Driver":                               of(csiDrivers),
 	"PodAffinityTerm.Namespaces":                           of(namespaces),
 
-	"PodDisruptionBudgetStatus.DisruptedPods":        of(pods), // its keys
+	"PodDisruptionBudgetStatus.DisruptedPods":         of(pods), // its keys
 	"PodGroupResourceClaim.Name":                      of(podClaims),
 	"PodGroupResourceClaim.ResourceClaimName":         of(claims),
 	"PodGroupResourceClaim.ResourceClaimTemplateName": of(templates),

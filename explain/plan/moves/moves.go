@@ -208,7 +208,7 @@ func (p *problem) take(out *explain.Moves, t *trial) {
 	if len(out.Doubts) > 0 {
 		out.Verdict, out.Message = explain.JointUnknown, "others may come in between"
 	}
-	out.Partial = append(out.Partial, "PodDisruptionBudgets are not read: one may forbid that a pod is ended now")
+	out.Partial = append(out.Partial, "PodDisruptionBudgets are not taken into account: one may forbid that a pod is ended now")
 	if users := p.users(); len(users) > 0 {
 		out.Partial = append(out.Partial, fmt.Sprintf("whether %s fits beside the devices was not asked: ask about the pod", users[0]))
 	}

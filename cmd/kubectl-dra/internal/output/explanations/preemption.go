@@ -15,10 +15,9 @@ type Preemption struct {
 	// Node and Victims (namespace/name) are whom it would end, the most important first.
 	Node    string   `json:"node,omitempty"`
 	Victims []string `json:"victims,omitempty"`
-	// Determined: these and no others, as far as no PodDisruptionBudget is concerned. Otherwise they are an
-	// example.
+	// Determined: these and no others. Otherwise they are an example.
 	Determined bool `json:"determined,omitempty"`
-	// Budgets: a PodDisruptionBudget could make it prefer others.
+	// Budgets: only PodDisruptionBudgets that are not known could make it prefer others.
 	Budgets bool `json:"budgets,omitempty"`
 	// Nodes is the number of nodes on which it could make room.
 	Nodes int `json:"nodes"`
