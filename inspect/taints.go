@@ -20,7 +20,7 @@ func (s *Snapshot) activeTaintRules() []*resourcev1.DeviceTaintRule {
 }
 
 // NoSelectorTaintsAll reports whether kube-scheduler takes a DeviceTaintRule without a device selector for
-// one that taints every device. No controller does.
+// one that taints every device. Of the controllers only one does, see NoSelectorEvictsAll.
 func (s *Snapshot) NoSelectorTaintsAll() bool { return !rulesNeedSelector.In(s.release) }
 
 // TaintRulesCrash reports whether kube-scheduler crashes because there are DeviceTaintRules, as that of
@@ -34,6 +34,24 @@ func (s *Snapshot) TaintRulesCrash() bool {
 // RuleTaints reports whether kube-scheduler adds the taint of a DeviceTaintRule to a device.
 func (s *Snapshot) RuleTaints(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
 	return s.config.Features.Enabled(GateDeviceTaintRules) && (RuleSelects(rule, id) || rule.Spec.DeviceSelector == nil && s.NoSelectorTaintsAll())
+}
+
+// NoSelectorEvictsAll reports whether the controller that evicts pods because of devices takes a
+// DeviceTaintRule without a device selector for one that taints every device.
+func (s *Snapshot) NoSelectorEvictsAll() bool { return s.NoSelectorTaintsAll() && s.evictsAsScheduled() }
+
+// evictsAsScheduled reports whether the controller that evicts pods because of devices sees their taints as
+// kube-scheduler does, through resourceslice/tracker. Since 1.35 it reads slices and rules itself.
+func (s *Snapshot) evictsAsScheduled() bool { return s.release.Before(35, 0) }
+
+// RuleEvicts reports whether the controller that evicts pods because of devices takes a device to have the
+// taint of a DeviceTaintRule. In 1.34 that is so only if the device is published; later also if it is not any
+// more.
+func (s *Snapshot) RuleEvicts(rule *resourcev1.DeviceTaintRule, id DeviceID, published bool) bool {
+	if s.evictsAsScheduled() {
+		return published && s.RuleTaints(rule, id)
+	}
+	return s.config.Features.Enabled(GateDeviceTaintRules) && RuleSelects(rule, id)
 }
 
 // applyTaintRules returns the slice with the taints of active rules appended to the devices that they
@@ -58,9 +76,9 @@ func applyTaintRules(slice *resourcev1.ResourceSlice, rules []*resourcev1.Device
 	return out
 }
 
-// RuleSelects reports whether a DeviceTaintRule selects a device, as controllers see it: every field that its
-// selector sets must be equal. An empty selector selects all devices, a missing one none. See
-// Snapshot.RuleTaints for the scheduler.
+// RuleSelects reports whether a DeviceTaintRule selects a device: every field that its selector sets must be
+// equal. An empty selector selects all devices, a missing one none. See Snapshot.RuleTaints for the scheduler
+// and Snapshot.RuleEvicts for the controller that evicts pods, which may see that otherwise.
 func RuleSelects(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
 	sel := rule.Spec.DeviceSelector
 	if sel == nil {

@@ -218,21 +218,20 @@ func (b *builder) deviceEvictions(found []deviceEviction, claim *resourcev1.Reso
 // taintsOf are the taints of a device, the driver's own and those of rules, as far as they count.
 func (b *builder) taintsOf(id inspect.DeviceID) []*resourcev1.DeviceTaint {
 	var out []*resourcev1.DeviceTaint
+	published := false
 	for _, slice := range inspect.NewestSlices(b.s.PublishedIn(id.PoolID())) {
 		for i := range slice.Spec.Devices {
 			if inspect.DeviceIDOf(slice, i) != id {
 				continue
 			}
+			published = true
 			for j := range slice.Spec.Devices[i].Taints {
 				out = append(out, &slice.Spec.Devices[i].Taints[j])
 			}
 		}
 	}
-	if !b.s.Features().Enabled(inspect.GateDeviceTaintRules) {
-		return out
-	}
 	for _, rule := range b.s.Objects().TaintRules {
-		if inspect.RuleSelects(rule, id) { // even if the device is not published any more
+		if b.s.RuleEvicts(rule, id, published) {
 			out = append(out, &rule.Spec.Taint)
 		}
 	}

@@ -464,8 +464,11 @@ func TestPatchReleases(t *testing.T) {
 		{"v1.37.1", extended, "EvictionSkipped", "Evicting"},
 		{"v1.37", extended, "EvictionSkipped", "Evicting"},
 		{"v1.37.2", extended, "Evicting Pod ml/old: pod old is about to be evicted", "EvictionSkipped"},
-		// The rule evicts nobody, of whatever release.
+		// Such a rule evicts nobody, but in 1.34.
 		{"v1.37.0", ruleOfAll, "error TaintRuleOfNothing", "EvictionSkipped"},
+		{"v1.35.0", ruleOfAll, "with hot:NoExecute [", "EvictionSkipped"},
+		{"v1.34.13", ruleOfAll, "with hot:NoExecute; pods are evicted from all of them", ""},
+		{"v1.34.13", ruleOfAll, "EvictionSkipped", ""},
 		{"", extended, "Evicting", "EvictionSkipped"},
 	} {
 		got := found(run(t, "server="+test.server, healthy(t), test.objects))

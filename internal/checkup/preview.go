@@ -22,8 +22,8 @@ type RulePreview struct {
 	Taint resourcev1.DeviceTaint
 	// Ignored says that the cluster does not look at such rules, so that nothing of the rest comes true.
 	Ignored bool
-	// NoSelector is the release of kube-scheduler that taints every device because the rule has no device
-	// selector; it evicts no pod. It is empty for other rules.
+	// NoSelector says who taints every device because the rule has no device selector. It is empty for
+	// other rules, and where nobody does.
 	NoSelector string
 	// Devices are those that the rule selects, sorted. Of a pool only those of its newest generation count.
 	Devices []inspect.DeviceID
@@ -71,7 +71,10 @@ func PreviewRule(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule) *RulePre
 	after = after.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GateDeviceTaintRules: true, inspect.GateDeviceTaints: true}))
 	var users []inspect.PodRef
 	if rule.Spec.DeviceSelector == nil && s.NoSelectorTaintsAll() {
-		p.NoSelector = s.Release().String()
+		p.NoSelector = "kube-scheduler " + s.Release().String() + " takes that for every device; the controller that evicts pods takes it for none."
+		if s.NoSelectorEvictsAll() {
+			p.NoSelector = "kube-scheduler and the controller that evicts pods of Kubernetes " + s.Release().String() + " take that for every device."
+		}
 	}
 	for d := range s.Inventory().Newest() {
 		if after.RuleTaints(rule, d.ID) {
@@ -139,7 +142,7 @@ func (p *RulePreview) Lines(l Layout) []styled.Line {
 		out.text("! ", "  ", styled.Text(styled.Warn, "The cluster does not look at such rules: a feature gate is off. The rest is what would be if it did."))
 	}
 	if p.NoSelector != "" {
-		out.text("! ", "  ", styled.Text(styled.Warn, "The rule has no device selector. kube-scheduler "+p.NoSelector+" takes that for every device; the controller that evicts pods takes it for none."))
+		out.text("! ", "  ", styled.Text(styled.Warn, "The rule has no device selector. "+p.NoSelector))
 	}
 	out.listed("devices", texts(p.Devices, inspect.DeviceID.String), l.All)
 	out.listed("claims that hold them", texts(p.Claims, inspect.ClaimRef.String), l.All)

@@ -141,6 +141,39 @@ DeviceTaintRule r taints 0 devices with hot:NoExecute
 	}
 }
 
+// TestRulesEvict: the controller of 1.34 sees taints as its scheduler does. So a rule without a selector evicts
+// from every device there, and one for a device that is not published from none. Later it is the other way
+// around.
+func TestRulesEvict(t *testing.T) {
+	gone := strings.ReplaceAll(strings.ReplaceAll(tolerant, "key: hot", "key: cold"), "device: gpu-1", "device: gpu-9")
+	for _, test := range []struct{ server, spec, want string }{
+		{"v1.34.13", "{taint: {key: hot, effect: NoExecute}}", "ml/stoic ml/train-0"},
+		{"v1.34.13", "{deviceSelector: {device: gpu-9}, taint: {key: hot, effect: NoExecute}}", ""},
+		{"v1.34.13", "{deviceSelector: {device: gpu-0}, taint: {key: hot, effect: NoExecute}}", "ml/stoic ml/train-0"},
+		{"v1.35.0", "{taint: {key: hot, effect: NoExecute}}", ""},
+		{"v1.35.0", "{deviceSelector: {device: gpu-9}, taint: {key: hot, effect: NoExecute}}", "ml/patient"},
+		{"v1.37.2", "{taint: {key: hot, effect: NoExecute}}", ""},
+		{"v1.37.2", "{deviceSelector: {device: gpu-9}, taint: {key: hot, effect: NoExecute}}", "ml/patient"},
+	} {
+		s, _ := read(t, "server="+test.server, healthy(t), gone)
+		given, err := manifest.ReadBytes("rule.yaml", []byte("apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: "+test.spec), manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var evicted []string
+		p := checkup.PreviewRule(s, given.Objects.TaintRules[0])
+		for _, e := range p.Evicted {
+			evicted = append(evicted, e.Pod.String())
+		}
+		if got := strings.Join(evicted, " "); got != test.want {
+			t.Errorf("%s: %s evicts %q, want %q", test.server, test.spec, got, test.want)
+		}
+		if says := strings.Contains(p.NoSelector, "and the controller that evicts pods"); says != (test.want != "" && !strings.Contains(test.spec, "deviceSelector")) {
+			t.Errorf("%s: %s: %q", test.server, test.spec, p.NoSelector)
+		}
+	}
+}
+
 // TestPreviewEmptied: a pool whose newest slices have no devices has none that a rule could taint.
 func TestPreviewEmptied(t *testing.T) {
 	const slice = "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: %s}\nspec: {driver: d, nodeName: n1, pool: {name: emptied, generation: %d, resourceSliceCount: 1}, devices: [%s]}\n"

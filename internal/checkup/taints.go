@@ -92,6 +92,9 @@ func (v *visit) reportNoSelector(rule *resourcev1.DeviceTaintRule) {
 			f.Severity = Error
 		}
 		f.Detail = fmt.Sprintf("it has no device selector, and kube-scheduler %s therefore taints all %s with %s", v.s.Release(), words.Count(len(v.devices()), "device"), words.FormatTaint(&rule.Spec.Taint))
+		if v.s.NoSelectorEvictsAll() && rule.Spec.Taint.Effect == resourcev1.DeviceTaintEffectNoExecute {
+			f.Detail += "; pods are evicted from all of them"
+		}
 		f.Remedy = "Delete the rule, or name a driver, a pool or a device in spec.deviceSelector."
 	}
 	v.report(f)
@@ -120,8 +123,8 @@ func findSkippedEvictions(v *visit) {
 		for j := range d.Device.Taints {
 			taint := &d.Device.Taints[j]
 			rules := v.s.RulesBehind(d.ID, taint)
-			selects := func(r *resourcev1.DeviceTaintRule) bool { return inspect.RuleSelects(r, d.ID) }
-			unseen := len(rules) > 0 && !slices.ContainsFunc(rules, selects) // by the controller: no selector
+			evicts := func(r *resourcev1.DeviceTaintRule) bool { return v.s.RuleEvicts(r, d.ID, true) }
+			unseen := len(rules) > 0 && !slices.ContainsFunc(rules, evicts) // by the controller: no selector
 			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute || unseen {
 				continue
 			}

@@ -44,6 +44,8 @@ func amount(mode resourcev1.DeviceAllocationMode, count int64, class string) str
 func RuleSelects(snapshot *inspect.Snapshot, r *resourcev1.DeviceTaintRule) string {
 	s := r.Spec.DeviceSelector
 	switch {
+	case s == nil && snapshot.NoSelectorEvictsAll():
+		return "every device"
 	case s == nil && snapshot.NoSelectorTaintsAll():
 		return "every device, for the scheduler only"
 	case s == nil:
