@@ -38,7 +38,9 @@ func (s *Snapshot) RuleTaints(rule *resourcev1.DeviceTaintRule, id DeviceID) boo
 
 // NoSelectorEvictsAll reports whether the controller that evicts pods because of devices takes a
 // DeviceTaintRule without a device selector for one that taints every device.
-func (s *Snapshot) NoSelectorEvictsAll() bool { return s.NoSelectorTaintsAll() && s.evictsAsScheduled() }
+func (s *Snapshot) NoSelectorEvictsAll() bool {
+	return s.NoSelectorTaintsAll() && s.evictsAsScheduled()
+}
 
 // evictsAsScheduled reports whether the controller that evicts pods because of devices sees their taints as
 // kube-scheduler does, through resourceslice/tracker. Since 1.35 it reads slices and rules itself.

@@ -125,7 +125,7 @@ func (u gateUse) pod(pod *corev1.Pod) {
 		operator := pod.Spec.Tolerations[i].Operator
 		u.mark(GateTaintTolerationComparisonOperators, operator == corev1.TolerationOpLt || operator == corev1.TolerationOpGt)
 	}
-	u.mark(GateGenericWorkload, pod.Spec.SchedulingGroup != nil)
+	u.mark(GateGenericWorkload, pod.Spec.SchedulingGroup != nil || NamesWorkload(pod))
 	u.mark(GateNodeAllocatableResources, len(pod.Status.NodeAllocatableResourceClaimStatuses) > 0)
 }
 

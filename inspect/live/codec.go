@@ -66,7 +66,7 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	}
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	switch {
-	case strict && !g.age.old.Load():
+	case strict && !g.age.knows(o):
 		keepNewer(o, data)
 	case into == nil && g.age.lost(o, data): // of an event
 		return nil, gvk, errNewer

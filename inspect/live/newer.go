@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -21,8 +22,9 @@ import (
 
 // age is what is known of the age of a server.
 type age struct {
-	// old says that it is known not to be newer than the API types.
-	old atomic.Bool
+	// old says that it is known not to be newer than the API types, and workloads that it is of the release in
+	// which pods have a field that these no longer know: see inspect.NamesWorkload.
+	old, workloads atomic.Bool
 	// newer are the resources of which objects have fields that the API types do not know.
 	newer sync.Map
 }
@@ -30,10 +32,19 @@ type age struct {
 // errNewer says that an answer in protobuf has fields that the API types do not know.
 var errNewer = errors.New("it has fields that are newer than this program")
 
+// knows reports whether the API types have all fields that objects of the server can have.
+func (a *age) knows(o runtime.Object) bool {
+	switch o.(type) {
+	case *corev1.Pod, *corev1.PodList:
+		return a.old.Load() && !a.workloads.Load()
+	}
+	return a.old.Load()
+}
+
 // lost reports whether decoding dropped fields of what is encoded as protobuf.
 func (a *age) lost(o runtime.Object, data []byte) bool {
 	sized, ok := o.(interface{ Size() int })
-	return ok && !a.old.Load() && isProtobuf(data) && rawSize(data[len(protobufPrefix):]) > sized.Size()
+	return ok && !a.knows(o) && isProtobuf(data) && rawSize(data[len(protobufPrefix):]) > sized.Size()
 }
 
 // rawField is the field of a runtime.Unknown that holds the object.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -72,6 +73,33 @@ func TestNewFieldsOfServers(t *testing.T) {
 		if !slices.Equal(fields, strings.Fields(test.field)) {
 			t.Errorf("%+v: kept %q", test, fields)
 		}
+	}
+}
+
+// TestWorkloadsOfPods: which pods of 1.35 belong to a Workload is not lost, although the API types of later
+// releases do not have the field.
+func TestWorkloadsOfPods(t *testing.T) {
+	const path = "/api/v1/pods"
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "w", Namespace: "ml", UID: "u"}}
+	list, err := (&corev1.PodList{Items: []corev1.Pod{*pod}}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = protowire.AppendBytes(protowire.AppendTag(list, 99, protowire.BytesType), []byte("what is new"))
+	f := newFake()
+	f.version = `{"major":"1","minor":"35","gitVersion":"v1.35.0"}`
+	f.override[path] = func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
+			data, _ := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Raw: list}).Marshal()
+			w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+			_, _ = w.Write(append([]byte("k8s\x00"), data...))
+			return
+		}
+		answerJSON(w, listJSON(path, "", `{"metadata":{"name":"w","namespace":"ml","uid":"u"},"spec":{"workloadRef":{"name":"train","podGroup":"workers"}}}`))
+	}
+	cluster := mustRead(t, f, live.Options{Resources: []inspect.Resource{inspect.Pods}})
+	if !inspect.NamesWorkload(cluster.Objects.Pods[0]) || !slices.Contains(inspect.FeaturesUsedBy(cluster.Objects), inspect.GateGenericWorkload) {
+		t.Errorf("that the pod names a workload is lost: %v", cluster.Objects.Pods[0])
 	}
 }
 

@@ -49,6 +49,7 @@ func (r *reader) version(ctx context.Context) (serverVersion, error) {
 		return serverVersion{why: reason(err)}, r.fatal(err)
 	}
 	v := parseVersion(data)
+	r.age.workloads.Store(v.types == 35)
 	r.age.old.Store(v.types > 0 && v.types <= inspect.TypesMinor)
 	return v, nil
 }

@@ -30,12 +30,11 @@ type groupName struct{ namespace, name string }
 // prepareGangScheduling is the plugin GangScheduling, with what the scheduler asks of a pod group before it
 // places its pods. What it decides of the pods of a group together is a doubt.
 func prepareGangScheduling(p *Prepared) (check, Outcome) {
-	if !p.snapshot.Features().Enabled(inspect.GateGenericWorkload) {
-		return nil, Outcome{}
-	}
+	on, release := p.snapshot.Features().Enabled(inspect.GateGenericWorkload), p.snapshot.Release().Modelled()
 	name := groupName{p.Pod.Namespace, inspect.PodGroupOf(p.Pod)}
-	release := p.snapshot.Release().Modelled()
 	switch {
+	case !on && (!release.Before(36, 0) || !inspect.NamesWorkload(p.Pod)): // servers drop that while the gate is off
+		return nil, Outcome{}
 	case release.Before(36, 0):
 		return nil, undecidedGroup("release", "in Kubernetes 1.35 pods of a workload wait for each other, and which pods those are is not known", nil)
 	case name.name == "":

@@ -57,6 +57,11 @@ func claiming(entry corev1.PodResourceClaim, changes ...func(*corev1.Pod)) *core
 	return pod
 }
 
+// ofWorkload has a pod name a Workload, as in 1.35.
+func ofWorkload(pod *corev1.Pod) {
+	inspect.KeepNewer(pod, []byte(`{"spec":{"workloadRef":{"name":"train","podGroup":"workers"}}}`))
+}
+
 func TestGangScheduling(t *testing.T) {
 	w0 := podOf("w0", inGroup("train"))
 	never := ptr.To(corev1.PreemptNever)
@@ -121,6 +126,8 @@ func TestGangScheduling(t *testing.T) {
 		"1.36, gated":          {minor: 36, groups: train(0), pods: []*corev1.Pod{podOf("w1", inGroup("train"), quotaGated)}, pod: w0},
 		"1.35, group not seen": {minor: 35, pod: podOf("w0"), want: "? release"},
 		"1.35, gate off":       {minor: 35, pod: podOf("w0"), off: []inspect.Gate{inspect.GateGenericWorkload}},
+		"1.35, of a workload":  {minor: 35, pod: podOf("w0", ofWorkload), off: []inspect.Gate{inspect.GateGenericWorkload}, want: "? release"},
+		"1.36, of a workload":  {minor: 36, pod: podOf("w0", ofWorkload), off: []inspect.Gate{inspect.GateGenericWorkload}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.gates = append(c.gates, inspect.GateGenericWorkload)

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -251,14 +252,17 @@ func (p *Prepared) classesBefore35(resource corev1.ResourceName, class *resource
 }
 
 // devicesTakeResources reports whether devices that the pod could get may take CPU, memory or other resources
-// of their node. How much depends on the devices, of which this package knows nothing.
+// of their node, or before 1.37 those that other pods have. How much depends on the devices, of which this
+// package knows nothing.
 func (p *Prepared) devicesTakeResources() bool {
 	s := p.snapshot
 	if !s.Features().Enabled(inspect.GateNodeAllocatableResources) {
 		return false
 	}
-	if s.Release().Modelled().Before(37, 0) {
-		return len(p.Pod.Spec.ResourceClaims) > 0 // its objects are of a form that is not read any more
+	if s.Release().Modelled().Before(37, 0) { // its objects are of a form that is not read any more
+		return len(p.Pod.Spec.ResourceClaims) > 0 || slices.ContainsFunc(s.Objects().Pods, func(pod *corev1.Pod) bool {
+			return len(pod.Status.NodeAllocatableResourceClaimStatuses) > 0
+		})
 	}
 	claims := len(p.Pod.Spec.ResourceClaims) > 0
 	for _, a := range p.rules.asked(p.Pod) {

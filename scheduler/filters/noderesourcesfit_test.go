@@ -206,6 +206,9 @@ func TestDevicesTakeResources(t *testing.T) {
 	with := inspect.Objects{Nodes: []*corev1.Node{roomy(nil)}, Slices: []*resourcev1.ResourceSlice{slice}, Classes: []*resourcev1.DeviceClass{class}}
 	without := with
 	without.Slices = nil
+	held := without
+	held.Pods = []*corev1.Pod{testPod("other", "n")}
+	held.Pods[0].Status.NodeAllocatableResourceClaimStatuses = []corev1.NodeAllocatableResourceClaimStatus{{ResourceClaimName: "c"}}
 	on := map[inspect.Gate]bool{inspect.GateNodeAllocatableResources: true}
 	const known, unknown = "", `? resourceslices "devices" devices may take CPU or memory of the node besides what the pod requests (feature gate DRANodeAllocatableResources)`
 	for name, test := range map[string]struct {
@@ -221,6 +224,8 @@ func TestDevicesTakeResources(t *testing.T) {
 		"no claim":            {37, on, with, waiting(nil), known},
 		"extended resource":   {37, on, with, extended, unknown},
 		"objects of old form": {36, on, without, claims, unknown},
+		"held by other pods":  {36, on, held, waiting(nil), unknown},
+		"of other pods, off":  {36, nil, held, waiting(nil), known},
 	} {
 		if got := said(NodeResourcesFit, test.pod, "n", liveAt(test.minor, test.objects, test.gates)); got != test.want {
 			t.Errorf("%s: %s", name, got)
