@@ -27,6 +27,12 @@ func prepareNodeResourcesFit(p *Prepared) (check, Outcome) {
 			c.wanted = append(c.wanted, wanted{Amount: amount, classes: p.classesFor(amount.Resource)})
 		}
 	}
+	if p.unlikeLater() {
+		c.unknown.and(doubt(Doubt{
+			Plugin: NodeResourcesFit, Resource: inspect.Classes, Key: "before 1.35",
+			Message: "Kubernetes 1.34 may ask for more devices, or those of another class, for extended resources (feature gate DRAExtendedResource)",
+		}))
+	}
 	if p.devicesTakeResources() {
 		c.unknown.and(doubt(Doubt{
 			Plugin: NodeResourcesFit, Resource: inspect.Slices, Key: "devices",
@@ -249,6 +255,36 @@ func (p *Prepared) classesBefore35(resource corev1.ResourceName, class *resource
 		return classes{unlisted: true, unsure: "not all device classes were read: one may provide " + string(resource)}
 	}
 	return classes{}
+}
+
+// unlikeLater reports whether 1.34, where device classes that provide extended resources are alpha, may make
+// another claim for the pod than later releases, whose rules stand for it. It asks for devices for each
+// container, also for an init container that could hand them on, and for what a device plugin offers as well
+// if it asks for any; of several classes with one resource it takes any.
+func (p *Prepared) unlikeLater() bool {
+	s := p.snapshot
+	if !s.Release().Modelled().Before(35, 0) || !s.Features().Enabled(inspect.GateExtendedResource) {
+		return false
+	}
+	asked, many := 0, len(p.Pod.Spec.ResourceClaims) > 0
+	for _, containers := range [][]corev1.Container{p.Pod.Spec.InitContainers, p.Pod.Spec.Containers} {
+		for i := range containers {
+			for name := range containers[i].Resources.Requests {
+				if s.ClassOfExtendedResource(name) == nil {
+					continue
+				}
+				asked++
+				named := 0
+				for _, class := range s.Around().Classes {
+					if class.Spec.ExtendedResourceName != nil && *class.Spec.ExtendedResourceName == string(name) {
+						named++
+					}
+				}
+				many = many || asked > 1 || named != 1
+			}
+		}
+	}
+	return asked > 0 && many
 }
 
 // devicesTakeResources reports whether devices that the pod could get may take CPU, memory or other resources

@@ -147,12 +147,13 @@ func TestNodeResourcesFitOfClasses(t *testing.T) {
 		testNode("plugin", "pods", "10", "example.com/gpu", "1", "deviceclass.resource.kubernetes.io/plain", "1"),
 		testNode("zero", "pods", "10", "example.com/gpu", "0"), testNode("empty", "pods", "10"),
 	}
-	classes := []*resourcev1.DeviceClass{class("gpu", "example.com/gpu", 2), class("old", "example.com/gpu", 1), class("elder", "example.com/gpu", 1), class("plain", "", 1)}
+	classes := []*resourcev1.DeviceClass{class("gpu", "example.com/gpu", 2), class("old", "example.com/gpu", 1), class("elder", "example.com/gpu", 1), class("plain", "", 1), class("fpga", "example.com/fpga", 1)}
 	lacks := func(count, name string) string {
 		return fmt.Sprintf(`InsufficientResources %q! the pod asks for %s %s; the node has none`, name+" in all", count, name)
 	}
 	const plain = "deviceclass.resource.kubernetes.io/plain"
 	const unsure = `? deviceclasses "deviceclass.resource.kubernetes.io/old" the scheduler may not know that class old provides deviceclass.resource.kubernetes.io/old, because class gpu has the same extended resource`
+	const unlike = `? deviceclasses "before 1.35" Kubernetes 1.34 may ask for more devices, or those of another class, for extended resources (feature gate DRAExtendedResource)`
 	on, off := map[inspect.Gate]bool{inspect.GateExtendedResource: true}, map[inspect.Gate]bool{inspect.GateExtendedResource: false}
 	for name, test := range map[string]struct {
 		minor    int
@@ -174,7 +175,10 @@ func TestNodeResourcesFitOfClasses(t *testing.T) {
 		"of the class that wins":                 {37, nil, "empty", []string{"deviceclass.resource.kubernetes.io/gpu", "1"}, ""},
 		"of the class that loses":                {37, nil, "empty", []string{"deviceclass.resource.kubernetes.io/old", "1"}, unsure},
 		"of one that the scheduler met first":    {37, nil, "empty", []string{"deviceclass.resource.kubernetes.io/elder", "1"}, ""},
-		"1.34, which passes what is not listed":  {34, on, "empty", []string{"example.com/gpu", "2"}, ""},
+		"1.34, which passes what is not listed":  {34, on, "empty", []string{"example.com/fpga", "2"}, ""},
+		"1.34, several classes":                  {34, on, "empty", []string{"example.com/gpu", "2"}, unlike},
+		"1.34, several resources":                {34, on, "empty", []string{"example.com/fpga", "2", "example.com/gpu", "1"}, unlike},
+		"1.34, by the name of the class":         {34, on, "empty", []string{plain, "1"}, unlike},
 		"1.34, what is listed":                   {34, on, "zero", []string{"example.com/gpu", "2"}, lacks("2", "example.com/gpu")},
 		"1.34, a class has one name":             {34, on, "empty", []string{"deviceclass.resource.kubernetes.io/gpu", "1", "example.com/gpu", "1"}, lacks("1", "deviceclass.resource.kubernetes.io/gpu")},
 		"1.34, no class has it":                  {34, on, "empty", []string{"example.com/other", "2"}, lacks("2", "example.com/other")},
