@@ -37,7 +37,7 @@ test-all: ## run every test that needs no cluster, with all that is compared (40
 	$(GO) test -count=1 -timeout 30m ./cmd/kubectl-dra/internal/faults -faults=all
 
 .PHONY: oracles
-oracles: ## compare with the allocators of older releases, and with who is evicted by 1.37.2 (builds them: minutes the first time)
+oracles: ## compare with the allocators of older releases, and with whom they evict (builds them: minutes the first time)
 	$(GO) test -count=1 -timeout 30m ./allocator ./internal/checkup -run Releases -oracles
 
 .PHONY: upstream
