@@ -81,6 +81,14 @@ filters-138: ## compare filters, scores and preemption with the kube-scheduler o
 	cd e2e && GOWORK=off GOTOOLCHAIN=go1.27.3 $(GO) test -c -vet=off -tags kube138 -modfile=kube138.mod -o ../bin/kube138.test $(KUBE138)
 	cd e2e && $(GO) test -v -count=1 -timeout 30m ./filters -run TestRelease138 -kube138 $(CURDIR)/bin/kube138.test
 
+# STATES is how many random states make kueue compares.
+STATES ?= 10000
+
+.PHONY: kueue
+kueue: ## compare decisions about random queues with Kueue itself (builds it: minutes the first time)
+	cd e2e/kueue && GOWORK=off $(GO) test -v -count=1 -timeout 60m . -args -states $(STATES) -out $(CURDIR)/bin/decided.tsv
+	$(GO) test -v -count=1 ./scheduler/kueue -run TestDecided -args -answers $(CURDIR)/bin/decided.tsv
+
 .PHONY: demo
 demo: ## explain one claim of the embedded demo cluster
 	$(GO) run ./cmd/kubectl-dra explain claim train-0 -n ml --demo

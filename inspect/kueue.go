@@ -15,7 +15,9 @@ func ReduceKueueWorkload(w *kueuev1beta2.Workload) {
 	for i := range w.Spec.PodSets {
 		t := &w.Spec.PodSets[i].Template
 		pod := &corev1.Pod{Spec: t.Spec}
+		runtimeClass := t.Spec.RuntimeClassName // may add an overhead, which Kueue counts
 		ReducePod(pod)
+		pod.Spec.RuntimeClassName = runtimeClass
 		t.ObjectMeta, t.Spec = metav1.ObjectMeta{Labels: t.Labels}, pod.Spec
 	}
 }

@@ -50,6 +50,7 @@ var layers = []layer{
 	{"scheduler/filters", []string{"inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/storage"}},
 	{"scheduler/scores", []string{"inspect", "inspect/schedulerconfig", "scheduler/filters"}},
 	{"scheduler", []string{"inspect", "allocator", "allocator/selector", "scheduler/filters"}},
+	{"scheduler/kueue", []string{"inspect", "allocator/selector"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict <
@@ -126,6 +127,7 @@ var layers = []layer{
 	{"internal/imports", nil},
 	{"internal/poison", []string{"inspect"}},
 	{"internal/randompod", []string{"inspect"}},
+	{"internal/randomqueue", []string{"inspect", "scheduler/kueue"}},
 	{"internal/randomselector", nil},
 	{"internal/timebudget", nil},
 	{"internal/yamlpatch", nil},
@@ -243,7 +245,7 @@ var heavy = []struct {
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
-	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended",
+	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }

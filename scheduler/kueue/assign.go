@@ -1,0 +1,457 @@
+package kueue
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// fit is how well something fits, from not at all to at once.
+type fit int
+
+const (
+	noFit          fit = iota
+	noCandidates       // it would fit after evictions, but there is nobody whom it may evict
+	fitsEvicting       // after evictions, of workloads of its own ClusterQueue too
+	fitsReclaiming     // after evictions in other ClusterQueues
+	fitsNow
+)
+
+// mode is how well a flavor fits, and how far away in the cohorts its quota is.
+type mode struct {
+	fit   fit
+	level int
+}
+
+// better reports whether a flavor with mode a is preferred to one with mode b.
+func (a mode) better(b mode, policy *kueuev1beta2.FlavorFungibility) bool {
+	switch {
+	case a.fit == noFit || b.fit == noFit:
+		return a.fit != noFit
+	case (a.fit == noCandidates) != (b.fit == noCandidates):
+		return b.fit == noCandidates
+	}
+	levelFirst := policy.Preference != nil && *policy.Preference == kueuev1beta2.PreemptionOverBorrowing
+	if a.fit == b.fit || levelFirst && a.level != b.level {
+		return a.level < b.level
+	}
+	return a.fit > b.fit
+}
+
+// next reports whether Kueue looks at the next flavor, too.
+func (a mode) next(policy *kueuev1beta2.FlavorFungibility) bool {
+	return a.fit == noFit || a.fit == noCandidates ||
+		(a.fit == fitsEvicting || a.fit == fitsReclaiming) && policy.WhenCanPreempt == kueuev1beta2.TryNextFlavor ||
+		a.level > 0 && policy.WhenCanBorrow == kueuev1beta2.TryNextFlavor
+}
+
+// choice is the flavor of a resource.
+type choice struct {
+	flavor string
+	fit    fit
+	level  int
+	// tried is the flavor at which the search stopped, or -1 if all were looked at.
+	tried int
+}
+
+// assignedSet is a pod set with the flavors that it would get.
+type assignedSet struct {
+	podSet
+	choices map[corev1.ResourceName]*choice
+	reasons []Reason
+	failed  bool
+}
+
+func (a *assignedSet) fit() fit {
+	switch {
+	case a.failed:
+		return noFit
+	case len(a.reasons) == 0:
+		return fitsNow
+	case len(a.choices) == 0:
+		return noFit
+	}
+	worst := fitsNow
+	for _, c := range a.choices {
+		worst = min(worst, c.fit)
+	}
+	return worst
+}
+
+// assignment is what a workload would get.
+type assignment struct {
+	sets  []assignedSet
+	level int
+	used  amounts
+	tried []map[corev1.ResourceName]int
+	// topology says that it also depends on the topology of nodes, which is not decided here.
+	topology bool
+}
+
+// fit is that of the worst pod set: noFit, noCandidates for all that needs evictions, or fitsNow.
+func (a *assignment) fit() fit {
+	if len(a.sets) == 0 {
+		return noFit
+	}
+	worst := fitsNow
+	for i := range a.sets {
+		worst = min(worst, a.sets[i].fit())
+	}
+	if worst > noFit && worst < fitsNow {
+		return noCandidates
+	}
+	return worst
+}
+
+// message is what Kueue writes about an assignment that does not fit now.
+func (a *assignment) message() string {
+	var parts []string
+	for i := range a.sets {
+		set := &a.sets[i]
+		if len(set.reasons) == 0 {
+			continue
+		}
+		words := make([]string, len(set.reasons))
+		for j := range set.reasons {
+			words[j] = set.reasons[j].Message
+		}
+		if set.failed {
+			return fmt.Sprintf("failed to assign flavors to pod set %s: %s", set.name, words[len(words)-1])
+		}
+		slices.Sort(words)
+		parts = append(parts, "couldn't assign flavors to pod set "+set.name+": "+strings.Join(words, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// total is what the workload would use, by flavor.
+func (a *assignment) total(of []podSet) amounts {
+	out := amounts{}
+	for i := range of {
+		if i >= len(a.sets) {
+			break
+		}
+		scaled := of[i].scaled(a.sets[i].count)
+		for _, r := range scaled.requests {
+			if c := a.sets[i].choices[r.resource]; c != nil && r.amount != 0 {
+				fr := flavorResource{c.flavor, r.resource}
+				out[fr] = out[fr].add(r.amount)
+			}
+		}
+	}
+	return out
+}
+
+// assigner finds flavors for a workload in its ClusterQueue.
+type assigner struct {
+	*play
+	w *workload
+}
+
+// podSetGroup is the pod sets that get the same flavors: one, or those that are to be near each other.
+type podSetGroup struct {
+	name string
+	sets []int
+}
+
+func (a *assigner) groups() []podSetGroup {
+	var out []podSetGroup
+	for i := range a.w.obj.Spec.PodSets {
+		name := strconv.Itoa(i)
+		if t := a.w.obj.Spec.PodSets[i].TopologyRequest; t != nil && t.PodSetGroupName != nil {
+			name = *t.PodSetGroupName
+		}
+		if at := slices.IndexFunc(out, func(g podSetGroup) bool { return g.name == name }); at >= 0 {
+			out[at].sets = append(out[at].sets, i)
+		} else {
+			out = append(out, podSetGroup{name, []int{i}})
+		}
+	}
+	return out
+}
+
+// assign finds flavors for all pods, or for as many of each set as counts says.
+func (a *assigner) assign(counts []int32) *assignment {
+	out := &assignment{used: amounts{}}
+	q := a.w.queue.queue
+	sets := make([]podSet, len(a.w.sets))
+	for i := range sets {
+		sets[i] = a.w.sets[i]
+		if counts != nil {
+			sets[i] = a.w.sets[i].scaled(counts[i])
+		}
+		if q.group(corev1.ResourcePods) != nil {
+			sets[i].requests = slices.DeleteFunc(slices.Clone(sets[i].requests), func(r request) bool { return r.resource == corev1.ResourcePods })
+			sets[i].requests = append(sets[i].requests, request{corev1.ResourcePods, Amount(sets[i].count)})
+			sortRequests(sets[i].requests)
+		}
+	}
+	for _, g := range a.groups() {
+		if !a.assignGroup(out, g, sets) {
+			return out
+		}
+	}
+	for _, i := range a.w.obj.Spec.PodSets {
+		out.topology = out.topology || a.state.config.gate("TopologyAwareScheduling") && (asksTopology(i.TopologyRequest) || q.topologies)
+	}
+	out.topology = out.topology && out.fit() != noFit
+	return out
+}
+
+// assignGroup finds flavors for pod sets that belong together. It reports whether to go on with others.
+func (a *assigner) assignGroup(out *assignment, g podSetGroup, sets []podSet) bool {
+	q := a.w.queue.queue
+	var all []request
+	for _, i := range g.sets {
+		for _, r := range sets[i].requests {
+			if at := slices.IndexFunc(all, func(known request) bool { return known.resource == r.resource }); at >= 0 {
+				all[at].amount = all[at].amount.add(r.amount)
+			} else {
+				all = append(all, r)
+			}
+		}
+	}
+	sortRequests(all)
+	choices := map[corev1.ResourceName]*choice{}
+	var reasons []Reason
+	failed := false
+	for _, r := range all {
+		if q.group(r.resource) == nil && (r.amount == 0 || a.state.config.IgnoreUndeclared && a.state.config.gate("QuotaCheckStrategy")) || choices[r.resource] != nil {
+			continue
+		}
+		found, why, err := a.search(g.sets, all, r.resource, out.used)
+		if err || len(found) == 0 {
+			choices, reasons, failed = nil, why, err
+			break
+		}
+		for name, c := range found {
+			choices[name] = c
+		}
+		reasons = append(reasons, why...)
+	}
+	complete := true
+	for _, i := range g.sets {
+		set := assignedSet{podSet: sets[i], choices: map[corev1.ResourceName]*choice{}, failed: failed}
+		set.reasons = slices.Clone(reasons)
+		for j := range set.reasons {
+			set.reasons[j].PodSet, set.reasons[j].ClusterQueue = set.name, a.w.queue.name
+		}
+		tried := map[corev1.ResourceName]int{}
+		for _, r := range set.requests {
+			c := choices[r.resource]
+			if c == nil {
+				continue
+			}
+			set.choices[r.resource], tried[r.resource] = c, c.tried
+			out.level = max(out.level, c.level)
+			fr := flavorResource{c.flavor, r.resource}
+			out.used[fr] = out.used[fr].add(r.amount)
+		}
+		out.sets, out.tried = append(out.sets, set), append(out.tried, tried)
+		complete = complete && !failed && (len(set.requests) == 0 || len(set.choices) > 0)
+	}
+	return complete
+}
+
+// search looks for a flavor for the resources of the group that covers one of them.
+func (a *assigner) search(sets []int, all []request, name corev1.ResourceName, used amounts) (best map[corev1.ResourceName]*choice, reasons []Reason, failed bool) {
+	q := a.w.queue.queue
+	g := q.group(name)
+	if g == nil {
+		return nil, []Reason{{Code: ResourceUnavailable, Resource: name, Message: fmt.Sprintf("resource %s unavailable in ClusterQueue", name)}}, false
+	}
+	first, last := 0, -1
+	if sets[0] < len(a.w.tried) {
+		if tried, ok := a.w.tried[sets[0]][name]; ok {
+			first = tried + 1
+		}
+	}
+	bestMode := mode{noFit, math.MaxInt}
+	for i := first; i < len(g.flavors); i++ {
+		last = i
+		flavor := g.flavors[i]
+		if why, err := a.flavorMismatch(flavor, sets, g); why != nil {
+			reasons = append(reasons, *why)
+			if err {
+				return nil, reasons, true
+			}
+			continue
+		}
+		choices, whole := map[corev1.ResourceName]*choice{}, mode{fitsNow, 0}
+		for _, r := range all {
+			if !g.covered[r.resource] {
+				continue
+			}
+			m, why := a.quotaFor(flavorResource{flavor, r.resource}, used, r.amount)
+			if why != nil {
+				reasons = append(reasons, *why)
+			}
+			if whole.better(m, &q.fungibility) {
+				whole = m
+			}
+			if whole.fit != noFit {
+				choices[r.resource] = &choice{flavor: flavor, fit: m.fit, level: m.level}
+			}
+		}
+		if enough := !whole.next(&q.fungibility); enough || whole.better(bestMode, &q.fungibility) {
+			best, bestMode = choices, whole
+			if enough {
+				break
+			}
+		}
+	}
+	for _, c := range best {
+		if c.tried = last; last == len(g.flavors)-1 {
+			c.tried = -1
+		}
+	}
+	if bestMode.fit == fitsNow {
+		reasons = nil
+	}
+	return best, reasons, false
+}
+
+// flavorMismatch says why pod sets cannot have a flavor, whatever its quota, or returns nil. The error means
+// that an affinity cannot be read.
+func (a *assigner) flavorMismatch(name string, sets []int, g *group) (*Reason, bool) {
+	flavor := a.state.flavors[name]
+	if flavor == nil {
+		return &Reason{Code: FlavorNotFound, Flavor: name, Message: fmt.Sprintf("flavor %s not found", name)}, false
+	}
+	for _, i := range sets {
+		set := &a.w.obj.Spec.PodSets[i]
+		if a.state.config.gate("TopologyAwareScheduling") {
+			if why := a.topologyMismatch(set, flavor, g); why != "" {
+				return &Reason{Code: TopologyMismatch, Flavor: name, Message: why}, false
+			}
+		}
+		spec := &set.Template.Spec
+		taint, found := corev1helpers.FindMatchingUntoleratedTaint(klog.Background(), flavor.Spec.NodeTaints, slices.Concat(spec.Tolerations, flavor.Spec.Tolerations),
+			func(t *corev1.Taint) bool {
+				return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+			}, true)
+		if found {
+			return &Reason{Code: UntoleratedTaint, Flavor: name, Name: taint.ToString(), Message: fmt.Sprintf("untolerated taint %s in flavor %s", taint, name)}, false
+		}
+		ok, err := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: ofFlavor(spec, flavor.Spec.NodeLabels)}).
+			Match(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}})
+		if err != nil {
+			return &Reason{Code: NodeAffinityMismatch, Flavor: name, Message: err.Error()}, true
+		}
+		if !ok {
+			return &Reason{Code: NodeAffinityMismatch, Flavor: name, Message: fmt.Sprintf("flavor %s doesn't match node affinity", name)}, false
+		}
+	}
+	return nil, false
+}
+
+func asksTopology(r *kueuev1beta2.PodSetTopologyRequest) bool {
+	return r != nil && (r.Unconstrained != nil || r.Required != nil || r.Preferred != nil || r.PodSetSliceRequiredTopology != nil ||
+		r.PodSetSliceSize != nil || len(r.PodsetSliceRequiredTopologyConstraints) > 0)
+}
+
+// topologyMismatch says why a flavor with a topology, or without one, is not for a pod set; else "".
+func (a *assigner) topologyMismatch(set *kueuev1beta2.PodSet, flavor *kueuev1beta2.ResourceFlavor, g *group) string {
+	switch asks := asksTopology(set.TopologyRequest); {
+	case !asks && !a.w.queue.queue.topologies && flavor.Spec.TopologyName != nil:
+		return fmt.Sprintf("Flavor %q supports only TopologyAwareScheduling", flavor.Name)
+	case asks && flavor.Spec.TopologyName == nil:
+		for resource := range resourcehelper.PodRequests(&corev1.Pod{Spec: set.Template.Spec}, resourcehelper.PodResourcesOptions{}) {
+			if g.covered[resource] {
+				return fmt.Sprintf("Flavor %q does not support TopologyAwareScheduling", flavor.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// ofFlavor leaves of what a pod says about nodes only what is about the labels of a flavor.
+func ofFlavor(spec *corev1.PodSpec, nodeLabels map[string]string) (out corev1.PodSpec) {
+	for key, value := range spec.NodeSelector {
+		if _, ok := nodeLabels[key]; ok {
+			if out.NodeSelector == nil {
+				out.NodeSelector = map[string]string{}
+			}
+			out.NodeSelector[key] = value
+		}
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return out
+	}
+	var terms []corev1.NodeSelectorTerm
+	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		var kept []corev1.NodeSelectorRequirement
+		for _, r := range term.MatchExpressions {
+			if _, ok := nodeLabels[r.Key]; ok {
+				kept = append(kept, r)
+			}
+		}
+		if len(kept) == 0 {
+			return out // one of the alternatives says nothing about the flavor
+		}
+		terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: kept})
+	}
+	if len(terms) > 0 {
+		out.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
+		}}
+	}
+	return out
+}
+
+// quotaFor is how well a request fits into the quota of a flavor, besides what earlier pod sets use of it.
+func (a *assigner) quotaFor(fr flavorResource, used amounts, asked Amount) (mode, *Reason) {
+	n := a.w.queue
+	value, free, most := used[fr].add(asked), max(0, n.free(fr)), n.most(fr)
+	text := func(x Amount) string { return a.state.Text(fr.resource, x) }
+	if value > most {
+		return mode{noFit, 0}, &Reason{Code: InsufficientQuota, Flavor: fr.flavor, Resource: fr.resource, Needed: value.sub(most), Message: fmt.Sprintf(
+			"insufficient quota for %s in flavor %s, previously considered podsets requests (%s) + current podset request (%s) > maximum capacity (%s)",
+			fr.resource, fr.flavor, text(used[fr]), text(asked), text(most))}
+	}
+	level, part := n.level(fr, value)
+	if value <= free {
+		return mode{fitsNow, level}, nil
+	}
+	why := &Reason{Code: InsufficientUnusedQuota, Flavor: fr.flavor, Resource: fr.resource, Needed: value.sub(free), Message: fmt.Sprintf(
+		"insufficient unused quota for %s in flavor %s, %s more needed", fr.resource, fr.flavor, text(value.sub(free)))}
+	if n.quotas[fr].nominal >= value || part || a.evictsBorrowing(n.queue) {
+		victims := a.victims(a.w, map[flavorResource]bool{fr: true}, amounts{fr: value})
+		if len(victims) == 0 {
+			return mode{noCandidates, level}, why
+		}
+		for _, v := range victims {
+			v.w.queue.releaseAll(v.w.used)
+		}
+		level, _ = n.level(fr, value)
+		possible := fitsReclaiming
+		for _, v := range victims {
+			v.w.queue.useAll(v.w.used)
+			if v.w.queue == n {
+				possible = fitsEvicting
+			}
+		}
+		return mode{possible, level}, why
+	}
+	return mode{noFit, level}, why
+}
+
+// evictsBorrowing reports whether workloads of the queue may evict others while it borrows.
+func (p *play) evictsBorrowing(q *queue) bool {
+	within := q.preemption.BorrowWithinCohort
+	return within != nil && within.Policy != kueuev1beta2.BorrowWithinCohortPolicyNever && within.Policy != "" ||
+		p.state.config.FairSharing != nil && q.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyNever && q.preemption.ReclaimWithinCohort != ""
+}
+
+// Text is an amount as Kueue writes it.
+func (s *State) Text(name corev1.ResourceName, a Amount) string { return a.text(name, s.binary[name]) }

@@ -1,0 +1,463 @@
+package kueue
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// record is what was decided about a workload.
+type record struct {
+	outcome    Outcome
+	assignment *assignment
+	victims    []victim
+	reasons    []Reason
+	message    string
+}
+
+// play plays the cycles of Kueue's scheduler for one tree of cohorts, or one ClusterQueue without a cohort:
+// no other quota matters to it.
+type play struct {
+	state   *State
+	root    *node
+	queues  []*node
+	records map[*workload]*record
+	// first is the workload that is considered before all others of its queue, because of evictions for it.
+	first map[*node]*workload
+	// tie is set when Kueue chooses at random.
+	tie bool
+	// doubt says why nothing more can be decided.
+	doubt *Reason
+	// admitted and evicted are to be undone at the end.
+	admitted, evicted []*workload
+}
+
+// entry is the head of a queue in a cycle.
+type entry struct {
+	w          *workload
+	assignment *assignment
+	victims    []victim
+	// stays says that it is considered again in the next cycle.
+	stays             bool
+	skipped, admitted bool
+}
+
+func (e *entry) used() amounts { return e.assignment.used }
+
+// maxCycles bounds the cycles without progress; Kueue itself would go on for ever.
+const maxCycles = 1000
+
+// run plays until nothing changes any more, and leaves the tree as it was.
+func (p *play) run() {
+	before := usages{}
+	p.root.save(before)
+	seen := map[string]bool{}
+	for idle := 0; p.doubt == nil; idle++ {
+		if idle > maxCycles {
+			p.doubt = &Reason{Code: TooManyCycles, Message: "Kueue comes to no end"}
+			break
+		}
+		length := p.length()
+		if !p.cycle() {
+			break
+		}
+		if p.length() != length {
+			seen, idle = map[string]bool{}, 0
+		} else if now := p.signature(); seen[now] {
+			break
+		} else {
+			seen[now] = true
+		}
+	}
+	before.restore()
+	for _, w := range p.admitted {
+		delete(w.queue.queue.held, w)
+	}
+	for _, w := range p.evicted {
+		w.evicted = false
+	}
+}
+
+func (p *play) length() int {
+	n := 0
+	for _, queue := range p.queues {
+		n += len(queue.queue.pending)
+	}
+	return n
+}
+
+// signature is equal if the next cycle will be like one before.
+func (p *play) signature() string {
+	var b strings.Builder
+	for _, queue := range p.queues {
+		if w := p.head(queue); w != nil {
+			fmt.Fprint(&b, w.ref, w.tried, p.first[queue] == w, len(p.evicted), ";")
+		}
+	}
+	return b.String()
+}
+
+func (p *play) head(queue *node) *workload {
+	if w := p.first[queue]; w != nil && slices.Contains(queue.queue.pending, w) {
+		return w
+	}
+	if len(queue.queue.pending) > 0 {
+		return queue.queue.pending[0]
+	}
+	return nil
+}
+
+// cycle plays one cycle. It reports whether there was anybody to consider.
+func (p *play) cycle() bool {
+	var entries, refused []*entry
+	for _, queue := range p.queues {
+		w := p.head(queue)
+		if w == nil {
+			continue
+		}
+		e := &entry{w: w}
+		switch {
+		case w.unknown != nil:
+			p.doubtAt(e, *w.unknown)
+		case w.refused != nil:
+			p.records[w] = &record{outcome: Refused, reasons: []Reason{*w.refused}, message: w.refused.Message}
+			e.stays = queue.queue.strict && w.refused.Code != NamespaceMismatch
+			refused = append(refused, e)
+		default:
+			p.nominate(e)
+			entries = append(entries, e)
+		}
+	}
+	if len(entries)+len(refused) == 0 {
+		return false
+	}
+	if p.doubt != nil {
+		p.settle(entries)
+		return true
+	}
+	during := usages{}
+	p.root.save(during)
+	taken := map[*workload]bool{}
+	tie := p.inOrder(entries, func(e *entry) { p.process(e, taken) })
+	during.restore()
+	if tie && slices.ContainsFunc(entries, func(e *entry) bool { return e.skipped }) {
+		p.doubt = &Reason{Code: TieUndecided, Message: "Kueue takes workloads of the same priority and age in any order"}
+	}
+	if p.doubt != nil {
+		p.settle(entries)
+		return true
+	}
+	for _, e := range slices.Concat(entries, refused) {
+		p.requeue(e)
+	}
+	return true
+}
+
+// doubtAt notes that a workload is not decided, and so nothing that comes after it.
+func (p *play) doubtAt(e *entry, why Reason) {
+	p.records[e.w] = &record{outcome: Unknown, reasons: []Reason{why}, assignment: e.assignment}
+	p.doubt = &Reason{Code: OtherUndecided, Workload: e.w.ref, Name: string(why.Code), Message: fmt.Sprintf("it depends on workload %s/%s, which is not decided", e.w.ref.Namespace, e.w.ref.Name)}
+}
+
+// settle decides in a cycle that has somebody who is not decided: who does not fit does not in any case.
+func (p *play) settle(entries []*entry) {
+	for _, e := range entries {
+		if known := p.records[e.w]; known != nil && known.outcome == Unknown {
+			continue
+		}
+		if e.assignment.fit() == noFit {
+			p.records[e.w] = p.waits(e)
+		} else {
+			p.records[e.w] = &record{outcome: Unknown, reasons: []Reason{*p.doubt}, assignment: e.assignment}
+		}
+	}
+}
+
+func (p *play) waits(e *entry) *record {
+	r := &record{outcome: Waits, assignment: e.assignment, message: e.assignment.message()}
+	for i := range e.assignment.sets {
+		r.reasons = append(r.reasons, e.assignment.sets[i].reasons...)
+	}
+	return r
+}
+
+// nominate finds flavors, and victims if need be, for as many pods as possible.
+func (p *play) nominate(e *entry) {
+	p.tie = false
+	a := &assigner{p, e.w}
+	e.assignment, e.victims = a.assign(nil), nil
+	full := e.assignment.fit()
+	if full == noCandidates {
+		e.victims = p.victims(e.w, e.assignment.short(), e.assignment.total(e.w.sets))
+	}
+	if full != fitsNow && len(e.victims) == 0 && e.w.mayShrink() && p.state.config.gate("PartialAdmission") && !e.assignment.topology {
+		p.shrink(e, a)
+	}
+	e.w.tried = e.assignment.tried
+	switch {
+	case e.assignment.topology:
+		p.doubtAt(e, Reason{Code: TopologyUndecided, Message: "topology-aware scheduling is not decided"})
+	case p.tie:
+		p.doubtAt(e, Reason{Code: TieUndecided, Message: "Kueue evicts from any of two cohorts of equal share"})
+	}
+}
+
+// short is what evictions are needed for.
+func (a *assignment) short() map[flavorResource]bool {
+	out := map[flavorResource]bool{}
+	for i := range a.sets {
+		for name, c := range a.sets[i].choices {
+			if c.fit > noFit && c.fit < fitsNow {
+				out[flavorResource{c.flavor, name}] = true
+			}
+		}
+	}
+	return out
+}
+
+// shrink looks for the largest number of pods, not below the minimum of each set, that fits.
+func (p *play) shrink(e *entry, a *assigner) {
+	sets := e.w.obj.Spec.PodSets
+	full, deltas := make([]int32, len(sets)), make([]int32, len(sets))
+	var total int32
+	for i := range sets {
+		full[i] = sets[i].Count
+		if sets[i].MinCount != nil {
+			deltas[i] = sets[i].Count - *sets[i].MinCount
+		}
+		total += deltas[i]
+	}
+	if total <= 0 {
+		return
+	}
+	good := -1
+	var found *assignment
+	var victims []victim
+	at := sort.Search(int(total)+1, func(i int) bool {
+		counts := make([]int32, len(sets))
+		for j := range counts {
+			counts[j] = full[j] - int32(int64(deltas[j])*int64(i)/int64(total))
+		}
+		tried := a.assign(counts)
+		var evict []victim
+		switch tried.fit() {
+		case fitsNow:
+		case noCandidates:
+			if evict = p.victims(e.w, tried.short(), tried.total(e.w.sets)); len(evict) == 0 {
+				return false
+			}
+		default:
+			return false
+		}
+		good, found, victims = i, tried, evict
+		return true
+	})
+	if found != nil && at == good {
+		e.assignment, e.victims = found, victims
+	}
+}
+
+// inOrder calls do for the entries in Kueue's order, and reports whether some of them have no order.
+func (p *play) inOrder(entries []*entry, do func(*entry)) (tie bool) {
+	if p.state.config.FairSharing == nil {
+		order := func(a, b *entry) int {
+			if c := cmp.Compare(a.assignment.level, b.assignment.level); c != 0 {
+				return c
+			}
+			if p.state.config.gate("PrioritySortingWithinCohort") && a.w.priority != b.w.priority {
+				return cmp.Compare(b.w.priority, a.w.priority)
+			}
+			return a.w.since.Compare(b.w.since)
+		}
+		slices.SortStableFunc(entries, order)
+		for i, e := range entries {
+			tie = tie || i > 0 && order(entries[i-1], e) == 0
+			do(e)
+		}
+		return tie
+	}
+	left := map[*node]*entry{}
+	for _, e := range entries {
+		left[e.w.queue] = e
+	}
+	p.tie = false
+	for len(left) > 0 {
+		e := p.fairest(left)
+		delete(left, e.w.queue)
+		do(e)
+	}
+	return p.tie
+}
+
+// process admits an entry, or has others evicted for it, if what it was nominated for is still there.
+func (p *play) process(e *entry, taken map[*workload]bool) {
+	queue, used := e.w.queue, e.used()
+	level := e.assignment.fit()
+	r, known := p.waits(e), p.records[e.w]
+	preempts := known != nil && known.outcome == Preempts
+	if !preempts { // what was begun in an earlier cycle stays true
+		p.records[e.w] = r
+	}
+	switch {
+	case level == noFit:
+		return
+	case level != fitsNow && len(e.victims) == 0:
+		r.reasons = append(r.reasons, Reason{Code: NoPreemptionCandidate, ClusterQueue: queue.name, Message: "no workload may be evicted for it that would make room"})
+		if queue.queue.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyAny {
+			queue.useAll(e.reserve())
+		}
+		return
+	case slices.ContainsFunc(e.victims, func(v victim) bool { return taken[v.w] }):
+		e.skipped, e.stays = true, true
+		r.message = "Workload has overlapping preemption targets with another workload"
+		r.reasons = append(r.reasons, Reason{Code: OverlappingVictims, ClusterQueue: queue.name, Message: r.message})
+		return
+	}
+	out := maps.Clone(taken)
+	for _, v := range e.victims {
+		out[v.w] = true
+	}
+	for w := range out {
+		w.queue.releaseAll(w.used)
+	}
+	fits := true
+	for fr, a := range used {
+		fits = fits && max(0, queue.free(fr)) >= a
+	}
+	for w := range out {
+		w.queue.useAll(w.used)
+	}
+	if !fits {
+		e.skipped, e.stays = true, true
+		r.message = "Workload no longer fits after processing another workload"
+		r.reasons = append(r.reasons, Reason{Code: TakenInCycle, ClusterQueue: queue.name, Message: r.message})
+		return
+	}
+	for _, v := range e.victims {
+		taken[v.w] = true
+	}
+	queue.useAll(used)
+	if level == fitsNow {
+		r.outcome, r.message, r.reasons, e.admitted = Fits, "", nil, true
+		if preempts { // with flavors that were not looked at when it began to evict
+			r.victims = known.victims
+		}
+		p.records[e.w] = r
+		if wait := p.state.config.WaitForPodsReady; wait != nil && wait.BlockAdmission {
+			p.doubtAt(e, Reason{Code: PodsReadyUndecided, Message: "Kueue waits for the pods of all admitted workloads"})
+		}
+		return
+	}
+	e.stays = true
+	if preempts {
+		for _, v := range e.victims {
+			if !slices.ContainsFunc(known.victims, func(x victim) bool { return x.w == v.w }) {
+				known.victims = append(known.victims, v)
+			}
+		}
+		return
+	}
+	r.outcome, r.victims = Preempts, slices.Clone(e.victims)
+	r.message += fmt.Sprintf(". Pending the preemption of %d workload(s)", len(e.victims))
+}
+
+// reserve is what Kueue keeps free in the rest of a cycle for a workload that waits for others to end.
+func (e *entry) reserve() amounts {
+	out := amounts{}
+	n := e.w.queue
+	for fr, a := range e.used() {
+		q := n.quotas[fr]
+		switch {
+		case e.assignment.level == 0:
+			out[fr] = max(0, min(a, q.nominal.sub(n.usage[fr])))
+		case q.borrow == nil:
+			out[fr] = a
+		default:
+			out[fr] = min(a, q.nominal.add(*q.borrow).sub(n.usage[fr]))
+		}
+	}
+	return out
+}
+
+// requeue is what becomes of an entry after the cycle.
+func (p *play) requeue(e *entry) {
+	queue, q := e.w.queue, e.w.queue.queue
+	gone := func(w *workload) {
+		q.pending = slices.DeleteFunc(q.pending, func(x *workload) bool { return x == w })
+	}
+	if e.admitted {
+		gone(e.w)
+		p.admit(e)
+		return
+	}
+	for _, v := range e.victims {
+		if r := p.records[e.w]; r.outcome == Preempts && !e.skipped && !v.w.evicted {
+			v.w.evicted = true
+			p.evicted = append(p.evicted, v.w)
+		}
+	}
+	if e.assignment == nil {
+		if !e.stays {
+			gone(e.w)
+		}
+		return
+	}
+	if len(e.victims) > 0 && !e.skipped {
+		e.w.tried = nil
+		if !q.strict {
+			p.first[queue] = e.w
+		}
+	}
+	pending := slices.ContainsFunc(e.w.tried, func(sets map[corev1.ResourceName]int) bool {
+		for _, at := range sets {
+			if at != -1 {
+				return true
+			}
+		}
+		return false
+	})
+	if q.strict || e.stays || pending {
+		return
+	}
+	gone(e.w)
+	if !p.state.config.gate("SchedulingEquivalenceHashing") || e.w.shape == "" {
+		return
+	}
+	r := p.records[e.w]
+	for _, other := range slices.Clone(q.pending) {
+		if other.shape == e.w.shape {
+			same := *r
+			p.records[other] = &same
+			gone(other)
+		}
+	}
+}
+
+// admit gives quota to an entry for the next cycles.
+func (p *play) admit(e *entry) {
+	held := *e.w
+	held.sets = nil
+	for i := range e.assignment.sets {
+		set := e.assignment.sets[i].podSet
+		set.flavors = map[corev1.ResourceName]string{}
+		all := set.requests
+		set.requests = nil
+		for _, r := range all {
+			if c := e.assignment.sets[i].choices[r.resource]; c != nil {
+				set.flavors[r.resource] = c.flavor
+				set.requests = append(set.requests, r)
+			}
+		}
+		held.sets = append(held.sets, set)
+	}
+	held.used, held.reserved, held.evicted = usage(held.sets), p.state.now, false
+	held.queue.queue.held[&held] = true
+	held.queue.useAll(held.used)
+	p.admitted = append(p.admitted, &held)
+}

@@ -1,0 +1,311 @@
+package kueue
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/inf.v0"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// counted is what a workload without quota counts for.
+type counted struct {
+	sets []podSet
+	// refused and unknown are empty if Kueue counts it and we know how.
+	refused, unknown, assumed []Reason
+	// dra says that Kueue counts it in two steps, of which the first may fail.
+	dra bool
+}
+
+// count is how much of which resource the pod sets of a workload ask for. All that Kueue refuses to count it
+// refuses at the first thing it comes to, so that is all that is returned.
+func (s *State) count(w *kueuev1beta2.Workload) counted {
+	out := counted{dra: s.needsDRA(w)}
+	out.assumed, out.unknown = s.limitRanges(w)
+	switch {
+	case !s.config.gate("KueueDRAIntegration"):
+		if out.dra {
+			out.refused = []Reason{{Code: DRADisabled, Message: "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"}}
+		}
+	case out.dra && s.config.Assumed:
+		out.assumed = append(out.assumed, Reason{Code: ConfigurationAssumed, Message: "Kueue's Configuration was not read: it says what devices count for"})
+	}
+	left := s.left(w)
+	for i := range w.Spec.PodSets {
+		set := &w.Spec.PodSets[i]
+		spec := adjusted(&set.Template.Spec)
+		if spec.RuntimeClassName != nil && len(spec.Overhead) == 0 {
+			out.assumed = append(out.assumed, Reason{Code: RuntimeClassUnread, PodSet: string(set.Name), Name: *spec.RuntimeClassName,
+				Message: "RuntimeClasses were not read: " + *spec.RuntimeClassName + " may add an overhead"})
+		}
+		list := s.transformed(resourcehelper.PodRequests(&corev1.Pod{Spec: *spec}, resourcehelper.PodResourcesOptions{}))
+		if out.dra && len(out.refused) == 0 {
+			s.addDevices(w, set, spec, list, &out)
+		}
+		count := left[string(set.Name)]
+		counts := podSet{name: string(set.Name), count: count}
+		for name, q := range list {
+			counts.requests = append(counts.requests, request{name, max(0, requestAmount(name, q)).times(int64(count))})
+		}
+		sortRequests(counts.requests)
+		out.sets = append(out.sets, counts)
+	}
+	return out
+}
+
+// limitRanges says what is not known because of LimitRanges, which give defaults and may refuse.
+func (s *State) limitRanges(w *kueuev1beta2.Workload) (assumed, unknown []Reason) {
+	if s.config.LimitRanges == nil {
+		return []Reason{{Code: LimitRangesUnread, Name: w.Namespace, Message: "LimitRanges of namespace " + w.Namespace + " were not read"}}, nil
+	}
+	for _, r := range s.config.LimitRanges {
+		if r.Namespace == w.Namespace && len(r.Spec.Limits) > 0 {
+			return nil, []Reason{{Code: LimitRangeUndecided, Name: r.Name, Message: "LimitRange " + r.Name + " may change or refuse the requests"}}
+		}
+	}
+	return nil, nil
+}
+
+// adjusted is a pod's spec with limits as requests where there are none. The spec itself stays as it is.
+func adjusted(spec *corev1.PodSpec) *corev1.PodSpec {
+	out := *spec
+	keepFirst := func(r corev1.ResourceRequirements) corev1.ResourceRequirements {
+		requests := maps.Clone(r.Requests)
+		for name, q := range r.Limits {
+			if _, ok := requests[name]; !ok {
+				if requests == nil {
+					requests = corev1.ResourceList{}
+				}
+				requests[name] = q
+			}
+		}
+		r.Requests = requests
+		return r
+	}
+	containers := func(in []corev1.Container) []corev1.Container {
+		in = slices.Clone(in)
+		for i := range in {
+			in[i].Resources = keepFirst(in[i].Resources)
+		}
+		return in
+	}
+	out.InitContainers, out.Containers = containers(spec.InitContainers), containers(spec.Containers)
+	if spec.Resources != nil {
+		out.Resources = new(keepFirst(*spec.Resources))
+	}
+	return &out
+}
+
+// exceedsLimits names a container whose requests are larger than its limits, or "".
+func exceedsLimits(spec *corev1.PodSpec) string {
+	exceeds := func(r *corev1.ResourceRequirements) bool {
+		for name, q := range r.Requests {
+			if limit, ok := r.Limits[name]; ok && requestAmount(name, q) > requestAmount(name, limit) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			if exceeds(&containers[i].Resources) {
+				return containers[i].Name
+			}
+		}
+	}
+	if spec.Resources != nil && exceeds(spec.Resources) {
+		return "pod"
+	}
+	return ""
+}
+
+// transformed leaves out the resources that need no quota, and counts others for what the Configuration says.
+func (s *State) transformed(in corev1.ResourceList) corev1.ResourceList {
+	requests := corev1.ResourceList{}
+	for name, q := range in {
+		if !slices.ContainsFunc(s.config.ExcludeResourcePrefixes, func(prefix string) bool { return strings.HasPrefix(string(name), prefix) }) {
+			requests[name] = q
+		}
+	}
+	kept, made := corev1.ResourceList{}, corev1.ResourceList{}
+	for name, q := range requests {
+		t := s.transformation(name)
+		if t == nil {
+			kept[name] = q
+			continue
+		}
+		input := q
+		if factor, ok := requests[t.MultiplyBy]; ok && t.MultiplyBy != "" {
+			input = product(q, factor)
+		}
+		for output, factor := range t.Outputs {
+			addTo(made, output, product(input, factor))
+		}
+		if !t.Replace {
+			kept[name] = q
+		}
+	}
+	for name, q := range made {
+		if q.Sign() > 0 { // what is below zero takes nothing from what was asked for
+			addTo(kept, name, q)
+		} else if _, ok := kept[name]; !ok {
+			kept[name] = resource.Quantity{}
+		}
+	}
+	return kept
+}
+
+func (s *State) transformation(name corev1.ResourceName) *Transformation {
+	var found *Transformation
+	for i := range s.config.Transformations {
+		if s.config.Transformations[i].Input == name {
+			found = &s.config.Transformations[i] // the last one counts
+		}
+	}
+	return found
+}
+
+func product(a, b resource.Quantity) resource.Quantity {
+	a, b = a.DeepCopy(), b.DeepCopy()
+	out := inf.Dec{}
+	out.Mul(a.AsDec(), b.AsDec())
+	return *resource.NewDecimalQuantity(out, a.Format)
+}
+
+func addTo(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) {
+	sum := list[name].DeepCopy()
+	sum.Add(q)
+	list[name] = sum
+}
+
+// isExtended reports whether a resource is none of Kubernetes' own.
+func isExtended(name corev1.ResourceName) bool {
+	return strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), corev1.ResourceDefaultNamespacePrefix) &&
+		!strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// needsDRA reports whether pods of the workload have claims, or extended resources that are devices.
+func (s *State) needsDRA(w *kueuev1beta2.Workload) bool {
+	for i := range w.Spec.PodSets {
+		spec := &w.Spec.PodSets[i].Template.Spec
+		for _, c := range spec.ResourceClaims {
+			if c.ResourceClaimTemplateName != nil || c.ResourceClaimName != nil {
+				return true
+			}
+		}
+		if !s.config.gate("KueueDRAIntegration") || !s.config.gate("KueueDRAIntegrationExtendedResource") {
+			continue
+		}
+		for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+			for j := range containers {
+				for name, q := range containers[j].Resources.Requests {
+					if !q.IsZero() && isExtended(name) && s.extended[name] != nil {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// addDevices adds what the claims of a pod count for to its requests, and replaces extended resources.
+func (s *State) addDevices(w *kueuev1beta2.Workload, set *kueuev1beta2.PodSet, spec *corev1.PodSpec, list corev1.ResourceList, out *counted) {
+	refuse := func(r Reason) {
+		r.PodSet = string(set.Name)
+		if r.Code == SelectorUndecided || r.Code == TieUndecided {
+			out.unknown = append(out.unknown, r)
+			return
+		}
+		out.refused = append(out.refused, r)
+	}
+	for i := range w.Spec.PodSets {
+		for _, c := range w.Spec.PodSets[i].Template.Spec.ResourceClaims {
+			if c.ResourceClaimName != nil {
+				refuse(Reason{Code: ClaimNotTemplate, Name: *c.ResourceClaimName, Message: "KueueDRAIntegration feature does not support use of resource claims"})
+				return
+			}
+		}
+	}
+	devices := corev1.ResourceList{}
+	for _, c := range spec.ResourceClaims {
+		if c.ResourceClaimTemplateName == nil {
+			continue
+		}
+		claim := s.countTemplate(Ref{w.Namespace, *c.ResourceClaimTemplateName})
+		for _, reason := range claim.reasons {
+			refuse(reason)
+		}
+		for name, q := range claim.requests {
+			addTo(devices, name, q)
+		}
+	}
+	if s.config.gate("KueueDRAIntegrationExtendedResource") {
+		found, replaced, reasons := s.countExtended(spec)
+		for _, reason := range reasons {
+			refuse(reason)
+		}
+		for name := range replaced {
+			delete(list, name)
+		}
+		for name, q := range found {
+			addTo(devices, name, q)
+		}
+	}
+	for name, q := range devices {
+		addTo(list, name, q)
+	}
+}
+
+// countExtended is what extended resources that are devices count for, and their names.
+func (s *State) countExtended(spec *corev1.PodSpec) (corev1.ResourceList, map[corev1.ResourceName]bool, []Reason) {
+	replaced, reasons := map[corev1.ResourceName]bool{}, []Reason(nil)
+	of := func(c *corev1.Container) corev1.ResourceList {
+		out := corev1.ResourceList{}
+		for _, name := range slices.Sorted(maps.Keys(c.Resources.Requests)) {
+			q := c.Resources.Requests[name]
+			class := s.extended[name]
+			if q.IsZero() || !isExtended(name) || class == nil {
+				continue
+			}
+			whole, ok := q.AsInt64()
+			if !ok {
+				reasons = append(reasons, Reason{Code: NotInteger, Resource: name, Message: "extended resource quantity must be an integer"})
+				continue
+			}
+			counts := name
+			if mapping := s.mappings[class.Name]; mapping != nil {
+				counts = mapping.resource
+				if s.countsBy(mapping) != "" {
+					reasons = append(reasons, Reason{Code: ExtendedNotCountable, Resource: name, Name: class.Name,
+						Message: "extended resource " + string(name) + " resolves to DeviceClass " + class.Name + " with " + s.countsBy(mapping)})
+				}
+			}
+			replaced[name] = true
+			addTo(out, counts, *resource.NewQuantity(whole, resource.DecimalSI))
+		}
+		return out
+	}
+	most, all := corev1.ResourceList{}, corev1.ResourceList{}
+	larger := func(to, from corev1.ResourceList) {
+		for name, q := range from {
+			if known, ok := to[name]; !ok || q.Cmp(known) > 0 {
+				to[name] = q
+			}
+		}
+	}
+	for i := range spec.InitContainers {
+		larger(most, of(&spec.InitContainers[i]))
+	}
+	for i := range spec.Containers {
+		for name, q := range of(&spec.Containers[i]) {
+			addTo(all, name, q)
+		}
+	}
+	larger(most, all)
+	return most, replaced, reasons
+}

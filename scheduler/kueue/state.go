@@ -1,0 +1,397 @@
+package kueue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// State is the quota of a cluster and the workloads that hold it or wait for it, at one moment. It may be
+// used by several goroutines at once, which wait for each other.
+type State struct {
+	config Config
+	now    time.Time
+
+	workloads   map[Ref]*kueuev1beta2.Workload
+	localQueues map[Ref]*kueuev1beta2.LocalQueue
+	queues      map[string]*node
+	cohorts     map[string]*node
+	flavors     map[string]*kueuev1beta2.ResourceFlavor
+	checks      map[string]*kueuev1beta2.AdmissionCheck
+	topologies  map[string]bool
+	namespaces  map[string]*corev1.Namespace
+	// waiting are the workloads without quota, by ClusterQueue.
+	waiting map[string][]*kueuev1beta2.Workload
+
+	classes   map[string]*resourcev1.DeviceClass
+	extended  map[corev1.ResourceName]*resourcev1.DeviceClass
+	templates map[Ref]*resourcev1.ResourceClaimTemplate
+	devices   []device
+	complete  map[string][]device // of complete pools, by driver
+	mappings  map[string]*mapping
+	binary    map[corev1.ResourceName]bool
+	cel       *selector.Cache
+
+	mu       sync.Mutex
+	claims   map[Ref]*claim
+	prepared map[*node]bool
+	played   map[*node]map[Ref]*record
+}
+
+// group is a resource group of a ClusterQueue.
+type group struct {
+	covered map[corev1.ResourceName]bool
+	flavors []string
+}
+
+// queue is a ClusterQueue.
+type queue struct {
+	spec        *kueuev1beta2.ClusterQueueSpec
+	groups      []group
+	preemption  kueuev1beta2.ClusterQueuePreemption
+	fungibility kueuev1beta2.FlavorFungibility
+	strict      bool
+	namespaces  labels.Selector
+	// topologies says that all its flavors have a topology.
+	topologies bool
+	inactive   *Reason
+	unknown    *Reason
+	// held are the workloads that hold its quota; pending those that wait, in order.
+	held    map[*workload]bool
+	pending []*workload
+}
+
+// group is the resource group that covers a resource, or nil.
+func (q *queue) group(name corev1.ResourceName) *group {
+	for i := range q.groups {
+		if q.groups[i].covered[name] {
+			return &q.groups[i]
+		}
+	}
+	return nil
+}
+
+// New makes the state of the objects. The time is when they were read: it ends back-offs.
+func New(objects *inspect.Objects, config Config, now time.Time) *State {
+	s := &State{
+		config: config, now: now,
+		workloads: map[Ref]*kueuev1beta2.Workload{}, localQueues: map[Ref]*kueuev1beta2.LocalQueue{}, queues: map[string]*node{}, cohorts: map[string]*node{},
+		flavors: map[string]*kueuev1beta2.ResourceFlavor{}, checks: map[string]*kueuev1beta2.AdmissionCheck{}, topologies: map[string]bool{},
+		namespaces: map[string]*corev1.Namespace{}, waiting: map[string][]*kueuev1beta2.Workload{},
+		claims: map[Ref]*claim{}, prepared: map[*node]bool{}, played: map[*node]map[Ref]*record{},
+	}
+	s.indexDevices(objects)
+	for _, n := range objects.Namespaces {
+		s.namespaces[n.Name] = n
+	}
+	for _, f := range objects.ResourceFlavors {
+		s.flavors[f.Name] = f
+	}
+	for _, c := range objects.AdmissionChecks {
+		s.checks[c.Name] = c
+	}
+	for _, t := range objects.Topologies {
+		s.topologies[t.Name] = true
+	}
+	for _, q := range objects.LocalQueues {
+		s.localQueues[Ref{q.Namespace, q.Name}] = q
+	}
+	s.indexCohorts(objects)
+	s.indexQueues(objects)
+	for _, w := range objects.KueueWorkloads {
+		s.workloads[Ref{w.Namespace, w.Name}] = w
+		if holdsQuota(w) {
+			if n := s.queues[string(w.Status.Admission.ClusterQueue)]; n != nil {
+				held := s.newWorkload(w, n)
+				held.sets = s.admittedSets(w)
+				held.used = usage(held.sets)
+				n.queue.held[held] = true
+				for fr, a := range held.used {
+					n.usage[fr] = n.usage[fr].add(a)
+				}
+			}
+		} else if q := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]; q != nil {
+			s.waiting[string(q.Spec.ClusterQueue)] = append(s.waiting[string(q.Spec.ClusterQueue)], w)
+		}
+	}
+	for _, c := range s.cohorts {
+		if c.parent == nil {
+			c.sum()
+		}
+	}
+	for _, n := range s.queues {
+		if n.queue.inactive != nil && n.parent != nil { // its quota counts, but nobody takes anything from it
+			n.parent.queues = slices.DeleteFunc(n.parent.queues, func(child *node) bool { return child == n })
+		}
+	}
+	return s
+}
+
+func (s *State) indexDevices(objects *inspect.Objects) {
+	s.classes, s.extended, s.templates = map[string]*resourcev1.DeviceClass{}, map[corev1.ResourceName]*resourcev1.DeviceClass{}, map[Ref]*resourcev1.ResourceClaimTemplate{}
+	s.mappings, s.binary, s.complete = mappingsOf(s.config.DeviceClassMappings), map[corev1.ResourceName]bool{}, map[string][]device{}
+	s.cel = selector.NewCache(selector.Features{HideSharing: true})
+	for _, m := range s.config.DeviceClassMappings {
+		s.binary[m.Resource] = s.binary[m.Resource] || len(m.Sources) > 0
+	}
+	for _, c := range objects.Classes {
+		s.classes[c.Name] = c
+		if c.Spec.ExtendedResourceName == nil {
+			continue
+		}
+		name := corev1.ResourceName(*c.Spec.ExtendedResourceName)
+		if known := s.extended[name]; known == nil || known.CreationTimestamp.Before(&c.CreationTimestamp) ||
+			known.CreationTimestamp.Equal(&c.CreationTimestamp) && c.Name < known.Name {
+			s.extended[name] = c
+		}
+	}
+	for _, t := range objects.Templates {
+		s.templates[Ref{t.Namespace, t.Name}] = t
+	}
+	type pool struct{ driver, name string }
+	newest := map[pool][]*resourcev1.ResourceSlice{}
+	var pools []pool
+	for _, slice := range objects.Slices {
+		for i := range slice.Spec.Devices {
+			s.devices = append(s.devices, device{slice.Spec.Driver, &slice.Spec.Devices[i]})
+		}
+		p := pool{slice.Spec.Driver, slice.Spec.Pool.Name}
+		switch known := newest[p]; {
+		case len(known) == 0:
+			newest[p], pools = []*resourcev1.ResourceSlice{slice}, append(pools, p)
+		case slice.Spec.Pool.Generation > known[0].Spec.Pool.Generation:
+			newest[p] = []*resourcev1.ResourceSlice{slice}
+		case slice.Spec.Pool.Generation == known[0].Spec.Pool.Generation:
+			newest[p] = append(known, slice)
+		}
+	}
+	for _, p := range pools {
+		if int64(len(newest[p])) != newest[p][0].Spec.Pool.ResourceSliceCount {
+			continue
+		}
+		for _, slice := range newest[p] {
+			for i := range slice.Spec.Devices {
+				s.complete[p.driver] = append(s.complete[p.driver], device{p.driver, &slice.Spec.Devices[i]})
+			}
+		}
+	}
+}
+
+// cohort is the cohort of a name, which need not exist as an object.
+func (s *State) cohort(name string) *node {
+	if s.cohorts[name] == nil {
+		s.cohorts[name] = newNode(name)
+	}
+	return s.cohorts[name]
+}
+
+func (s *State) indexCohorts(objects *inspect.Objects) {
+	for _, c := range objects.Cohorts {
+		n := s.cohort(c.Name)
+		n.setQuotas(c.Spec.ResourceGroups)
+		n.weight = weight(c.Spec.FairSharing)
+		if c.Spec.ParentName != "" {
+			n.parent = s.cohort(string(c.Spec.ParentName))
+		}
+	}
+	// A cohort below which or in which is a circle has no root. All of these are cut off.
+	const visiting, sound, circular = 1, 2, 3
+	state := map[*node]int{}
+	for _, n := range s.cohorts {
+		var path []*node
+		at := n
+		for at != nil && state[at] == 0 {
+			state[at] = visiting
+			path = append(path, at)
+			at = at.parent
+		}
+		verdict := sound
+		if at != nil && state[at] != sound {
+			verdict = circular
+		}
+		for _, on := range path {
+			state[on] = verdict
+		}
+	}
+	for _, n := range s.cohorts {
+		if n.circular = state[n] == circular; n.circular {
+			n.parent = nil
+		}
+	}
+	for _, name := range sortedKeys(s.cohorts) {
+		if n := s.cohorts[name]; n.parent != nil {
+			n.parent.cohorts = append(n.parent.cohorts, n)
+		}
+	}
+}
+
+func weight(f *kueuev1beta2.FairSharing) float64 {
+	if f == nil || f.Weight == nil {
+		return 1
+	}
+	w := f.Weight.DeepCopy()
+	return w.AsFloat64Slow()
+}
+
+func (s *State) indexQueues(objects *inspect.Objects) {
+	for _, c := range objects.ClusterQueues {
+		n := newNode(c.Name)
+		n.setQuotas(c.Spec.ResourceGroups)
+		n.weight = weight(c.Spec.FairSharing)
+		for fr, q := range n.quotas {
+			n.subtree[fr] = q.nominal
+		}
+		q := &queue{spec: &c.Spec, held: map[*workload]bool{}, strict: c.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO,
+			fungibility: kueuev1beta2.FlavorFungibility{WhenCanBorrow: kueuev1beta2.MayStopSearch, WhenCanPreempt: kueuev1beta2.TryNextFlavor}}
+		n.queue = q
+		for i := range c.Spec.ResourceGroups {
+			g := group{covered: map[corev1.ResourceName]bool{}}
+			for _, name := range c.Spec.ResourceGroups[i].CoveredResources {
+				g.covered[name] = true
+			}
+			for j := range c.Spec.ResourceGroups[i].Flavors {
+				g.flavors = append(g.flavors, string(c.Spec.ResourceGroups[i].Flavors[j].Name))
+			}
+			q.groups = append(q.groups, g)
+		}
+		if p := c.Spec.Preemption; p != nil {
+			q.preemption = *p
+		}
+		if f := c.Spec.FlavorFungibility; f != nil {
+			q.fungibility.Preference = f.Preference
+			if f.WhenCanBorrow != "" {
+				q.fungibility.WhenCanBorrow = f.WhenCanBorrow
+			}
+			if f.WhenCanPreempt != "" {
+				q.fungibility.WhenCanPreempt = f.WhenCanPreempt
+			}
+		}
+		var err error
+		if q.namespaces, err = metav1.LabelSelectorAsSelector(c.Spec.NamespaceSelector); err != nil {
+			q.inactive = &Reason{Code: ClusterQueueInactive, ClusterQueue: c.Name, Message: err.Error()}
+		}
+		s.queues[c.Name] = n
+		if c.Spec.CohortName != "" {
+			if parent := s.cohort(string(c.Spec.CohortName)); !parent.circular {
+				n.parent = parent
+				parent.queues = append(parent.queues, n)
+			} else {
+				q.inactive = &Reason{Code: CohortCycle, ClusterQueue: c.Name, Name: parent.name, Message: "cohort " + parent.name + " has a cycle"}
+			}
+		}
+		if q.inactive == nil {
+			q.inactive = s.inactive(c, q)
+		}
+		if scope := c.Spec.AdmissionScope; s.config.AdmissionFairSharing && scope != nil && scope.AdmissionMode == kueuev1beta2.UsageBasedAdmissionFairSharing {
+			q.unknown = &Reason{Code: AdmissionFairSharingUndecided, ClusterQueue: c.Name,
+				Message: "ClusterQueue " + c.Name + " prefers LocalQueues that used little in the past"}
+		}
+	}
+}
+
+// faults are why a ClusterQueue admits nothing, in Kueue's words; the code is that of the first.
+type faults struct {
+	code     Code
+	messages []string
+}
+
+func (f *faults) add(code Code, format string, names []string) {
+	if len(names) > 0 {
+		f.code = cmp.Or(f.code, code)
+		f.messages = append(f.messages, strings.ReplaceAll(format, "%s", strings.Join(names, ",")))
+	}
+}
+
+// inactive says why a ClusterQueue admits nothing, or returns nil.
+func (s *State) inactive(c *kueuev1beta2.ClusterQueue, q *queue) *Reason {
+	var f faults
+	if p := c.Spec.StopPolicy; p != nil && *p != kueuev1beta2.None {
+		f.add(ClusterQueueStopped, "is stopped", []string{""})
+	}
+	var missing, noTopology []string
+	q.topologies = true
+	for _, g := range q.groups {
+		for _, name := range g.flavors {
+			flavor := s.flavors[name]
+			switch {
+			case flavor == nil:
+				missing, q.topologies = append(missing, name), false
+			case flavor.Spec.TopologyName == nil:
+				q.topologies = false
+			case !s.topologies[string(*flavor.Spec.TopologyName)]:
+				noTopology = append(noTopology, fmt.Sprintf("%q for TAS flavor %q", *flavor.Spec.TopologyName, name))
+			}
+		}
+	}
+	f.add(ClusterQueueInactive, "references missing ResourceFlavor(s): %s", missing)
+	s.checkFaults(c, q, &f)
+	if s.config.gate("TopologyAwareScheduling") {
+		f.add(ClusterQueueInactive, "there is no Topology %s", noTopology)
+	}
+	message := "Can't admit new workloads: " + strings.Join(f.messages, ", ") + "."
+	if !c.DeletionTimestamp.IsZero() {
+		f.code, message = ClusterQueueInactive, "Can't admit new workloads; clusterQueue is terminating"
+	}
+	if f.code == "" {
+		return nil
+	}
+	return &Reason{Code: f.code, ClusterQueue: c.Name, Message: message}
+}
+
+// checkFaults adds what is wrong with the admission checks of a ClusterQueue.
+func (s *State) checkFaults(c *kueuev1beta2.ClusterQueue, q *queue, f *faults) {
+	if c.Spec.AdmissionChecksStrategy == nil {
+		return
+	}
+	flavors := map[string]bool{}
+	for _, g := range q.groups {
+		for _, name := range g.flavors {
+			flavors[name] = true
+		}
+	}
+	var absent, idle, multi, perFlavor []string
+	provisioning := false
+	for _, rule := range c.Spec.AdmissionChecksStrategy.AdmissionChecks {
+		name := string(rule.Name)
+		check := s.checks[name]
+		if check == nil {
+			absent = append(absent, name)
+			continue
+		}
+		if !meta.IsStatusConditionTrue(check.Status.Conditions, kueuev1beta2.AdmissionCheckActive) {
+			idle = append(idle, name)
+		}
+		provisioning = provisioning || check.Spec.ControllerName == kueuev1beta2.ProvisioningRequestControllerName
+		if check.Spec.ControllerName == kueuev1beta2.MultiKueueControllerName {
+			multi = append(multi, name)
+			if len(rule.OnFlavors) > 0 && len(rule.OnFlavors) < len(flavors) {
+				perFlavor = append(perFlavor, name)
+			}
+		}
+	}
+	for _, names := range [][]string{absent, idle, multi, perFlavor} {
+		slices.Sort(names)
+	}
+	f.add(ClusterQueueInactive, "references missing AdmissionCheck(s): %s", absent)
+	f.add(ClusterQueueInactive, "references inactive AdmissionCheck(s): %s", idle)
+	if len(multi) > 1 {
+		f.add(ClusterQueueInactive, "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: %s", multi)
+	}
+	f.add(ClusterQueueInactive, "Cannot specify MultiKueue AdmissionCheck per flavor, found: %s", perFlavor)
+	if provisioning {
+		f.add(ClusterQueueInactive, "Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: %s", multi)
+	}
+}
