@@ -147,8 +147,8 @@ func newerOf(object metav1.Object) (fields []newerField) {
 	return fields
 }
 
-// NamesWorkload reports whether a pod has the field spec.workloadRef of Kubernetes 1.35, which the API types no
-// longer know: the pods of a Workload of scheduling.k8s.io wait for each other there.
+// NamesWorkload reports whether a pod has the field spec.workloadRef of Kubernetes 1.35, which the API types
+// no longer know: the pods of a Workload of scheduling.k8s.io wait for each other there.
 func NamesWorkload(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(newerOf(pod), func(f newerField) bool {
 		return len(f.Path) == 2 && f.Path[0].Field == "spec" && f.Path[1].Field == "workloadRef"

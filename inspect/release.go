@@ -56,8 +56,8 @@ type Since map[int]int
 var (
 	// rulesNeedSelector: a DeviceTaintRule without a device selector taints nothing. Before, kube-scheduler
 	// adds the taint to every device (resourceslice/tracker), while the controllers, but for that of 1.34
-	// which evicts pods (see RuleEvicts), take it for nothing. No patch of 1.34 to 1.36 that was looked at has
-	// the fix.
+	// which evicts pods (see RuleEvicts), take it for nothing. No patch of 1.34 to 1.36 that was looked at
+	// has the fix.
 	rulesNeedSelector = Since{37: 1}
 	// EvictsExtended: a pod is evicted because of a device that it has through its claim for extended
 	// resources (pkg/controller/devicetainteviction).

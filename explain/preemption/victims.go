@@ -135,8 +135,8 @@ func (d *decision) choose() {
 	}
 }
 
-// better is positive if the scheduler prefers a to b, as far as that is sure: fewer pods that violate a budget,
-// lower priorities, fewer pods, pods that started later.
+// better is positive if the scheduler prefers a to b, as far as that is sure: fewer pods that violate a
+// budget, lower priorities, fewer pods, pods that started later.
 func better(a, b *candidate, violating, other violations) int {
 	switch {
 	case violating.most < other.least:

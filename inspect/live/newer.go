@@ -22,8 +22,8 @@ import (
 
 // age is what is known of the age of a server.
 type age struct {
-	// old says that it is known not to be newer than the API types, and workloads that it is of the release in
-	// which pods have a field that these no longer know: see inspect.NamesWorkload.
+	// old says that it is known not to be newer than the API types, and workloads that it is of the release
+	// in which pods have a field that these no longer know: see inspect.NamesWorkload.
 	old, workloads atomic.Bool
 	// newer are the resources of which objects have fields that the API types do not know.
 	newer sync.Map

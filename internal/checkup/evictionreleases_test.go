@@ -353,8 +353,8 @@ func (o *evictionOracle) ask(p *taintedCluster, features inspect.Features) (cons
 	return out, nil
 }
 
-// tries is how often a release is asked at most until it answers as we do. When rules and slices come at once,
-// trackers may keep a slice without the last of the rules.
+// tries is how often a release is asked at most until it answers as we do. When rules and slices come at
+// once, trackers may keep a slice without the last of the rules.
 const tries = 3
 
 // TestReleases compares with each release on random problems.

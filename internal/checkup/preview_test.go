@@ -141,9 +141,9 @@ DeviceTaintRule r taints 0 devices with hot:NoExecute
 	}
 }
 
-// TestRulesEvict: the controller of 1.34 sees taints as its scheduler does. So a rule without a selector evicts
-// from every device there, and one for a device that is not published from none. Later it is the other way
-// around.
+// TestRulesEvict: the controller of 1.34 sees taints as its scheduler does. So a rule without a selector
+// evicts from every device there, and one for a device that is not published from none. Later it is the other
+// way around.
 func TestRulesEvict(t *testing.T) {
 	gone := strings.ReplaceAll(strings.ReplaceAll(tolerant, "key: hot", "key: cold"), "device: gpu-1", "device: gpu-9")
 	for _, test := range []struct{ server, spec, want string }{

@@ -8,8 +8,8 @@
 // It reads a [Problem] in JSON from each line of standard input and writes a [Reply] for it. The comparison
 // is a test of internal/checkup (go test ./internal/checkup -run Releases -oracles). The source names what
 // differs between releases by reflection, so that another go.mod gives another release: those of older ones
-// are in releases. Of patches of 1.37 the controller and the tracker alone are their own: the libraries around
-// them are those of 1.37.2, which need not be built again.
+// are in releases. Of patches of 1.37 the controller and the tracker alone are their own: the libraries
+// around them are those of 1.37.2, which need not be built again.
 package eviction
 
 import (
