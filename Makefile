@@ -86,6 +86,7 @@ STATES ?= 10000
 
 .PHONY: kueue
 kueue: ## compare decisions about random queues with Kueue itself (builds it: minutes the first time)
+	mkdir -p bin
 	cd e2e/kueue && GOWORK=off $(GO) test -v -count=1 -timeout 60m . -args -states $(STATES) -out $(CURDIR)/bin/decided.tsv
 	$(GO) test -v -count=1 ./scheduler/kueue -run TestDecided -args -answers $(CURDIR)/bin/decided.tsv
 
