@@ -38,11 +38,11 @@ func apps(o inspect.Objects, of map[int][]string) inspect.Objects {
 func TestBudgets(t *testing.T) {
 	everything := budgetOf("a", 0)
 	everything.Spec.Selector = &metav1.LabelSelector{}
-	elsewhere, granted, odd, new := budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0)
+	elsewhere, granted, odd, unseen := budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0)
 	elsewhere.Namespace = "other"
 	granted.Status.DisruptedPods = map[string]metav1.Time{"p0-1": {}}
 	odd.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
-	new.Status = policyv1.PodDisruptionBudgetStatus{}
+	unseen.Status = policyv1.PodDisruptionBudgetStatus{}
 	priorities := []running{{3, 1}, {1, 1}, {2, 1}, {4, 1}}
 	alike := []running{{1, 1}, {1, 1}, {1, 1}, {4, 1}}
 	all := map[int][]string{0: {"a"}, 1: {"a"}, 2: {"a"}, 3: {"a"}}
@@ -68,8 +68,8 @@ func TestBudgets(t *testing.T) {
 		"granted already":           {priorities, least, []*policyv1.PodDisruptionBudget{granted}, synced, "", "p0-2 p0-1", true, false},
 		"an invalid selector":       {priorities, least, []*policyv1.PodDisruptionBudget{odd}, synced, "", "p0-2 p0-1", true, false},
 		"an empty selector":         {priorities, least, []*policyv1.PodDisruptionBudget{everything}, synced, "v1.37.2", "p0-2 p0-1", true, false},
-		"no status yet":             {priorities, least, []*policyv1.PodDisruptionBudget{new}, synced, "", "p0-0 p0-2", false, true},
-		"no status yet, of others":  {priorities, map[int][]string{1: {"b"}}, []*policyv1.PodDisruptionBudget{new}, synced, "", "p0-2 p0-1", true, false},
+		"no status yet":             {priorities, least, []*policyv1.PodDisruptionBudget{unseen}, synced, "", "p0-0 p0-2", false, true},
+		"no status yet, of others":  {priorities, map[int][]string{1: {"b"}}, []*policyv1.PodDisruptionBudget{unseen}, synced, "", "p0-2 p0-1", true, false},
 		"forbidden":                 {priorities, least, nil, forbidden, "v1.37.2", "p0-2 p0-1", false, true},
 		"forbidden, without labels": {priorities, nil, nil, forbidden, "v1.37.2", "p0-2 p0-1", true, false},
 		"not read of a server":      {priorities, least, nil, inspect.Health{State: inspect.NotRead}, "v1.37.2", "p0-2 p0-1", false, true},

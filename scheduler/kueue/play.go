@@ -295,6 +295,25 @@ func (p *play) inOrder(entries []*entry, do func(*entry)) (tie bool) {
 	return p.tie
 }
 
+// fitsWithout reports whether what the entry uses is free once its victims and those taken before are gone.
+func (e *entry) fitsWithout(taken map[*workload]bool) bool {
+	out := maps.Clone(taken)
+	for _, v := range e.victims {
+		out[v.w] = true
+	}
+	for w := range out {
+		w.queue.releaseAll(w.used)
+	}
+	fits := true
+	for fr, a := range e.used() {
+		fits = fits && max(0, e.w.queue.free(fr)) >= a
+	}
+	for w := range out {
+		w.queue.useAll(w.used)
+	}
+	return fits
+}
+
 // process admits an entry, or has others evicted for it, if what it was nominated for is still there.
 func (p *play) process(e *entry, taken map[*workload]bool) {
 	queue, used := e.w.queue, e.used()
@@ -319,21 +338,7 @@ func (p *play) process(e *entry, taken map[*workload]bool) {
 		r.reasons = append(r.reasons, Reason{Code: OverlappingVictims, ClusterQueue: queue.name, Message: r.message})
 		return
 	}
-	out := maps.Clone(taken)
-	for _, v := range e.victims {
-		out[v.w] = true
-	}
-	for w := range out {
-		w.queue.releaseAll(w.used)
-	}
-	fits := true
-	for fr, a := range used {
-		fits = fits && max(0, queue.free(fr)) >= a
-	}
-	for w := range out {
-		w.queue.useAll(w.used)
-	}
-	if !fits {
+	if !e.fitsWithout(taken) {
 		e.skipped, e.stays = true, true
 		r.message = "Workload no longer fits after processing another workload"
 		r.reasons = append(r.reasons, Reason{Code: TakenInCycle, ClusterQueue: queue.name, Message: r.message})

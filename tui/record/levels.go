@@ -63,7 +63,7 @@ func waitingPods(s *inspect.Snapshot) (n int, oldest []screen.Wait) {
 		}
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		if c := a.CreationTimestamp.Time.Compare(b.CreationTimestamp.Time); c != 0 {
+		if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
 			return c
 		}
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
