@@ -50,12 +50,13 @@ func (b *builder) devicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceCla
 			what, short = what+fmt.Sprintf(" (and %d more)", n-1), fmt.Sprintf("%d of its devices", n)
 		}
 		p := b.evicted(pod, &e.eviction, what, short)
-		b.addDriverLogs(&p, pod, e.devices[0].Driver)
 		p.Devices, p.Driver, p.Actor, p.Reason = e.devices, e.devices[0].Driver, explain.DriverAdmin, e.key
 		if p.TaintRules = e.rules; len(e.rules) > 0 {
 			p.Actor = explain.ClusterAdmin
 			p.Message += explain.SetBy(e.rules)
 			p.Commands = commands(describe("devicetaintrule", "", e.rules[0].Name))
+		} else {
+			b.addDriverLogs(&p, pod, p.Driver)
 		}
 		b.add(p)
 	}
