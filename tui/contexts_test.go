@@ -52,3 +52,13 @@ func TestContexts(t *testing.T) {
 	d.press(":", "ctx", "enter")
 	d.shows("no such name")
 }
+
+// TestLeavingAgain: who first goes to another context, is told that something is being written, and then
+// quits, quits.
+func TestLeavingAgain(t *testing.T) {
+	d := drive(t, 120, 40, "claims")
+	d.m.leave("prod")
+	if d.press("q"); d.m.next != "" {
+		t.Errorf("q goes to %q", d.m.next)
+	}
+}

@@ -64,7 +64,7 @@ func (m *model) keys() screen.Keys {
 		{Name: "back", Press: []string{"esc"}, Show: "Esc", Help: "back; or clear the marks, or the filter", Off: backOff, Do: func(*screen.World) tea.Cmd { return m.back() }},
 		{Name: "help", Press: []string{"?"}, Short: "help", Help: "all keys", Do: screen.Then(func() { m.popup = frame{m}.help() })},
 		{Name: "suspend", Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on", Do: func(*screen.World) tea.Cmd { return tea.Suspend }},
-		{Name: "quit", Press: []string{"q"}, Help: "quit", Do: func(*screen.World) tea.Cmd { return m.leave() }},
+		{Name: "quit", Press: []string{"q"}, Help: "quit", Do: func(*screen.World) tea.Cmd { return m.leave("") }},
 	}...)
 	for i, v := range m.views[:numbered] {
 		keys = append(keys, screen.Key{Name: v.name, Press: []string{fmt.Sprint(i + 1)}, Help: v.title, Do: func(*screen.World) tea.Cmd { return m.switchTo(v.name) }})
@@ -128,7 +128,7 @@ func shown(k tea.KeyPressMsg) string {
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	if k.Keystroke() == "ctrl+c" {
 		m.interrupted = true
-		return m.leave()
+		return m.leave("")
 	}
 	root := m.keys()
 	key, known := root.Find(k.String())
@@ -176,7 +176,8 @@ func (m *model) writesTo(name string) bool {
 }
 
 // leave ends the program; while something is being written, only when it is asked for again.
-func (m *model) leave() tea.Cmd {
+func (m *model) leave(next string) tea.Cmd {
+	m.next = next
 	if m.writes.commit.Running() && !m.leaving {
 		m.leaving, m.interrupted = true, false
 		return m.say(styled.Warn, "something is being written; leave again to stop it, which takes back what was begun")

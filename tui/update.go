@@ -35,8 +35,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ended:
 		return m, m.end()
 	case quit:
-		m.next = msg.next
-		return m, m.leave()
+		return m, m.leave(msg.next)
 	case paced:
 		return m, m.showNewest()
 	case tea.KeyPressMsg:
