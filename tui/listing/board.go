@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -30,7 +31,11 @@ func board(w *screen.World, width, height int) []string {
 		return nil
 	}
 	height = min(height, mostBoard)
-	out := []string{widget.Rule(w.Theme, styled.Text(styled.Dim, "the last "+screen.FormatAge(span(w))), width)}
+	title := "the last " + screen.FormatAge(span(w))
+	if w.Namespace != "" {
+		title += ", in all namespaces"
+	}
+	out := []string{widget.Rule(w.Theme, styled.Text(styled.Dim, title), width)}
 	left := width / 2
 	graphs, text := graphsOf(w, left-2, height-1), told(w, width-left-1, height-1)
 	for i := range height - 1 {
@@ -55,9 +60,12 @@ func graphsOf(w *screen.World, width, height int) []styled.Line {
 	for i := range levels {
 		most = max(most, levels[i].Waiting)
 	}
-	lines := graph(w, styled.Line{
-		{Text: words.Count(now.Waiting, "pod"), Role: styled.Strong}, {Text: fmt.Sprintf(" waiting for a node, %d at most", most), Role: styled.Dim},
-	}, styled.Warn, width, func(l *screen.Level) float64 { return float64(l.Waiting) / float64(max(1, most)) })
+	var lines []styled.Line
+	if now.Waiting >= 0 {
+		lines = graph(w, styled.Line{
+			{Text: words.Count(now.Waiting, "pod"), Role: styled.Strong}, {Text: fmt.Sprintf(" waiting for a node, %d at most", most), Role: styled.Dim},
+		}, styled.Warn, width, func(l *screen.Level) float64 { return float64(l.Waiting) / float64(max(1, most)) })
+	}
 	for _, share := range now.Used {
 		if len(lines)+1+graphLines > height {
 			break
@@ -71,12 +79,12 @@ func graphsOf(w *screen.World, width, height int) []styled.Line {
 }
 
 // graph is a graph of what was at each moment since the first level, below its title. Each column shows the
-// largest number of its time.
+// largest number of its time, and nothing where none is known.
 func graph(w *screen.World, title styled.Line, role styled.Role, width int, of func(*screen.Level) float64) []styled.Line {
 	levels := w.History.Levels
 	begun := levels[0].Time
 	length := max(1, float64(span(w)))
-	values := make([]float64, width)
+	values := slices.Repeat([]float64{-1}, width)
 	at := func(t time.Time) int { return min(width-1, int(float64(t.Sub(begun))*float64(width)/length)) }
 	for i := range levels {
 		until := width - 1

@@ -59,6 +59,11 @@ func TestBoard(t *testing.T) {
 	l := listOf(t, w, 5)
 	screentest.Golden(t, "board", w, l, 100, 30)
 	screentest.Golden(t, "board-low", w, l, 80, 16)
+	for i := range 2 {
+		w.History.Levels[i].Used, w.History.Levels[i].Waiting = nil, -1
+	}
+	w.Namespace = "ml"
+	screentest.Golden(t, "board-gap", w, l, 80, 16) // nothing is drawn of the time of which nothing is known
 	for name, tc := range map[string]struct {
 		rows, width, height int
 		change              func(*screen.World)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type levels struct {
 func (l *levels) add(now time.Time, t *Tallied) {
 	next := screen.Level{Time: now, Waiting: t.waiting}
 	for _, u := range t.Usage {
+		if t.AtMost {
+			break // more may be taken
+		}
 		next.Used = append(next.Used, screen.Share{Driver: u.Driver, Of: u.share()})
 	}
 	n := len(l.all)
@@ -63,10 +67,7 @@ func waitingPods(s *inspect.Snapshot) (n int, oldest []screen.Wait) {
 		}
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	for _, pod := range pods[:min(len(pods), longest)] {
 		ref := screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}

@@ -4,6 +4,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
 // TestLevels: they reach from the first moment to the last, however long that is and however often something
@@ -31,5 +37,35 @@ func TestLevels(t *testing.T) {
 		if whole := 3_000 * every; gap > whole/50 {
 			t.Errorf("every %v: a gap of %v in %v", every, gap, whole)
 		}
+	}
+}
+
+// TestLevelsAreKnown: what is only supposed, and what was not read, is no level.
+func TestLevelsAreKnown(t *testing.T) {
+	pods := []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "p"}}}
+	for name, tc := range map[string]struct {
+		supposed []screen.Change
+		pods     inspect.HealthState
+		want     []int
+	}{
+		"all is known":      {want: []int{1}, pods: inspect.Synced},
+		"pods are not read": {want: []int{-1}, pods: inspect.Forbidden},
+		"supposed":          {supposed: []screen.Change{{}}, pods: inspect.Synced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := inspect.New(inspect.Objects{Pods: pods}, inspect.Config{Revision: 1, Health: map[inspect.Resource]inspect.Health{inspect.Pods: {State: tc.pods}}})
+			w := screen.NewWorld(t.Context(), 1, s)
+			w.Now, w.Supposed = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), tc.supposed
+			tally := &Tally{}
+			tally.Begin(w)
+			tally.Take(tally.Look(w)())
+			var got []int
+			for _, level := range tally.History.Levels {
+				got = append(got, level.Waiting)
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("levels %v, want %v", got, tc.want)
+			}
+		})
 	}
 }

@@ -105,8 +105,12 @@ func (t *Tally) Look(w *screen.World) tea.Cmd {
 		if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
 			out.Usage = usageOf(w.Inventory().Drivers)
 		}
-		out.waiting, out.longest = waitingPods(s)
-		out.at = w.Now
+		if out.waiting = -1; !s.Health(inspect.Pods).Partial() {
+			out.waiting, out.longest = waitingPods(s)
+		}
+		if len(w.Supposed) == 0 { // what is supposed has not been
+			out.at = w.Now
+		}
 		if before != nil {
 			out.history = added(known, Compare(before, w))
 		}
@@ -127,7 +131,7 @@ func (t *Tally) Take(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	t.Now = result.Value
 	t.History, t.noted = added(t.Now.history, t.noted), nil
-	if h := t.History; h != nil {
+	if h := t.History; h != nil && !t.Now.at.IsZero() {
 		t.levels.add(t.Now.at, &t.Now)
 		next := *h
 		next.Levels, next.Longest = t.levels.all, t.Now.longest

@@ -96,20 +96,21 @@ type History struct {
 // Level is how much was taken from a moment on.
 type Level struct {
 	Time time.Time
-	// Used has a share for each driver, that of most devices first.
+	// Used has a share for each driver, that of most devices first. It is empty while not all claims, slices
+	// and nodes are known.
 	Used []Share
-	// Waiting is how many pods wait for a node.
+	// Waiting is how many pods wait for a node, or -1 while not all pods are known.
 	Waiting int
 }
 
-// Of returns the share of a driver, or 0 if it had no devices.
+// Of returns the share of a driver, or -1 if it is not known.
 func (l *Level) Of(driver string) float64 {
 	for _, share := range l.Used {
 		if share.Driver == driver {
 			return share.Of
 		}
 	}
-	return 0
+	return -1
 }
 
 // Share is how much of the devices of a driver is used, from 0 to 1.

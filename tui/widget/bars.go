@@ -61,13 +61,17 @@ func CountBar(used, lost, total, width int) styled.Line {
 	}
 }
 
-// Graph draws numbers between 0 and 1 as a graph of so many lines, a column each.
+// Graph draws numbers between 0 and 1 as a graph of so many lines, a column each. The column of a negative
+// one is empty.
 func Graph(values []float64, height int) []string {
 	lines := make([]string, height)
 	for row := range lines {
 		var b strings.Builder
 		for _, v := range values {
-			eighths := clamp(int(math.Round(v*float64(8*height))), 1, 8*height)
+			eighths := 0
+			if v >= 0 {
+				eighths = clamp(int(math.Round(v*float64(8*height))), 1, 8*height)
+			}
 			if filled := clamp(eighths-8*(height-1-row), 0, 8); filled > 0 {
 				b.WriteRune(ticks[filled-1])
 			} else {
