@@ -116,14 +116,21 @@ func (c *cell) limit() time.Duration {
 	return time.Duration(max(1, c.want().timeouts))*requestTimeout + c.grace()
 }
 
-// grace is how long a command may take beside waiting for the server: a second, and what the load of the
-// machine takes of its time.
+// mostCPU is how long a command may compute: unpacking a large answer to each of twenty requests takes two
+// seconds of an ordinary machine.
+const mostCPU = 5 * time.Second
+
+// grace is how long a command may take beside waiting for the server: a second, what it computes, and what
+// the load of the machine takes of its time. How much it may compute is checked by itself.
 func (c *cell) grace() time.Duration {
-	return time.Second + c.load.slow + time.Duration(c.load.waits*float64(c.run.cpu))
+	return time.Second + c.load.slow + time.Duration((1+c.load.waits)*float64(c.run.cpu))
 }
 
 func (c *cell) checkTime(note noter) {
 	limit, took := c.limit(), c.run.took
+	if c.run.cpu > mostCPU && !c.command.follows {
+		note("computes for %s, more than %s", c.run.cpu.Round(time.Millisecond), mostCPU)
+	}
 	if c.command.follows {
 		took = c.run.first
 		if c.run.ending > c.grace() {
