@@ -48,6 +48,24 @@ func FeaturesUsedBy(o Objects) []Gate {
 	return gates
 }
 
+// WithUsed turns on the gates that objects use, and says so in Source: they are on in the cluster in which
+// the objects could be made.
+func (f Features) WithUsed(o Objects) Features {
+	on := map[Gate]bool{}
+	var names []string
+	for _, gate := range FeaturesUsedBy(o) {
+		if !f.Enabled(gate) {
+			on[gate] = true
+			names = append(names, string(gate))
+		}
+	}
+	if len(on) > 0 {
+		f = f.With(on)
+		f.Source += ", and " + strings.Join(names, ", ") + ", which the objects use"
+	}
+	return f
+}
+
 // gateUse is the set of gates in use.
 type gateUse map[Gate]bool
 

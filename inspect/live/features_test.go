@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -126,6 +127,41 @@ func TestDefaultThatDependsOnCompatibility(t *testing.T) {
 		if got := features.Enabled(inspect.GateFractionalCapacityRange); got != test.want {
 			t.Errorf("1.%s, compatible with 1.%s: the gate is %v, want %v", test.minor, test.compatible, got, test.want)
 		}
+	}
+}
+
+// TestGatesThatObjectsUse: where the metrics do not tell, a gate without which an object could not be as it is
+// is on: pods of a group are not decided as if each were alone.
+func TestGatesThatObjectsUse(t *testing.T) {
+	const path = "/api/v1/pods"
+	for _, c := range []struct {
+		metrics string
+		want    bool
+	}{{"", true}, {`kubernetes_feature_enabled{name="GenericWorkload",stage="ALPHA"} 0` + "\n", false}} {
+		f := newFake()
+		f.metrics = c.metrics
+		f.override[path] = func(w http.ResponseWriter, _ *http.Request) {
+			answerJSON(w, listJSON(path, "", `{"metadata":{"name":"w","namespace":"ml","uid":"u"},"spec":{"schedulingGroup":{"podGroupName":"train"}}}`))
+		}
+		features := mustRead(t, f, live.Options{}).Features
+		if got := features.Enabled(inspect.GateGenericWorkload); got != c.want {
+			t.Errorf("metrics %q: the gate is %t, want %t (%s)", c.metrics, got, c.want, features.Source)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		w, err := live.Watch(ctx, f.start(t), live.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range w.Updates() {
+			if len(s.Objects().Pods) == 0 {
+				continue
+			}
+			if got := s.Features().Enabled(inspect.GateGenericWorkload); got != c.want {
+				t.Errorf("metrics %q, followed: the gate is %t, want %t (%s)", c.metrics, got, c.want, s.Features().Source)
+			}
+			cancel()
+		}
+		cancel()
 	}
 }
 

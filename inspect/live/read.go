@@ -78,7 +78,7 @@ type Cluster struct {
 	Objects inspect.Objects
 	// Health has an entry for every resource that was to be read.
 	Health map[inspect.Resource]inspect.Health
-	// Features are the gates of the API server, or else the defaults of its version.
+	// Features are the gates of the API server, or else the defaults of its version and what objects use.
 	Features inspect.Features
 	// Scheduler is the configuration of kube-scheduler. It is nil if that is the default one, or is not
 	// known.
@@ -138,7 +138,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 		cluster.Health[k.Resource] = results[i].health
 		inspect.SetObjects(&cluster.Objects, k.Kind, results[i].objects)
 	}
-	cluster.Features = features(about, gates)
+	cluster.Features = features(about, gates, &cluster.Objects)
 	if cluster.Scheduler = opts.Scheduler; opts.Scheduler == nil {
 		found := r.scheduler(ctx, cluster.Features)
 		cluster.Scheduler, cluster.Features = found.config, found.features(cluster.Features)

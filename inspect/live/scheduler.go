@@ -71,6 +71,11 @@ func (s *schedulers) see(o object) {
 		s.pods[pod.Name] = now
 	}
 	s.changes++
+	s.readAgain()
+}
+
+// readAgain has what is known of how they run found out anew.
+func (s *schedulers) readAgain() {
 	select {
 	case s.news <- struct{}{}:
 	default:

@@ -98,8 +98,9 @@ func reason(err error) string {
 	return clean(cause(err))
 }
 
-// features combines what the server says about its gates with the defaults of its version.
-func features(v serverVersion, m metricGates) inspect.Features {
+// features combines what the server says about its gates with the defaults of its version, and, if it says
+// nothing, with what its objects use.
+func features(v serverVersion, m metricGates, objects *inspect.Objects) inspect.Features {
 	minor := v.minor
 	if minor == 0 {
 		minor = inspect.NewestMinor
@@ -123,5 +124,5 @@ func features(v serverVersion, m metricGates) inspect.Features {
 		why = "version not readable: " + v.why + "; " + why
 	}
 	f.Source += " (" + why + ")"
-	return f
+	return f.WithUsed(*objects)
 }

@@ -60,8 +60,10 @@ type Watcher struct {
 	health map[inspect.Resource]inspect.Health
 	about  serverVersion
 	gates  metricGates
-	found  found // of the scheduler
-	failed error
+	// gatesOfServer are the gates of the last snapshot, before those of the scheduler.
+	gatesOfServer inspect.Features
+	found         found // of the scheduler
+	failed        error
 }
 
 // Watch begins to follow the cluster that config points to, until ctx is done, or until the server turns out
@@ -234,6 +236,9 @@ func (w *Watcher) ask(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.about, w.gates = about, gates
+	if w.gatesOfServer.Minor == 0 {
+		w.gatesOfServer = features(about, gates, &inspect.Objects{})
+	}
 	return nil
 }
 
@@ -286,6 +291,7 @@ func (w *Watcher) publish(ctx context.Context) {
 			for _, s := range w.stores {
 				s.fill(&objects)
 			}
+			config.Features = w.features(&objects)
 			if last == nil {
 				last = inspect.New(objects, config)
 			} else {
@@ -334,7 +340,7 @@ func (w *Watcher) followScheduler(ctx context.Context) {
 		}
 		changes := w.reader.schedulers.count()
 		w.mu.Lock()
-		f := features(w.about, w.gates)
+		f := w.gatesOfServer
 		w.mu.Unlock()
 		found := w.reader.scheduler(ctx, f)
 		found.changes = changes
@@ -367,12 +373,25 @@ func (w *Watcher) syncing() bool {
 func (w *Watcher) config(revision int64) inspect.Config {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f := w.found.features(features(w.about, w.gates))
+	return inspect.Config{
+		Revision: revision, Time: time.Now(),
+		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: cmp.Or(w.reader.opts.Scheduler, w.found.config),
+	}
+}
+
+// features are those with which the objects are decided. The configuration of the scheduler, which depends on
+// them, is read again when objects show others than before.
+func (w *Watcher) features(objects *inspect.Objects) inspect.Features {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := features(w.about, w.gates, objects)
+	if !slices.Equal(f.List(), w.gatesOfServer.List()) {
+		w.gatesOfServer = f
+		w.reader.schedulers.readAgain()
+	}
+	f = w.found.features(f)
 	if override := w.reader.opts.Override; override != nil {
 		f = override(f)
 	}
-	return inspect.Config{
-		Revision: revision, Time: time.Now(), Features: f,
-		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: cmp.Or(w.reader.opts.Scheduler, w.found.config),
-	}
+	return f
 }

@@ -207,10 +207,14 @@ func (p *taintedCluster) addTaintedPod(r *rand.Rand, i, minor int, drivers, pool
 	if minor >= 36 && r.IntN(4) == 0 {
 		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("group")}
 	}
+	groupVersion := schedulingv1beta1.SchemeGroupVersion.String()
+	if minor == 36 {
+		groupVersion = schedulingv1beta1.GroupName + "/v1alpha2"
+	}
 	for j := range 1 + r.IntN(2) {
 		claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("claim-%d-%d", i, j), UID: types.UID(fmt.Sprintf("claim-%d-%d", i, j))}}
 		owned := func(kind, name string, uid types.UID) {
-			claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: one(r, "v1", schedulingv1beta1.SchemeGroupVersion.String()), Kind: kind, Name: name, UID: uid, Controller: new(r.IntN(8) > 0)}}
+			claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: one(r, "v1", groupVersion), Kind: kind, Name: name, UID: uid, Controller: new(r.IntN(8) > 0)}}
 		}
 		entry := corev1.PodResourceClaim{Name: fmt.Sprint("entry-", j)}
 		switch kind := r.IntN(8); {

@@ -235,7 +235,7 @@ func (o *Options) fromFiles(ctx context.Context, s *inspect.Snapshot) (*inspect.
 		s, o.incomplete = s.WithHealth(incomplete), true
 	}
 	if o.Reader.Offline() {
-		s = s.WithFeatures(o.Reader.ApplyFeatureFlag(sources.WithFeaturesInUse(s.Features(), given)))
+		s = s.WithFeatures(o.Reader.ApplyFeatureFlag(s.Features().WithUsed(given)))
 	}
 	return s, subjects, nil
 }

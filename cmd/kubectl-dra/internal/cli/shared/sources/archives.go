@@ -84,7 +84,7 @@ func (r *Reader) readArchive(ctx context.Context, path string, manifests []strin
 	}
 	if more != nil {
 		Overlay(&objects, more)
-		config.Features = WithFeaturesInUse(config.Features, *more)
+		config.Features = config.Features.WithUsed(*more)
 	}
 	config.Features = r.ApplyFeatureFlag(config.Features)
 	return inspect.New(objects, config), nil

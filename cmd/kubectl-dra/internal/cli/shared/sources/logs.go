@@ -82,7 +82,7 @@ func (r *Reader) OnTop(s *inspect.Snapshot, more *inspect.Objects) *inspect.Snap
 	features := s.Features()
 	if more != nil {
 		s = s.With(func(o *inspect.Objects) { Overlay(o, more) })
-		features = WithFeaturesInUse(features, *more)
+		features = features.WithUsed(*more)
 	}
 	if len(r.Gates) == 0 && more == nil {
 		return s

@@ -369,24 +369,7 @@ func CollectSooner() {
 
 // OfflineFeatures are the defaults of the newest release, what the objects need, and what the user says.
 func (r *Reader) OfflineFeatures(objects inspect.Objects) inspect.Features {
-	return r.ApplyFeatureFlag(WithFeaturesInUse(inspect.DefaultFeatures(inspect.NewestMinor), objects))
-}
-
-// WithFeaturesInUse turns on the gates that objects use and says so.
-func WithFeaturesInUse(features inspect.Features, objects inspect.Objects) inspect.Features {
-	on := map[inspect.Gate]bool{}
-	var names []string
-	for _, gate := range inspect.FeaturesUsedBy(objects) {
-		if !features.Enabled(gate) {
-			on[gate] = true
-			names = append(names, string(gate))
-		}
-	}
-	if len(on) > 0 {
-		features = features.With(on)
-		features.Source += ", and " + strings.Join(names, ", ") + ", which the objects use"
-	}
-	return features
+	return r.ApplyFeatureFlag(inspect.DefaultFeatures(inspect.NewestMinor).WithUsed(objects))
 }
 
 // ApplyFeatureFlag applies --features.
