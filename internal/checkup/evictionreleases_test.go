@@ -241,6 +241,10 @@ func (p *taintedCluster) addTaintedPod(r *rand.Rand, i, minor int, drivers, pool
 		default:
 			owned("Pod", pod.Name, pod.UID)
 		}
+		if minor == 36 && p.gates[inspect.GateWorkloadResourceClaims] && pod.Spec.SchedulingGroup == nil {
+			owned("Pod", pod.Name, pod.UID) // with a claim that is not its own, a pod of no group crashes the controller of 1.36
+			claim.OwnerReferences[0].Controller = new(true)
+		}
 		p.reserve(r, claim, pod, minor)
 		if r.IntN(10) > 0 {
 			claim.Status.Allocation = &resourcev1.AllocationResult{}
