@@ -59,6 +59,9 @@ type watcher struct {
 func New(nodes int) (*Server, error) {
 	s := &Server{version: 1, collections: map[string]*collection{}}
 	for _, k := range inspect.Kinds() {
+		if k.Resource.OfKueue() {
+			continue // a cluster without queues, whose kinds cannot be encoded as protocol buffers
+		}
 		s.collections[strings.Join([]string{k.Group, k.Version, string(k.Resource)}, "/")] = &collection{Kind: k, watchers: map[*watcher]bool{}}
 	}
 	class := &resourcev1.DeviceClass{ObjectMeta: meta("", "gpu", "helm", 100*time.Hour)}

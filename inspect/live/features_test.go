@@ -130,8 +130,8 @@ func TestDefaultThatDependsOnCompatibility(t *testing.T) {
 	}
 }
 
-// TestGatesThatObjectsUse: where the metrics do not tell, a gate without which an object could not be as it is
-// is on: pods of a group are not decided as if each were alone.
+// TestGatesThatObjectsUse: where the metrics do not tell, a gate without which an object could not be as it
+// is is on: pods of a group are not decided as if each were alone.
 func TestGatesThatObjectsUse(t *testing.T) {
 	const path = "/api/v1/pods"
 	for _, c := range []struct {
