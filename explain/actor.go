@@ -47,6 +47,9 @@ var fixActors = map[FixKind]Actor{
 	WaitFor:            ClusterAdmin,
 	RemoveTaint:        ClusterAdmin,
 	ChangeStorageClass: User,
+	ReducePods:         User,
+	UseQueue:           User,
+	RaiseQuota:         ClusterAdmin,
 }
 
 // requirementActors says who can give up requirements of a kind, as the comment of the kind says what that
@@ -109,6 +112,10 @@ func (f *Fix) Actors(of Subject) []Actor {
 		case kind == MovePod:
 			for _, pod := range f.Pods {
 				all = append(all, ownerOf(inspect.ClaimRef(pod), of))
+			}
+		case kind == EndWorkload:
+			for _, end := range f.Ends {
+				all = append(all, ownerOf(inspect.ClaimRef{Namespace: end.Namespace, Name: end.Name}, of))
 			}
 		case kind == RelaxSelector:
 			all = append(all, selectorActors(f, actor)...)

@@ -11,6 +11,8 @@ type ObjectChange struct {
 	Name      string `json:"name"`
 	// Creates says that the object does not exist and has to be created.
 	Creates bool `json:"creates,omitempty"`
+	// InPlace says that the API server takes the change of the object as it is: nothing is replaced.
+	InPlace bool `json:"inPlace,omitempty"`
 	// Patch is the change as RFC 6902 operations. It is empty if the object is created.
 	Patch []PatchOperation `json:"patch,omitempty"`
 }

@@ -73,6 +73,16 @@ const (
 	CreateClass FixKind = "CreateClass"
 	// EnableFeature: turn on a feature gate.
 	EnableFeature FixKind = "EnableFeature"
+	// ReducePods: run as many pods at a time as the quota of a queue of Kueue allows and find nodes. Patch: Job.
+	ReducePods FixKind = "ReducePods"
+	// UseQueue: another queue of Kueue that has room now. Patch: the object in the queue.
+	UseQueue FixKind = "UseQueue"
+	// EndWorkload: end what holds the quota of a queue of Kueue, or is in front in it, or wait until it has ended
+	// (ends in JSON).
+	EndWorkload FixKind = "EndWorkload"
+	// RaiseQuota: raise the nominal quota or the borrowing limit of a queue of Kueue by exactly what is missing.
+	// Patch: ClusterQueue.
+	RaiseQuota FixKind = "RaiseQuota"
 )
 
 // Fix is a change that makes the claims allocatable.
@@ -120,6 +130,8 @@ type Fix struct {
 	Claims []Holder
 	// Pods are those to be ended, the least important first.
 	Pods []inspect.PodRef
+	// Ends are the objects to be deleted, of which workloads of Kueue were made.
+	Ends []Subject
 	// Preempts says that the scheduler ends pods of lower priority itself, these or others. It is false where
 	// it does not.
 	Preempts bool

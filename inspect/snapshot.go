@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,8 @@ type Config struct {
 	ServerVersion string
 	// Scheduler is the configuration of kube-scheduler. If it is nil, it has none but its defaults.
 	Scheduler *schedulerconfig.Config
+	// Kueue is the configuration of Kueue. If it is nil, its defaults are assumed, if there is Kueue.
+	Kueue *kueueconfig.Config
 	// Recorded says that Time is a moment of a log, which may be long ago.
 	Recorded bool
 }
@@ -235,6 +238,16 @@ func (s *Snapshot) WithScheduler(c *schedulerconfig.Config) *Snapshot {
 	config.Scheduler = c
 	return s.Next(*s.Objects(), config)
 }
+
+// WithKueue returns a Snapshot of the same objects with another configuration of Kueue.
+func (s *Snapshot) WithKueue(c *kueueconfig.Config) *Snapshot {
+	config := s.config
+	config.Kueue = c
+	return s.Next(*s.Objects(), config)
+}
+
+// Kueue returns the configuration of Kueue. It is nil if that is not known.
+func (s *Snapshot) Kueue() *kueueconfig.Config { return s.config.Kueue }
 
 // Scheduler returns the configuration of kube-scheduler. It is nil if only its defaults are known.
 func (s *Snapshot) Scheduler() *schedulerconfig.Config { return s.config.Scheduler }

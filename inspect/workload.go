@@ -34,6 +34,8 @@ type Workload struct {
 	// Queue is the queue of Kueue that will hold the object back once it is created, or "". Whether Kueue is
 	// there is not known.
 	Queue string
+	// Kueue are the labels and annotations of the object that Kueue heeds, by their whole names.
+	Kueue map[string]string
 }
 
 // Held is what keeps a controller from making pods.

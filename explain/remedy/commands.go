@@ -68,6 +68,9 @@ func add(s *inspect.Snapshot, e *explain.Explanation, i int, asked Asked, alike 
 	b.change(f.Changes)
 	b.release(f.Claims)
 	b.end(f.Pods)
+	for _, one := range f.Ends {
+		b.add(b.kubectl("delete", b.of(one.Kind, one.Name), "-n", b.name(one.Namespace)))
+	}
 	for _, kind := range append([]explain.FixKind{f.Kind}, f.Also...) {
 		b.act(kind, f, e)
 	}
@@ -179,6 +182,10 @@ func (b *builder) manifests() string {
 func (b *builder) change(changes []explain.ObjectChange) {
 	var written []explain.ObjectChange
 	for _, c := range changes {
+		if c.InPlace && (c.Kind == "ClusterQueue" || len(b.asked.Files) == 0 && !b.asked.Once) { // which is in no file
+			b.patch(c)
+			continue
+		}
 		var names []string
 		for _, own := range b.each(c) {
 			if made := b.controllerOf(own); made != nil {
@@ -218,7 +225,20 @@ func (b *builder) replaces(c explain.ObjectChange) bool {
 	if made := b.controllerOf(c); made != nil {
 		return immutable[made.Kind]
 	}
-	return immutable[c.Kind] && !c.Creates
+	return immutable[c.Kind] && !c.Creates && !c.InPlace
+}
+
+// patch writes what changes an object in place.
+func (b *builder) patch(c explain.ObjectChange) {
+	text, err := json.Marshal(c.Patch)
+	if err != nil {
+		return
+	}
+	words := []string{"patch", b.of(c.Kind, c.Name), "--type=json", "-p", string(text)}
+	if c.Namespace != "" {
+		words = append(words, "-n", b.name(c.Namespace))
+	}
+	b.add(b.kubectl(words...))
 }
 
 // changeObjects writes what changes objects of the cluster.
@@ -263,7 +283,7 @@ func changedFile(file string) string {
 func (b *builder) replaced(changes []explain.ObjectChange) []explain.ObjectChange {
 	var out []explain.ObjectChange
 	for _, c := range changes {
-		if immutable[c.Kind] && !c.Creates {
+		if immutable[c.Kind] && !c.Creates && !c.InPlace {
 			out = append(out, c)
 			b.remark(fmt.Sprintf("The spec of a %s is immutable, so this deletes and recreates it.", c.Kind))
 		}

@@ -52,6 +52,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p.queue()
 	p.joint()
 	p.workload()
+	p.admission()
 	p.allocation()
 	p.problems()
 	p.containers()
@@ -197,6 +198,9 @@ func (p *page) workload() {
 		text = "the pod of " + of
 	default:
 		text = fmt.Sprintf("one pod of %d of %s, asked about alone", *w.Pods, of)
+	}
+	if p.e.Admission != nil { // which is about all
+		text = strings.TrimSuffix(text, ", asked about alone")
 	}
 	p.add("  ", "  ", span(styled.Dim, text))
 }

@@ -23,7 +23,7 @@ import (
 // (public.go). Dropped are labels that no selector is about, messages, parameters for drivers and data
 // sources of volumes. Numbers, amounts, times and true or false are not text.
 //
-// The error is that of a configuration of kube-scheduler that cannot be read.
+// The error is that of a configuration of kube-scheduler or Kueue that cannot be read.
 func anonymize(objects []listing, h *Header) error {
 	h.Anonymized = true
 	if h.ServerVersion != "" {
@@ -34,15 +34,19 @@ func anonymize(objects []listing, h *Header) error {
 	if _, err := r.scheduler(h.Scheduler); err != nil {
 		return err
 	}
+	if _, err := r.kueue(h.Kueue); err != nil {
+		return err
+	}
 	r.number()
 	r.all(objects, h)
 	var err error
 	if h.Scheduler, err = r.scheduler(h.Scheduler); err != nil {
 		return err
 	}
-	if h.SchedulerOrigin != "" {
-		h.SchedulerOrigin = "a ConfigMap"
+	if h.Kueue, err = r.kueue(h.Kueue); err != nil {
+		return err
 	}
+	h.SchedulerOrigin = origin(h.SchedulerOrigin)
 	if h.SchedulerUnreadable != "" {
 		h.SchedulerUnreadable = "kube-scheduler has a configuration that could not be read"
 	}

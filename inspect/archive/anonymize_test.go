@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -312,5 +313,54 @@ extenders:
 	}
 	if weight, _ := profile.Neighbours(); ignored != 2 || weight != 7 || profile.Strategy().Resources[1].Weight != 3 {
 		t.Errorf("of two resources %d are ignored, the weight is %d", ignored, weight)
+	}
+}
+
+// TestAnonymizedKueue: names in a configuration of Kueue are replaced as in the objects, and it decides alike.
+func TestAnonymizedKueue(t *testing.T) {
+	const text = `apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+namespace: secret-ns
+metrics: {bindAddress: secret}
+managedJobsNamespaceSelector: {matchLabels: {secret.io/label: secret-value}}
+integrations: {frameworks: [batch/job, pod], externalFrameworks: [secret.v1.example.com], labelKeysToCopy: [secret]}
+admissionFairSharing: {usageHalfLifeTime: 168h, resourceWeights: {secret.io/two: 2}}
+featureGates: {SecretGate: true, "not a gate: secret": true}
+resources:
+  quotaCheckStrategy: IgnoreUndeclared
+  excludeResourcePrefixes: [secret.org]
+  transformations: [{input: secret.io/two, strategy: Replace, outputs: {secret.io/three: 4}}]
+  deviceClassMappings:
+  - {name: secret.io/gpu, deviceClassNames: [secret-class], sources: [{counter: {name: secretCounter, driver: secret.io, deviceSelector: {cel: {expression: 'device.driver == "secret.io"'}}}}]}
+  secretField: secret
+`
+	config, err := kueueconfig.Read([]byte(text), "OtherGate=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "secret-node"}}
+	node.Status.Allocatable = corev1.ResourceList{"secret.org/x": resource.MustParse("1"), "secret.io/two": resource.MustParse("1")}
+	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "secret-class"}}
+	s := inspect.New(inspect.Objects{Nodes: []*corev1.Node{node}, Classes: []*resourcev1.DeviceClass{class}},
+		inspect.Config{Time: time.Unix(1_800_000_000, 0), Kueue: config.From("ConfigMap secret/secret", "0.19.1")})
+	if got := read(t, write(t, s, archive.Options{})).Kueue(); !got.Same(s.Kueue()) || got.Gates()["OtherGate"] {
+		t.Errorf("kept as %+v", got)
+	}
+	saved := write(t, s, archive.Options{Anonymize: true, Plain: true})
+	hidden := strings.NewReplacer("SecretGate", "").Replace(string(saved))
+	if at := strings.Index(strings.ToLower(hidden), "secret"); at >= 0 {
+		t.Errorf("it has …%.80s", hidden[max(0, at-20):])
+	}
+	back := read(t, saved)
+	got, resources := back.Kueue(), back.Kueue().Settings().Resources
+	allocatable := back.Nodes()[0].Status.Allocatable
+	if _, ok := allocatable[corev1.ResourceName(resources.ExcludeResourcePrefixes[0])]; !ok || len(allocatable) != 2 {
+		t.Errorf("%q is excluded, the node has %v", resources.ExcludeResourcePrefixes, allocatable)
+	}
+	if _, ok := allocatable[resources.Transformations[0].Input]; !ok || resources.Transformations[0].Strategy != "Replace" {
+		t.Errorf("transformations %+v, the node has %v", resources.Transformations, allocatable)
+	}
+	if _, ok := back.Class(string(resources.DeviceClassMappings[0].DeviceClassNames[0])); !ok || len(got.Unknown()) != 1 || !got.Gates()["SecretGate"] || got.Version != "0.19.1" {
+		t.Errorf("%+v, unknown %q, gates %v", resources.DeviceClassMappings, got.Unknown(), got.Gates())
 	}
 }

@@ -46,6 +46,8 @@ type Header struct {
 	SchedulerOrigin string `json:"schedulerConfigFrom,omitempty"`
 	// SchedulerUnreadable says why there is none, if kube-scheduler has one that could not be read.
 	SchedulerUnreadable string `json:"schedulerConfigUnreadable,omitempty"`
+	// Kueue is the configuration of Kueue; nil where it is not known.
+	Kueue *KueueConfig `json:"kueue,omitempty"`
 	// Health says how far each resource could be read.
 	Health map[inspect.Resource]inspect.Health `json:"health"`
 	// Objects is the number of objects of each resource in the archive.
@@ -131,6 +133,7 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 	if c := s.Scheduler(); c != nil {
 		h.Scheduler, h.SchedulerOrigin, h.SchedulerUnreadable = c.Text, c.Origin, c.Unreadable()
 	}
+	h.Kueue = kueueOf(s.Kueue())
 	for _, resource := range inspect.Resources() {
 		if health := s.Health(resource); health.State != inspect.NotRead {
 			health.Since = health.Since.UTC()
@@ -146,7 +149,7 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 }
 
 // Config returns what a Snapshot needs to know besides the objects. The error is that of a configuration of
-// kube-scheduler that cannot be read.
+// kube-scheduler or Kueue that cannot be read.
 func (h *Header) Config() (inspect.Config, error) {
 	on := map[inspect.Gate]bool{}
 	for _, gate := range h.Features.Enabled {
@@ -165,6 +168,9 @@ func (h *Header) Config() (inspect.Config, error) {
 	}
 	if h.SchedulerUnreadable != "" {
 		config.Scheduler = schedulerconfig.Unreadable(h.SchedulerUnreadable)
+	}
+	if err == nil {
+		config.Kueue, err = h.Kueue.read()
 	}
 	return config, err
 }

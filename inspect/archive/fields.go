@@ -129,6 +129,11 @@ var fields = map[string]rule{
 	"VolumeAttachmentSpec.NodeName":               of(nodes),
 	"VolumeAttachmentSource.PersistentVolumeName": of(volumes),
 
+	"Settings.Namespace":                       of(namespaces), // of Kueue
+	"DeviceClassMapping.DeviceClassNames":      of(classes),
+	"Resources.ExcludeResourcePrefixes":        (*renamer).resource,
+	"SourceOf.Driver":                          of(drivers),
+	"SourceOf.Name":                            (*renamer).qualified,
 	"PriorityLevelConfigurationReference.Name": of(priorityLevels),
 	"ResourcePolicyRule.Namespaces":            of(namespaces),
 	"ServiceAccountSubject.Namespace":          of(namespaces),

@@ -124,6 +124,10 @@ var publicWords = words(`
 	AdmittedWithoutQuota Misconfigured Suspended WaitingForQuota ExceedsMaxQuota NoMatchingFlavor PendingEvaluation PodsReadyTimeout
 	AdmissionCheck ClusterQueueStopped LocalQueueStopped InClusterQueue InCohortReclamation InCohortReclaimWhileBorrowing
 	NodeFailures Deactivated BackoffFinished Preemption FlavorNotFound CheckNotFoundOrInactive Stopped
+	Creation Eviction BlockUndeclared IgnoreUndeclared Retain Replace LessThanOrEqualToFinalShare LessThanInitialShare kueue-system
+	batch/job kubeflow.org/mpijob ray.io/rayjob ray.io/raycluster ray.io/rayservice jobset.x-k8s.io/jobset kubeflow.org/paddlejob
+	kubeflow.org/pytorchjob kubeflow.org/tfjob kubeflow.org/xgboostjob kubeflow.org/jaxjob workload.codeflare.dev/appwrapper
+	trainer.kubeflow.org/trainjob sparkoperator.k8s.io/sparkapplication pod deployment statefulset leaderworkerset.x-k8s.io/leaderworkerset
 
 	get list watch create update patch delete deletecollection proxy
 	/healthz /livez /readyz /version /metrics /api /apis /openapi/v2 /openapi/v3

@@ -17,6 +17,8 @@ import (
 // tell.
 const asDiscovery = runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
+const kueueGroup = "kueue.x-k8s.io"
+
 // Kind returns the kind that a word names: one of Kubernetes itself, or one that the server serves, in the
 // order of its groups. The error is that of a server that cannot tell.
 func (f *Finder) Kind(ctx context.Context, word string) (inspect.OwnerKind, bool, error) {
@@ -33,7 +35,10 @@ func (f *Finder) kind(ctx context.Context, is func(inspect.OwnerKind) bool) (ins
 			return inspect.OwnerKind{}, false, err
 		}
 	}
-	i := slices.IndexFunc(all, is)
+	i := slices.IndexFunc(all, func(k inspect.OwnerKind) bool { return is(k) && k.Group == kueueGroup }) // others have Workloads too
+	if i < 0 {
+		i = slices.IndexFunc(all, is)
+	}
 	if i < 0 {
 		return inspect.OwnerKind{}, false, nil
 	}

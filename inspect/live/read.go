@@ -1,8 +1,10 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
@@ -52,6 +55,8 @@ type Options struct {
 	// Scheduler is the configuration of kube-scheduler. If it is nil, that which the scheduler of the cluster
 	// names is read, if it can be.
 	Scheduler *schedulerconfig.Config
+	// Kueue is the configuration of Kueue. If it is nil, that which its manager names is read, if it can be.
+	Kueue *kueueconfig.Config
 }
 
 // DefaultResources are the resources that a question about devices needs.
@@ -71,6 +76,11 @@ func PodResources() []inspect.Resource {
 	)
 }
 
+// KueueResources are those of Kueue, which a question about a pod needs besides where it may wait in a queue.
+func KueueResources() []inspect.Resource {
+	return slices.DeleteFunc(inspect.Resources(), func(r inspect.Resource) bool { return !r.OfKueue() })
+}
+
 // Cluster is what Read found out about a cluster.
 type Cluster struct {
 	// Objects are those that could be read, in the order of the server (by namespace and name). Items
@@ -83,6 +93,8 @@ type Cluster struct {
 	// Scheduler is the configuration of kube-scheduler. It is nil if that is the default one, or is not
 	// known.
 	Scheduler *schedulerconfig.Config
+	// Kueue is the configuration of Kueue. It is nil where there is no Kueue, or it is not known.
+	Kueue *kueueconfig.Config
 	// ServerVersion is the version that the server calls itself, such as "v1.37.1". It has no patch if it
 	// could not be read.
 	ServerVersion string
@@ -139,10 +151,8 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 		inspect.SetObjects(&cluster.Objects, k.Kind, results[i].objects)
 	}
 	cluster.Features = features(about, gates, &cluster.Objects)
-	if cluster.Scheduler = opts.Scheduler; opts.Scheduler == nil {
-		found := r.scheduler(ctx, cluster.Features)
-		cluster.Scheduler, cluster.Features = found.config, found.features(cluster.Features)
-	}
+	found := r.running(ctx, cluster.Features)
+	cluster.Scheduler, cluster.Features, cluster.Kueue = cmp.Or(opts.Scheduler, found.config), found.features(cluster.Features), found.kueue
 	if err := r.nothingAnswered(about, kinds, results); err != nil {
 		return nil, err
 	}
@@ -168,7 +178,7 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 		if !ok {
 			return nil, nil, fmt.Errorf("reading %q: not a resource that can be read", resource)
 		}
-		if resource == inspect.Pods && opts.Scheduler == nil {
+		if resource == inspect.Pods || resource == inspect.ClusterQueues || resource == inspect.LocalQueues {
 			k.reduced = func(o object) { seen.see(o); reduceObject(o) }
 		}
 		chosen = append(chosen, k)

@@ -16,8 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
@@ -25,18 +28,24 @@ import (
 // program is what the scheduler of Kubernetes is called, as a program and as a component.
 const program = "kube-scheduler"
 
-// schedulers are the pods of kube-system that run kube-scheduler. They are noticed while pods are read,
-// before their commands are dropped, so that a cluster where there are none is asked nothing more.
+// schedulers are the pods that run kube-scheduler, of kube-system, and Kueue, of any namespace. They are
+// noticed while pods are read, before their commands are dropped, so that a cluster where there are none is
+// asked nothing more.
 type schedulers struct {
 	mu   sync.Mutex
-	pods map[string]running // by name
+	pods map[types.NamespacedName]running
+	// queues says that there are queues of Kueue, whether or not its pods are seen.
+	queues bool
 	// changes is how often they have changed. Then there is something in news.
 	changes int
 	news    chan struct{}
 }
 
-// running is how a pod runs kube-scheduler.
+// running is how a pod runs kube-scheduler, or Kueue.
 type running struct {
+	// kueue says that it runs Kueue, namespace is where, and version its release, as "0.19.1", if that is known.
+	kueue              bool
+	namespace, version string
 	// own says that this is the scheduler of the cluster itself, and not another one beside it.
 	own bool
 	// config is its flag --config, gates its flag --feature-gates.
@@ -50,25 +59,32 @@ type running struct {
 const maxSchedulers = 16
 
 func newSchedulers() *schedulers {
-	return &schedulers{pods: map[string]running{}, news: make(chan struct{}, 1)}
+	return &schedulers{pods: map[types.NamespacedName]running{}, news: make(chan struct{}, 1)}
 }
 
-// see notices a pod that was read.
+// see notices a pod or queue that was read.
 func (s *schedulers) see(o object) {
-	pod, ok := o.(*corev1.Pod)
-	if !ok || pod.Namespace != metav1.NamespaceSystem {
-		return
-	}
-	now, is := runningIn(pod)
-	is = is && pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, was := s.pods[pod.Name]
-	if is == was && before == now {
+	switch o := o.(type) {
+	case *kueuev1beta2.ClusterQueue, *kueuev1beta2.LocalQueue:
+		if s.queues {
+			return
+		}
+		s.queues = true
+	case *corev1.Pod:
+		name := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+		now, is := runningIn(o)
+		is = is && o.DeletionTimestamp == nil && o.Status.Phase != corev1.PodSucceeded && o.Status.Phase != corev1.PodFailed
+		before, was := s.pods[name]
+		if is == was && before == now {
+			return
+		}
+		if delete(s.pods, name); is {
+			s.pods[name] = now
+		}
+	default:
 		return
-	}
-	if delete(s.pods, pod.Name); is {
-		s.pods[pod.Name] = now
 	}
 	s.changes++
 	s.readAgain()
@@ -82,17 +98,21 @@ func (s *schedulers) readAgain() {
 	}
 }
 
-// runningIn says how a pod runs kube-scheduler, if it does.
+// runningIn says how a pod runs kube-scheduler or Kueue, if it does.
 func runningIn(pod *corev1.Pod) (running, bool) {
 	labelled := pod.Labels["component"] == program || pod.Labels["k8s-app"] == program
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		words := strings.Fields(strings.Join(slices.Concat(c.Command, c.Args), " ")) // a shell may run it
-		at := slices.IndexFunc(words, func(word string) bool { return path.Base(word) == program })
-		if at < 0 && (!labelled || len(words) == 0) {
+		out := running{namespace: pod.Namespace}
+		switch {
+		case isKueue(pod, c, words):
+			out.kueue, out.own, out.version = true, true, tagOf(c.Image)
+		case pod.Namespace == metav1.NamespaceSystem && (labelled && len(words) > 0 || slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == program })):
+			out.own = labelled || strings.HasPrefix(pod.Name, program)
+		default:
 			continue
 		}
-		out := running{own: labelled || strings.HasPrefix(pod.Name, program)}
 		for j, word := range words {
 			name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
 			if !given && j+1 < len(words) {
@@ -166,13 +186,16 @@ func (s *schedulers) count() int {
 	return s.changes
 }
 
-// own are the different ways in which the scheduler of the cluster itself runs, in no particular order; if no
-// pod is known to be that, those of all that could be.
-func (s *schedulers) own() (out []running, sure bool) {
+// own are the different ways in which the scheduler of the cluster itself runs, or Kueue, in no particular
+// order; if no pod is known to be that, those of all that could be.
+func (s *schedulers) own(kueue bool) (out []running, sure bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+	for _, name := range slices.SortedFunc(maps.Keys(s.pods), func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }) {
 		one := s.pods[name]
+		if one.kueue != kueue {
+			continue
+		}
 		sure = sure || one.own
 		if len(out) < maxSchedulers && !slices.Contains(out, one) {
 			out = append(out, one)
@@ -181,10 +204,11 @@ func (s *schedulers) own() (out []running, sure bool) {
 	return slices.DeleteFunc(out, func(r running) bool { return r.own != sure }), sure
 }
 
-// found is what is known of how the scheduler of the cluster runs besides its defaults.
+// found is what is known of how the scheduler of the cluster, and Kueue, run besides their defaults.
 type found struct {
-	// changes is how often its pods had changed by then.
+	// changes is how often their pods had changed by then.
 	changes int
+	kueue   *kueueconfig.Config
 	config  *schedulerconfig.Config
 	gates   map[inspect.Gate]bool
 }
@@ -199,10 +223,21 @@ func (f *found) features(of inspect.Features) inspect.Features {
 	return changed
 }
 
-// scheduler finds out how the scheduler of the cluster runs. What cannot be read of it is no error: the
-// configuration says so.
+// running finds out how the scheduler of the cluster and Kueue run, unless that was given. What cannot be read
+// of it is no error: the configuration says so.
+func (r *reader) running(ctx context.Context, features inspect.Features) (out found) {
+	if r.opts.Scheduler == nil {
+		out = r.scheduler(ctx, features)
+	}
+	if out.kueue = r.opts.Kueue; out.kueue == nil {
+		out.kueue = r.kueue(ctx)
+	}
+	return out
+}
+
+// scheduler finds out how the scheduler of the cluster runs.
 func (r *reader) scheduler(ctx context.Context, features inspect.Features) found {
-	ways, sure := r.schedulers.own()
+	ways, sure := r.schedulers.own(false)
 	if len(ways) == 0 {
 		return found{}
 	}
@@ -236,16 +271,9 @@ func (r *reader) configOf(ctx context.Context, way running, features inspect.Fea
 	unread := func(why string) *schedulerconfig.Config {
 		return schedulerconfig.Unreadable(fmt.Sprintf("the configuration of kube-scheduler (--config=%s) %s; what is said holds for the default one, and --scheduler-config FILE gives the true one", clean(way.config), why))
 	}
-	if way.configMap == "" {
-		return unread(way.why + ", which the API server cannot show")
-	}
-	of := fmt.Sprintf("ConfigMap %s/%s", metav1.NamespaceSystem, clean(way.configMap))
-	text, err := r.configMapKey(ctx, way.configMap, way.key)
-	switch {
-	case apierrors.IsForbidden(err):
-		return unread("is in " + of + ", which may not be read")
-	case err != nil:
-		return unread("is in " + of + ", which could not be read (" + reason(err) + ")")
+	text, of, why := r.configText(ctx, way)
+	if why != "" {
+		return unread(why)
 	}
 	config, err := schedulerconfig.Read(text, func(gate string) bool { return features.Enabled(inspect.Gate(gate)) })
 	if err != nil {
@@ -257,12 +285,28 @@ func (r *reader) configOf(ctx context.Context, way running, features inspect.Fea
 	return config.From(of)
 }
 
-// configMapKey reads a key of a ConfigMap in kube-system.
-func (r *reader) configMapKey(ctx context.Context, name, key string) ([]byte, error) {
-	if len(content.IsPathSegmentName(name)) > 0 {
+// configText reads the file of --config and says where it is, or why it could not be read.
+func (r *reader) configText(ctx context.Context, way running) (text []byte, of, why string) {
+	if way.configMap == "" {
+		return nil, "", way.why + ", which the API server cannot show"
+	}
+	of = fmt.Sprintf("ConfigMap %s/%s", clean(way.namespace), clean(way.configMap))
+	text, err := r.configMapKey(ctx, way.namespace, way.configMap, way.key)
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, of, "is in " + of + ", which may not be read"
+	case err != nil:
+		return nil, of, "is in " + of + ", which could not be read (" + reason(err) + ")"
+	}
+	return text, of, ""
+}
+
+// configMapKey reads a key of a ConfigMap.
+func (r *reader) configMapKey(ctx context.Context, namespace, name, key string) ([]byte, error) {
+	if len(content.IsPathSegmentName(name))+len(content.IsPathSegmentName(namespace)) > 0 {
 		return nil, fmt.Errorf("%q is no name", name)
 	}
-	request := r.client.Get().AbsPath("/api/v1/namespaces", metav1.NamespaceSystem, "configmaps", name).
+	request := r.client.Get().AbsPath("/api/v1/namespaces", namespace, "configmaps", name).
 		SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(r.retries)
 	if r.timeout > 0 {
 		request.Timeout(r.timeout)

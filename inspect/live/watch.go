@@ -105,9 +105,7 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 		w.mark()
 		w.askAgain(ctx)
 	})
-	if opts.Scheduler == nil {
-		group.Go(func() { w.followScheduler(ctx) })
-	}
+	group.Go(func() { w.followScheduler(ctx) })
 	go func() {
 		defer cancel()
 		w.publish(ctx)
@@ -321,7 +319,7 @@ func (w *Watcher) put(s *inspect.Snapshot) {
 	w.updates <- s
 }
 
-// followScheduler keeps what is known of how the scheduler of the cluster runs up to date.
+// followScheduler keeps what is known of how the scheduler of the cluster and Kueue run up to date.
 func (w *Watcher) followScheduler(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -342,11 +340,14 @@ func (w *Watcher) followScheduler(ctx context.Context) {
 		w.mu.Lock()
 		f := w.gatesOfServer
 		w.mu.Unlock()
-		found := w.reader.scheduler(ctx, f)
+		found := w.reader.running(ctx, f)
 		found.changes = changes
 		w.mu.Lock()
 		if found.config.Same(w.found.config) {
 			found.config = w.found.config // what follows from it stays true
+		}
+		if found.kueue.Same(w.found.kueue) {
+			found.kueue = w.found.kueue
 		}
 		w.found = found
 		w.mu.Unlock()
@@ -376,6 +377,7 @@ func (w *Watcher) config(revision int64) inspect.Config {
 	return inspect.Config{
 		Revision: revision, Time: time.Now(),
 		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: cmp.Or(w.reader.opts.Scheduler, w.found.config),
+		Kueue: cmp.Or(w.reader.opts.Kueue, w.found.kueue),
 	}
 }
 

@@ -11,8 +11,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// kueueLabels begin the names of labels and annotations that Kueue heeds.
+const kueueLabels = "kueue.x-k8s.io/"
+
 // queueLabel names the queue of Kueue that admits an object.
-const queueLabel = "kueue.x-k8s.io/queue-name"
+const queueLabel = kueueLabels + "queue-name"
 
 // suspending are the fields by which an object says that nothing of it runs. That of a CronJob may also be in
 // the Jobs that it makes.
@@ -22,6 +25,16 @@ var suspending = []string{"/spec/suspend", "/spec/runPolicy/suspend", "/spec/job
 // whose pods of the template w stands for.
 func HoldBack(w *inspect.Workload, tree map[string]any, meta *metav1.PartialObjectMetadata) {
 	queue := meta.Labels[queueLabel]
+	for _, of := range []map[string]string{meta.Labels, meta.Annotations} {
+		for name, value := range of {
+			if strings.HasPrefix(name, kueueLabels) {
+				if w.Kueue == nil {
+					w.Kueue = map[string]string{}
+				}
+				w.Kueue[name] = value
+			}
+		}
+	}
 	if status := finished(tree); status != "" && w.Type.Kind == "Job" {
 		hold(w, "it has finished ("+status+")", "create the Job anew: one that has finished makes no more pods", "", nil)
 		return

@@ -325,7 +325,8 @@ func TestWrittenRoles(t *testing.T) {
 	write, writeFile := roleOf(t, "write")
 	_, auditFile := roleOf(t, "audit")
 	_, schedulerFile := roleOf(t, "scheduler")
-	text := strings.NewReplacer("READ.YAML\n", readFile, "WRITE.YAML\n", writeFile, "AUDIT.YAML\n", auditFile, "SCHEDULER.YAML\n", schedulerFile).Replace(string(intro))
+	_, kueueFile := roleOf(t, "kueue")
+	text := strings.NewReplacer("READ.YAML\n", readFile, "WRITE.YAML\n", writeFile, "AUDIT.YAML\n", auditFile, "SCHEDULER.YAML\n", schedulerFile, "KUEUE.YAML\n", kueueFile).Replace(string(intro))
 	if !*update {
 		page, err := os.ReadFile(filepath.Join(root, "docs/rbac.md"))
 		if err != nil {

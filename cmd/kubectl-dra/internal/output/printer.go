@@ -92,7 +92,11 @@ func (f Format) PrintList(w io.Writer, list *List, opts TableOptions) error {
 		return PrintTable(w, list, opts)
 	case "name":
 		for _, item := range list.Items {
-			if _, err := fmt.Fprintf(w, "%s/%s\n", list.Resource, inspect.Sanitize(item.Meta().Name)); err != nil {
+			resource := list.Resource
+			if of, ok := item.(interface{ Resource() string }); ok { // a list may have several
+				resource = of.Resource()
+			}
+			if _, err := fmt.Fprintf(w, "%s/%s\n", resource, inspect.Sanitize(item.Meta().Name)); err != nil {
 				return err
 			}
 		}

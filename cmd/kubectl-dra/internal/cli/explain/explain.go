@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -45,6 +46,11 @@ pod template it is about one of its pods.
 Names may be patterns with * and ?, and have commas between them. With several
 names, each is answered as if those before it had got their devices, so that no
 device is counted twice.
+
+Where Kueue holds back a job or a pod, both are decided: whether its queue admits
+it, and whether all its pods would find devices then. It says who holds the quota,
+how much more is needed and who is in front. queue NAME tells of a LocalQueue or a
+ClusterQueue: what it has, lends and borrows, who holds it, and who waits.
 
 For a volume claim (pvc) it says on which nodes its volume can be. For each node
 it names the object that decides, and how much capacity is missing.
@@ -86,6 +92,9 @@ const explainExample = `  # What is stuck in the cluster, and what unblocks most
   # Why do the pods of a Deployment not start?
   kubectl dra explain deployment/chat-7b -n infer
 
+  # Why does a queue of Kueue not admit the first job?
+  kubectl dra explain queue main -n ml
+
   # Would a claim fit that is not created yet?
   kubectl dra explain -f claim.yaml
 
@@ -115,12 +124,16 @@ type explainOptions struct {
 // New returns the command explain with its subcommands.
 func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	o := &explainOptions{Options: inquiry.New(streams, reader, explainKinds)}
+	o.Queues = true
 	cmd := &cobra.Command{
 		Use:     "explain [TYPE NAME... | TYPE/NAME... | pods | claims | -f FILE]",
 		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
 		Long:    explainLong,
 		Example: explainExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asksForQueues(args) {
+				return explainQueues(cmd.Context(), o, args)
+			}
 			kind, all, err := stuckKind(args)
 			if err != nil {
 				return err
@@ -258,9 +271,13 @@ func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*in
 	ask := func(by cycle.Choosing) ([]*explain.Explanation, error) {
 		ctx, done := o.Thinking(ctx)
 		defer done()
-		answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.NodeName(), Events: events, Choosing: by})
+		opts := question.Options{Node: o.NodeName(), Events: events, Choosing: by}
+		answers, err := question.Objects(ctx, cluster, subjects, opts)
 		if err == nil && len(o.Files) == 0 && o.Node == "" {
 			err = plan.Queue(ctx, cluster, answers, by)
+		}
+		if err == nil {
+			err = admission.Add(ctx, cluster, subjects, answers, admission.Options{Question: opts, Given: len(o.Files) > 0})
 		}
 		return answers, err
 	}

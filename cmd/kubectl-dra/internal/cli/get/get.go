@@ -77,7 +77,7 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 	}
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
-		Short: "List claims, devices, pools, nodes, classes, templates, pods, taint rules, drivers, priority levels, storage or usage",
+		Short: "List claims, devices, pools, nodes, classes, templates, pods, taint rules, drivers, priority levels, storage, queues or usage",
 		Long: `List objects in a table, or in any other output format of kubectl:
 
   claims          with their devices and pods, and why one is pending
@@ -94,6 +94,9 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
   storage         CSI storage capacities, with their nodes
   extended        extended resources such as example.com/gpu, by node: offered,
                   healthy, used and free, by a device plugin or by DRA
+  queues          of Kueue, ClusterQueues and LocalQueues, with what is used of
+                  their quota, and how many wait
+  workloads       of Kueue, with why one is not admitted
   usage           how many devices each namespace, class, workload or driver
                   holds, how many are idle and since when, and what the
                   scheduler has refused
@@ -300,7 +303,15 @@ func (o *getOptions) noteFences(list *output.List) {
 }
 
 // resources are those that the view is made of.
-func (o *getOptions) resources() []inspect.Resource { return slices.Concat(o.view.needs, o.view.uses) }
+func (o *getOptions) resources() []inspect.Resource {
+	all := slices.Clone(o.view.needs)
+	for _, resource := range o.view.uses {
+		if !slices.Contains(all, resource) {
+			all = append(all, resource)
+		}
+	}
+	return all
+}
 
 // checkRequired returns an error when what the view cannot do without could not be read.
 func (o *getOptions) checkRequired(s *inspect.Snapshot) error {

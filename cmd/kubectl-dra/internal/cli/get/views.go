@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
 // view is a table that kubectl dra get shows.
@@ -100,12 +101,32 @@ var views = []view{
 		list:  surveyed, listLive: (*getOptions).extendedResources, fillIn: addTotals, countsPods: true,
 	},
 	{
+		names: []string{"queues", "queue"}, singular: "queue", namespaced: true,
+		needs: []inspect.Resource{inspect.LocalQueues, inspect.ClusterQueues}, uses: queueUses, list: output.Queues,
+	},
+	{
+		names: []string{"clusterqueues", "clusterqueue", "cq"}, singular: "clusterqueue",
+		needs: []inspect.Resource{inspect.ClusterQueues}, uses: queueUses, list: output.OfKind("ClusterQueue"),
+	},
+	{
+		names: []string{"localqueues", "localqueue", "lq"}, singular: "localqueue", namespaced: true,
+		needs: []inspect.Resource{inspect.LocalQueues}, uses: queueUses, list: output.OfKind("LocalQueue"),
+	},
+	{
+		names:    []string{"workloads", "workload", "wl"},
+		singular: "workload", namespaced: true,
+		needs: []inspect.Resource{inspect.KueueWorkloads}, uses: queueUses, list: output.KueueWorkloads,
+	},
+	{
 		names: []string{usageView}, singular: "usage", noun: "claims", inAllNamespaces: true, selects: true,
 		needs: []inspect.Resource{inspect.Claims, inspect.Slices},
 		uses:  []inspect.Resource{inspect.Pods, inspect.TaintRules, inspect.Nodes},
 		list:  usageByNamespace, listLive: (*getOptions).usage, fillIn: addTotals,
 	},
 }
+
+// queueUses are what Kueue decides by.
+var queueUses = append(live.KueueResources(), inspect.Templates, inspect.Classes, inspect.Slices, inspect.Namespaces)
 
 func viewNames() string {
 	var names []string

@@ -25,6 +25,8 @@ type Explanation struct {
 	Nodes    explain.NodeCount `json:"nodes"`
 	// Turn is there only when others were asked together with the subject and got devices before it.
 	Turn *explain.Turn `json:"turn,omitempty"`
+	// Admission is there only where Kueue has something to do with the pod.
+	Admission *explain.Admission `json:"admission,omitempty"`
 	// Queue is there only for a pod that waits.
 	Queue      *explain.Queue `json:"queue,omitempty"`
 	Joint      *explain.Joint `json:"joint,omitempty"`
@@ -143,7 +145,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 	return &Explanation{
 		APIVersion: output.APIVersion, Kind: "Explanation",
 		Subject: e.Subject, Workload: e.Workload, Verdict: e.Verdict, Message: e.Message, Nodes: e.Nodes,
-		Turn: e.Turn, Queue: e.Queue, Joint: e.Joint, Search: e.Search, Advice: e.Advice, Waits: e.Waits, Scheduler: e.Scheduler,
+		Turn: e.Turn, Admission: e.Admission, Queue: e.Queue, Joint: e.Joint, Search: e.Search, Advice: e.Advice, Waits: e.Waits, Scheduler: e.Scheduler,
 		Allocation: output.Maybe(e.Allocation, c.allocation),
 		Lifecycle:  output.Maybe(e.Lifecycle, c.lifecycle),
 		Volume:     output.Maybe(e.Volume, volume),

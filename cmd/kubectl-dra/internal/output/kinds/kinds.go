@@ -26,6 +26,8 @@ func All() []Kind {
 	kinds := []Kind{
 		{Name: "Explanation", Types: []any{&explanations.Explanation{}}},
 		{Name: "ExplanationList", Types: []any{&output.ListOf[*explanations.Explanation]{}}},
+		{Name: "QueueExplanation", Types: []any{&explanations.QueueExplanation{}}},
+		{Name: "QueueExplanationList", Types: []any{&output.ListOf[*explanations.QueueExplanation]{}}},
 		{Name: "Triage", Types: []any{&explanations.Triage{}}},
 		{Name: "Since", Types: []any{&diffs.Since{}}},
 		{Name: "Fit", Types: []any{&explanations.Fit{}}},
@@ -53,6 +55,7 @@ func All() []Kind {
 		{"FlowSchemaList", &fairness.FlowSchema{}}, {"NodeList", &output.Node{}}, {"PoolList", &output.Pool{}}, {"PriorityLevelList", &fairness.PriorityLevel{}},
 		{"StorageList", &output.Storage{}}, {"UsageList", &output.Usage{}},
 		{"DriverList", &output.Driver{}}, {"PodList", &output.ListedPod{}}, {"TaintRuleList", &output.ListedTaintRule{}}, {"TemplateList", &output.Template{}},
+		{"QueueList", &output.QueueItem{}}, {"WorkloadList", &output.Workload{}},
 	} {
 		kinds = append(kinds,
 			Kind{Name: list.name, Types: []any{&output.List{}}, Item: list.item},

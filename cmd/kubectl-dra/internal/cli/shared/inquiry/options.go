@@ -32,6 +32,8 @@ type Options struct {
 	incomplete bool
 	// Reads are the resources that are read, whatever is asked about. If it is nil, they follow from that.
 	Reads []inspect.Resource
+	// Queues says that a question about pods is also one about the queues that they wait in.
+	Queues bool
 	// Input is what was read of standard input, where that is kept.
 	Input *bytes.Buffer
 	// Paths are the files of -f that were read, those in directories one by one.
@@ -118,6 +120,9 @@ func (o *Options) Resources() []inspect.Resource {
 	}
 	pods := len(o.Files) > 0 && slices.ContainsFunc(o.kinds, func(k Kind) bool { return k.Kind == Pod.Kind })
 	if pods || slices.ContainsFunc(o.Asked, func(n Named) bool { return n.needsPods() }) {
+		if o.Queues {
+			return append(live.PodResources(), live.KueueResources()...)
+		}
 		return live.PodResources()
 	}
 	if len(o.Files) > 0 { // where claims may ask for admin access

@@ -75,7 +75,7 @@ func (r *Reader) readArchive(ctx context.Context, path string, manifests []strin
 	}
 	config, err := header.Config()
 	if err != nil {
-		return nil, fmt.Errorf("%s: the configuration of kube-scheduler in it: %w", path, err)
+		return nil, fmt.Errorf("%s: the configuration in it: %w", path, err)
 	}
 	objects := result.Objects
 	more, err := r.ReadMore(ctx, manifests)

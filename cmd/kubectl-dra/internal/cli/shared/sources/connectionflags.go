@@ -109,7 +109,7 @@ var ClusterFlags = []string{
 }
 
 // readingFlags are the flags that say what is read and how.
-var readingFlags = append([]string{"from", "at", "demo", "features", "scheduler-config", "max-input"}, ClusterFlags...)
+var readingFlags = append([]string{"from", "at", "demo", "features", "scheduler-config", "kueue-config", "max-input"}, ClusterFlags...)
 
 // GivenReadingFlags are the flags that were given of those that say what is read, as they would be given
 // again to ask about the same.

@@ -86,8 +86,8 @@ func (r *Reader) Updates(ctx context.Context, namespace string, resources []insp
 		if err != nil {
 			return nil, err
 		}
-		if r.scheduler != nil {
-			return nil, console.Usagef("the demo lives by the defaults of kube-scheduler: --scheduler-config cannot be used with it")
+		if r.scheduler != nil || r.kueue != nil {
+			return nil, console.Usagef("the demo lives by the defaults of kube-scheduler and Kueue: --scheduler-config and --kueue-config cannot be used with it")
 		}
 		return demo.Live(ctx, DemoSeed, snapshot.Features(), demo.Pace)
 	}
@@ -95,7 +95,7 @@ func (r *Reader) Updates(ctx context.Context, namespace string, resources []insp
 	if err != nil {
 		return nil, err
 	}
-	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: resources, Override: r.ApplyFeatureFlag, Scheduler: r.scheduler})
+	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: resources, Override: r.ApplyFeatureFlag, Scheduler: r.scheduler, Kueue: r.kueue})
 }
 
 // Follow looks at snapshots until there are no more of them. Those that come while one is being looked at are

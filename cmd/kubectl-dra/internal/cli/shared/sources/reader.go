@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
@@ -51,6 +52,8 @@ type Reader struct {
 	maxInput      string                // --max-input; Validate hands it to memory
 	schedulerFile string                // --scheduler-config
 	scheduler     *schedulerconfig.Config
+	kueueFile     string // --kueue-config
+	kueue         *kueueconfig.Config
 }
 
 // NewReader returns a reader of which no flag was given yet. What files take is kept within the bounds of
@@ -66,6 +69,7 @@ func (r *Reader) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&r.Demo, "demo", false, "use the embedded demo cluster")
 	flags.StringVar(&r.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
 	flags.StringVar(&r.schedulerFile, "scheduler-config", "", "decide by this configuration of kube-scheduler, the file of its flag --config")
+	flags.StringVar(&r.kueueFile, "kueue-config", "", "decide about queues by this configuration of Kueue, the file of its flag --config")
 	flags.StringVar(&r.Features, "features", "", "set feature gates, for example DRAConsumableCapacity=false,…")
 }
 
@@ -110,45 +114,64 @@ func (r *Reader) Validate() error {
 		return console.Usagef("--features: %w", err)
 	}
 	r.Gates = gates
-	if err := r.readScheduler(); err != nil {
+	if err := cmp.Or(r.readScheduler(), r.readKueue()); err != nil {
 		return err
 	}
 	return r.Streams.Validate()
 }
 
-// maxSchedulerConfig is more than any configuration of kube-scheduler has.
-const maxSchedulerConfig = 1 << 20
+// maxConfig is more than any configuration of kube-scheduler or Kueue has.
+const maxConfig = 1 << 20
 
 // readScheduler reads --scheduler-config.
 func (r *Reader) readScheduler() error {
-	if r.schedulerFile == "" {
-		return nil
-	}
-	file, err := os.Open(r.schedulerFile)
-	if err != nil {
-		return fmt.Errorf("--scheduler-config: %w", err)
-	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	text, err := io.ReadAll(io.LimitReader(file, maxSchedulerConfig+1))
-	if err == nil && len(text) > maxSchedulerConfig {
-		err = fmt.Errorf("%s is larger than 1 MiB", r.schedulerFile)
-	}
-	if err == nil {
+	return readConfig("--scheduler-config", r.schedulerFile, func(text []byte) (err error) {
 		features := r.ApplyFeatureFlag(inspect.DefaultFeatures(inspect.NewestMinor))
 		r.scheduler, err = schedulerconfig.Read(text, func(gate string) bool { return features.Enabled(inspect.Gate(gate)) })
+		return err
+	})
+}
+
+// readKueue reads --kueue-config.
+func (r *Reader) readKueue() error {
+	return readConfig("--kueue-config", r.kueueFile, func(text []byte) (err error) {
+		r.kueue, err = kueueconfig.Read(text, "")
+		return err
+	})
+}
+
+// readConfig reads the file of a flag, if that was given.
+func readConfig(flag, path string, read func([]byte) error) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	defer file.Close() //nolint:errcheck // nothing was written
+	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
+	if err == nil && len(text) > maxConfig {
+		err = fmt.Errorf("%s is larger than 1 MiB", path)
+	}
+	if err == nil {
+		err = read(text)
 	}
 	if err != nil {
-		return fmt.Errorf("--scheduler-config: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	return nil
 }
 
-// withScheduler is a snapshot with --scheduler-config, if that was given.
-func (r *Reader) withScheduler(s *inspect.Snapshot) *inspect.Snapshot {
-	if r.scheduler == nil || s == nil {
-		return s
+// withConfigs is a snapshot with --scheduler-config and --kueue-config, as far as they were given.
+func (r *Reader) withConfigs(s *inspect.Snapshot) *inspect.Snapshot {
+	if r.scheduler != nil && s != nil {
+		s = s.WithScheduler(r.scheduler)
 	}
-	return s.WithScheduler(r.scheduler)
+	if r.kueue != nil && s != nil {
+		s = s.WithKueue(r.kueue)
+	}
+	return s
 }
 
 // Namespace returns the namespace that a question without one is about: -n, else that of the kubeconfig
@@ -175,7 +198,7 @@ func (r *Reader) Read(ctx context.Context, namespace string, resources []inspect
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return r.withScheduler(snapshot), err
+	return r.withConfigs(snapshot), err
 }
 
 // ReadDemo returns the demo cluster, at its own time.
@@ -344,14 +367,14 @@ func (r *Reader) readCluster(ctx context.Context, namespace string, resources []
 	}
 	CollectSooner()
 	progress := console.StartProgress(ctx, r.Streams.ErrOut)
-	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.Show, Scheduler: r.scheduler})
+	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.Show, Scheduler: r.scheduler, Kueue: r.kueue})
 	progress.Stop()
 	if err != nil {
 		return nil, err
 	}
 	return inspect.New(cluster.Objects, inspect.Config{
 		Revision: 1, Time: r.Clock(), Features: r.ApplyFeatureFlag(cluster.Features), Health: cluster.Health,
-		ServerVersion: cluster.ServerVersion, Scheduler: cluster.Scheduler,
+		ServerVersion: cluster.ServerVersion, Scheduler: cluster.Scheduler, Kueue: cluster.Kueue,
 	}), nil
 }
 

@@ -1,0 +1,26 @@
+package explanations
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+// QueueExplanation is what explain says of a queue of Kueue.
+type QueueExplanation struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Queue is the queue, with its own kind.
+	Queue explain.QueueState `json:"queue"`
+}
+
+// Headline implements output.Headliner.
+func (e *QueueExplanation) Headline() string {
+	return e.Queue.Kind + " " + e.Queue.Name + " " + e.Queue.Message
+}
+
+// Queues returns the wire form of one queue, or a QueueExplanationList of several.
+func Queues(all []*explain.QueueState) any {
+	return output.OneOrList("QueueExplanationList", output.Each(all, func(q *explain.QueueState) *QueueExplanation {
+		return &QueueExplanation{APIVersion: output.APIVersion, Kind: "QueueExplanation", Queue: *q}
+	}))
+}

@@ -1,0 +1,463 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
+)
+
+// Options say how admission is asked about.
+type Options struct {
+	// Question are the options of the question about pods.
+	Question question.Options
+	// Given says that the subjects are of files: what the cluster has of their names is replaced.
+	Given bool
+}
+
+// Here reports whether a snapshot has anything of Kueue. If not, Add does nothing.
+func Here(s *inspect.Snapshot) bool {
+	o := s.Around()
+	return len(o.ClusterQueues)+len(o.LocalQueues)+len(o.KueueWorkloads) > 0
+}
+
+// Add adds to explanations of pods, in the order of the subjects, what Kueue does about them. Explanations of
+// pods that Kueue holds back are made anew: as they will be once it lets them go. Errors are those of
+// [question.Object].
+func Add(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, answers []*explain.Explanation, opts Options) error {
+	if !Here(c.Snapshot()) {
+		return nil
+	}
+	f := newFinder(c.Snapshot(), subjects, opts.Given)
+	for i, e := range answers {
+		t := f.mention(subjects[i])
+		if t == nil {
+			continue
+		}
+		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i]}
+		if err := w.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// world is a cluster in which it is asked what becomes of a target.
+type world struct {
+	ctx     context.Context //nolint:containedctx // a world lives as long as a question
+	c       *scheduler.Cluster
+	opts    Options
+	target  *target
+	subject metav1.Object
+
+	objects *inspect.Objects
+	state   *kueue.State
+	d       kueue.Decision
+	// templates says that claim templates are changed, and ended are workloads that are supposed to have ended.
+	templates bool
+	ended     []kueue.Ref
+	// lookup has the workloads that are known by name. It is nil if they are looked for.
+	lookup map[kueue.Ref]*kueuev1beta2.Workload
+}
+
+// decide asks Kueue, in the cluster as it is or changed. change may be nil.
+func (w *world) decide(change func(*inspect.Objects)) {
+	s := w.c.Snapshot()
+	objects := *s.Objects()
+	own := w.target.workload
+	if w.target.made {
+		objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), own)
+	}
+	if change != nil {
+		change(&objects)
+	}
+	w.objects = &objects
+	w.state = kueue.New(&objects, ConfigOf(s.Kueue()), s.Time())
+	w.d = w.state.Decide(own.Namespace, own.Name)
+}
+
+func (w *world) add(e *explain.Explanation) error {
+	w.decide(nil)
+	a := w.describe()
+	e.Admission = a
+	if w.d.Outcome == kueue.Finished {
+		e.Admission = nil
+		return nil
+	}
+	admitted := w.d.Outcome == kueue.Admitted
+	then := e
+	if of := w.target.of; !admitted || of != nil && (of.Held != nil || kueueOwn(of)) { // which lacks labels of flavors
+		var err error
+		if then, err = w.then(); err != nil {
+			return err
+		}
+	}
+	together, err := w.together(then)
+	if err != nil {
+		return err
+	}
+	a.Stages = w.stages(then, together)
+	if then == e {
+		return nil
+	}
+	w.merge(e, then)
+	if w.opts.Question.ReasonOnly || !refused(w.d.Outcome) {
+		return nil
+	}
+	return w.fix(e)
+}
+
+// then explains the subject as it is once it is admitted, and whom Kueue evicts has gone.
+func (w *world) then() (*explain.Explanation, error) {
+	c, err := w.evicted()
+	if err != nil {
+		return nil, err
+	}
+	opts := w.opts.Question
+	pod := w.target.free(w.target.pod, w.flavors(w.target.set))
+	if of := w.target.of; of != nil {
+		free := *of
+		free.Pod, free.Held, free.Queue = pod, nil, ""
+		return question.Workload(w.ctx, c, &free, opts) //nolint:wrapcheck // it says what it is about
+	}
+	return question.PodObject(w.ctx, c, pod, opts) //nolint:wrapcheck // it says what it is about
+}
+
+// evicted is the cluster without those whom Kueue evicts for the target.
+func (w *world) evicted() (*scheduler.Cluster, error) {
+	s := w.c.Snapshot()
+	if len(w.d.Victims)+len(w.ended) == 0 && !w.templates {
+		return w.c, nil
+	}
+	changed := s.With(func(o *inspect.Objects) {
+		ended := map[inspect.PodRef]bool{}
+		gone := slices.Clone(w.ended)
+		for _, victim := range w.d.Victims {
+			gone = append(gone, victim.Workload)
+		}
+		for _, ref := range gone {
+			for _, pod := range podsOf(s, w.workload(ref)) {
+				ended[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
+			}
+		}
+		o.Templates = w.objects.Templates
+		plan.EndPods(o, ended)
+	})
+	return scheduler.NewCluster(changed, scheduler.Options{Like: w.c}), nil
+}
+
+// workload is a workload of the cluster, or nil.
+func (w *world) workload(ref kueue.Ref) *kueuev1beta2.Workload {
+	if w.lookup != nil {
+		return w.lookup[ref]
+	}
+	for _, list := range [][]*kueuev1beta2.Workload{w.objects.KueueWorkloads, w.c.Snapshot().Around().KueueWorkloads} {
+		for _, one := range list {
+			if one.Namespace == ref.Namespace && one.Name == ref.Name {
+				return one
+			}
+		}
+	}
+	return nil
+}
+
+// podsOf are the pods of a workload that have not ended.
+func podsOf(s *inspect.Snapshot, of *kueuev1beta2.Workload) []*corev1.Pod {
+	if of == nil {
+		return nil
+	}
+	var out []*corev1.Pod
+	for _, pod := range s.Objects().Pods {
+		if pod.Namespace != of.Namespace || inspect.Ended(pod) {
+			continue
+		}
+		refs := append([]*metav1.OwnerReference{{Kind: "Pod", Name: pod.Name}}, inspect.Controllers(pod, nil)...)
+		own := pod.Labels[podGroup] == of.Name || pod.Annotations[workloadName] == of.Name
+		for _, ref := range refs {
+			own = own || slices.ContainsFunc(of.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == ref.Kind && o.Name == ref.Name })
+		}
+		if own {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// flavors are those that a pod set gets; where Kueue gives none, those that come first in its queue and do not
+// repel it.
+func (w *world) flavors(set int) []*kueuev1beta2.ResourceFlavor {
+	var names []string
+	if set < len(w.d.PodSets) {
+		for _, flavor := range w.d.PodSets[set].Flavors {
+			names = append(names, flavor)
+		}
+	}
+	supposed := len(names) == 0
+	if supposed {
+		names = w.likely(set)
+	}
+	slices.Sort(names)
+	var out []*kueuev1beta2.ResourceFlavor
+	for _, flavor := range w.objects.ResourceFlavors {
+		if !slices.Contains(names, flavor.Name) {
+			continue
+		}
+		if supposed && len(flavor.Spec.NodeTaints) > 0 { // it is supposed to have passed
+			flavor = flavor.DeepCopy()
+			for _, taint := range flavor.Spec.NodeTaints {
+				flavor.Spec.Tolerations = append(flavor.Spec.Tolerations, corev1.Toleration{Key: taint.Key, Operator: corev1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect})
+			}
+		}
+		out = append(out, flavor)
+	}
+	return out
+}
+
+// counted are the kinds of which it is known what Workload Kueue makes.
+var counted = []string{"Job", "Deployment", "StatefulSet"}
+
+// kueueOwn reports whether an object is a Workload of Kueue.
+func kueueOwn(of *inspect.Workload) bool {
+	return of.Type.Kind == "Workload" && strings.HasPrefix(of.Type.APIVersion, prefix)
+}
+
+// ambiguous reports whether Kueue gives no flavors and there are several that it could give later, so that what
+// nodes of the first do not have, those of another may.
+func (w *world) ambiguous() bool {
+	if slices.ContainsFunc(w.d.PodSets, func(set kueue.PodSet) bool { return len(set.Flavors) > 0 }) {
+		return false
+	}
+	return slices.ContainsFunc(w.objects.ClusterQueues, func(q *kueuev1beta2.ClusterQueue) bool {
+		return q.Name == w.d.ClusterQueue && slices.ContainsFunc(q.Spec.ResourceGroups, func(g kueuev1beta2.ResourceGroup) bool { return len(g.Flavors) > 1 })
+	})
+}
+
+// likely are the first flavors of each group of the ClusterQueue that lack nothing but quota.
+func (w *world) likely(set int) []string {
+	repels := func(flavor string) bool {
+		return slices.ContainsFunc(w.d.Reasons, func(r kueue.Reason) bool {
+			return r.Flavor == flavor && r.Code != kueue.InsufficientUnusedQuota && r.Code != kueue.InsufficientQuota && r.Code != kueue.UntoleratedTaint
+		})
+	}
+	var names []string
+	for _, q := range w.objects.ClusterQueues {
+		if q.Name != w.d.ClusterQueue || set >= len(w.d.PodSets) {
+			continue
+		}
+		for i := range q.Spec.ResourceGroups {
+			g := &q.Spec.ResourceGroups[i]
+			asks := slices.ContainsFunc(g.CoveredResources, func(name corev1.ResourceName) bool { return w.d.PodSets[set].Requests[name] > 0 })
+			at := slices.IndexFunc(g.Flavors, func(f kueuev1beta2.FlavorQuotas) bool { return !repels(string(f.Name)) })
+			if asks && at >= 0 {
+				names = append(names, string(g.Flavors[at].Name))
+			}
+		}
+	}
+	return names
+}
+
+// maxTogether is how many pods are placed together, times how many nodes.
+const maxTogether = 30_000
+
+// placement is whether all pods of a workload find nodes together.
+type placement struct {
+	result  explain.StageResult
+	message string
+}
+
+// together asks whether all pods of the workload find nodes together, behind those that wait already. It is nil
+// where the workload has one pod, or that finds no node alone.
+func (w *world) together(then *explain.Explanation) (*placement, error) {
+	s := w.c.Snapshot()
+	var pods []*corev1.Pod
+	total := 0
+	for i := range w.target.workload.Spec.PodSets {
+		set := &w.target.workload.Spec.PodSets[i]
+		count := int(set.Count)
+		if i < len(w.d.PodSets) && w.d.PodSets[i].Count > 0 {
+			count = int(w.d.PodSets[i].Count)
+		}
+		if total += count; total*max(1, len(s.Nodes())) > maxTogether && total > 1 {
+			return &placement{explain.StageUnknown, fmt.Sprintf("whether all %d pods find nodes together was not tried: there are too many", total)}, nil
+		}
+		flavors := w.flavors(i)
+		for n := range count {
+			pod := &corev1.Pod{ObjectMeta: *set.Template.ObjectMeta.DeepCopy(), Spec: set.Template.Spec}
+			pod.Namespace, pod.Name = w.target.workload.Namespace, fmt.Sprintf("%s-%s-%d", w.subject.GetName(), set.Name, n)
+			pod = w.target.free(pod, flavors)
+			pod.UID = types.UID("admitted-" + pod.Namespace + "-" + pod.Name)
+			pods = append(pods, pod)
+		}
+	}
+	if total < 2 || then.Verdict != explain.Allocatable || w.d.Outcome == kueue.Admitted {
+		return nil, nil
+	}
+	c, err := w.evicted()
+	if err != nil {
+		return nil, err
+	}
+	others, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	p, err := plan.Place(w.ctx, c, pods, plan.Options{Others: others, Choosing: w.opts.Question.Choosing})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it is about
+	}
+	placed := len(p.Replay.Placed)
+	why := ""
+	if len(p.Replay.Pending) > 0 {
+		why = ": " + p.Replay.Pending[0].Message
+	}
+	switch {
+	case placed == total && p.Replay.Certain:
+		return &placement{explain.Passes, fmt.Sprintf("all %d pods find nodes", total)}, nil
+	case p.LeavesSome():
+		return &placement{explain.Refuses, fmt.Sprintf("only %d of its %d pods find nodes%s", placed, total, why)}, nil
+	}
+	return &placement{explain.StageUnknown, fmt.Sprintf("%d of its %d pods find nodes, which depends on choices of kube-scheduler%s", placed, total, why)}, nil
+}
+
+// refused reports whether an outcome keeps the target in its queue.
+func refused(o kueue.Outcome) bool { return o == kueue.Waits || o == kueue.Refused }
+
+// stages are what the target has to pass.
+func (w *world) stages(then *explain.Explanation, together *placement) []explain.AdmissionStage {
+	queue := explain.AdmissionStage{Stage: explain.QueueStage, Result: explain.Passes, Message: w.queueSentence()}
+	switch {
+	case refused(w.d.Outcome):
+		queue.Result = explain.Refuses
+	case w.d.Outcome == kueue.Unknown, w.d.Outcome == kueue.Preempts:
+		queue.Result = explain.StageUnknown
+	}
+	out := []explain.AdmissionStage{queue}
+	if len(w.d.Checks) > 0 {
+		out = append(out, explain.AdmissionStage{
+			Stage: explain.ChecksStage, Result: explain.StageUnknown, Supposed: queue.Result == explain.Refuses,
+			Message: fmt.Sprintf("admission %s %s, which %s decide", words.Plural(len(w.d.Checks), "check", "checks"), words.And(w.d.Checks), words.Plural(len(w.d.Checks), "its controller", "their controllers")),
+		})
+	}
+	next := explain.AdmissionStage{Stage: explain.SchedulerStage, Result: explain.Refuses, Supposed: w.d.Outcome != kueue.Admitted, Message: then.Predicate}
+	switch then.Verdict {
+	case explain.Allocatable, explain.Allocated:
+		next.Result = explain.Passes
+	case explain.Unknown:
+		next.Result = explain.StageUnknown
+	}
+	if together != nil && next.Result == explain.Passes {
+		next.Result, next.Message = together.result, together.message
+	}
+	if next.Result == explain.Refuses && w.ambiguous() {
+		next.Result, next.Message = explain.StageUnknown, "with the first flavor: "+next.Message
+	}
+	out = append(out, next)
+	return out
+}
+
+// merge makes one answer of what Kueue does and what would follow.
+func (w *world) merge(e, then *explain.Explanation) {
+	a, scheduler := e.Admission, e.Admission.Stages[len(e.Admission.Stages)-1]
+	subject, said := e.Subject, e.Scheduler
+	*e = *then
+	e.Subject, e.Admission, e.Scheduler = subject, a, said
+	if of := w.target.of; of != nil && of.Held != nil && e.Workload != nil {
+		e.Workload.Held = of.Held.Why
+	}
+	queue := a.Stages[0]
+	told, doubts := w.doubts(queue.Result == explain.Refuses)
+	e.Partial = append(slices.Clip(e.Partial), told...)
+	certain := len(doubts) == 0 || w.d.Outcome == kueue.Admitted
+	say := func(v explain.Verdict, format string, args ...any) {
+		e.Verdict, e.Predicate = v, fmt.Sprintf(format, args...)
+		e.Message = e.Subject.FullName() + " " + e.Predicate
+	}
+	hang := "; admitted, it would then hang: " + scheduler.Message
+	switch {
+	case queue.Result == explain.Refuses && scheduler.Result == explain.Refuses && !certain:
+		say(explain.Unsatisfiable, "is not admitted as far as is known: %s%s", queue.Message, hang)
+	case queue.Result == explain.Refuses && scheduler.Result == explain.Refuses:
+		say(explain.Unsatisfiable, "is not admitted: %s%s", queue.Message, hang)
+	case queue.Result == explain.Refuses && !certain:
+		say(explain.Unknown, "is not admitted as far as is known: %s", queue.Message)
+	case queue.Result == explain.Refuses:
+		say(explain.Unsatisfiable, "is not admitted: %s", queue.Message)
+	case scheduler.Result == explain.Refuses && w.d.Outcome == kueue.Fits:
+		say(worse(then.Verdict), "would be admitted and then hang: %s", scheduler.Message)
+	case scheduler.Result == explain.Refuses:
+		say(worse(then.Verdict), "would hang once it is admitted: %s", scheduler.Message)
+	case queue.Result != explain.Passes:
+		say(explain.Unknown, "%s", w.unknownSentence(queue.Message))
+	case w.d.Outcome == kueue.Admitted:
+		e.Predicate, e.Verdict, e.Message = then.Predicate, then.Verdict, e.Subject.FullName()+" "+then.Predicate
+	case len(w.d.Checks) > 0:
+		say(explain.Unknown, "has quota, and waits for %s", a.Stages[1].Message)
+	case scheduler.Result == explain.StageUnknown:
+		say(explain.Unknown, "is about to be admitted; %s", scheduler.Message)
+	case !certain:
+		say(explain.Unknown, "would be admitted as far as is known, and then %s", then.Predicate)
+	default:
+		say(explain.Allocatable, "is about to be admitted, and then %s", then.Predicate)
+	}
+	e.Brief, e.Lack = queue.Message, nil
+	if queue.Result != explain.Refuses {
+		e.Brief = scheduler.Message
+	} else {
+		e.Allocation, e.Nodes.Allocatable = nil, 0
+	}
+	if scheduler.Result == explain.Passes { // what is in the way is quota
+		e.Conflict, e.Fixes, e.NoHelp, e.Preemption = nil, nil, nil, nil
+	}
+}
+
+// worse is the verdict of what is refused: that of the scheduler, if it refuses each pod, or else that of all.
+func worse(v explain.Verdict) explain.Verdict {
+	if v == explain.Allocatable || v == explain.Allocated {
+		return explain.Unsatisfiable
+	}
+	return v
+}
+
+// unknownSentence says why it is not known whether Kueue admits the target.
+func (w *world) unknownSentence(message string) string {
+	if w.d.Outcome == kueue.Preempts {
+		return "is not admitted yet: " + message
+	}
+	return "may be admitted or not: " + message
+}
+
+// doubts are what was not read: said is all of it, doubts what could make the answer another one. LimitRanges
+// only make pods ask for more.
+func (w *world) doubts(no bool) (said, out []string) {
+	out = Doubts(w.c.Snapshot().Kueue())
+	created := w.target.of == nil && w.target.pod.UID != "" // then LimitRanges have had their say
+	for _, a := range w.d.Assumptions {
+		if a.Code == kueue.LimitRangesUnread && (created || no) {
+			said = append(said, a.Message)
+			continue
+		}
+		text := a.Message
+		if a.Code == kueue.ConfigurationAssumed {
+			text += " (--kueue-config FILE gives it)"
+		}
+		out = append(out, text)
+	}
+	for _, resource := range []inspect.Resource{inspect.KueueWorkloads, inspect.ClusterQueues, inspect.LocalQueues, inspect.Cohorts, inspect.ResourceFlavors} {
+		if h := w.c.Snapshot().Health(resource); h.Partial() {
+			out = append(out, strings.TrimSuffix(fmt.Sprintf("not all %s were read: %s", resource, h.Message), ": ")+", so another answer is possible")
+		}
+	}
+	if of := w.target.of; of != nil && w.target.made && !slices.Contains(counted, of.Type.Kind) {
+		out = append(out, fmt.Sprintf("how many pods of a %s Kueue counts is not known until it has made its Workload", of.Type.Kind))
+	}
+	return append(said, out...), out
+}

@@ -1,0 +1,403 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
+)
+
+const (
+	// maxTries is how often Kueue and kube-scheduler are asked again for fixes.
+	maxTries = 48
+	// maxAlternatives is how many fixes of a kind are shown.
+	maxAlternatives = 3
+)
+
+// search looks for fixes. Each was tried: with it made, Kueue admits the workload, and all its pods find nodes.
+type search struct {
+	*world
+	tries int
+	fixes []explain.Fix
+}
+
+// edit is a change under which it is decided again.
+type edit struct {
+	// objects changes the cluster, and workload the target's own in it.
+	objects  func(*inspect.Objects)
+	workload func(*kueuev1beta2.Workload)
+	// pod changes the pods of the target.
+	pod       func(*corev1.PodSpec)
+	templates bool
+	ended     []kueue.Ref
+}
+
+func (w *world) fix(e *explain.Explanation) error {
+	s := &search{world: w}
+	for _, propose := range []func() error{s.fewerPods, s.fewerDevices, s.otherQueue, s.tolerate, s.end, s.raise} {
+		if err := propose(); err != nil {
+			return err
+		}
+	}
+	e.NoHelp = nil
+	if e.Fixes = s.fixes; len(s.fixes) > 0 {
+		e.Conflict = nil
+	}
+	return nil
+}
+
+// try decides again. nodes is how many nodes each pod then finds, 0 if the target is not admitted or hangs.
+func (s *search) try(change edit) (node inspect.NodeName, nodes int, after *world, err error) {
+	if s.tries++; s.tries > maxTries {
+		return "", 0, nil, nil
+	}
+	t := *s.target
+	w := &world{ctx: s.ctx, c: s.c, opts: s.opts, target: &t, subject: s.subject, templates: change.templates, ended: change.ended}
+	w.opts.Question.ReasonOnly = true
+	own := t.workload.DeepCopy()
+	if change.workload != nil {
+		change.workload(own)
+	}
+	if change.pod != nil {
+		t.pod = t.pod.DeepCopy()
+		change.pod(&t.pod.Spec)
+		for i := range own.Spec.PodSets {
+			change.pod(&own.Spec.PodSets[i].Template.Spec)
+		}
+	}
+	t.workload = own
+	w.decide(func(o *inspect.Objects) {
+		o.KueueWorkloads = slices.Clone(o.KueueWorkloads)
+		o.KueueWorkloads = slices.DeleteFunc(o.KueueWorkloads, func(one *kueuev1beta2.Workload) bool {
+			return one.Namespace == own.Namespace && one.Name == own.Name || slices.Contains(change.ended, kueue.Ref{Namespace: one.Namespace, Name: one.Name})
+		})
+		o.KueueWorkloads = append(o.KueueWorkloads, own)
+		if change.objects != nil {
+			change.objects(o)
+		}
+	})
+	if w.d.Outcome != kueue.Fits {
+		return "", 0, w, nil
+	}
+	then, err := w.then()
+	if err != nil || then.Verdict != explain.Allocatable {
+		return "", 0, w, err
+	}
+	together, err := w.together(then)
+	if err != nil || together != nil && together.result != explain.Passes {
+		return "", 0, w, err
+	}
+	if then.Allocation != nil {
+		node = then.Allocation.Node
+	}
+	return node, max(1, then.Nodes.Allocatable), w, nil
+}
+
+// propose adds a fix if it helps.
+func (s *search) propose(f explain.Fix, change edit) (helps bool, after *world, err error) {
+	node, nodes, after, err := s.try(change)
+	if err != nil || nodes == 0 {
+		return false, after, err
+	}
+	f.Node, f.Nodes = node, nodes
+	if after.d.Borrows {
+		f.Message += "; it then borrows quota, which others in the cohort may take back"
+	}
+	if len(after.d.Checks) > 0 {
+		f.Message += fmt.Sprintf("; admission %s %s still %s", words.Plural(len(after.d.Checks), "check", "checks"), words.And(after.d.Checks), words.Plural(len(after.d.Checks), "decides", "decide"))
+	}
+	s.fixes = append(s.fixes, f)
+	return true, after, nil
+}
+
+// largest is the largest number below n for which helps is true, or 0. Where more helps, less does.
+func largest(n int, helps func(int) (bool, error)) (int, error) {
+	best := 0
+	for low, high := 1, n-1; low <= high; {
+		middle := (low + high + 1) / 2
+		ok, err := helps(middle)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			best, low = middle, middle+1
+		} else {
+			high = middle - 1
+		}
+	}
+	return best, nil
+}
+
+// change is a change of the object that the target is a pod of.
+func (s *search) change(patch ...explain.PatchOperation) []explain.ObjectChange {
+	of := s.target.of
+	if of == nil {
+		return nil
+	}
+	return []explain.ObjectChange{{APIVersion: of.Type.APIVersion, Kind: of.Type.Kind, Namespace: of.Namespace, Name: of.Name, InPlace: true, Patch: patch}}
+}
+
+// fewerPods lets a Job run fewer pods at a time.
+func (s *search) fewerPods() error {
+	w, of := s.target.workload, s.target.of
+	if of == nil || of.Type.Kind != "Job" || len(w.Spec.PodSets) != 1 || w.Spec.PodSets[0].Count < 2 {
+		return nil
+	}
+	fewer := func(n int) edit {
+		return edit{workload: func(w *kueuev1beta2.Workload) { w.Spec.PodSets[0].Count = int32(n) }} //nolint:gosec // it is less than a count
+	}
+	most, err := largest(int(w.Spec.PodSets[0].Count), func(n int) (bool, error) {
+		_, nodes, _, err := s.try(fewer(n))
+		return nodes > 0, err
+	})
+	if err != nil || most == 0 {
+		return err
+	}
+	change := s.change(explain.PatchOperation{Op: "replace", Path: "/spec/parallelism", Value: most})
+	_, _, err = s.propose(explain.Fix{
+		Kind: explain.ReducePods, Key: fmt.Sprint(most), Patch: change[0].Patch, Changes: change,
+		Message: fmt.Sprintf("run %d instead of %d pods at a time (spec.parallelism)", most, w.Spec.PodSets[0].Count),
+	}, fewer(most))
+	return err
+}
+
+// fewerDevices asks for fewer devices in the only request of the only claim template of the pod.
+func (s *search) fewerDevices() error {
+	if s.target.of == nil || len(s.target.pod.Spec.ResourceClaims) != 1 || s.target.pod.Spec.ResourceClaims[0].ResourceClaimTemplateName == nil {
+		return nil
+	}
+	template, ok := s.c.Snapshot().Template(s.target.pod.Namespace, *s.target.pod.Spec.ResourceClaims[0].ResourceClaimTemplateName)
+	if !ok || len(template.Spec.Spec.Devices.Requests) != 1 {
+		return nil
+	}
+	request := template.Spec.Spec.Devices.Requests[0].Exactly
+	if request == nil || request.AllocationMode != resourcev1.DeviceAllocationModeExactCount || request.Count < 2 || request.Count > 1<<16 {
+		return nil
+	}
+	fewer := func(n int) edit {
+		changed := template.DeepCopy()
+		changed.Spec.Spec.Devices.Requests[0].Exactly.Count = int64(n)
+		return edit{templates: true, objects: func(o *inspect.Objects) {
+			o.Templates = slices.Clone(o.Templates)
+			o.Templates[slices.Index(o.Templates, template)] = changed
+		}}
+	}
+	most, err := largest(int(request.Count), func(n int) (bool, error) {
+		_, nodes, _, err := s.try(fewer(n))
+		return nodes > 0, err
+	})
+	if err != nil || most == 0 {
+		return err
+	}
+	patch := []explain.PatchOperation{{Op: "replace", Path: "/spec/spec/devices/requests/0/exactly/count", Value: most}}
+	_, _, err = s.propose(explain.Fix{
+		Kind: explain.ReduceCount, Key: fmt.Sprint(most), Patch: patch,
+		Changes: []explain.ObjectChange{{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name, Patch: patch}},
+		Message: fmt.Sprintf("ask for %s instead of %d in request %s", words.Count(most, "device"), request.Count, template.Spec.Spec.Devices.Requests[0].Name),
+	}, fewer(most))
+	return err
+}
+
+// otherQueue puts the target into another queue of its namespace.
+func (s *search) otherQueue() error {
+	n := 0
+	for _, q := range s.objects.LocalQueues {
+		own := s.target.workload
+		if q.Namespace != own.Namespace || q.Name == string(own.Spec.QueueName) || n == maxAlternatives {
+			continue
+		}
+		f := explain.Fix{
+			Kind: explain.UseQueue, Key: q.Name, Message: fmt.Sprintf("use queue %s, which has room now (label %s)", q.Name, queueName),
+			Changes: s.change(explain.PatchOperation{Op: "add", Path: "/metadata/labels/kueue.x-k8s.io~1queue-name", Value: q.Name}),
+		}
+		if len(f.Changes) == 0 {
+			f.Message = fmt.Sprintf("create it anew for queue %s, which has room now (label %s)", q.Name, queueName)
+		} else {
+			f.Patch = f.Changes[0].Patch
+		}
+		helps, _, err := s.propose(f, edit{workload: func(w *kueuev1beta2.Workload) { w.Spec.QueueName = kueuev1beta2.LocalQueueName(q.Name) }})
+		if err != nil {
+			return err
+		}
+		n += words.Btoi(helps)
+	}
+	return nil
+}
+
+// tolerate tolerates the taints of a flavor.
+func (s *search) tolerate() error {
+	for _, r := range s.d.Reasons {
+		at := slices.IndexFunc(s.objects.ResourceFlavors, func(f *kueuev1beta2.ResourceFlavor) bool { return f.Name == r.Flavor })
+		if r.Code != kueue.UntoleratedTaint || at < 0 {
+			continue
+		}
+		var tolerations []corev1.Toleration
+		var names []string
+		for _, taint := range s.objects.ResourceFlavors[at].Spec.NodeTaints {
+			tolerations = append(tolerations, corev1.Toleration{Key: taint.Key, Operator: corev1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect})
+			names = append(names, taint.ToString())
+		}
+		f := explain.Fix{Kind: explain.TolerateTaint, Key: "flavor " + r.Flavor, Message: fmt.Sprintf("tolerate %s %s of flavor %s", words.Plural(len(names), "taint", "taints"), words.And(names), r.Flavor)}
+		if of := s.target.of; of != nil {
+			all := append(slices.Clone(of.Spec.Tolerations), tolerations...)
+			f.Changes = s.change(explain.PatchOperation{Op: "add", Path: of.SpecPointer + "/tolerations", Value: all})
+			f.Patch = f.Changes[0].Patch
+		}
+		if _, _, err := s.propose(f, edit{pod: func(spec *corev1.PodSpec) { spec.Tolerations = append(slices.Clone(spec.Tolerations), tolerations...) }}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends those that hold the quota, or are in front: one of them, or else as few as will do.
+func (s *search) end() error {
+	var all []kueue.Ref
+	add := func(ref kueue.Ref) {
+		if ref != s.d.Workload && ref.Name != "" && !slices.Contains(all, ref) {
+			all = append(all, ref)
+		}
+	}
+	for _, h := range s.holders() {
+		add(kueue.Ref{Namespace: h.Workload.Namespace, Name: h.Workload.Name})
+	}
+	for _, r := range s.d.Reasons {
+		if r.Code == kueue.BehindHead || r.Code == kueue.TakenInCycle || r.Code == kueue.OverlappingVictims {
+			add(r.Workload)
+		}
+	}
+	n := 0
+	for i := len(all) - 1; i >= 0 && n < maxAlternatives; i-- { // the smallest first
+		helps, err := s.proposeEnd(all[i : i+1])
+		if err != nil {
+			return err
+		}
+		n += words.Btoi(helps)
+	}
+	if n > 0 || len(all) < 2 {
+		return nil
+	}
+	for k := 2; k <= min(len(all), 8); k++ {
+		if helps, err := s.proposeEnd(all[:k]); helps || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *search) proposeEnd(gone []kueue.Ref) (bool, error) {
+	f := explain.Fix{Kind: explain.EndWorkload, Key: fmt.Sprint(gone)}
+	var names []string
+	for _, ref := range gone {
+		names = append(names, s.called(ref))
+		one := s.of(ref)
+		if one == nil {
+			one = &explain.Subject{Kind: "workload.kueue.x-k8s.io", Namespace: ref.Namespace, Name: ref.Name}
+		}
+		f.Ends = append(f.Ends, *one)
+	}
+	f.Message = fmt.Sprintf("end %s, or wait until %s ended", words.And(names), words.Plural(len(names), "it has", "they have"))
+	helps, _, err := s.propose(f, edit{ended: gone})
+	return helps, err
+}
+
+// raise raises the quota of the ClusterQueue by what is missing, or the limit of what it may borrow.
+func (s *search) raise() error {
+	for _, limit := range []bool{true, false} {
+		for _, fr := range s.missing() {
+			if helps, err := s.raiseOne(fr.flavor, limit); err != nil || helps {
+				if err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// raiseOne raises what is missing in one flavor, resource after resource until Kueue admits the target.
+func (s *search) raiseOne(flavor string, limit bool) (bool, error) {
+	at := slices.IndexFunc(s.objects.ClusterQueues, func(q *kueuev1beta2.ClusterQueue) bool { return q.Name == s.d.ClusterQueue })
+	if at < 0 {
+		return false, nil
+	}
+	queue := s.objects.ClusterQueues[at].DeepCopy()
+	change := edit{objects: func(o *inspect.Objects) {
+		o.ClusterQueues = slices.Clone(o.ClusterQueues)
+		o.ClusterQueues[slices.IndexFunc(o.ClusterQueues, func(q *kueuev1beta2.ClusterQueue) bool { return q.Name == queue.Name })] = queue
+	}}
+	f := explain.Fix{Kind: explain.RaiseQuota, Key: fmt.Sprint(flavor, limit)}
+	var told []string
+	reasons := s.d.Reasons
+	for range 4 {
+		raised := false
+		for _, r := range reasons {
+			if r.Flavor != flavor || r.Needed <= 0 {
+				continue
+			}
+			operation, text, ok := raiseBy(queue, r, limit)
+			if !ok {
+				return false, nil
+			}
+			f.Patch, told, raised = append(f.Patch, operation), append(told, text), true
+		}
+		if !raised {
+			return false, nil
+		}
+		what := "nominal quota"
+		if limit {
+			what = "borrowing limit"
+		}
+		f.Message = fmt.Sprintf("raise the %s of ClusterQueue %s: %s of flavor %s", what, queue.Name, strings.Join(told, ", "), flavor)
+		f.Changes = []explain.ObjectChange{{APIVersion: "kueue.x-k8s.io/v1beta2", Kind: "ClusterQueue", Name: queue.Name, InPlace: true, Patch: f.Patch}}
+		helps, after, err := s.propose(f, change)
+		if helps || err != nil || after == nil {
+			return helps, err
+		}
+		reasons = after.d.Reasons
+	}
+	return false, nil
+}
+
+// raiseBy raises one quota in a ClusterQueue by what is needed.
+func raiseBy(queue *kueuev1beta2.ClusterQueue, r kueue.Reason, limit bool) (explain.PatchOperation, string, bool) {
+	for i := range queue.Spec.ResourceGroups {
+		for j := range queue.Spec.ResourceGroups[i].Flavors {
+			f := &queue.Spec.ResourceGroups[i].Flavors[j]
+			for k := range f.Resources {
+				q := &f.Resources[k]
+				if string(f.Name) != r.Flavor || q.Name != r.Resource {
+					continue
+				}
+				field, value := "nominalQuota", &q.NominalQuota
+				if limit {
+					if field, value = "borrowingLimit", q.BorrowingLimit; value == nil {
+						return explain.PatchOperation{}, "", false
+					}
+				}
+				before := value.String()
+				more := resource.NewQuantity(int64(r.Needed), value.Format)
+				if r.Resource == corev1.ResourceCPU {
+					more = resource.NewMilliQuantity(int64(r.Needed), value.Format)
+				}
+				after := value.DeepCopy()
+				after.Add(*more)
+				*value = after
+				return explain.PatchOperation{
+					Op: "replace", Path: fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/%d/%s", i, j, k, field), Value: after.String(),
+				}, fmt.Sprintf("%s from %s to %s", r.Resource, before, after.String()), true
+			}
+		}
+	}
+	return explain.PatchOperation{}, "", false
+}

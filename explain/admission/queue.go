@@ -1,0 +1,182 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
+)
+
+// Queues says what is in the queues of a snapshot.
+type Queues struct {
+	world
+	usage []kueue.Usage
+	s     *inspect.Snapshot
+}
+
+// NewQueues returns the queues of a snapshot.
+func NewQueues(s *inspect.Snapshot) *Queues {
+	q := &Queues{s: s}
+	q.objects = s.Objects()
+	q.state = kueue.New(q.objects, ConfigOf(s.Kueue()), s.Time())
+	q.usage = q.state.Usage()
+	q.lookup = map[kueue.Ref]*kueuev1beta2.Workload{}
+	for _, w := range q.objects.KueueWorkloads {
+		q.lookup[kueue.Ref{Namespace: w.Namespace, Name: w.Name}] = w
+	}
+	return q
+}
+
+// State is what decides about the queues.
+func (q *Queues) State() *kueue.State { return q.state }
+
+// Usage is the quota of all ClusterQueues and Cohorts.
+func (q *Queues) Usage() []kueue.Usage { return q.usage }
+
+// Decide says what Kueue does about a workload.
+// What would go as far as is known is Unknown, and the reasons say what was not read.
+func (q *Queues) Decide(w *kueuev1beta2.Workload) kueue.Decision {
+	return q.decided(kueue.Ref{Namespace: w.Namespace, Name: w.Name})
+}
+
+func (q *Queues) decided(ref kueue.Ref) kueue.Decision {
+	d := q.state.Decide(ref.Namespace, ref.Name)
+	for _, doubt := range Doubts(q.s.Kueue()) {
+		d.Assumptions = append(d.Assumptions, kueue.Reason{Code: kueue.ConfigurationAssumed, Message: doubt})
+	}
+	if (d.Outcome == kueue.Fits || d.Outcome == kueue.Preempts) && len(d.Assumptions) > 0 {
+		d.Outcome, d.Reasons = kueue.Unknown, d.Assumptions
+	}
+	return d
+}
+
+// Workloads are the workloads of holders, each once.
+func Workloads(holders []explain.QuotaHolder) []explain.Subject {
+	var out []explain.Subject
+	for i := range holders {
+		if !slices.Contains(out, holders[i].Workload) {
+			out = append(out, holders[i].Workload)
+		}
+	}
+	return out
+}
+
+// ClusterQueue says what a ClusterQueue has.
+func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueState {
+	out := &explain.QueueState{
+		Kind: "ClusterQueue", Name: queue.Name, Cohort: string(queue.Spec.CohortName), Strategy: string(queue.Spec.QueueingStrategy),
+		Quotas: []explain.Quota{}, Holders: []explain.QuotaHolder{}, Waiting: []explain.Ahead{}, Partial: []string{},
+	}
+	at := slices.IndexFunc(q.usage, func(u kueue.Usage) bool { return !u.Cohort && u.Name == queue.Name })
+	if at < 0 {
+		return out
+	}
+	u := &q.usage[at]
+	if u.Inactive != nil {
+		out.Inactive = u.Inactive.Message
+	}
+	for i := range u.Flavors {
+		f := &u.Flavors[i]
+		text := func(a kueue.Amount) string { return q.state.Text(f.Resource, a) }
+		quota := explain.Quota{
+			Flavor: f.Flavor, Resource: string(f.Resource), Nominal: text(f.Nominal), Used: text(f.Used), Borrowed: text(f.Borrowed), Lent: text(f.Lent), Available: text(f.Available),
+		}
+		if f.BorrowingLimit != nil {
+			quota.BorrowingLimit = text(*f.BorrowingLimit)
+		}
+		if f.LendingLimit != nil {
+			quota.LendingLimit = text(*f.LendingLimit)
+		}
+		out.Quotas = append(out.Quotas, quota)
+		out.Holders = append(out.Holders, q.holdersOf(*u, flavorResource{f.Flavor, f.Resource})...)
+	}
+	for i, ref := range u.Pending {
+		d := q.decided(ref)
+		one := explain.Ahead{Workload: *subjectOf(ref), Of: q.of(ref), Outcome: string(d.Outcome)}
+		if w := q.lookup[ref]; w != nil && w.Spec.Priority != nil {
+			one.Priority = *w.Spec.Priority
+		}
+		if len(d.Reasons) > 0 {
+			one.Message = d.Reasons[0].Message
+		}
+		if i == 0 {
+			q.d = d
+			out.Message = q.first(&d)
+			one.Blocks = queue.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO && d.Outcome == kueue.Waits
+		}
+		for _, a := range d.Assumptions {
+			if !slices.Contains(out.Partial, a.Message) {
+				out.Partial = append(out.Partial, a.Message)
+			}
+		}
+		out.Waiting = append(out.Waiting, one)
+	}
+	switch {
+	case out.Inactive != "":
+		out.Message = "admits nothing: " + out.Inactive
+	case len(u.Pending) == 0:
+		out.Message = "has nobody waiting"
+	}
+	for _, doubt := range Doubts(q.s.Kueue()) {
+		if !slices.Contains(out.Partial, doubt) {
+			out.Partial = append(out.Partial, doubt)
+		}
+	}
+	return out
+}
+
+// first says what becomes of the first of a queue.
+func (q *Queues) first(d *kueue.Decision) string {
+	name := q.called(d.Workload)
+	switch d.Outcome {
+	case kueue.Fits:
+		return fmt.Sprintf("is about to admit %s, its first", name)
+	case kueue.Preempts:
+		return fmt.Sprintf("has %s first: %s", name, q.queueSentence())
+	case kueue.Unknown:
+		return fmt.Sprintf("has %s first, and may admit it or not: %s", name, q.queueSentence())
+	}
+	return fmt.Sprintf("has %s first, which does not go: %s", name, q.queueSentence())
+}
+
+// LocalQueue says what a LocalQueue has: the quota of its ClusterQueue.
+func (q *Queues) LocalQueue(queue *kueuev1beta2.LocalQueue) *explain.QueueState {
+	out := &explain.QueueState{Message: fmt.Sprintf("admits nothing: there is no ClusterQueue %s", queue.Spec.ClusterQueue),
+		Quotas: []explain.Quota{}, Holders: []explain.QuotaHolder{}, Waiting: []explain.Ahead{}, Partial: []string{}}
+	for _, of := range q.objects.ClusterQueues {
+		if of.Name == string(queue.Spec.ClusterQueue) {
+			out = q.ClusterQueue(of)
+		}
+	}
+	mine := func(w explain.Subject) bool {
+		own := q.lookup[kueue.Ref{Namespace: w.Namespace, Name: w.Name}]
+		return own != nil && own.Namespace == queue.Namespace && string(own.Spec.QueueName) == queue.Name
+	}
+	out.Kind, out.Namespace, out.Name, out.ClusterQueue = "LocalQueue", queue.Namespace, queue.Name, string(queue.Spec.ClusterQueue)
+	out.Holders = slices.DeleteFunc(out.Holders, func(h explain.QuotaHolder) bool { return !mine(h.Workload) })
+	last := -1
+	var names []string
+	for i := range out.Waiting {
+		if mine(out.Waiting[i].Workload) {
+			last = i
+			names = append(names, q.called(kueue.Ref{Namespace: out.Waiting[i].Workload.Namespace, Name: out.Waiting[i].Workload.Name}))
+		}
+	}
+	out.Waiting = out.Waiting[:last+1] // who comes later is nothing to it
+	if policy := queue.Spec.StopPolicy; policy != nil && *policy != kueuev1beta2.None {
+		out.Inactive = "it is stopped (" + string(*policy) + ")"
+		out.Message = "admits nothing: " + out.Inactive
+	}
+	if len(names) == 0 && out.Inactive == "" {
+		out.Message = "has nobody waiting"
+	} else if out.Inactive == "" {
+		out.Message = fmt.Sprintf("has %s waiting; its ClusterQueue %s %s", words.Count(len(names), "workload"), queue.Spec.ClusterQueue, strings.TrimSpace(out.Message))
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Names of labels and annotations by which pods and objects are Kueue's.
+const (
+	prefix        = "kueue.x-k8s.io/"
+	queueName     = prefix + "queue-name"
+	priorityClass = prefix + "priority-class"
+	podGroup      = prefix + "pod-group-name"
+	workloadName  = prefix + "workload"
+	podSetName    = prefix + "podset"
+)
+
+// target is a subject that Kueue decides about.
+type target struct {
+	workload *kueuev1beta2.Workload
+	// made says that Kueue has not made the workload yet.
+	made bool
+	// set is the index of the pod set that the pod is of.
+	set int
+	pod *corev1.Pod
+	// of is the object that makes the pod, or nil for a pod by itself.
+	of *inspect.Workload
+}
+
+// mention reports whether a subject may be Kueue's: by its labels, its gates, or who owns it.
+func (f *finder) mention(subject metav1.Object) *target {
+	switch subject := subject.(type) {
+	case *corev1.Pod:
+		return f.ofPod(subject)
+	case *inspect.Workload:
+		return f.ofObject(subject)
+	}
+	return nil
+}
+
+// owned names an object that a workload may be for.
+type owned struct{ namespace, kind, name string }
+
+// finder finds the workloads of subjects.
+type finder struct {
+	s        *inspect.Snapshot
+	subjects []metav1.Object
+	// given says that the subjects are of files and need not be in the cluster: what the cluster has of their
+	// names is replaced.
+	given   bool
+	byOwner map[owned]*kueuev1beta2.Workload
+	byName  map[[2]string]*kueuev1beta2.Workload
+}
+
+func newFinder(s *inspect.Snapshot, subjects []metav1.Object, given bool) *finder {
+	f := &finder{s: s, subjects: subjects, given: given, byOwner: map[owned]*kueuev1beta2.Workload{}, byName: map[[2]string]*kueuev1beta2.Workload{}}
+	for _, w := range s.Around().KueueWorkloads {
+		f.byName[[2]string{w.Namespace, w.Name}] = w
+		for i := range w.OwnerReferences {
+			ref := &w.OwnerReferences[i]
+			// Of several, the one that was not replaced by a later one.
+			if known := f.byOwner[owned{w.Namespace, ref.Kind, ref.Name}]; known == nil || known.CreationTimestamp.Before(&w.CreationTimestamp) {
+				f.byOwner[owned{w.Namespace, ref.Kind, ref.Name}] = w
+			}
+		}
+	}
+	return f
+}
+
+func (f *finder) ofPod(pod *corev1.Pod) *target {
+	if pod.Spec.NodeName != "" || inspect.Ended(pod) {
+		return nil
+	}
+	t := &target{pod: pod}
+	group := pod.Labels[podGroup]
+	for _, name := range []string{pod.Annotations[workloadName], pod.Labels[workloadName], group} {
+		if name != "" && t.workload == nil {
+			t.workload = f.byName[[2]string{pod.Namespace, name}]
+		}
+	}
+	refs := append([]*metav1.OwnerReference{{Kind: "Pod", Name: pod.Name}}, inspect.Controllers(pod, nil)...)
+	for _, ref := range refs {
+		if t.workload == nil {
+			t.workload = f.byOwner[owned{pod.Namespace, ref.Kind, ref.Name}]
+		}
+	}
+	gated := slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return strings.HasPrefix(g.Name, prefix) })
+	switch {
+	case t.workload != nil:
+		t.set = max(0, slices.IndexFunc(t.workload.Spec.PodSets, func(set kueuev1beta2.PodSet) bool { return string(set.Name) == pod.Labels[podSetName] }))
+	case (gated || f.given) && pod.Labels[queueName] != "" && group == "":
+		t.made = true
+		t.workload = f.makeUp("pod-"+pod.Name, pod.Namespace, pod.Labels, []*corev1.Pod{pod}, []int32{1})
+	default:
+		return nil
+	}
+	return t
+}
+
+// siblings are the templates of the object that a subject is of, and which of them the subject is.
+func (f *finder) siblings(w *inspect.Workload) (all []*inspect.Workload, at int) {
+	for _, subject := range f.subjects {
+		other, ok := subject.(*inspect.Workload)
+		if !ok || other.Type != w.Type || other.Namespace != w.Namespace || other.Name != w.Name {
+			continue
+		}
+		if other == w {
+			at = len(all)
+		}
+		all = append(all, other)
+	}
+	return all, at
+}
+
+func (f *finder) ofObject(w *inspect.Workload) *target {
+	t := &target{pod: w.Pod, of: w}
+	all, at := f.siblings(w)
+	t.set = at
+	switch {
+	case kueueOwn(w):
+		t.workload = f.byName[[2]string{w.Namespace, w.Name}]
+	case !f.given:
+		t.workload = f.byOwner[owned{w.Namespace, w.Type.Kind, w.Name}]
+	}
+	if t.workload == nil && w.Kueue[queueName] != "" && w.Type.Kind != "CronJob" {
+		t.made = true
+		pods, counts := []*corev1.Pod{}, []int32{}
+		for _, one := range all {
+			count := int32(1)
+			if n := one.Replicas; n != nil && w.Type.Kind != "Deployment" { // each pod of which is a workload
+				count = int32(min(max(*n, 0), 1<<20)) //nolint:gosec // it is bounded
+			}
+			pods, counts = append(pods, one.Pod), append(counts, count)
+		}
+		t.workload = f.makeUp(strings.ToLower(w.Type.Kind)+"-"+w.Name, w.Namespace, w.Kueue, pods, counts)
+	}
+	if t.workload == nil || t.set >= len(t.workload.Spec.PodSets) {
+		return nil
+	}
+	return t
+}
+
+// makeUp makes the workload that Kueue would make of an object with some labels.
+func (f *finder) makeUp(name, namespace string, labels map[string]string, pods []*corev1.Pod, counts []int32) *kueuev1beta2.Workload {
+	w := &kueuev1beta2.Workload{}
+	w.Name, w.Namespace, w.CreationTimestamp = "to be made for "+name, namespace, metav1.NewTime(f.s.Time())
+	w.Spec.QueueName = kueuev1beta2.LocalQueueName(labels[queueName])
+	for i, pod := range pods {
+		set := kueuev1beta2.PodSet{Name: "main", Count: counts[i]}
+		if len(pods) > 1 {
+			set.Name = kueuev1beta2.PodSetReference(pod.Name)
+		}
+		set.Template.Labels, set.Template.Annotations, set.Template.Spec = pod.Labels, pod.Annotations, *pod.Spec.DeepCopy()
+		set.Template.Spec.SchedulingGates = nil
+		w.Spec.PodSets = append(w.Spec.PodSets, set)
+	}
+	if len(pods) > 0 && pods[0].Spec.Priority != nil {
+		w.Spec.Priority = pods[0].Spec.Priority
+	}
+	for _, class := range f.s.Around().WorkloadPriorityClasses {
+		if class.Name == labels[priorityClass] {
+			w.Spec.Priority = &class.Value
+		}
+	}
+	return w
+}
+
+// Owner is what a workload was made for: a Job, a pod, or several pods of a group, of which it is the first.
+func Owner(w *kueuev1beta2.Workload) *explain.Subject {
+	if len(w.OwnerReferences) == 0 {
+		return nil
+	}
+	ref := &w.OwnerReferences[0]
+	if c := metav1.GetControllerOf(w); c != nil {
+		ref = c
+	}
+	return &explain.Subject{Kind: ref.Kind, Namespace: w.Namespace, Name: ref.Name}
+}
+
+// free is the pod of a target as it is once it is admitted with some flavors.
+func (t *target) free(pod *corev1.Pod, flavors []*kueuev1beta2.ResourceFlavor) *corev1.Pod {
+	out := pod.DeepCopy()
+	held := inspect.HeldBy(pod) != ""
+	out.Spec.SchedulingGates = slices.DeleteFunc(out.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool {
+		return strings.HasPrefix(g.Name, prefix) || held
+	})
+	for _, flavor := range flavors {
+		for name, value := range flavor.Spec.NodeLabels {
+			if out.Spec.NodeSelector == nil {
+				out.Spec.NodeSelector = map[string]string{}
+			}
+			out.Spec.NodeSelector[name] = value
+		}
+		out.Spec.Tolerations = append(out.Spec.Tolerations, flavor.Spec.Tolerations...)
+	}
+	return out
+}
