@@ -23,6 +23,7 @@ const rolesYAML = `
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: viewer}, rules: [
   {apiGroups: ["", resource.k8s.io, flowcontrol.apiserver.k8s.io, storage.k8s.io, scheduling.k8s.io], resources: ["*"], verbs: [get, list, watch]},
   {apiGroups: [policy], resources: [poddisruptionbudgets], verbs: [get, list, watch]},
+  {apiGroups: [""], resources: [limitranges], verbs: [get, list, watch]},
   {nonResourceURLs: [/metrics], verbs: [get]}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: viewer},

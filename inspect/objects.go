@@ -33,6 +33,7 @@ type Objects struct {
 	PodGroups               []*schedulingv1beta1.PodGroup
 	Quotas                  []*corev1.ResourceQuota
 	Budgets                 []*policyv1.PodDisruptionBudget
+	LimitRanges             []*corev1.LimitRange
 	KueueWorkloads          []*kueuev1beta2.Workload
 	ClusterQueues           []*kueuev1beta2.ClusterQueue
 	LocalQueues             []*kueuev1beta2.LocalQueue

@@ -40,6 +40,7 @@ const (
 	PodGroups               Resource = "podgroups"
 	Quotas                  Resource = "resourcequotas"
 	Budgets                 Resource = "poddisruptionbudgets"
+	LimitRanges             Resource = "limitranges"
 	KueueWorkloads          Resource = "workloads"
 	ClusterQueues           Resource = "clusterqueues"
 	LocalQueues             Resource = "localqueues"
@@ -51,8 +52,10 @@ const (
 )
 
 // Optional reports whether many servers do not serve the resource, for their age or their feature gates. Then
-// there are no such objects, and nothing is amiss.
-func (r Resource) Optional() bool { return r == TaintRules || r == PodGroups || r.OfKueue() }
+// there are no such objects, and nothing is amiss. LimitRanges are read only where Kueue is, which heeds them.
+func (r Resource) Optional() bool {
+	return r == TaintRules || r == PodGroups || r == LimitRanges || r.OfKueue()
+}
 
 // OfKueue reports whether the resource is one of Kueue, which is in clusters that have installed it.
 func (r Resource) OfKueue() bool { return KindOf(r).Group == kueueGroup }
@@ -116,6 +119,7 @@ var kinds = []Kind{
 	{PodGroups, "PodGroup", schedulingv1beta1.GroupName, "v1beta1", true, in(func(o *Objects) *[]*schedulingv1beta1.PodGroup { return &o.PodGroups })},
 	{Quotas, "ResourceQuota", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.ResourceQuota { return &o.Quotas })},
 	{Budgets, "PodDisruptionBudget", policyv1.GroupName, "v1", true, in(func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.Budgets })},
+	{LimitRanges, "LimitRange", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.LimitRange { return &o.LimitRanges })},
 	{KueueWorkloads, "Workload", kueueGroup, "v1beta2", true, in(func(o *Objects) *[]*kueuev1beta2.Workload { return &o.KueueWorkloads })},
 	{ClusterQueues, "ClusterQueue", kueueGroup, "v1beta2", false, in(func(o *Objects) *[]*kueuev1beta2.ClusterQueue { return &o.ClusterQueues })},
 	{LocalQueues, "LocalQueue", kueueGroup, "v1beta2", true, in(func(o *Objects) *[]*kueuev1beta2.LocalQueue { return &o.LocalQueues })},

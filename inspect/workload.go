@@ -48,6 +48,8 @@ type Held struct {
 	// field does.
 	Pointer string
 	Value   any
+	// Suspended says that the object is suspended, as Kueue does it.
+	Suspended bool
 }
 
 // heldGate begins the name of a scheduling gate of a pod that nobody makes. No API server takes such a name.

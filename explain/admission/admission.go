@@ -42,15 +42,18 @@ func Add(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, an
 		return nil
 	}
 	f := newFinder(c.Snapshot(), subjects, opts.Given)
+	var earlier []*world
 	for i, e := range answers {
 		t := f.mention(subjects[i])
 		if t == nil {
+			f.mayBeHeld(e, subjects[i])
 			continue
 		}
-		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i]}
+		w := &world{ctx: ctx, c: c, opts: opts, target: t, subject: subjects[i], earlier: slices.Clip(earlier)}
 		if err := w.add(e); err != nil {
 			return err
 		}
+		earlier = append(earlier, w)
 	}
 	return nil
 }
@@ -63,6 +66,10 @@ type world struct {
 	target  *target
 	subject metav1.Object
 
+	// earlier are those of subjects that were asked about before: their workloads come first.
+	earlier []*world
+	// pods are those of the target as they are once it is admitted.
+	pods    []*corev1.Pod
 	objects *inspect.Objects
 	state   *kueue.State
 	d       kueue.Decision
@@ -78,6 +85,11 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	s := w.c.Snapshot()
 	objects := *s.Objects()
 	own := w.target.workload
+	for _, one := range w.others() {
+		if one.target.made {
+			objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), one.target.workload)
+		}
+	}
 	if w.target.made {
 		objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), own)
 	}
@@ -85,8 +97,36 @@ func (w *world) decide(change func(*inspect.Objects)) {
 		change(&objects)
 	}
 	w.objects = &objects
-	w.state = kueue.New(&objects, ConfigOf(s.Kueue()), s.Time())
+	w.state = kueue.New(&objects, stateConfig(s), s.Time())
 	w.d = w.state.Decide(own.Namespace, own.Name)
+	for _, r := range w.d.Reasons {
+		if r.Code == kueue.Evicting {
+			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{r}
+			return
+		}
+		for _, resource := range foundIn[r.Code] {
+			if h := s.Health(resource); w.d.Outcome == kueue.Refused && (h.State == inspect.NotRead || h.PartialIn(own.Namespace)) {
+				w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: r.Code, Message: r.Message + ", or was not read"}}
+				return
+			}
+		}
+	}
+}
+
+// foundIn are the resources of which objects are missing where Kueue refuses for a reason.
+var foundIn = map[kueue.Code][]inspect.Resource{
+	kueue.LocalQueueNotFound: {inspect.LocalQueues}, kueue.ClusterQueueNotFound: {inspect.ClusterQueues},
+	kueue.ClusterQueueInactive: {inspect.ResourceFlavors, inspect.AdmissionChecks, inspect.Topologies},
+	kueue.TemplateNotFound:     {inspect.Templates}, kueue.ClassNotFound: {inspect.Classes}, kueue.TooFewDevices: {inspect.Slices},
+	kueue.CounterMissing: {inspect.Slices}, kueue.CapacityMissing: {inspect.Slices}, kueue.CapacityUnsatisfiable: {inspect.Slices},
+}
+
+// others are the earlier ones of other workloads.
+func (w *world) others() []*world {
+	return slices.DeleteFunc(slices.Clone(w.earlier), func(one *world) bool {
+		a, b := one.target.workload, w.target.workload
+		return a.Namespace == b.Namespace && a.Name == b.Name
+	})
 }
 
 func (w *world) add(e *explain.Explanation) error {
@@ -302,7 +342,14 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 			pods = append(pods, pod)
 		}
 	}
-	if total < 2 || then.Verdict != explain.Allocatable || w.d.Outcome == kueue.Admitted {
+	w.pods = pods
+	var before []*corev1.Pod
+	for _, one := range w.others() {
+		if !refused(one.d.Outcome) && one.d.Outcome != kueue.Admitted {
+			before = append(before, one.pods...)
+		}
+	}
+	if total+len(before) < 2 || then.Verdict != explain.Allocatable || w.d.Outcome == kueue.Admitted {
 		return nil, nil
 	}
 	c, err := w.evicted()
@@ -310,7 +357,7 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 		return nil, err
 	}
 	others, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, err := plan.Place(w.ctx, c, pods, plan.Options{Others: others, Choosing: w.opts.Question.Choosing})
+	p, err := plan.Place(w.ctx, c, pods, plan.Options{Others: append(others, before...), Choosing: w.opts.Question.Choosing})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what it is about
 	}
@@ -321,7 +368,7 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 	}
 	switch {
 	case placed == total && p.Replay.Certain:
-		return &placement{explain.Passes, fmt.Sprintf("all %d pods find nodes", total)}, nil
+		return &placement{explain.Passes, fmt.Sprintf("%s %s", words.Plural(total, "its pod", fmt.Sprintf("all %d pods", total)), words.Plural(total, "finds a node", "find nodes"))}, nil
 	case p.LeavesSome():
 		return &placement{explain.Refuses, fmt.Sprintf("only %d of its %d pods find nodes%s", placed, total, why)}, nil
 	}
@@ -451,8 +498,8 @@ func (w *world) doubts(no bool) (said, out []string) {
 		}
 		out = append(out, text)
 	}
-	for _, resource := range []inspect.Resource{inspect.KueueWorkloads, inspect.ClusterQueues, inspect.LocalQueues, inspect.Cohorts, inspect.ResourceFlavors} {
-		if h := w.c.Snapshot().Health(resource); h.Partial() {
+	for _, resource := range inspect.Resources() {
+		if h := w.c.Snapshot().Health(resource); resource.OfKueue() && h.Partial() {
 			out = append(out, strings.TrimSuffix(fmt.Sprintf("not all %s were read: %s", resource, h.Message), ": ")+", so another answer is possible")
 		}
 	}

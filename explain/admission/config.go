@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
@@ -59,6 +62,15 @@ func ConfigOf(c *kueueconfig.Config) kueue.Config {
 			}
 		}
 		out.DeviceClassMappings = append(out.DeviceClassMappings, mapping)
+	}
+	return out
+}
+
+// stateConfig is the configuration of a snapshot with its LimitRanges, if all of them were read.
+func stateConfig(s *inspect.Snapshot) kueue.Config {
+	out := ConfigOf(s.Kueue())
+	if h := s.Health(inspect.LimitRanges); h.Complete() {
+		out.LimitRanges = append([]*corev1.LimitRange{}, s.Objects().LimitRanges...)
 	}
 	return out
 }

@@ -197,6 +197,8 @@ func (w *world) reasonSentence(r *kueue.Reason, queue string) string {
 		return fmt.Sprintf("it asks for more than %s can ever have of flavor %s: %s needed", queue, r.Flavor, amount)
 	case kueue.BehindHead, kueue.TakenInCycle, kueue.OverlappingVictims:
 		return "it comes behind " + w.called(r.Workload) + ": " + r.Message
+	case kueue.Evicting:
+		return "Kueue is evicting it: " + r.Message
 	case kueue.UnmappedClass:
 		return fmt.Sprintf("Kueue does not know what devices of class %s count for: %s", r.Name, r.Message)
 	}

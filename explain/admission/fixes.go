@@ -61,7 +61,7 @@ func (s *search) try(change edit) (node inspect.NodeName, nodes int, after *worl
 		return "", 0, nil, nil
 	}
 	t := *s.target
-	w := &world{ctx: s.ctx, c: s.c, opts: s.opts, target: &t, subject: s.subject, templates: change.templates, ended: change.ended}
+	w := &world{ctx: s.ctx, c: s.c, opts: s.opts, target: &t, subject: s.subject, earlier: s.earlier, templates: change.templates, ended: change.ended}
 	w.opts.Question.ReasonOnly = true
 	own := t.workload.DeepCopy()
 	if change.workload != nil {
@@ -159,7 +159,7 @@ func (s *search) fewerPods() error {
 		_, nodes, _, err := s.try(fewer(n))
 		return nodes > 0, err
 	})
-	if err != nil || most == 0 {
+	if err != nil || most == 0 || w.Spec.PodSets[0].MinCount != nil && most <= int(*w.Spec.PodSets[0].MinCount) { // which Kueue refuses
 		return err
 	}
 	change := s.change(explain.PatchOperation{Op: "replace", Path: "/spec/parallelism", Value: most})

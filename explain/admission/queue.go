@@ -24,7 +24,7 @@ type Queues struct {
 func NewQueues(s *inspect.Snapshot) *Queues {
 	q := &Queues{s: s}
 	q.objects = s.Objects()
-	q.state = kueue.New(q.objects, ConfigOf(s.Kueue()), s.Time())
+	q.state = kueue.New(q.objects, stateConfig(s), s.Time())
 	q.usage = q.state.Usage()
 	q.lookup = map[kueue.Ref]*kueuev1beta2.Workload{}
 	for _, w := range q.objects.KueueWorkloads {

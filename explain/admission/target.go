@@ -1,15 +1,20 @@
 package admission
 
 import (
+	"cmp"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 )
 
 // Names of labels and annotations by which pods and objects are Kueue's.
@@ -20,6 +25,10 @@ const (
 	podGroup      = prefix + "pod-group-name"
 	workloadName  = prefix + "workload"
 	podSetName    = prefix + "podset"
+	// minParallelism is how few pods of a Job may be admitted.
+	minParallelism = prefix + "job-min-parallelism"
+	// defaultQueue is the LocalQueue for what names none.
+	defaultQueue = "default"
 )
 
 // target is a subject that Kueue decides about.
@@ -95,9 +104,13 @@ func (f *finder) ofPod(pod *corev1.Pod) *target {
 	switch {
 	case t.workload != nil:
 		t.set = max(0, slices.IndexFunc(t.workload.Spec.PodSets, func(set kueuev1beta2.PodSet) bool { return string(set.Name) == pod.Labels[podSetName] }))
-	case (gated || f.given) && pod.Labels[queueName] != "" && group == "":
+	case (gated || f.given) && group == "":
+		queue, ok := f.queueOf("Pod", pod.Namespace, pod.Labels, metav1.GetControllerOf(pod) == nil)
+		if !ok && !gated {
+			return nil
+		}
 		t.made = true
-		t.workload = f.makeUp("pod-"+pod.Name, pod.Namespace, pod.Labels, []*corev1.Pod{pod}, []int32{1})
+		t.workload = f.makeUp("pod-"+pod.Name, pod.Namespace, queue, pod.Labels, []*corev1.Pod{pod}, []int32{1})
 	default:
 		return nil
 	}
@@ -120,6 +133,9 @@ func (f *finder) siblings(w *inspect.Workload) (all []*inspect.Workload, at int)
 }
 
 func (f *finder) ofObject(w *inspect.Workload) *target {
+	if w.Held != nil && !w.Held.Suspended { // as one that has finished: no queue lets it go
+		return nil
+	}
 	t := &target{pod: w.Pod, of: w}
 	all, at := f.siblings(w)
 	t.set = at
@@ -129,7 +145,8 @@ func (f *finder) ofObject(w *inspect.Workload) *target {
 	case !f.given:
 		t.workload = f.byOwner[owned{w.Namespace, w.Type.Kind, w.Name}]
 	}
-	if t.workload == nil && w.Kueue[queueName] != "" && w.Type.Kind != "CronJob" {
+	queue, ok := f.queueOf(w.Type.Kind, w.Namespace, w.Kueue, w.Controller == nil)
+	if t.workload == nil && ok && w.Type.Kind != "CronJob" && !kueueOwn(w) {
 		t.made = true
 		pods, counts := []*corev1.Pod{}, []int32{}
 		for _, one := range all {
@@ -139,7 +156,10 @@ func (f *finder) ofObject(w *inspect.Workload) *target {
 			}
 			pods, counts = append(pods, one.Pod), append(counts, count)
 		}
-		t.workload = f.makeUp(strings.ToLower(w.Type.Kind)+"-"+w.Name, w.Namespace, w.Kueue, pods, counts)
+		t.workload = f.makeUp(strings.ToLower(w.Type.Kind)+"-"+w.Name, w.Namespace, queue, w.Kueue, pods, counts)
+		if least, err := strconv.ParseInt(w.Kueue[minParallelism], 10, 32); err == nil && w.Type.Kind == "Job" {
+			t.workload.Spec.PodSets[0].MinCount = new(int32(least))
+		}
 	}
 	if t.workload == nil || t.set >= len(t.workload.Spec.PodSets) {
 		return nil
@@ -147,11 +167,60 @@ func (f *finder) ofObject(w *inspect.Workload) *target {
 	return t
 }
 
-// makeUp makes the workload that Kueue would make of an object with some labels.
-func (f *finder) makeUp(name, namespace string, labels map[string]string, pods []*corev1.Pod, counts []int32) *kueuev1beta2.Workload {
+// queueOf is the queue of an object that Kueue manages: that of its label, the LocalQueue called default, or none
+// where Kueue holds back also what names none. The last two are for objects that are not created yet, which have
+// no controller that is Kueue's.
+func (f *finder) queueOf(kind, namespace string, marks map[string]string, own bool) (name string, ok bool) {
+	config := f.s.Kueue()
+	settings, known := config.Settings(), config != nil && config.Unreadable() == ""
+	manages := !known || slices.ContainsFunc(ConfigOf(config).Frameworks, func(name string) bool { return path.Base(name) == strings.ToLower(kind) }) ||
+		settings.Integrations != nil && slices.ContainsFunc(settings.Integrations.ExternalFrameworks, func(name string) bool { return strings.HasPrefix(name, kind+".") })
+	if name := marks[queueName]; name != "" || !f.given {
+		return name, name != "" && (manages || !f.given)
+	}
+	if !manages || !own || !known && kind != "Job" || !f.inManaged(namespace, settings) {
+		return "", false
+	}
+	if slices.ContainsFunc(f.s.Around().LocalQueues, func(q *kueuev1beta2.LocalQueue) bool { return q.Namespace == namespace && q.Name == defaultQueue }) {
+		return defaultQueue, true
+	}
+	return "", settings.ManageJobsWithoutQueueName
+}
+
+// inManaged reports whether Kueue manages what names no queue in a namespace. One that was not read is managed.
+func (f *finder) inManaged(namespace string, settings *kueueconfig.Settings) bool {
+	if settings.ManagedJobsNamespaceSelector == nil {
+		return namespace != metav1.NamespaceSystem && namespace != cmp.Or(settings.Namespace, "kueue-system")
+	}
+	selector, err := metav1.LabelSelectorAsSelector(settings.ManagedJobsNamespaceSelector)
+	for _, n := range f.s.Around().Namespaces {
+		if n.Name == namespace && err == nil {
+			return selector.Matches(labels.Set(n.Labels))
+		}
+	}
+	return true
+}
+
+// mayBeHeld says of a Job that is to be created without a queue that Kueue may hold it back all the same, where
+// its configuration is not known.
+func (f *finder) mayBeHeld(e *explain.Explanation, subject metav1.Object) {
+	w, ok := subject.(*inspect.Workload)
+	config := f.s.Kueue()
+	if !ok || !f.given || w.Type.Kind != "Job" || w.Held != nil || w.Controller != nil || config != nil && config.Unreadable() == "" {
+		return
+	}
+	e.Partial = append(e.Partial, "Kueue's Configuration was not read: it may hold back also Jobs without a queue (--kueue-config FILE gives it)")
+	if e.Verdict == explain.Allocatable {
+		e.Verdict, e.Predicate = explain.Unknown, e.Predicate+", if Kueue does not hold it back"
+		e.Message = e.Subject.FullName() + " " + e.Predicate
+	}
+}
+
+// makeUp makes the workload that Kueue would make of an object for a queue.
+func (f *finder) makeUp(name, namespace, queue string, marks map[string]string, pods []*corev1.Pod, counts []int32) *kueuev1beta2.Workload {
 	w := &kueuev1beta2.Workload{}
 	w.Name, w.Namespace, w.CreationTimestamp = "to be made for "+name, namespace, metav1.NewTime(f.s.Time())
-	w.Spec.QueueName = kueuev1beta2.LocalQueueName(labels[queueName])
+	w.Spec.QueueName = kueuev1beta2.LocalQueueName(queue)
 	for i, pod := range pods {
 		set := kueuev1beta2.PodSet{Name: "main", Count: counts[i]}
 		if len(pods) > 1 {
@@ -165,7 +234,7 @@ func (f *finder) makeUp(name, namespace string, labels map[string]string, pods [
 		w.Spec.Priority = pods[0].Spec.Priority
 	}
 	for _, class := range f.s.Around().WorkloadPriorityClasses {
-		if class.Name == labels[priorityClass] {
+		if class.Name == marks[priorityClass] {
 			w.Spec.Priority = &class.Value
 		}
 	}

@@ -88,6 +88,7 @@ var ownNames = map[inspect.Resource]names{
 	inspect.StorageCapacities: capacities, inspect.StorageClasses: storageClasses, inspect.CSIDrivers: csiDrivers,
 	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes, inspect.Namespaces: namespaces, inspect.CSINodes: nodes,
 	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas, inspect.Budgets: budgets,
+	inspect.LimitRanges:    limitRanges,
 	inspect.KueueWorkloads: workloads, inspect.ClusterQueues: clusterQueues, inspect.LocalQueues: localQueues, inspect.Cohorts: cohorts,
 	inspect.ResourceFlavors: flavors, inspect.WorkloadPriorityClasses: priorityClasses, inspect.AdmissionChecks: admissionChecks,
 	inspect.Topologies: topologies,

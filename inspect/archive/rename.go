@@ -47,6 +47,7 @@ const (
 	attachments     names = "attachment"
 	quotas          names = "quota"
 	budgets         names = "budget"
+	limitRanges     names = "limitrange"
 	workloads       names = "workload"
 	clusterQueues   names = "clusterqueue"
 	localQueues     names = "localqueue"

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
@@ -63,8 +64,17 @@ type recent struct {
 
 // mayServe asks discovery whether a kind may be served at a version. The core group is always served, and is
 // not asked about. Several resources share a group, and an answer is used for a while, also the one that
-// there is no telling.
+// there is no telling. LimitRanges are only asked for where Kueue may be, for which they are read.
 func (r *reader) mayServe(ctx context.Context, k kind, v apiVersion) (bool, error) {
+	if k.Resource == inspect.LimitRanges {
+		queues, _ := kindOf(inspect.ClusterQueues)
+		for _, v := range queues.versions {
+			if may, err := r.mayServe(ctx, queues, v); may || err != nil {
+				return may, err
+			}
+		}
+		return false, nil
+	}
 	if k.Group == "" {
 		return true, nil
 	}

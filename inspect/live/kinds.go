@@ -147,7 +147,7 @@ func reduceObject(o object) {
 		generation := o.Generation // of which the status says whether it is of this one
 		bare(o)
 		o.Generation = generation
-	case *corev1.PersistentVolumeClaim, *corev1.PersistentVolume, *corev1.Namespace, *corev1.ResourceQuota, *storagev1.CSINode:
+	case *corev1.PersistentVolumeClaim, *corev1.PersistentVolume, *corev1.Namespace, *corev1.ResourceQuota, *corev1.LimitRange, *storagev1.CSINode:
 		bare(o)
 	}
 }

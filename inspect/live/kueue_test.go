@@ -59,9 +59,12 @@ func TestKueueConfig(t *testing.T) {
 					}
 				}
 			}
-			cluster, err := live.Read(t.Context(), f.start(t), live.Options{Resources: []inspect.Resource{inspect.Pods, inspect.ClusterQueues}})
+			cluster, err := live.Read(t.Context(), f.start(t), live.Options{Resources: []inspect.Resource{inspect.Pods, inspect.ClusterQueues, inspect.LimitRanges}})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if asked := len(f.asked("limitranges")); asked > 0 != c.queues {
+				t.Errorf("asked %d times for LimitRanges", asked)
 			}
 			config := cluster.Kueue
 			asked := strings.Join(f.asked("configmaps"), " ")

@@ -72,6 +72,7 @@ var versions = map[inspect.Resource][]version{
 	inspect.VolumeAttachments: alike(decode[storagev1.VolumeAttachment], "v1"),
 	inspect.Quotas:            alike(decode[corev1.ResourceQuota], "v1"),
 	inspect.Budgets:           alike(decode[policyv1.PodDisruptionBudget], "v1"),
+	inspect.LimitRanges:       alike(decode[corev1.LimitRange], "v1"),
 	inspect.PodGroups: append(alike(decode[schedulingv1beta1.PodGroup], "v1beta1", "v1alpha3"),
 		version{name: "v1alpha2", decode: decodeAlphaPodGroup}),
 	inspect.KueueWorkloads:          kueueVersions(decode[kueuev1beta2.Workload]),

@@ -63,7 +63,10 @@ func (s *State) limitRanges(w *kueuev1beta2.Workload) (assumed, unknown []Reason
 		return []Reason{{Code: LimitRangesUnread, Name: w.Namespace, Message: "LimitRanges of namespace " + w.Namespace + " were not read"}}, nil
 	}
 	for _, r := range s.config.LimitRanges {
-		if r.Namespace == w.Namespace && len(r.Spec.Limits) > 0 {
+		heeded := func(l corev1.LimitRangeItem) bool {
+			return l.Type == corev1.LimitTypeContainer || l.Type == corev1.LimitTypePod
+		}
+		if r.Namespace == w.Namespace && slices.ContainsFunc(r.Spec.Limits, heeded) {
 			return nil, []Reason{{Code: LimitRangeUndecided, Name: r.Name, Message: "LimitRange " + r.Name + " may change or refuse the requests"}}
 		}
 	}

@@ -49,6 +49,7 @@ func HoldBack(w *inspect.Workload, tree map[string]any, meta *metav1.PartialObje
 		} else {
 			hold(w, why, fmt.Sprintf("set %s to false", dotted(pointer)), pointer, false)
 		}
+		w.Held.Suspended = true
 		return
 	}
 	if paused, _ := at(tree, "/spec/paused").(bool); paused && w.Type.Kind == "Deployment" {
