@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,7 +106,7 @@ func (w *world) decide(change func(*inspect.Objects)) {
 			return
 		}
 		for _, resource := range foundIn[r.Code] {
-			if h := s.Health(resource); w.d.Outcome == kueue.Refused && (h.State == inspect.NotRead || h.PartialIn(own.Namespace)) {
+			if h := s.Health(resource); w.d.Outcome == kueue.Refused && h.PartialIn(own.Namespace) {
 				w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: r.Code, Message: r.Message + ", or was not read"}}
 				return
 			}
@@ -338,6 +339,7 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 			pod := &corev1.Pod{ObjectMeta: *set.Template.ObjectMeta.DeepCopy(), Spec: set.Template.Spec}
 			pod.Namespace, pod.Name = w.target.workload.Namespace, fmt.Sprintf("%s-%s-%d", w.subject.GetName(), set.Name, n)
 			pod = w.target.free(pod, flavors)
+			pod.CreationTimestamp = metav1.NewTime(s.Time().Add(time.Duration(len(w.earlier)) * time.Second))
 			pod.UID = types.UID("admitted-" + pod.Namespace + "-" + pod.Name)
 			pods = append(pods, pod)
 		}

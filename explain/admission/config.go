@@ -69,7 +69,7 @@ func ConfigOf(c *kueueconfig.Config) kueue.Config {
 // stateConfig is the configuration of a snapshot with its LimitRanges, if all of them were read.
 func stateConfig(s *inspect.Snapshot) kueue.Config {
 	out := ConfigOf(s.Kueue())
-	if h := s.Health(inspect.LimitRanges); h.Complete() {
+	if !s.Health(inspect.LimitRanges).Partial() {
 		out.LimitRanges = append([]*corev1.LimitRange{}, s.Objects().LimitRanges...)
 	}
 	return out

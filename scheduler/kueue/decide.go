@@ -41,7 +41,11 @@ func (s *State) Decide(namespace, name string) Decision {
 	}
 	n := s.queues[d.ClusterQueue]
 	if why := s.outside(w, n); why != nil {
-		d.Outcome, d.Reasons, d.PodSets = Refused, []Reason{*why}, setsOf(w, s.count(w).sets)
+		counts := s.count(w)
+		d.Outcome, d.Reasons, d.PodSets = Refused, []Reason{*why}, setsOf(w, counts.sets)
+		if why.Code == UnmappedClass && s.config.Assumed {
+			d.Outcome, d.Reasons, d.Assumptions = Unknown, counts.assumed, counts.assumed
+		}
 		if why.Code == Backoff {
 			d.NotBefore = w.Status.RequeueState.RequeueAt.Time
 		}

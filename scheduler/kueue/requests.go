@@ -32,7 +32,7 @@ func (s *State) count(w *kueuev1beta2.Workload) counted {
 			out.refused = []Reason{{Code: DRADisabled, Message: "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled"}}
 		}
 	case out.dra && s.config.Assumed:
-		out.assumed = append(out.assumed, Reason{Code: ConfigurationAssumed, Message: "Kueue's Configuration was not read: it says what devices count for"})
+		out.assumed = slices.Insert(out.assumed, 0, Reason{Code: ConfigurationAssumed, Message: "Kueue's Configuration was not read: it says what devices count for"})
 	}
 	left := s.left(w)
 	for i := range w.Spec.PodSets {
