@@ -13,11 +13,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
 
+// assumedConfig is what is said of queues where the configuration of Kueue was not read.
+const assumedConfig = "Kueue's Configuration was not read: it says what devices count for (--kueue-config FILE gives it)"
+
 // Queues says what is in the queues of a snapshot.
 type Queues struct {
 	world
 	usage []kueue.Usage
 	s     *inspect.Snapshot
+	// turns is how many of those that wait in the last ClusterQueue have a turn; they come first.
+	turns int
+	// outside are the workloads for a ClusterQueue that Kueue does not consider, by its name.
+	outside map[string][]kueue.Ref
 }
 
 // NewQueues returns the queues of a snapshot.
@@ -27,8 +34,22 @@ func NewQueues(s *inspect.Snapshot) *Queues {
 	q.state = kueue.New(q.objects, stateConfig(s), s.Time())
 	q.usage = q.state.Usage()
 	q.lookup = map[kueue.Ref]*kueuev1beta2.Workload{}
+	in := map[kueue.Ref]bool{}
+	for i := range q.usage {
+		for _, ref := range q.usage[i].Pending {
+			in[ref] = true
+		}
+	}
+	q.outside = map[string][]kueue.Ref{}
 	for _, w := range q.objects.KueueWorkloads {
-		q.lookup[kueue.Ref{Namespace: w.Namespace, Name: w.Name}] = w
+		ref := kueue.Ref{Namespace: w.Namespace, Name: w.Name}
+		q.lookup[ref] = w
+		if in[ref] {
+			continue
+		}
+		if d := q.state.Decide(w.Namespace, w.Name); d.Outcome == kueue.Refused || d.Outcome == kueue.Unknown {
+			q.outside[d.ClusterQueue] = append(q.outside[d.ClusterQueue], ref)
+		}
 	}
 	return q
 }
@@ -96,7 +117,7 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 		out.Quotas = append(out.Quotas, quota)
 		out.Holders = append(out.Holders, q.holdersOf(*u, flavorResource{f.Flavor, f.Resource})...)
 	}
-	for i, ref := range u.Pending {
+	for i, ref := range slices.Concat(u.Pending, q.outside[queue.Name]) {
 		d := q.decided(ref)
 		one := explain.Ahead{Workload: *subjectOf(ref), Of: q.of(ref), Outcome: string(d.Outcome)}
 		if w := q.lookup[ref]; w != nil && w.Spec.Priority != nil {
@@ -105,13 +126,13 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 		if len(d.Reasons) > 0 {
 			one.Message = d.Reasons[0].Message
 		}
-		if i == 0 {
+		if i == 0 && len(u.Pending) > 0 {
 			q.d = d
 			out.Message = q.first(&d)
 			one.Blocks = queue.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO && d.Outcome == kueue.Waits
 		}
 		for _, a := range d.Assumptions {
-			if !slices.Contains(out.Partial, a.Message) {
+			if a.Code != kueue.ConfigurationAssumed && !slices.Contains(out.Partial, a.Message) {
 				out.Partial = append(out.Partial, a.Message)
 			}
 		}
@@ -120,8 +141,13 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 	switch {
 	case out.Inactive != "":
 		out.Message = "admits nothing: " + out.Inactive
-	case len(u.Pending) == 0:
+	case len(out.Waiting) == 0:
 		out.Message = "has nobody waiting"
+	case len(u.Pending) == 0:
+		out.Message = fmt.Sprintf("has %s waiting, of which none has a turn as far as is known", words.Count(len(out.Waiting), "workload"))
+	}
+	if q.turns = len(u.Pending); ConfigOf(q.s.Kueue()).Assumed && !slices.Contains(out.Partial, assumedConfig) {
+		out.Partial = append(out.Partial, assumedConfig)
 	}
 	for _, doubt := range Doubts(q.s.Kueue()) {
 		if !slices.Contains(out.Partial, doubt) {
@@ -160,15 +186,18 @@ func (q *Queues) LocalQueue(queue *kueuev1beta2.LocalQueue) *explain.QueueState 
 	}
 	out.Kind, out.Namespace, out.Name, out.ClusterQueue = "LocalQueue", queue.Namespace, queue.Name, string(queue.Spec.ClusterQueue)
 	out.Holders = slices.DeleteFunc(out.Holders, func(h explain.QuotaHolder) bool { return !mine(h.Workload) })
-	last := -1
+	var waiting []explain.Ahead
 	var names []string
 	for i := range out.Waiting {
-		if mine(out.Waiting[i].Workload) {
-			last = i
+		own := mine(out.Waiting[i].Workload)
+		if i < q.turns && slices.ContainsFunc(out.Waiting[i:q.turns], func(a explain.Ahead) bool { return mine(a.Workload) }) || own {
+			waiting = append(waiting, out.Waiting[i]) // who comes later is nothing to it
+		}
+		if own {
 			names = append(names, q.called(kueue.Ref{Namespace: out.Waiting[i].Workload.Namespace, Name: out.Waiting[i].Workload.Name}))
 		}
 	}
-	out.Waiting = out.Waiting[:last+1] // who comes later is nothing to it
+	out.Waiting = append([]explain.Ahead{}, waiting...)
 	if policy := queue.Spec.StopPolicy; policy != nil && *policy != kueuev1beta2.None {
 		out.Inactive = "it is stopped (" + string(*policy) + ")"
 		out.Message = "admits nothing: " + out.Inactive

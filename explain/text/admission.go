@@ -92,6 +92,8 @@ func (p *page) ahead(heading string, all []explain.Ahead) {
 		switch {
 		case w.Message == "":
 			text += "goes"
+		case w.Outcome == "Unknown":
+			text += "may go or not: " + w.Message
 		case w.Blocks:
 			text += "does not go, and nobody behind it: " + w.Message
 		default:

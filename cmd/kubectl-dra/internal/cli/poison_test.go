@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
@@ -184,6 +186,56 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 	t.Logf("%d fields in %d worlds", fields, len(worlds))
 }
 
+// TestNoTextOfQueuesReachesTheTerminal plants hostile text in every field of a cluster with queues of Kueue.
+func TestNoTextOfQueuesReachesTheTerminal(t *testing.T) {
+	archive, err := txtar.ParseFile("../../testdata/script/queuesquota.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var cluster []byte
+	for _, f := range archive.Files {
+		if f.Name == "cluster.yaml" {
+			cluster = f.Data
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	worlds := poison.Plant(func() inspect.Objects {
+		read, err := manifest.ReadBytes("cluster.yaml", cluster, manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read.Objects
+	}, poison.Text)
+	config := []string{"--kueue-config", filepath.Join(dir, "kueue.yaml")}
+	n := 0
+	for i := range worlds {
+		o := &worlds[i].Objects
+		path := filepath.Join(t.TempDir(), "world.json")
+		if err := os.WriteFile(path, encode(t, o), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		commands := [][]string{{"get", "queues", "-A"}, {"get", "workloads", "-A", "-o", "wide"}, {"get", "workloads", "-A", "-o", "json"}, {"get", "queues", "-A", "-o", "yaml"}}
+		for _, q := range o.ClusterQueues {
+			commands = append(commands, []string{"explain", "clusterqueue", q.Name, "-v"}, []string{"explain", "queue", q.Name, "-o", "json"})
+		}
+		for _, name := range []string{"held", "little", "taint", "limit"} {
+			file := filepath.Join(dir, name+".yaml")
+			commands = append(commands, []string{"explain", "-f", file, "-v"}, []string{"explain", "-f", file, "-o", "json"})
+		}
+		for _, args := range commands {
+			if n++; n%effort.InFull(1, 12) == 0 {
+				runOn(t, path, append(args, config...)...)
+			}
+		}
+	}
+	if n < 500 {
+		t.Errorf("only %d commands", n)
+	}
+}
+
 // TestFullObjects plants hostile text in every field that the API has, of all kinds, all at once and one by
 // one.
 func TestFullObjects(t *testing.T) {
@@ -245,6 +297,7 @@ func tryObject(t *testing.T, k inspect.Kind, object any, change func([]byte) []b
 	view := map[string]string{
 		"ResourceClaim": "claims", "DeviceClass": "classes", "ResourceSlice": "devices", "Node": "nodes",
 		"PriorityLevelConfiguration": "prioritylevels", "FlowSchema": "flowschemas", "CSIStorageCapacity": "storage", "StorageClass": "storage",
+		"Workload": "workloads", "ClusterQueue": "queues", "LocalQueue": "queues", "Cohort": "queues", "ResourceFlavor": "queues",
 	}[k.Name]
 	if view == "" {
 		view = "claims"
@@ -252,6 +305,9 @@ func tryObject(t *testing.T, k inspect.Kind, object any, change func([]byte) []b
 	runOn(t, path, "get", view, "-A", "-o", "yaml")
 	if k.Name == "Pod" || k.Name == "Node" {
 		runOn(t, path, "get", "extended", "-o", "wide")
+	}
+	if view == "queues" {
+		runOn(t, path, "explain", "queue", "x", "-n", "x")
 	}
 	runOn(t, path, "explain", "-f", path, "-v")
 	if effort.Full() {
