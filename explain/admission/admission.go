@@ -86,6 +86,9 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	s := w.c.Snapshot()
 	objects := *s.Objects()
 	own := w.target.workload
+	if old := w.target.replaces; old != nil {
+		objects.KueueWorkloads = slices.DeleteFunc(slices.Clone(objects.KueueWorkloads), func(one *kueuev1beta2.Workload) bool { return one == old })
+	}
 	for _, one := range w.others() {
 		if one.target.made {
 			objects.KueueWorkloads = append(slices.Clip(objects.KueueWorkloads), one.target.workload)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -143,6 +144,13 @@ func (s *search) change(patch ...explain.PatchOperation) []explain.ObjectChange 
 	if of == nil {
 		return nil
 	}
+	if kueueOwn(of) { // which is made of what it was made for
+		owner := metav1.GetControllerOf(s.target.workload)
+		if owner == nil || owner.Kind == "Pod" || !strings.HasPrefix(patch[0].Path, "/metadata/") {
+			return nil
+		}
+		return []explain.ObjectChange{{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: of.Namespace, Name: owner.Name, InPlace: true, Patch: patch}}
+	}
 	return []explain.ObjectChange{{APIVersion: of.Type.APIVersion, Kind: of.Type.Kind, Namespace: of.Namespace, Name: of.Name, InPlace: true, Patch: patch}}
 }
 
@@ -249,8 +257,9 @@ func (s *search) tolerate() error {
 		f := explain.Fix{Kind: explain.TolerateTaint, Key: "flavor " + r.Flavor, Message: fmt.Sprintf("tolerate %s %s of flavor %s", words.Plural(len(names), "taint", "taints"), words.And(names), r.Flavor)}
 		if of := s.target.of; of != nil {
 			all := append(slices.Clone(of.Spec.Tolerations), tolerations...)
-			f.Changes = s.change(explain.PatchOperation{Op: "add", Path: of.SpecPointer + "/tolerations", Value: all})
-			f.Patch = f.Changes[0].Patch
+			if f.Changes = s.change(explain.PatchOperation{Op: "add", Path: of.SpecPointer + "/tolerations", Value: all}); len(f.Changes) > 0 {
+				f.Patch = f.Changes[0].Patch
+			}
 		}
 		if _, _, err := s.propose(f, edit{pod: func(spec *corev1.PodSpec) { spec.Tolerations = append(slices.Clone(spec.Tolerations), tolerations...) }}); err != nil {
 			return err
@@ -337,7 +346,6 @@ func (s *search) raiseOne(flavor string, limit bool) (bool, error) {
 		o.ClusterQueues[slices.IndexFunc(o.ClusterQueues, func(q *kueuev1beta2.ClusterQueue) bool { return q.Name == queue.Name })] = queue
 	}}
 	f := explain.Fix{Kind: explain.RaiseQuota, Key: fmt.Sprint(flavor, limit)}
-	var told []string
 	reasons := s.d.Reasons
 	for range 4 {
 		raised := false
@@ -345,15 +353,17 @@ func (s *search) raiseOne(flavor string, limit bool) (bool, error) {
 			if r.Flavor != flavor || r.Needed <= 0 {
 				continue
 			}
-			operation, text, ok := raiseBy(queue, r, limit)
+			operation, ok := raiseBy(queue, r, limit)
 			if !ok {
 				return false, nil
 			}
-			f.Patch, told, raised = append(f.Patch, operation), append(told, text), true
+			f.Patch = slices.DeleteFunc(f.Patch, func(p explain.PatchOperation) bool { return p.Path == operation.Path })
+			f.Patch, raised = append(f.Patch, operation), true
 		}
 		if !raised {
 			return false, nil
 		}
+		told := raisedIn(s.objects.ClusterQueues[at], queue, flavor, limit)
 		what := "nominal quota"
 		if limit {
 			what = "borrowing limit"
@@ -370,34 +380,56 @@ func (s *search) raiseOne(flavor string, limit bool) (bool, error) {
 }
 
 // raiseBy raises one quota in a ClusterQueue by what is needed.
-func raiseBy(queue *kueuev1beta2.ClusterQueue, r kueue.Reason, limit bool) (explain.PatchOperation, string, bool) {
+func raiseBy(queue *kueuev1beta2.ClusterQueue, r kueue.Reason, limit bool) (operation explain.PatchOperation, ok bool) {
+	eachQuota(queue, func(path, flavor string, q *kueuev1beta2.ResourceQuota) {
+		field, value := "nominalQuota", &q.NominalQuota
+		if limit {
+			field, value = "borrowingLimit", q.BorrowingLimit
+		}
+		if flavor != r.Flavor || q.Name != r.Resource || value == nil {
+			return
+		}
+		more := resource.NewQuantity(int64(r.Needed), value.Format)
+		if r.Resource == corev1.ResourceCPU {
+			more = resource.NewMilliQuantity(int64(r.Needed), value.Format)
+		}
+		value.Add(*more)
+		operation, ok = explain.PatchOperation{Op: "replace", Path: path + "/" + field, Value: value.String()}, true
+	})
+	return operation, ok
+}
+
+// raisedIn says what was raised in a ClusterQueue.
+func raisedIn(before, after *kueuev1beta2.ClusterQueue, flavor string, limit bool) []string {
+	amounts := map[corev1.ResourceName]string{}
+	of := func(q *kueuev1beta2.ResourceQuota) string {
+		if limit && q.BorrowingLimit != nil {
+			return q.BorrowingLimit.String()
+		}
+		return q.NominalQuota.String()
+	}
+	eachQuota(before, func(_, in string, q *kueuev1beta2.ResourceQuota) {
+		if in == flavor {
+			amounts[q.Name] = of(q)
+		}
+	})
+	var out []string
+	eachQuota(after, func(_, in string, q *kueuev1beta2.ResourceQuota) {
+		if in == flavor && of(q) != amounts[q.Name] {
+			out = append(out, fmt.Sprintf("%s from %s to %s", q.Name, amounts[q.Name], of(q)))
+		}
+	})
+	return out
+}
+
+// eachQuota visits the quotas of a ClusterQueue, with their JSON pointers and flavors.
+func eachQuota(queue *kueuev1beta2.ClusterQueue, visit func(path, flavor string, q *kueuev1beta2.ResourceQuota)) {
 	for i := range queue.Spec.ResourceGroups {
 		for j := range queue.Spec.ResourceGroups[i].Flavors {
 			f := &queue.Spec.ResourceGroups[i].Flavors[j]
 			for k := range f.Resources {
-				q := &f.Resources[k]
-				if string(f.Name) != r.Flavor || q.Name != r.Resource {
-					continue
-				}
-				field, value := "nominalQuota", &q.NominalQuota
-				if limit {
-					if field, value = "borrowingLimit", q.BorrowingLimit; value == nil {
-						return explain.PatchOperation{}, "", false
-					}
-				}
-				before := value.String()
-				more := resource.NewQuantity(int64(r.Needed), value.Format)
-				if r.Resource == corev1.ResourceCPU {
-					more = resource.NewMilliQuantity(int64(r.Needed), value.Format)
-				}
-				after := value.DeepCopy()
-				after.Add(*more)
-				*value = after
-				return explain.PatchOperation{
-					Op: "replace", Path: fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/%d/%s", i, j, k, field), Value: after.String(),
-				}, fmt.Sprintf("%s from %s to %s", r.Resource, before, after.String()), true
+				visit(fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/%d", i, j, k), string(f.Name), &f.Resources[k])
 			}
 		}
 	}
-	return explain.PatchOperation{}, "", false
 }

@@ -36,6 +36,8 @@ type target struct {
 	workload *kueuev1beta2.Workload
 	// made says that Kueue has not made the workload yet.
 	made bool
+	// replaces is the workload of the object of that name in the cluster, or nil.
+	replaces *kueuev1beta2.Workload
 	// set is the index of the pod set that the pod is of.
 	set int
 	pod *corev1.Pod
@@ -139,6 +141,9 @@ func (f *finder) ofObject(w *inspect.Workload) *target {
 	t := &target{pod: w.Pod, of: w}
 	all, at := f.siblings(w)
 	t.set = at
+	if f.given {
+		t.replaces = f.byOwner[owned{w.Namespace, w.Type.Kind, w.Name}]
+	}
 	switch {
 	case kueueOwn(w):
 		t.workload = f.byName[[2]string{w.Namespace, w.Name}]

@@ -35,6 +35,10 @@ var fixExamples = map[string]example{
 	"AddDevices":         {"", "claim transcode-8k -n dev"},
 	"CreateClass":        {"", "claim rerank-0 -n infer"},
 	"LabelNamespace":     {ours + "admin-access.txtar", "claim c"},
+	"ReducePods":         {ours + "queue.txtar", "job train -n ml"},
+	"UseQueue":           {ours + "queue.txtar", "job train -n ml"},
+	"EndWorkload":        {ours + "queue.txtar", "job train -n ml"},
+	"RaiseQuota":         {ours + "queue.txtar", "job train -n ml"},
 	"EnableFeature":      {"testdata/scenarios/more-prioritized-list-off.txtar", "claim a"},
 }
 

@@ -14,7 +14,7 @@ import (
 // folders are those of the packages whose constants are the values of fields.
 var folders = map[string]string{
 	"explain": "explain", "allocator": "allocator", "filters": "scheduler/filters", "bench": "allocator/selector/bench", "extended": "scheduler/extended",
-	"inspect": "inspect", "flowcontrol": "inspect/flowcontrol", "checkup": "internal/checkup",
+	"inspect": "inspect", "flowcontrol": "inspect/flowcontrol", "checkup": "internal/checkup", "kueue": "scheduler/kueue",
 }
 
 // valuesOf are the values that a tag names: the constants of a type, as "explain.Verdict", or a list, as
