@@ -322,12 +322,10 @@ type placement struct {
 	message string
 }
 
-// together asks whether all pods of the workload find nodes together, behind those that wait already. It is nil
-// where the workload has one pod, or that finds no node alone.
-func (w *world) together(then *explain.Explanation) (*placement, error) {
+// admittedPods are the pods of the workload as they are once it is admitted. They are nil if there are too many to be
+// placed together; then only their number is known.
+func (w *world) admittedPods() (pods []*corev1.Pod, total int) {
 	s := w.c.Snapshot()
-	var pods []*corev1.Pod
-	total := 0
 	for i := range w.target.workload.Spec.PodSets {
 		set := &w.target.workload.Spec.PodSets[i]
 		count := int(set.Count)
@@ -335,7 +333,7 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 			count = int(w.d.PodSets[i].Count)
 		}
 		if total += count; total*max(1, len(s.Nodes())) > maxTogether && total > 1 {
-			return &placement{explain.StageUnknown, fmt.Sprintf("whether all %d pods find nodes together was not tried: there are too many", total)}, nil
+			return nil, total
 		}
 		flavors := w.flavors(i)
 		for n := range count {
@@ -346,6 +344,16 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 			pod.UID = types.UID("admitted-" + pod.Namespace + "-" + pod.Name)
 			pods = append(pods, pod)
 		}
+	}
+	return pods, total
+}
+
+// together asks whether all pods of the workload find nodes together, behind those that wait already. It is nil
+// where the workload has one pod, or that finds no node alone.
+func (w *world) together(then *explain.Explanation) (*placement, error) {
+	pods, total := w.admittedPods()
+	if len(pods) < total {
+		return &placement{explain.StageUnknown, fmt.Sprintf("whether all %d pods find nodes together was not tried: there are too many", total)}, nil
 	}
 	w.pods = pods
 	var before []*corev1.Pod
@@ -428,38 +436,8 @@ func (w *world) merge(e, then *explain.Explanation) {
 	queue := a.Stages[0]
 	told, doubts := w.doubts(queue.Result == explain.Refuses)
 	e.Partial = append(slices.Clip(e.Partial), told...)
-	certain := len(doubts) == 0 || w.d.Outcome == kueue.Admitted
-	say := func(v explain.Verdict, format string, args ...any) {
-		e.Verdict, e.Predicate = v, fmt.Sprintf(format, args...)
-		e.Message = e.Subject.FullName() + " " + e.Predicate
-	}
-	hang := "; admitted, it would then hang: " + scheduler.Message
-	switch {
-	case queue.Result == explain.Refuses && scheduler.Result == explain.Refuses && !certain:
-		say(explain.Unsatisfiable, "is not admitted as far as is known: %s%s", queue.Message, hang)
-	case queue.Result == explain.Refuses && scheduler.Result == explain.Refuses:
-		say(explain.Unsatisfiable, "is not admitted: %s%s", queue.Message, hang)
-	case queue.Result == explain.Refuses && !certain:
-		say(explain.Unknown, "is not admitted as far as is known: %s", queue.Message)
-	case queue.Result == explain.Refuses:
-		say(explain.Unsatisfiable, "is not admitted: %s", queue.Message)
-	case scheduler.Result == explain.Refuses && w.d.Outcome == kueue.Fits:
-		say(worse(then.Verdict), "would be admitted and then hang: %s", scheduler.Message)
-	case scheduler.Result == explain.Refuses:
-		say(worse(then.Verdict), "would hang once it is admitted: %s", scheduler.Message)
-	case queue.Result != explain.Passes:
-		say(explain.Unknown, "%s", w.unknownSentence(queue.Message))
-	case w.d.Outcome == kueue.Admitted:
-		e.Predicate, e.Verdict, e.Message = then.Predicate, then.Verdict, e.Subject.FullName()+" "+then.Predicate
-	case len(w.d.Checks) > 0:
-		say(explain.Unknown, "has quota, and waits for %s", a.Stages[1].Message)
-	case scheduler.Result == explain.StageUnknown:
-		say(explain.Unknown, "is about to be admitted; %s", scheduler.Message)
-	case !certain:
-		say(explain.Unknown, "would be admitted as far as is known, and then %s", then.Predicate)
-	default:
-		say(explain.Allocatable, "is about to be admitted, and then %s", then.Predicate)
-	}
+	e.Verdict, e.Predicate = w.conclude(a.Stages, then, len(doubts) == 0 || w.d.Outcome == kueue.Admitted)
+	e.Message = e.Subject.FullName() + " " + e.Predicate
 	e.Brief, e.Lack = queue.Message, nil
 	if queue.Result != explain.Refuses {
 		e.Brief = scheduler.Message
@@ -469,6 +447,41 @@ func (w *world) merge(e, then *explain.Explanation) {
 	if scheduler.Result == explain.Passes { // what is in the way is quota
 		e.Conflict, e.Fixes, e.NoHelp, e.Preemption = nil, nil, nil, nil
 	}
+}
+
+// conclude is the verdict of the stages, and the sentence about it. certain says that all was read that decides.
+func (w *world) conclude(stages []explain.AdmissionStage, then *explain.Explanation, certain bool) (explain.Verdict, string) {
+	queue, scheduler := stages[0], stages[len(stages)-1]
+	if queue.Result == explain.Refuses {
+		verdict, known, hang := explain.Unsatisfiable, "", ""
+		if scheduler.Result == explain.Refuses {
+			hang = "; admitted, it would then hang: " + scheduler.Message
+		}
+		if !certain {
+			known = " as far as is known"
+		}
+		if !certain && hang == "" {
+			verdict = explain.Unknown
+		}
+		return verdict, "is not admitted" + known + ": " + queue.Message + hang
+	}
+	switch {
+	case scheduler.Result == explain.Refuses && w.d.Outcome == kueue.Fits:
+		return worse(then.Verdict), "would be admitted and then hang: " + scheduler.Message
+	case scheduler.Result == explain.Refuses:
+		return worse(then.Verdict), "would hang once it is admitted: " + scheduler.Message
+	case queue.Result != explain.Passes:
+		return explain.Unknown, w.unknownSentence(queue.Message)
+	case w.d.Outcome == kueue.Admitted:
+		return then.Verdict, then.Predicate
+	case len(w.d.Checks) > 0:
+		return explain.Unknown, "has quota, and waits for " + stages[1].Message
+	case scheduler.Result == explain.StageUnknown:
+		return explain.Unknown, "is about to be admitted; " + scheduler.Message
+	case !certain:
+		return explain.Unknown, "would be admitted as far as is known, and then " + then.Predicate
+	}
+	return explain.Allocatable, "is about to be admitted, and then " + then.Predicate
 }
 
 // worse is the verdict of what is refused: that of the scheduler, if it refuses each pod, or else that of all.

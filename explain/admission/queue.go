@@ -54,14 +54,8 @@ func NewQueues(s *inspect.Snapshot) *Queues {
 	return q
 }
 
-// State is what decides about the queues.
-func (q *Queues) State() *kueue.State { return q.state }
-
-// Usage is the quota of all ClusterQueues and Cohorts.
-func (q *Queues) Usage() []kueue.Usage { return q.usage }
-
-// Decide says what Kueue does about a workload.
-// What would go as far as is known is Unknown, and the reasons say what was not read.
+// Decide says what Kueue does about a workload. What would go as far as is known is Unknown, and the reasons say
+// what was not read.
 func (q *Queues) Decide(w *kueuev1beta2.Workload) kueue.Decision {
 	return q.decided(kueue.Ref{Namespace: w.Namespace, Name: w.Name})
 }
@@ -117,27 +111,7 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 		out.Quotas = append(out.Quotas, quota)
 		out.Holders = append(out.Holders, q.holdersOf(*u, flavorResource{f.Flavor, f.Resource})...)
 	}
-	for i, ref := range slices.Concat(u.Pending, q.outside[queue.Name]) {
-		d := q.decided(ref)
-		one := explain.Ahead{Workload: *subjectOf(ref), Of: q.of(ref), Outcome: string(d.Outcome)}
-		if w := q.lookup[ref]; w != nil && w.Spec.Priority != nil {
-			one.Priority = *w.Spec.Priority
-		}
-		if len(d.Reasons) > 0 {
-			one.Message = d.Reasons[0].Message
-		}
-		if i == 0 && len(u.Pending) > 0 {
-			q.d = d
-			out.Message = q.first(&d)
-			one.Blocks = queue.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO && d.Outcome == kueue.Waits
-		}
-		for _, a := range d.Assumptions {
-			if a.Code != kueue.ConfigurationAssumed && !slices.Contains(out.Partial, a.Message) {
-				out.Partial = append(out.Partial, a.Message)
-			}
-		}
-		out.Waiting = append(out.Waiting, one)
-	}
+	q.wait(out, u.Pending, queue)
 	switch {
 	case out.Inactive != "":
 		out.Message = "admits nothing: " + out.Inactive
@@ -155,6 +129,31 @@ func (q *Queues) ClusterQueue(queue *kueuev1beta2.ClusterQueue) *explain.QueueSt
 		}
 	}
 	return out
+}
+
+// wait adds those that wait in a ClusterQueue, and what becomes of the first.
+func (q *Queues) wait(out *explain.QueueState, pending []kueue.Ref, queue *kueuev1beta2.ClusterQueue) {
+	for i, ref := range slices.Concat(pending, q.outside[queue.Name]) {
+		d := q.decided(ref)
+		one := explain.Ahead{Workload: *subjectOf(ref), Of: q.of(ref), Outcome: string(d.Outcome)}
+		if w := q.lookup[ref]; w != nil && w.Spec.Priority != nil {
+			one.Priority = *w.Spec.Priority
+		}
+		if len(d.Reasons) > 0 {
+			one.Message = d.Reasons[0].Message
+		}
+		if i == 0 && len(pending) > 0 {
+			q.d = d
+			out.Message = q.first(&d)
+			one.Blocks = queue.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO && d.Outcome == kueue.Waits
+		}
+		for _, a := range d.Assumptions {
+			if a.Code != kueue.ConfigurationAssumed && !slices.Contains(out.Partial, a.Message) {
+				out.Partial = append(out.Partial, a.Message)
+			}
+		}
+		out.Waiting = append(out.Waiting, one)
+	}
 }
 
 // first says what becomes of the first of a queue.
