@@ -111,7 +111,7 @@ type Ahead struct {
 // QueueState is a LocalQueue or ClusterQueue: what it has, who holds it, and who waits.
 type QueueState struct {
 	// Kind is LocalQueue or ClusterQueue. A LocalQueue has the quota of its ClusterQueue.
-	Kind         string `json:"kind"`
+	Kind         string `json:"type"`
 	Namespace    string `json:"namespace,omitempty"`
 	Name         string `json:"name"`
 	ClusterQueue string `json:"clusterQueue,omitempty"`
