@@ -71,8 +71,8 @@ func TestWhatIsReadForAQuestion(t *testing.T) {
 		"explain claim c":                   live.DefaultResources(),
 		"fit claim c":                       live.DefaultResources(),
 		"allocate claim c --dry-run=client": live.DefaultResources(),
-		"explain pod p":                     append(live.PodResources(), live.KueueResources()...),
-		"explain -f " + file:                append(live.PodResources(), live.KueueResources()...),
+		"explain pod p":                     live.PodResources(),
+		"explain -f " + file:                live.PodResources(),
 		"allocate pod p --dry-run=client":   live.PodResources(),
 	} {
 		t.Run(args, func(t *testing.T) {
