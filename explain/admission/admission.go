@@ -39,7 +39,7 @@ func Here(s *inspect.Snapshot) bool {
 // pods that Kueue holds back are made anew: as they will be once it lets them go. Errors are those of
 // [question.Object].
 func Add(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, answers []*explain.Explanation, opts Options) error {
-	if !Here(c.Snapshot()) {
+	if s := c.Snapshot(); !Here(s) && !s.Health(inspect.LocalQueues).Partial() && !s.Health(inspect.ClusterQueues).Partial() {
 		return nil
 	}
 	f := newFinder(c.Snapshot(), subjects, opts.Given)
@@ -103,6 +103,13 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	w.objects = &objects
 	w.state = kueue.New(&objects, stateConfig(s), s.Time())
 	w.d = w.state.Decide(own.Namespace, own.Name)
+	for _, check := range own.Status.AdmissionChecks {
+		if w.d.Outcome == kueue.Admitted && slices.ContainsFunc(objects.AdmissionChecks, func(c *kueuev1beta2.AdmissionCheck) bool {
+			return c.Name == string(check.Name) && c.Spec.ControllerName == kueuev1beta2.MultiKueueControllerName
+		}) {
+			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.MultiKueueUndecided, Message: "MultiKueue has sent it to another cluster"}}
+		}
+	}
 	for _, r := range w.d.Reasons {
 		if r.Code == kueue.Evicting {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{r}

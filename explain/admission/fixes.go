@@ -110,6 +110,11 @@ func (s *search) propose(f explain.Fix, change edit) (helps bool, after *world, 
 		return false, after, err
 	}
 	f.Node, f.Nodes = node, nodes
+	for _, set := range after.d.PodSets {
+		if set.Count < set.Asked {
+			f.Message += fmt.Sprintf("; Kueue then admits %d of its %d pods", set.Count, set.Asked)
+		}
+	}
 	if after.d.Borrows {
 		f.Message += "; it then borrows quota, which others in the cohort may take back"
 	}

@@ -206,15 +206,29 @@ func (f *finder) inManaged(namespace string, settings *kueueconfig.Settings) boo
 	return true
 }
 
-// mayBeHeld says of a Job that is to be created without a queue that Kueue may hold it back all the same, where
-// its configuration is not known.
+// mayBeHeld says of a Job or pod that is to be created, and that Kueue is not known to manage, why it may hold it
+// back all the same: its configuration is not known, or a queue for what names none; or it is one of a group.
 func (f *finder) mayBeHeld(e *explain.Explanation, subject metav1.Object) {
-	w, ok := subject.(*inspect.Workload)
+	why := ""
 	config := f.s.Kueue()
-	if !ok || !f.given || w.Type.Kind != "Job" || w.Held != nil || w.Controller != nil || config != nil && config.Unreadable() == "" {
+	switch of := subject.(type) {
+	case *inspect.Workload:
+		switch {
+		case of.Type.Kind != "Job" || of.Held != nil || of.Controller != nil:
+		case config == nil || config.Unreadable() != "":
+			why = "Kueue's Configuration was not read: it may hold back also Jobs without a queue (--kueue-config FILE gives it)"
+		case f.s.Health(inspect.LocalQueues).PartialIn(of.Namespace):
+			why = "not all localqueues were read: one called " + defaultQueue + " would hold it back"
+		}
+	case *corev1.Pod:
+		if of.Labels[podGroup] != "" && of.Labels[queueName] != "" {
+			why = "Kueue holds back the pods of a group until all of them are there, which is not decided before"
+		}
+	}
+	if !f.given || why == "" {
 		return
 	}
-	e.Partial = append(e.Partial, "Kueue's Configuration was not read: it may hold back also Jobs without a queue (--kueue-config FILE gives it)")
+	e.Partial = append(e.Partial, why)
 	if e.Verdict == explain.Allocatable {
 		e.Verdict, e.Predicate = explain.Unknown, e.Predicate+", if Kueue does not hold it back"
 		e.Message = e.Subject.FullName() + " " + e.Predicate

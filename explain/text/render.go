@@ -199,7 +199,7 @@ func (p *page) workload() {
 	default:
 		text = fmt.Sprintf("one pod of %d of %s, asked about alone", *w.Pods, of)
 	}
-	if p.e.Admission != nil { // which is about all
+	if p.e.Admission != nil && w.Kind != "Deployment" { // which is about all
 		text = strings.TrimSuffix(text, ", asked about alone")
 	}
 	p.add("  ", "  ", span(styled.Dim, text))
