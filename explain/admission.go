@@ -2,8 +2,8 @@ package explain
 
 import "time"
 
-// Admission is what Kueue does about a pod, or the object that makes it, before kube-scheduler sees it. Amounts
-// are as Kueue writes them.
+// Admission is what Kueue does about a pod, or the object that makes it, before kube-scheduler sees it.
+// Amounts are as Kueue writes them.
 type Admission struct {
 	// Workload is that of Kueue. It is nil if Kueue has not made one yet; then it is decided as if it had.
 	Workload     *Subject `json:"workload,omitempty"`

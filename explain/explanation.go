@@ -64,8 +64,8 @@ type Explanation struct {
 	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing
 	// is.
 	Turn *Turn
-	// Admission is what Kueue does before kube-scheduler sees the pod. It is nil if Kueue has nothing to do with
-	// it.
+	// Admission is what Kueue does before kube-scheduler sees the pod. It is nil if Kueue has nothing to do
+	// with it.
 	Admission *Admission
 	// Queue is the place of a pod among all that wait for kube-scheduler, and what becomes of it there. It is
 	// nil if that was not asked.

@@ -73,15 +73,16 @@ const (
 	CreateClass FixKind = "CreateClass"
 	// EnableFeature: turn on a feature gate.
 	EnableFeature FixKind = "EnableFeature"
-	// ReducePods: run as many pods at a time as the quota of a queue of Kueue allows and find nodes. Patch: Job.
+	// ReducePods: run as many pods at a time as the quota of a queue of Kueue allows and find nodes. Patch:
+	// Job.
 	ReducePods FixKind = "ReducePods"
 	// UseQueue: another queue of Kueue that has room now. Patch: the object in the queue.
 	UseQueue FixKind = "UseQueue"
-	// EndWorkload: end what holds the quota of a queue of Kueue, or is in front in it, or wait until it has ended
-	// (ends in JSON).
+	// EndWorkload: end what holds the quota of a queue of Kueue, or is in front in it, or wait until it has
+	// ended (ends in JSON).
 	EndWorkload FixKind = "EndWorkload"
-	// RaiseQuota: raise the nominal quota or the borrowing limit of a queue of Kueue by exactly what is missing.
-	// Patch: ClusterQueue.
+	// RaiseQuota: raise the nominal quota or the borrowing limit of a queue of Kueue by exactly what is
+	// missing. Patch: ClusterQueue.
 	RaiseQuota FixKind = "RaiseQuota"
 )
 

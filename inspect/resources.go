@@ -52,7 +52,8 @@ const (
 )
 
 // Optional reports whether many servers do not serve the resource, for their age or their feature gates. Then
-// there are no such objects, and nothing is amiss. LimitRanges are read only where Kueue is, which heeds them.
+// there are no such objects, and nothing is amiss. LimitRanges are read only where Kueue is, which heeds
+// them.
 func (r Resource) Optional() bool {
 	return r == TaintRules || r == PodGroups || r == LimitRanges || r.OfKueue()
 }

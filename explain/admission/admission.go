@@ -74,7 +74,8 @@ type world struct {
 	objects *inspect.Objects
 	state   *kueue.State
 	d       kueue.Decision
-	// templates says that claim templates are changed, and ended are workloads that are supposed to have ended.
+	// templates says that claim templates are changed, and ended are workloads that are supposed to have
+	// ended.
 	templates bool
 	ended     []kueue.Ref
 	// lookup has the workloads that are known by name. It is nil if they are looked for.
@@ -247,8 +248,8 @@ func podsOf(s *inspect.Snapshot, of *kueuev1beta2.Workload) []*corev1.Pod {
 	return out
 }
 
-// flavors are those that a pod set gets; where Kueue gives none, those that come first in its queue and do not
-// repel it.
+// flavors are those that a pod set gets; where Kueue gives none, those that come first in its queue and do
+// not repel it.
 func (w *world) flavors(set int) []*kueuev1beta2.ResourceFlavor {
 	var names []string
 	if set < len(w.d.PodSets) {
@@ -285,8 +286,8 @@ func kueueOwn(of *inspect.Workload) bool {
 	return of.Type.Kind == "Workload" && strings.HasPrefix(of.Type.APIVersion, prefix)
 }
 
-// ambiguous reports whether Kueue gives no flavors and there are several that it could give later, so that what
-// nodes of the first do not have, those of another may.
+// ambiguous reports whether Kueue gives no flavors and there are several that it could give later, so that
+// what nodes of the first do not have, those of another may.
 func (w *world) ambiguous() bool {
 	if slices.ContainsFunc(w.d.PodSets, func(set kueue.PodSet) bool { return len(set.Flavors) > 0 }) {
 		return false
@@ -329,8 +330,8 @@ type placement struct {
 	message string
 }
 
-// admittedPods are the pods of the workload as they are once it is admitted. They are nil if there are too many to be
-// placed together; then only their number is known.
+// admittedPods are the pods of the workload as they are once it is admitted. They are nil if there are too
+// many to be placed together; then only their number is known.
 func (w *world) admittedPods() (pods []*corev1.Pod, total int) {
 	s := w.c.Snapshot()
 	for i := range w.target.workload.Spec.PodSets {
@@ -355,8 +356,8 @@ func (w *world) admittedPods() (pods []*corev1.Pod, total int) {
 	return pods, total
 }
 
-// together asks whether all pods of the workload find nodes together, behind those that wait already. It is nil
-// where the workload has one pod, or that finds no node alone.
+// together asks whether all pods of the workload find nodes together, behind those that wait already. It is
+// nil where the workload has one pod, or that finds no node alone.
 func (w *world) together(then *explain.Explanation) (*placement, error) {
 	pods, total := w.admittedPods()
 	if len(pods) < total {
@@ -456,7 +457,8 @@ func (w *world) merge(e, then *explain.Explanation) {
 	}
 }
 
-// conclude is the verdict of the stages, and the sentence about it. certain says that all was read that decides.
+// conclude is the verdict of the stages, and the sentence about it. certain says that all was read that
+// decides.
 func (w *world) conclude(stages []explain.AdmissionStage, then *explain.Explanation, certain bool) (explain.Verdict, string) {
 	queue, scheduler := stages[0], stages[len(stages)-1]
 	if queue.Result == explain.Refuses {
@@ -491,7 +493,8 @@ func (w *world) conclude(stages []explain.AdmissionStage, then *explain.Explanat
 	return explain.Allocatable, "is about to be admitted, and then " + then.Predicate
 }
 
-// worse is the verdict of what is refused: that of the scheduler, if it refuses each pod, or else that of all.
+// worse is the verdict of what is refused: that of the scheduler, if it refuses each pod, or else that of
+// all.
 func worse(v explain.Verdict) explain.Verdict {
 	if v == explain.Allocatable || v == explain.Allocated {
 		return explain.Unsatisfiable

@@ -24,7 +24,8 @@ const (
 	maxAlternatives = 3
 )
 
-// search looks for fixes. Each was tried: with it made, Kueue admits the workload, and all its pods find nodes.
+// search looks for fixes. Each was tried: with it made, Kueue admits the workload, and all its pods find
+// nodes.
 type search struct {
 	*world
 	tries int

@@ -54,8 +54,8 @@ func NewQueues(s *inspect.Snapshot) *Queues {
 	return q
 }
 
-// Decide says what Kueue does about a workload. What would go as far as is known is Unknown, and the reasons say
-// what was not read.
+// Decide says what Kueue does about a workload. What would go as far as is known is Unknown, and the reasons
+// say what was not read.
 func (q *Queues) Decide(w *kueuev1beta2.Workload) kueue.Decision {
 	return q.decided(kueue.Ref{Namespace: w.Namespace, Name: w.Name})
 }

@@ -172,9 +172,9 @@ func (f *finder) ofObject(w *inspect.Workload) *target {
 	return t
 }
 
-// queueOf is the queue of an object that Kueue manages: that of its label, the LocalQueue called default, or none
-// where Kueue holds back also what names none. The last two are for objects that are not created yet, which have
-// no controller that is Kueue's.
+// queueOf is the queue of an object that Kueue manages: that of its label, the LocalQueue called default, or
+// none where Kueue holds back also what names none. The last two are for objects that are not created yet,
+// which have no controller that is Kueue's.
 func (f *finder) queueOf(kind, namespace string, marks map[string]string, own bool) (name string, ok bool) {
 	config := f.s.Kueue()
 	settings, known := config.Settings(), config != nil && config.Unreadable() == ""
@@ -192,7 +192,8 @@ func (f *finder) queueOf(kind, namespace string, marks map[string]string, own bo
 	return "", settings.ManageJobsWithoutQueueName
 }
 
-// inManaged reports whether Kueue manages what names no queue in a namespace. One that was not read is managed.
+// inManaged reports whether Kueue manages what names no queue in a namespace. One that was not read is
+// managed.
 func (f *finder) inManaged(namespace string, settings *kueueconfig.Settings) bool {
 	if settings.ManagedJobsNamespaceSelector == nil {
 		return namespace != metav1.NamespaceSystem && namespace != cmp.Or(settings.Namespace, "kueue-system")
@@ -206,8 +207,9 @@ func (f *finder) inManaged(namespace string, settings *kueueconfig.Settings) boo
 	return true
 }
 
-// mayBeHeld says of a Job or pod that is to be created, and that Kueue is not known to manage, why it may hold it
-// back all the same: its configuration is not known, or a queue for what names none; or it is one of a group.
+// mayBeHeld says of a Job or pod that is to be created, and that Kueue is not known to manage, why it may
+// hold it back all the same: its configuration is not known, or a queue for what names none; or it is one of
+// a group.
 func (f *finder) mayBeHeld(e *explain.Explanation, subject metav1.Object) {
 	why := ""
 	config := f.s.Kueue()

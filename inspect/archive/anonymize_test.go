@@ -316,7 +316,8 @@ extenders:
 	}
 }
 
-// TestAnonymizedKueue: names in a configuration of Kueue are replaced as in the objects, and it decides alike.
+// TestAnonymizedKueue: names in a configuration of Kueue are replaced as in the objects, and it decides
+// alike.
 func TestAnonymizedKueue(t *testing.T) {
 	const text = `apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration

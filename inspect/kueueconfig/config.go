@@ -24,8 +24,8 @@ import (
 // Group is the API group of configurations.
 const Group = "config.kueue.x-k8s.io"
 
-// Config is a configuration as Kueue runs with it. It is never changed. A nil Config is one that nobody knows:
-// Kueue's defaults are assumed.
+// Config is a configuration as Kueue runs with it. It is never changed. A nil Config is one that nobody
+// knows: Kueue's defaults are assumed.
 type Config struct {
 	// Text is the configuration as it was given, in YAML or JSON.
 	Text string

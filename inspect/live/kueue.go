@@ -54,8 +54,8 @@ func convertUpgraded(in *alphaList[upgraded], out runtime.Object) error {
 	return nil
 }
 
-// isKueue reports whether a container runs the manager of Kueue: a program of any name in a pod with its label,
-// or one called manager in its image.
+// isKueue reports whether a container runs the manager of Kueue: a program of any name in a pod with its
+// label, or one called manager in its image.
 func isKueue(pod *corev1.Pod, c *corev1.Container, words []string) bool {
 	image, _, _ := strings.Cut(path.Base(c.Image), ":")
 	runs := slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == "manager" || strings.HasPrefix(word, "--config") })

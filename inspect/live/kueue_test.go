@@ -17,8 +17,8 @@ func managerPod(name, image, flags string) string {
 		"volumes":[{"name":"c","configMap":{"name":"conf"}}]}}`, name, image, flags)
 }
 
-// TestKueueConfig: the configuration that the manager of Kueue names is read, or that where Kueue usually has it,
-// and nothing is asked where there is no Kueue.
+// TestKueueConfig: the configuration that the manager of Kueue names is read, or that where Kueue usually has
+// it, and nothing is asked where there is no Kueue.
 func TestKueueConfig(t *testing.T) {
 	const (
 		image   = "registry.k8s.io/kueue/kueue:v0.19.1"

@@ -76,8 +76,8 @@ func PodResources() []inspect.Resource {
 	)
 }
 
-// KueueResources are those of Kueue, which a question about a pod needs besides where it may wait in a queue, and
-// the LimitRanges that it heeds.
+// KueueResources are those of Kueue, which a question about a pod needs besides where it may wait in a queue,
+// and the LimitRanges that it heeds.
 func KueueResources() []inspect.Resource {
 	return slices.DeleteFunc(inspect.Resources(), func(r inspect.Resource) bool { return !r.OfKueue() && r != inspect.LimitRanges })
 }

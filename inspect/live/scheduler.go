@@ -43,7 +43,8 @@ type schedulers struct {
 
 // running is how a pod runs kube-scheduler, or Kueue.
 type running struct {
-	// kueue says that it runs Kueue, namespace is where, and version its release, as "0.19.1", if that is known.
+	// kueue says that it runs Kueue, namespace is where, and version its release, as "0.19.1", if that is
+	// known.
 	kueue              bool
 	namespace, version string
 	// own says that this is the scheduler of the cluster itself, and not another one beside it.
@@ -223,8 +224,8 @@ func (f *found) features(of inspect.Features) inspect.Features {
 	return changed
 }
 
-// running finds out how the scheduler of the cluster and Kueue run, unless that was given. What cannot be read
-// of it is no error: the configuration says so.
+// running finds out how the scheduler of the cluster and Kueue run, unless that was given. What cannot be
+// read of it is no error: the configuration says so.
 func (r *reader) running(ctx context.Context, features inspect.Features) (out found) {
 	if r.opts.Scheduler == nil {
 		out = r.scheduler(ctx, features)

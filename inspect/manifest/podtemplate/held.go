@@ -25,16 +25,7 @@ var suspending = []string{"/spec/suspend", "/spec/runPolicy/suspend", "/spec/job
 // whose pods of the template w stands for.
 func HoldBack(w *inspect.Workload, tree map[string]any, meta *metav1.PartialObjectMetadata) {
 	queue := meta.Labels[queueLabel]
-	for _, of := range []map[string]string{meta.Labels, meta.Annotations} {
-		for name, value := range of {
-			if strings.HasPrefix(name, kueueLabels) {
-				if w.Kueue == nil {
-					w.Kueue = map[string]string{}
-				}
-				w.Kueue[name] = value
-			}
-		}
-	}
+	w.Kueue = heeded(meta.Labels, meta.Annotations)
 	if status := finished(tree); status != "" && w.Type.Kind == "Job" {
 		hold(w, "it has finished ("+status+")", "create the Job anew: one that has finished makes no more pods", "", nil)
 		return
@@ -74,6 +65,22 @@ func HoldBack(w *inspect.Workload, tree map[string]any, meta *metav1.PartialObje
 	if queue != "" && meta.UID == "" && w.Type.Kind != "Workload" {
 		w.Queue = queue
 	}
+}
+
+// heeded are the labels and annotations that are Kueue's, or nil.
+func heeded(all ...map[string]string) map[string]string {
+	var out map[string]string
+	for _, of := range all {
+		for name, value := range of {
+			if strings.HasPrefix(name, kueueLabels) {
+				if out == nil {
+					out = map[string]string{}
+				}
+				out[name] = value
+			}
+		}
+	}
+	return out
 }
 
 func hold(w *inspect.Workload, why, until, pointer string, value any) {

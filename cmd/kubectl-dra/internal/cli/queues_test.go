@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
 )
 
-// TestWithoutKueue: a cluster without Kueue is asked for nothing but whether it has it, and no answer mentions it.
+// TestWithoutKueue: a cluster without Kueue is asked for nothing but whether it has it, and no answer
+// mentions it.
 func TestWithoutKueue(t *testing.T) {
 	for _, args := range []string{"explain pod p", "explain claim c", "explain", "check", "plan pending", "get claims", "snapshot -o " + os.DevNull} {
 		fake, url := serverWith(t, smallCluster)
