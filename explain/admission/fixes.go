@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// maxTries is how often Kueue and kube-scheduler are asked again for fixes.
-	maxTries = 48
+	// maxTries is how often Kueue and kube-scheduler are asked again for fixes of a kind: fewer times where there
+	// are many workloads, down to minTries, so that about maxDecided are decided about.
+	maxTries, minTries, maxDecided = 24, 4, 8000
 	// maxAlternatives is how many fixes of a kind are shown.
 	maxAlternatives = 3
 )
@@ -46,6 +47,7 @@ type edit struct {
 func (w *world) fix(e *explain.Explanation) error {
 	s := &search{world: w}
 	for _, propose := range []func() error{s.fewerPods, s.fewerDevices, s.otherQueue, s.tolerate, s.end, s.raise} {
+		s.tries = 0
 		if err := propose(); err != nil {
 			return err
 		}
@@ -59,7 +61,7 @@ func (w *world) fix(e *explain.Explanation) error {
 
 // try decides again. nodes is how many nodes each pod then finds, 0 if the target is not admitted or hangs.
 func (s *search) try(change edit) (node inspect.NodeName, nodes int, after *world, err error) {
-	if s.tries++; s.tries > maxTries {
+	if s.tries++; s.tries > max(minTries, min(maxTries, maxDecided/max(1, len(s.objects.KueueWorkloads)))) {
 		return "", 0, nil, nil
 	}
 	t := *s.target
@@ -224,7 +226,15 @@ func (s *search) fewerDevices() error {
 // otherQueue puts the target into another queue of its namespace.
 func (s *search) otherQueue() error {
 	n := 0
-	for _, q := range s.objects.LocalQueues {
+	waiting := map[string]int{}
+	for _, u := range s.state.Usage() {
+		waiting[u.Name] = len(u.Pending)
+	}
+	queues := slices.Clone(s.objects.LocalQueues)
+	slices.SortStableFunc(queues, func(a, b *kueuev1beta2.LocalQueue) int {
+		return waiting[string(a.Spec.ClusterQueue)] - waiting[string(b.Spec.ClusterQueue)]
+	})
+	for _, q := range queues {
 		own := s.target.workload
 		if q.Namespace != own.Namespace || q.Name == string(own.Spec.QueueName) || n == maxAlternatives {
 			continue

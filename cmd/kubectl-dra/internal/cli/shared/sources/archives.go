@@ -3,10 +3,13 @@ package sources
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -87,7 +90,36 @@ func (r *Reader) readArchive(ctx context.Context, path string, manifests []strin
 		config.Features = config.Features.WithUsed(*more)
 	}
 	config.Features = r.ApplyFeatureFlag(config.Features)
+	if r.KeepWorkloads {
+		queued, err := queued(objects.KueueWorkloads)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		r.Workloads = append(r.Workloads, queued...)
+	}
 	return inspect.New(objects, config), nil
+}
+
+// queued are the pod templates of workloads of Kueue.
+func queued(all []*kueuev1beta2.Workload) ([]*inspect.Workload, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	kind := inspect.KindOf(inspect.KueueWorkloads)
+	items := make([]kueuev1beta2.Workload, len(all))
+	for i, w := range all {
+		items[i] = *w
+		items[i].APIVersion, items[i].Kind = kind.APIVersion(), kind.Name
+	}
+	raw, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
+	}
+	result, err := manifest.ReadBytes("workloads", raw, manifest.Options{Workloads: true})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
+	}
+	return result.Workloads, nil
 }
 
 // ReadMore reads manifests that go on top of what was saved. It is nil if there are none.
