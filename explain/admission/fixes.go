@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxTries is how often Kueue and kube-scheduler are asked again for fixes of a kind: fewer times where there
-	// are many workloads, down to minTries, so that about maxDecided are decided about.
+	// maxTries is how often Kueue and kube-scheduler are asked again for fixes of a kind: fewer times where
+	// there are many workloads, down to minTries, so that about maxDecided are decided about.
 	maxTries, minTries, maxDecided = 24, 4, 8000
 	// maxAlternatives is how many fixes of a kind are shown.
 	maxAlternatives = 3
