@@ -177,8 +177,14 @@ func TestAdd(t *testing.T) {
 		"has finished":                     {file: job + "status: {conditions: [{type: Complete, status: 'True'}]}\n", want: explain.Unsatisfiable, says: "it has finished", not: true},
 		"pod of a group":                   {file: strings.NewReplacer("labels: {", "labels: {kueue.x-k8s.io/pod-group-name: g, ", "schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: example.com/wait}]", "terminationGracePeriodSeconds: 1").Replace(pod), want: explain.Unknown, says: "the pods of a group", not: true},
 		"no label, local queues forbidden": {file: of(queue, unlabelled), health: forbidden(inspect.LocalQueues), want: explain.Unknown, says: "if Kueue does not hold it back", not: true},
-		"another gate":                     {file: pod, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
-		"admitted, and another gate":       {file: gateless, more: "\n---\n" + podWorkload, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
+		"CronJob": {
+			file: "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c, namespace: ml}\nspec: {schedule: '* * * * *', jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}}\n",
+			want: explain.Unknown, says: "the Jobs of a CronJob", not: true},
+		"Deployment, a default queue, configuration unread": {
+			file: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ml}\nspec: {template: {spec: {containers: [{name: c, image: i}]}}}\n", more: defaultQueue, config: "-",
+			want: explain.Unknown, says: "if Kueue does not hold it back", not: true},
+		"another gate":               {file: pod, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
+		"admitted, and another gate": {file: gateless, more: "\n---\n" + podWorkload, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
 		"being evicted": {
 			file: gateless, more: "\n---\n" + podWorkload + "  - {type: Evicted, status: 'True', reason: Preempted, lastTransitionTime: '2026-11-02T00:00:00Z', message: for another}\n",
 			inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},

@@ -186,10 +186,15 @@ func (f *finder) queueOf(kind, namespace string, marks map[string]string, own bo
 	if !manages || !own || !known && kind != "Job" || !f.inManaged(namespace, settings) {
 		return "", false
 	}
-	if slices.ContainsFunc(f.s.Around().LocalQueues, func(q *kueuev1beta2.LocalQueue) bool { return q.Namespace == namespace && q.Name == defaultQueue }) {
+	if f.hasDefault(namespace) {
 		return defaultQueue, true
 	}
 	return "", settings.ManageJobsWithoutQueueName
+}
+
+// hasDefault reports whether a namespace has a LocalQueue for what names none.
+func (f *finder) hasDefault(namespace string) bool {
+	return slices.ContainsFunc(f.s.Around().LocalQueues, func(q *kueuev1beta2.LocalQueue) bool { return q.Namespace == namespace && q.Name == defaultQueue })
 }
 
 // inManaged reports whether Kueue manages what names no queue in a namespace. One that was not read is
@@ -213,18 +218,24 @@ func (f *finder) inManaged(namespace string, settings *kueueconfig.Settings) boo
 func (f *finder) mayBeHeld(e *explain.Explanation, subject metav1.Object) {
 	why := ""
 	config := f.s.Kueue()
+	unread := config == nil || config.Unreadable() != ""
+	const noConfig = "Kueue's Configuration was not read: it may hold back also what names no queue (--kueue-config FILE gives it)"
 	switch of := subject.(type) {
 	case *inspect.Workload:
 		switch {
-		case of.Type.Kind != "Job" || of.Held != nil || of.Controller != nil:
-		case config == nil || config.Unreadable() != "":
-			why = "Kueue's Configuration was not read: it may hold back also Jobs without a queue (--kueue-config FILE gives it)"
+		case of.Held != nil || of.Controller != nil:
+		case of.Type.Kind == "CronJob":
+			why = "the Jobs of a CronJob may be for a queue of Kueue, which is not decided"
+		case unread && (of.Type.Kind == "Job" || f.hasDefault(of.Namespace)):
+			why = noConfig
 		case f.s.Health(inspect.LocalQueues).PartialIn(of.Namespace):
 			why = "not all localqueues were read: one called " + defaultQueue + " would hold it back"
 		}
 	case *corev1.Pod:
 		if of.Labels[podGroup] != "" && of.Labels[queueName] != "" {
 			why = "Kueue holds back the pods of a group until all of them are there, which is not decided before"
+		} else if unread && metav1.GetControllerOf(of) == nil && f.hasDefault(of.Namespace) {
+			why = noConfig
 		}
 	}
 	if !f.given || why == "" {
