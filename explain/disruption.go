@@ -13,6 +13,8 @@ type Disruption struct {
 	What string
 	// Gone are the pods that have to go, those first that go first.
 	Gone []GonePod
+	// Held are the pods that should go and stay, as PodDisruptionBudgets do not let them go.
+	Held []HeldPod
 	// Besides are other pods that it is about, with what becomes of them.
 	Besides []Note
 	// Claims are those that lose their devices, sorted.
@@ -26,10 +28,11 @@ type Disruption struct {
 	Losses []PendingPod
 	// Unseen says that not all pods or claims were read, so that more may have to go.
 	Unseen bool
-	// Open says that this was to be the worst that can happen, and that it is not known whether it is.
+	// Open says that this was to be the worst that can happen, and that it is not known whether it is, or that
+	// it is not known whether all who go are let go.
 	Open bool
 	// LeavesSome says that it is certain that some of those who are to come back do not find a node,
-	// whichever these are.
+	// whichever these are, or that budgets keep some from going because of that.
 	LeavesSome bool
 	// Final says that those who go are not to come back.
 	Final bool
@@ -55,6 +58,25 @@ type GonePod struct {
 	// so.
 	Again   *PlacedPod
 	Pending *PendingPod
+	// Eviction says what PodDisruptionBudgets have to do with it. It is nil if the pod goes at once.
+	Eviction *Eviction
+}
+
+// HeldPod is a pod that is to be evicted and is not.
+type HeldPod struct {
+	Subject Subject
+	Node    inspect.NodeName
+	Eviction
+}
+
+// Eviction is what PodDisruptionBudgets have to do with the eviction of a pod.
+type Eviction struct {
+	// Budgets are those that protect the pod, as namespace/name.
+	Budgets []string
+	// Open says that it is not known whether the pod goes.
+	Open bool
+	// Message says what the eviction waits for, or why it is never granted.
+	Message string
 }
 
 // Comeback is what becomes of a pod that has to go.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -34,7 +35,11 @@ type Event struct {
 	// Within is the namespace of all that goes, or "".
 	Within string
 	// Final says that nobody makes other pods in their place.
-	Final   bool
+	Final bool
+	// Asks says that pods are evicted by asking the API server, which respects PodDisruptionBudgets. IfHeld
+	// is a remark for the case that it does not let all go.
+	Asks    bool
+	IfHeld  string
 	Remarks []string
 }
 
@@ -112,34 +117,14 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 	slices.SortStableFunc(evicted, func(a, b Eviction) int {
 		return cmp.Or(cmp.Compare(a.After, b.After), strings.Compare(a.Pod.Namespace, b.Pod.Namespace), strings.Compare(a.Pod.Name, b.Pod.Name))
 	})
-	ended := map[inspect.PodRef]bool{}
-	for _, v := range evicted {
-		ended[refOf(v.Pod)] = true
-	}
-	var again []*corev1.Pod
-	for _, v := range evicted {
-		if v.Along {
-			continue
-		}
-		gone := explain.GonePod{Subject: cycle.SubjectOf(v.Pod), Node: inspect.NodeName(v.Pod.Spec.NodeName), Cause: v.Cause, After: v.After, Then: explain.NeverComes}
-		if owner := metav1.GetControllerOf(v.Pod); owner != nil && !e.Final && comesBack(v.Pod) {
-			gone.Controller = owner.Kind + " " + owner.Name
-			again = append(again, replacement(v.Pod, s.Time()))
-		}
-		out.Gone = append(out.Gone, gone)
-	}
-	after := s.With(func(o *inspect.Objects) {
-		EndPods(o, ended)
-		if e.Change != nil {
-			e.Change(o)
-		}
-	})
-	out.Claims = lostClaims(s, after)
-	out.Besides = append(slices.Clip(out.Besides), stranded(after, e)...)
-	settled, err := settle(ctx, scheduler.NewCluster(after, scheduler.Options{Like: c}), again, out, after.NodesAssumed() && !s.NodesAssumed())
+	d := &course{c: c, event: e, out: out, ended: map[inspect.PodRef]bool{}, gone: map[explain.Subject]*corev1.Pod{}}
+	settled, err := d.run(ctx, evicted, without)
 	if err != nil {
 		return nil, nil, err
 	}
+	after := d.without(s, d.ended)
+	out.Claims = lostClaims(s, after)
+	out.Besides = append(slices.Clip(out.Besides), stranded(after, e)...)
 	compare(out, without)
 	return out, settled.Snapshot(), nil
 }
@@ -209,29 +194,21 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 	}
 }
 
-// settle places what waits after an event, and returns the cluster in which that is placed. empty says that
-// no node is left; then the cluster has stand-ins that take no pods.
-func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, error) {
+// settle places what waits after an event, and returns the cluster in which that is placed, with the replay
+// that shows it. empty says that no node is left; then the cluster has stand-ins that take no pods, and there
+// is no replay.
+func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, *replay, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, settled := &explain.Plan{}, c
+	var r *replay
 	if all := append(waiting, again...); empty {
 		p.Replay = nowhere(all)
 	} else {
 		var err error
-		var r *replay
 		if p, r, err = placeAll(ctx, c, all, Options{NoJoint: true}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		settled = r.Cluster()
-		if len(waiting) == 0 && !p.Replay.Certain && !p.Replay.Preempting && len(p.Replay.Pending) > 0 {
-			best, _, err := r.best(ctx, r.Base())
-			if err != nil {
-				return nil, err
-			}
-			if out.LeavesSome = best.Verdict == explain.Infeasible; out.LeavesSome {
-				p.Replay.Remarks = append(p.Replay.Remarks, "not all of them find a node, whichever of them kube-scheduler takes first: "+best.Message)
-			}
-		}
 	}
 	out.Replay = p.Replay
 	placed, pending := map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}
@@ -243,7 +220,7 @@ func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out 
 	}
 	for i := range out.Gone {
 		g := &out.Gone[i]
-		if g.Controller == "" {
+		if g.Controller == "" || g.Again != nil {
 			continue
 		}
 		if g.Again = placed[g.Subject]; g.Again != nil {
@@ -252,7 +229,25 @@ func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out 
 		}
 		g.Then, g.Pending = explain.LeftWaiting, pending[g.Subject]
 	}
-	return settled, nil
+	return settled, r, nil
+}
+
+// leavesSome finds out whether some of those who are to come back surely find no node where it is not certain
+// who does.
+func leavesSome(ctx context.Context, r *replay, out *explain.Disruption) error {
+	back := 0
+	for i := range out.Gone {
+		back += words.Btoi(out.Gone[i].Controller != "")
+	}
+	if r == nil || len(r.Tried) > back || out.Replay.Certain || out.Replay.Preempting || len(out.Replay.Pending) == 0 {
+		return nil // or others than these may be those who find none
+	}
+	best, _, err := r.best(ctx, r.Base())
+	if err == nil && best.Verdict == explain.Infeasible {
+		out.LeavesSome = true
+		out.Replay.Remarks = append(out.Replay.Remarks, "not all of them find a node, whichever of them kube-scheduler takes first: "+best.Message)
+	}
+	return err
 }
 
 // nowhere leaves pods waiting because there is no node.

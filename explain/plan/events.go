@@ -20,7 +20,10 @@ import (
 // Drain is what kubectl drain does to nodes: they are cordoned, and their pods evicted but for those of
 // daemon sets, and for those that the kubelet runs from files.
 func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
-	e := &Event{What: "draining " + namesOf("node", nodes)}
+	e := &Event{What: "draining " + namesOf("node", nodes), Asks: true, IfHeld: "kubectl drain asks for evictions that are denied again and again, without an end unless it has a --timeout"}
+	if len(nodes) > 1 {
+		e.IfHeld += ", and drains no other node before"
+	}
 	var orphans []string
 	for _, pod := range podsOn(s, nodes) {
 		if whatif.BoundToNode(pod) {
@@ -37,9 +40,6 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	}
 	if len(orphans) > 0 {
 		e.Remarks = append(e.Remarks, fmt.Sprintf("kubectl drain refuses without --force: nobody would restart %s", words.Shorten(orphans, maxNamed)))
-	}
-	if e.ends() {
-		e.Remarks = append(e.Remarks, "PodDisruptionBudgets are not taken into account here; they could delay evictions")
 	}
 	e.Change = func(o *inspect.Objects) {
 		for i, node := range o.Nodes {

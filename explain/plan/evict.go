@@ -8,7 +8,7 @@ import (
 
 // Evict is the eviction of pods. Those that have no node, or have ended, are left alone.
 func Evict(pods ...*corev1.Pod) *Event {
-	e := &Event{}
+	e := &Event{Asks: true}
 	var names []string
 	for _, pod := range pods {
 		names = append(names, pod.Namespace+"/"+pod.Name)

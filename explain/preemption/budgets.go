@@ -63,9 +63,9 @@ func (d *decision) protectable(pod *corev1.Pod) bool {
 func (d *decision) beforeEmptySelectors() bool { return d.snapshot.Release().Modelled().Before(38, 0) }
 
 // unread reports whether there may be objects in a namespace, or "" for all, that were not read.
-func (d *decision) unread(r inspect.Resource, namespace string) bool {
-	h := d.snapshot.Health(r)
-	return h.PartialIn(namespace) || h.State == inspect.NotRead && d.snapshot.ServerVersion() != ""
+func unread(s *inspect.Snapshot, r inspect.Resource, namespace string) bool {
+	h := s.Health(r)
+	return h.PartialIn(namespace) || h.State == inspect.NotRead && s.ServerVersion() != ""
 }
 
 // lowerPods are the pods of a node that could end.
@@ -116,7 +116,7 @@ func (d *decision) protect(lower []*corev1.Pod) *lowerPods {
 		} else {
 			free = append(free, pod)
 		}
-		if d.protectable(pod) && d.unread(inspect.Budgets, pod.Namespace) {
+		if d.protectable(pod) && unread(d.snapshot, inspect.Budgets, pod.Namespace) {
 			out.firm[pod], out.unsure = perhapsProtected, true
 		}
 	}

@@ -192,7 +192,7 @@ func (d *decision) victimsOn(node inspect.NodeName) (candidate, explain.Obstacle
 	switch {
 	case d.claimsMiscounted(a.filtered, lower), portsMiscounted(a.filtered), d.spreadMiscounted(lower):
 		return candidate{}, explain.NotKnown
-	case d.unread(inspect.Pods, ""), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
+	case unread(d.snapshot, inspect.Pods, ""), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
 		return inGroup(d.snapshot, other.Pod) || noPriority(other.Pod) // a group has a priority of its own
 	}):
 		return candidate{}, explain.NotKnown

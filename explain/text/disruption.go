@@ -17,6 +17,7 @@ func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p.disruptionHeadline(d)
 	p.doubts(d.Replay.Remarks)
 	p.gone(d)
+	p.held(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
 	p.notes("Besides", d.Besides)
@@ -53,14 +54,21 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		}
 		text += ": " + strings.Join(parts, ", ")
 	}
+	held, openHeld := len(d.Held), 0
+	for i := range d.Held {
+		openHeld += words.Btoi(d.Held[i].Open)
+	}
+	if held > 0 {
+		text += fmt.Sprintf("; %s %s", words.Count(held, "pod"), may(openHeld < held, words.Plural(held, "is not evicted", "are not evicted"), "not be evicted"))
+	}
 	if d.Unseen {
 		text += "; not all pods and claims were read, so there may be more"
 	}
 	sign := styled.Span{Text: "✓ ", Role: styled.Good}
 	switch {
-	case stuck > open || lost > 0:
+	case stuck > open || lost > 0 || held > openHeld:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
-	case d.Unseen, d.Open, open > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
+	case d.Unseen, d.Open, open+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 	case never > 0 && !d.Final:
 		sign = styled.Span{Text: "! ", Role: styled.Warn}
@@ -118,8 +126,45 @@ func (p *page) gone(d *explain.Disruption) {
 	}
 }
 
-// comeback says what becomes of a pod that ends.
+// held shows the pods that stay because of budgets.
+func (p *page) held(d *explain.Disruption) {
+	if len(d.Held) == 0 {
+		return
+	}
+	p.title("Not evicted")
+	name := widest(d.Held, p.opts.Width/2, func(h *explain.HeldPod) string { return h.Subject.FullName() })
+	for i := range d.Held {
+		h := &d.Held[i]
+		if i == maxGone && !p.opts.Verbose {
+			p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more%s", words.Count(len(d.Held)-i, "pod"), p.opts.more("shows all"))))
+			return
+		}
+		p.add("  "+pad(h.Subject.FullName(), name)+"  ", "      ", span(styled.Dim, string(h.Node)+" "), granted(&h.Eviction, "✗ "))
+	}
+}
+
+// granted says what budgets have to do with an eviction.
+func granted(e *explain.Eviction, sign string) styled.Span {
+	switch {
+	case e.Open:
+		return span(styled.Warn, "? "+e.Message)
+	case sign != "":
+		return span(styled.Bad, sign+e.Message)
+	}
+	return span(styled.Dim, e.Message)
+}
+
+// comeback says what becomes of a pod that ends, and what its eviction waits for.
 func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span {
+	out := p.again(d, g)
+	if g.Eviction != nil {
+		out = append(out, span(styled.Plain, "; "), granted(g.Eviction, ""))
+	}
+	return out
+}
+
+// again says where a pod that ends comes back, or why it does not.
+func (p *page) again(d *explain.Disruption, g *explain.GonePod) []styled.Span {
 	out := []styled.Span{span(styled.Dim, "leaves "+string(g.Node)+": ")}
 	if sameCause(d) {
 		out = []styled.Span{span(styled.Dim, string(g.Node)+" ")}

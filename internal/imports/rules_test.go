@@ -68,7 +68,7 @@ var layers = []layer{
 	{"explain/headline", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
 	{"explain/cycle", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/fix"}},
 	{"explain/question", []string{"internal/progress", "inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
-	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/question"}},
+	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/question", "explain/preemption"}},
 	{"explain/admission", []string{"inspect", "inspect/kueueconfig", "inspect/quantity", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/question", "explain/plan"}},
 	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
 	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},

@@ -200,6 +200,12 @@ func disruptionCode(d *explain.Disruption) int {
 	for i := range d.Losses {
 		code = console.WorstExitCode(code, console.VerdictCode(d.Losses[i].Verdict))
 	}
+	for i := range d.Held {
+		if d.Held[i].Open {
+			code = console.ExitFailed
+		}
+		code = console.WorstExitCode(code, console.ExitNo)
+	}
 	for i := range d.Gone {
 		switch g := &d.Gone[i]; {
 		case g.Then == explain.LeftWaiting && g.Pending != nil:
