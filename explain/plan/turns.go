@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -281,10 +282,11 @@ func (d *course) hold(t *turns, doubtful bool) {
 	if t.asked == nil {
 		return
 	}
-	waits := len(t.left) > 0
+	waits, let := false, map[string]bool{} // budgets that let some go
 	for i := range out.Gone {
 		g := &out.Gone[i]
 		waits = waits || g.Eviction != nil && !g.Eviction.Open
+		let[strings.Join(t.asked.Of(d.gone[g.Subject]), " ")] = true
 		if g.Again == nil {
 			t.asked.Replaced(d.gone[g.Subject], false, g.Pending == nil || g.Pending.Verdict == explain.Unsatisfiable)
 		}
@@ -301,6 +303,7 @@ func (d *course) hold(t *turns, doubtful bool) {
 	for _, v := range t.left {
 		why, always := t.asked.Held(v.Pod)
 		why.Open = why.Open || doubtful && !always
+		waits = waits || let[strings.Join(why.Budgets, " ")]
 		t.held = append(t.held, heldPod(v.Pod, why))
 	}
 	out.Held, out.Open = t.held, t.open

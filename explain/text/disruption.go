@@ -66,7 +66,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	}
 	sign := styled.Span{Text: "✓ ", Role: styled.Good}
 	switch {
-	case stuck > open || lost > 0 || held > openHeld:
+	case stuck > open || lost > 0 || held > openHeld || d.LeavesSome:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
 	case d.Unseen, d.Open, open+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
@@ -139,26 +139,23 @@ func (p *page) held(d *explain.Disruption) {
 			p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more%s", words.Count(len(d.Held)-i, "pod"), p.opts.more("shows all"))))
 			return
 		}
-		p.add("  "+pad(h.Subject.FullName(), name)+"  ", "      ", span(styled.Dim, string(h.Node)+" "), granted(&h.Eviction, "✗ "))
+		why := span(styled.Bad, "✗ "+h.Message)
+		if h.Open {
+			why = span(styled.Warn, "? "+h.Message)
+		}
+		p.add("  "+pad(h.Subject.FullName(), name)+"  ", "      ", span(styled.Dim, string(h.Node)+" "), why)
 	}
-}
-
-// granted says what budgets have to do with an eviction.
-func granted(e *explain.Eviction, sign string) styled.Span {
-	switch {
-	case e.Open:
-		return span(styled.Warn, "? "+e.Message)
-	case sign != "":
-		return span(styled.Bad, sign+e.Message)
-	}
-	return span(styled.Dim, e.Message)
 }
 
 // comeback says what becomes of a pod that ends, and what its eviction waits for.
 func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span {
 	out := p.again(d, g)
-	if g.Eviction != nil {
-		out = append(out, span(styled.Plain, "; "), granted(g.Eviction, ""))
+	switch {
+	case g.Eviction == nil:
+	case g.Eviction.Open:
+		out = append(out, span(styled.Warn, "; ? "+g.Eviction.Message))
+	default:
+		out = append(out, span(styled.Dim, "; its eviction "+g.Eviction.Message))
 	}
 	return out
 }
