@@ -42,6 +42,8 @@ type Evictions struct {
 type allowance struct {
 	budget
 	allowed, healthy int
+	// unconfirmed is how many evictions were granted that the disruption controller has not seen.
+	unconfirmed int
 	// ready are the pods that have become ready and let nobody go yet, and lost those that went and have not
 	// been replaced, both in words. surelyLost says that the latter is certain of all.
 	ready, lost []string
@@ -55,7 +57,7 @@ func NewEvictions(s *inspect.Snapshot) *Evictions {
 	e := &Evictions{snapshot: s}
 	for _, b := range selectable(s) {
 		status := &b.Status
-		a := &allowance{budget: b, allowed: int(status.DisruptionsAllowed), surelyLost: true}
+		a := &allowance{budget: b, allowed: int(status.DisruptionsAllowed), unconfirmed: len(status.DisruptedPods), surelyLost: true}
 		// What was granted and is still counted as healthy goes soon.
 		a.healthy = min(int(status.CurrentHealthy), int(status.DesiredHealthy)+max(0, a.allowed))
 		present := 0
@@ -134,8 +136,8 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 		return say(Unsure, "%s was made or changed, and its pods are not counted yet", a.name())
 	case a.allowed < 0:
 		return say(Refused, "%s allows less than none, which the API server refuses", a.name())
-	case len(a.Status.DisruptedPods) > maxGranted:
-		return say(Refused, "%s has granted %d evictions that are not confirmed, and the API server refuses more", a.name(), len(a.Status.DisruptedPods))
+	case a.unconfirmed > maxGranted:
+		return say(Refused, "%s has granted %d evictions that are not confirmed, and the API server refuses more", a.name(), a.unconfirmed)
 	case a.allowed == 0 && a.syncFailed() != "":
 		return say(Unsure, "%s allows none as the disruption controller cannot count its pods: %s", a.name(), words.OneLine(a.syncFailed()))
 	case a.allowed == 0 && a.Status.ExpectedPods == 0:
@@ -145,8 +147,7 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 	}
 	after := a.ready[:max(0, len(a.ready)-a.allowed+1)]
 	a.ready = a.ready[len(after):]
-	a.allowed--
-	a.healthy--
+	a.allowed, a.healthy, a.unconfirmed = a.allowed-1, a.healthy-1, a.unconfirmed+1
 	if len(after) == 0 {
 		return Granted, nil
 	}
@@ -195,6 +196,7 @@ func (e *Evictions) Ready(pod *corev1.Pod) {
 func (a *allowance) add(name string) {
 	a.ready = append(a.ready, name)
 	a.healthy++
+	a.unconfirmed = len(a.Status.DisruptedPods)
 	a.allowed = max(a.allowed, a.healthy-int(a.Status.DesiredHealthy))
 }
 

@@ -28,8 +28,8 @@ import (
 // eventExit tells the exit codes of all questions about events.
 const eventExit = `
 
-Exit codes: 0 all recreated pods find a node, 3 some are left waiting, 1 that is
-not known (or the question could not be answered).`
+Exit codes: 0 all recreated pods find a node, 3 some are left waiting or are not
+evicted, 1 that is not known (or the question could not be answered).`
 
 // newPlanEvent makes a command about what becomes of pods by an event.
 func newPlanEvent(streams *console.Streams, reader *sources.Reader, cmd *cobra.Command, run func(context.Context, *eventOptions, []string) error) *cobra.Command {
@@ -50,8 +50,9 @@ func newPlanDrain(streams *console.Streams, reader *sources.Reader, completer *i
 		Short: "Say which pods are evicted when nodes are drained, and where each fits again",
 		Long: `Say which pods kubectl drain evicts from nodes, which claims release their
 devices, and where kube-scheduler places the pods that are recreated, together
-with all pods that wait already. Several nodes are drained together. A name may
-have * and ?, as in 'gpu-a-*'.`,
+with all pods that wait already. PodDisruptionBudgets are respected: it is said
+which evictions wait for which pods, and which are never granted. Several nodes
+are drained together. A name may have * and ?, as in 'gpu-a-*'.`,
 		Example: `  # What breaks when this node is drained?
   kubectl dra plan drain gpu-a-01
 
