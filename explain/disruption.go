@@ -28,8 +28,8 @@ type Disruption struct {
 	Losses []PendingPod
 	// Unseen says that not all pods or claims were read, so that more may have to go.
 	Unseen bool
-	// Open says that this was to be the worst that can happen, and that it is not known whether it is, or that
-	// it is not known whether all who go are let go.
+	// Open says that this was to be the worst that can happen, and that it is not known whether it is, or
+	// that it is not known whether all who go are let go.
 	Open bool
 	// LeavesSome says that it is certain that some of those who are to come back do not find a node,
 	// whichever these are, or that budgets keep some from going because of that.

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +18,6 @@ import (
 // turns are evictions in the order in which budgets let pods go: those that go at once, then those for which
 // others had to become ready, and so on.
 type turns struct {
-	// asked is nil if nobody asks the API server.
 	asked *preemption.Evictions
 	// left are those that are not granted yet, and why says of the others what they waited for.
 	left []Eviction
@@ -30,11 +28,11 @@ type turns struct {
 }
 
 func newTurns(s *inspect.Snapshot, e *Event, evicted []Eviction) *turns {
-	t := &turns{left: evicted, why: map[inspect.PodRef]*explain.Eviction{}}
+	asked := &preemption.Evictions{}
 	if e.Asks {
-		t.asked = preemption.NewEvictions(s)
+		asked = preemption.NewEvictions(s)
 	}
-	return t
+	return &turns{asked: asked, left: evicted, why: map[inspect.PodRef]*explain.Eviction{}}
 }
 
 // next are the evictions that are granted now, in the order in which they are asked for. Of those of which
@@ -42,10 +40,6 @@ func newTurns(s *inspect.Snapshot, e *Event, evicted []Eviction) *turns {
 func (t *turns) next() (granted []Eviction) {
 	var denied []Eviction
 	for _, v := range t.left {
-		if t.asked == nil {
-			granted = append(granted, v)
-			continue
-		}
 		switch answer, why := t.asked.Ask(v.Pod); answer {
 		case preemption.Denied:
 			denied = append(denied, v)
@@ -66,9 +60,7 @@ func (t *turns) all() (out [][]Eviction) {
 	for granted := t.next(); len(granted) > 0; granted = t.next() {
 		out = append(out, granted)
 		for _, v := range granted {
-			if t.asked != nil {
-				t.asked.Replaced(v.Pod, comesBack(v.Pod), true)
-			}
+			t.asked.Replaced(v.Pod, comesBack(v.Pod), true)
 		}
 	}
 	return out
@@ -86,7 +78,8 @@ type course struct {
 	// ended are the pods that have gone, and gone those of them that did not go anyway.
 	ended map[inspect.PodRef]bool
 	gone  map[explain.Subject]*corev1.Pod
-	// never is why not all find a node whichever go first, if that is certain.
+	// waits says that evictions wait for others, and never is why not all find a node whichever go first, if that is certain.
+	waits bool
 	never string
 }
 
@@ -126,6 +119,7 @@ func (d *course) run(ctx context.Context, evicted []Eviction, alone *explain.Rep
 	s := d.c.Snapshot()
 	supposed := newTurns(s, d.event, evicted)
 	if all := supposed.all(); len(all) > 1 {
+		d.waits = true
 		settled, err := d.atOnce(ctx, supposed, slices.Concat(all...), alone)
 		if settled != nil || err != nil {
 			return settled, err
@@ -204,10 +198,11 @@ func (d *course) inTurn(ctx context.Context, t *turns) (*scheduler.Cluster, erro
 			ended[refOf(v.Pod)] = true
 		}
 		after, before := d.without(c.Snapshot(), ended), out.Replay
+		c = scheduler.NewCluster(after, scheduler.Options{Like: c})
 		if turn == 1 {
-			doubtful = t.open || !chosenAmongEquals(scheduler.NewCluster(after, scheduler.Options{Like: c}), t, granted)
+			doubtful = t.open || !chosenAmongEquals(c, t, granted)
 		}
-		settled, r, err := settle(ctx, scheduler.NewCluster(after, scheduler.Options{Like: c}), again, out, after.NodesAssumed() && !d.c.Snapshot().NodesAssumed())
+		settled, r, err := settle(ctx, c, again, out, after.NodesAssumed() && !d.c.Snapshot().NodesAssumed())
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +224,7 @@ func (d *course) inTurn(ctx context.Context, t *turns) (*scheduler.Cluster, erro
 			d.hold(t, doubtful)
 			return settled, err
 		}
-		doubtful = true
+		doubtful, d.waits = true, true
 	}
 }
 
@@ -239,9 +234,6 @@ func (d *course) becomeReady(t *turns, s *inspect.Snapshot, again []*corev1.Pod)
 	for i := range d.out.Replay.Placed {
 		subject := d.out.Replay.Placed[i].Subject
 		placed[subject] = true
-		if t.asked == nil {
-			continue
-		}
 		if pod := d.gone[subject]; pod != nil {
 			t.asked.Replaced(pod, true, true)
 		} else if pod, ok := s.Pod(inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name}); ok {
@@ -279,15 +271,8 @@ func chosenAmongEquals(c *scheduler.Cluster, t *turns, granted []Eviction) bool 
 // doubtful says that it may depend on which of them go first.
 func (d *course) hold(t *turns, doubtful bool) {
 	out := d.out
-	if t.asked == nil {
-		return
-	}
-	waits, let := false, map[string]bool{} // budgets that let some go
 	for i := range out.Gone {
-		g := &out.Gone[i]
-		waits = waits || g.Eviction != nil && !g.Eviction.Open
-		let[strings.Join(t.asked.Of(d.gone[g.Subject]), " ")] = true
-		if g.Again == nil {
+		if g := &out.Gone[i]; g.Again == nil {
 			t.asked.Replaced(d.gone[g.Subject], false, g.Pending == nil || g.Pending.Verdict == explain.Unsatisfiable)
 		}
 	}
@@ -303,7 +288,6 @@ func (d *course) hold(t *turns, doubtful bool) {
 	for _, v := range t.left {
 		why, always := t.asked.Held(v.Pod)
 		why.Open = why.Open || doubtful && !always
-		waits = waits || let[strings.Join(why.Budgets, " ")]
 		t.held = append(t.held, heldPod(v.Pod, why))
 	}
 	out.Held, out.Open = t.held, t.open
@@ -319,7 +303,7 @@ func (d *course) hold(t *turns, doubtful bool) {
 	case doubtful:
 		out.Replay.Remarks = append(out.Replay.Remarks, "which evictions are granted first is not known, and what finds a node may depend on it")
 	}
-	if waits {
+	if d.waits {
 		out.Remarks = append(out.Remarks, "evictions are asked for all at once, so others of those that wait for each other may go first; pods that find a node are supposed to become ready")
 	}
 	if len(t.left) > 0 && d.event.IfHeld != "" {

@@ -32,7 +32,7 @@ const (
 
 // Evictions answer requests to evict pods, one after the other, as the API server of Kubernetes 1.34 to
 // 1.37.2 does (pkg/registry/core/pod/storage/eviction.go), and count what budgets allow in between as the
-// disruption controller does.
+// disruption controller does. The zero value grants all.
 type Evictions struct {
 	snapshot *inspect.Snapshot
 	budgets  []*allowance
@@ -120,7 +120,7 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 	switch {
 	case len(of) > 1:
 		return say(Refused, "budgets %s protect it, and the API server evicts no pod that more than one protects", words.And(e.Of(pod)))
-	case unread(e.snapshot, inspect.Budgets, pod.Namespace):
+	case e.snapshot != nil && unread(e.snapshot, inspect.Budgets, pod.Namespace):
 		return say(Unsure, "PodDisruptionBudgets of namespace %s were not read", pod.Namespace)
 	case len(of) == 0:
 		return Granted, nil
@@ -168,8 +168,8 @@ func (a *allowance) syncFailed() string {
 }
 
 // Replaced says that a pod which went has been replaced by one that found a node and becomes ready, or that
-// this is not so, for certain or perhaps. One that was not ready had not been counted, and is among those that
-// may become ready wherever they are.
+// this is not so, for certain or perhaps. One that was not ready was not counted, and is among those that may
+// become ready wherever they are.
 func (e *Evictions) Replaced(pod *corev1.Pod, found, certain bool) {
 	if !ready(pod) || pod.DeletionTimestamp != nil {
 		return
@@ -178,10 +178,9 @@ func (e *Evictions) Replaced(pod *corev1.Pod, found, certain bool) {
 	for _, a := range e.protecting(pod) {
 		if found {
 			a.add(name)
-			continue
+		} else {
+			a.lost, a.surelyLost = append(a.lost, name), a.surelyLost && certain
 		}
-		a.lost = append(a.lost, name)
-		a.surelyLost = a.surelyLost && certain
 	}
 }
 
