@@ -171,6 +171,23 @@ func TestTakeTurns(t *testing.T) {
 	ask(e, "web-2", Granted, "waits until a replacement of ml/web-0 is ready: budget ml/web allows 2 of 3")
 	ask(e, "web-3", Granted, "waits until a replacement of ml/web-1 is ready: budget ml/web allows 2 of 3")
 
+	e = of(webBudget(1, 5, 2), pods...) // of the five, two have been let go already
+	ask(e, "web-0", Granted, "")
+	e.Replaced(web("web-0"), true, true)
+	ask(e, "web-1", Granted, "waits until a replacement of ml/web-0 is ready: budget ml/web allows 1 of 3")
+	ask(e, "web-2", Denied, "")
+
+	confirmed := webBudget(1, 3, 2) // by the time at which a pod is ready, those that went are counted
+	confirmed.Status.DisruptedPods = map[string]metav1.Time{}
+	for i := range 2000 {
+		confirmed.Status.DisruptedPods[fmt.Sprint(i)] = metav1.Time{}
+	}
+	e = of(confirmed, pods...)
+	ask(e, "web-0", Granted, "")
+	ask(e, "web-1", Refused, "budget ml/web has granted 2001 evictions that are not confirmed, and the API server refuses more")
+	e.Replaced(web("web-0"), true, true)
+	ask(e, "web-2", Granted, "waits until a replacement of ml/web-0 is ready: budget ml/web allows 1 of 3")
+
 	starting := web("web-2") // of which nobody knows
 	starting.Status.Conditions = nil
 	e = of(webBudget(1, 3, 2), pods...)
