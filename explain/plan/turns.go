@@ -78,8 +78,9 @@ type course struct {
 	// ended are the pods that have gone, and gone those of them that did not go anyway.
 	ended map[inspect.PodRef]bool
 	gone  map[explain.Subject]*corev1.Pod
-	// waits says that evictions wait for others, and never is why not all find a node whichever go first, if that is certain.
+	// waits says that evictions wait for others.
 	waits bool
+	// never is why not all find a node whichever go first, if that is certain.
 	never string
 }
 
@@ -162,7 +163,7 @@ func inAnyOrder(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (
 	equal := make([]*corev1.Pod, len(pods))
 	for i, pod := range pods {
 		equal[i] = pod.DeepCopy()
-		equal[i].Spec.Priority = ptr.To[int32](0)
+		equal[i].Spec.Priority, equal[i].CreationTimestamp = ptr.To[int32](0), metav1.Unix(1, 0) // or they come as given
 	}
 	c, equal = admitted(c, equal)
 	if !cycle.NewQueue(ctx, c, equal, cycle.Options{}).Local {

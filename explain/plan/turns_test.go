@@ -109,6 +109,9 @@ func TestDrainInTurn(t *testing.T) {
 			o.Pods[2].Spec.NodeName, o.Pods[2].Status = "", corev1.PodStatus{}
 			o.Claims = slices.Delete(o.Claims, 2, 3)
 		}, "web-0 Placed: waits until ml/web-2 is ready: budget ml/web allows 0 of 3\nweb-1 Placed" + strings.Replace(after0, "allows 1", "allows 0", 1), false, false},
+		"the largest would come first at once": {[]int{4, 4}, func(o *inspect.Objects) {
+			o.Pods[1].Spec.Priority, o.Pods[1].Spec.ResourceClaims[0].ResourceClaimTemplateName = ptr.To[int32](10), ptr.To("four")
+		}, "web-0 Placed\nweb-1 Placed" + after0 + "\nweb-2 Placed" + after1, false, false},
 		"one waits that fits": {[]int{2}, func(o *inspect.Objects) {
 			o.Templates[1] = template("four", 6, "")
 			o.Pods = append(o.Pods, worker("waits", "four"))
