@@ -174,5 +174,12 @@ func (p *problem) snapshot() *inspect.Snapshot {
 	for _, r := range inspect.Resources() {
 		health[r] = inspect.Health{State: inspect.Synced}
 	}
-	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: fmt.Sprintf("v1.%d.1", cmp.Or(p.minor, inspect.NewestMinor)), Scheduler: p.scheduler})
+	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: p.version(), Scheduler: p.scheduler})
+}
+
+// version is the release of the server.
+func (p *problem) version() string {
+	patches := map[int]int{35: 8, 36: 5, 37: 2}
+	minor := cmp.Or(p.minor, inspect.NewestMinor)
+	return fmt.Sprintf("v1.%d.%d", minor, patches[minor])
 }

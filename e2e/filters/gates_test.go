@@ -15,9 +15,9 @@ import (
 // setGates sets the gates of the scheduler: all that this project knows, so that both sides have the same
 // ones, and what depends on them.
 func setGates(ours inspect.Features) error {
-	upstream, changed := upstreamGates(), map[string]bool{}
+	upstream, changed, specs := upstreamGates(), map[string]bool{}, utilfeature.DefaultMutableFeatureGate.GetAll()
 	set := func(gate featuregate.Feature, on bool) {
-		if utilfeature.DefaultFeatureGate.Enabled(gate) != on {
+		if utilfeature.DefaultFeatureGate.Enabled(gate) != on && !specs[gate].LockToDefault { // in an older release it may be off
 			changed[string(gate)] = on
 		}
 	}

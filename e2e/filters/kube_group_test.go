@@ -8,6 +8,9 @@ import (
 	"time"
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/features"
@@ -18,6 +21,14 @@ import (
 
 // The scheduler's queue holds the pods of a pod group together, and what keeps one of them keeps all. That is
 // not in a plugin, but counts as one here.
+
+// newInformers are those of the scheduler.
+func newInformers(client kubernetes.Interface) informers.SharedInformerFactory {
+	return upstream.NewInformerFactory(client, 0, nil)
+}
+
+// recorder makes what notes events, of which there are none.
+func recorder(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 
 // nominatedOn are the pods that are nominated to a node.
 func nominatedOn(f framework.Framework, node string) []fwk.PodInfo {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -116,4 +117,17 @@ func serving(objects []runtime.Object) *fake.Clientset {
 		return true, binding, client.Tracker().Update(action.GetResource(), pod, pod.Namespace)
 	})
 	return client
+}
+
+// Choose lets the scheduler choose a node for a pod. It is an error if none fits or nodes cannot be compared.
+func (s *kubeScheduler) Choose(pod *corev1.Pod) (string, error) {
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		return "", fmt.Errorf("reading pod %s: %w", pod.Name, err)
+	}
+	result, err := s.scheduler.SchedulePod(s.ctx, s.Framework, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
+	if err != nil {
+		return "", fmt.Errorf("scheduling pod %s: %w", pod.Name, err)
+	}
+	return result.SuggestedHost, nil
 }

@@ -26,6 +26,9 @@ type kubeProblem struct {
 type kubeReply struct {
 	Failure string
 	Pods    []kubePod
+	// Objects and Asked are those of the problem as the release has them, which may not know all fields.
+	Objects []json.RawMessage
+	Asked   []*corev1.Pod
 }
 
 // kubePod is what the scheduler says of a pod that is asked about.

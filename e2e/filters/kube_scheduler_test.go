@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
@@ -42,7 +42,10 @@ func inKubeScheduler(t *testing.T, objects []runtime.Object, f func(t *testing.T
 	t.Helper()
 	prepareProcess()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := start(t, objects)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer time.Sleep(2 * time.Second) // until those of older releases have noticed, who look each second
+		defer cancel()
+		s, err := start(ctx, objects)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +75,10 @@ var unhandled atomic.Pointer[string]
 // withProfiles are the options of schedulers that are started with a configuration.
 var withProfiles []upstream.Option
 
-func start(t *testing.T, objects []runtime.Object) (*kubeScheduler, error) {
-	ctx := klog.NewContext(t.Context(), logr.Discard())
+func start(ctx context.Context, objects []runtime.Object) (*kubeScheduler, error) {
+	ctx = klog.NewContext(ctx, logr.Discard())
 	client := fake.NewSimpleClientset(objects...)
-	informers := upstream.NewInformerFactory(client, 0, nil)
-	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
+	informers := newInformers(client)
 	s, err := upstream.New(ctx, client, informers, nil, recorder, withProfiles...)
 	if err != nil {
 		return nil, fmt.Errorf("making a scheduler: %w", err)

@@ -77,16 +77,3 @@ func (s *kubeScheduler) fitting(state fwk.CycleState, pod *corev1.Pod) ([]fwk.No
 	}
 	return out, nil
 }
-
-// Choose lets the scheduler choose a node for a pod. It is an error if none fits or nodes cannot be compared.
-func (s *kubeScheduler) Choose(pod *corev1.Pod) (string, error) {
-	info, err := framework.NewPodInfo(pod)
-	if err != nil {
-		return "", fmt.Errorf("reading pod %s: %w", pod.Name, err)
-	}
-	result, err := s.scheduler.SchedulePod(s.ctx, s.Framework, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
-	if err != nil {
-		return "", fmt.Errorf("scheduling pod %s: %w", pod.Name, err)
-	}
-	return result.SuggestedHost, nil
-}

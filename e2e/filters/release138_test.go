@@ -1,23 +1,18 @@
 package filters
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"hash/crc32"
 	"maps"
 	"math/rand/v2"
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -32,7 +27,7 @@ func TestRelease138(t *testing.T) {
 	if *kube138 == "" {
 		t.Skip("make filters-138 builds the scheduler that this needs")
 	}
-	s := startKube(t)
+	s := startKube(t, *kube138, ofPreview)
 	t.Run("Filters", func(t *testing.T) {
 		c := compareMany(t, s.compareFilters, effort.Of(20_000, 3_000))
 		t.Log(c)
@@ -47,86 +42,14 @@ func TestRelease138(t *testing.T) {
 		t.Log(c)
 		c.check(t)
 	})
-	t.Run("Preemption", s.comparePreemptions)
+	t.Run("Preemption", func(t *testing.T) {
+		s.comparePreemptions(t, map[string]int{"determined": 20, "violating": 20, "determined, violating": 60})
+	})
 	for name, aspects := range map[string][]aspect{"Verdicts": aspects, "Claims": {claimLife}} {
 		t.Run(name, func(t *testing.T) {
 			t.Log(compareProblems(t, verdicts(s.answers), effort.Of(5_000, 500), func(r *rand.Rand) *problem { return generateOf(r, aspects) }))
 		})
 	}
-}
-
-// otherKube is a running kube-scheduler of another release.
-type otherKube struct {
-	in         *json.Encoder
-	out        *json.Decoder
-	complaints *strings.Builder
-	// rules counts the pods that a rule of the release decides otherwise than the rule before it.
-	rules map[filters.Plugin]int
-}
-
-func startKube(t *testing.T) *otherKube {
-	t.Helper()
-	command := exec.CommandContext(context.Background(), *kube138, "-test.run", "^TestServe$", "-test.timeout", "0")
-	var complaints strings.Builder
-	command.Stderr = &complaints
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := command.Wait(); err != nil && !t.Failed() {
-			t.Errorf("the scheduler ended with %v: %s", err, complaints.String())
-		}
-	})
-	return &otherKube{in: json.NewEncoder(in), out: json.NewDecoder(out), complaints: &complaints, rules: map[filters.Plugin]int{}}
-}
-
-// ask returns the problem as the server has it, for the preview release, and what the scheduler says of it.
-// The question is what it is asked besides the filters.
-func (s *otherKube) ask(p *problem, question kubeProblem) (*problem, []kubePod, error) {
-	asked, err := ofPreview(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	question.Gates, question.Asked = map[string]bool{}, asked.asked
-	features := asked.features()
-	for _, gate := range inspect.Gates() {
-		if features.Knows(gate) {
-			question.Gates[string(gate)] = features.Enabled(gate)
-		}
-	}
-	for _, object := range append(seen(&asked.objects), asked.controllers.objects()...) {
-		raw, err := encoded(object)
-		if err != nil {
-			return nil, nil, err
-		}
-		question.Objects = append(question.Objects, raw)
-	}
-	var reply kubeReply
-	for range 3 { // its plugin for volumes chooses some by chance, and may do so once for us and not for it
-		if err := s.in.Encode(question); err != nil {
-			return nil, nil, fmt.Errorf("asking the scheduler: %w: %s", err, s.complaints)
-		}
-		reply = kubeReply{}
-		if err := s.out.Decode(&reply); err != nil {
-			return nil, nil, fmt.Errorf("reading from the scheduler: %w: %s", err, s.complaints)
-		}
-		if !strings.Contains(reply.Failure, "the framework says") {
-			break
-		}
-	}
-	if reply.Failure != "" {
-		return nil, nil, fmt.Errorf("the scheduler: %s", reply.Failure)
-	}
-	return asked, reply.Pods, nil
 }
 
 // ofPreview is a problem as a server of the preview release has it, with what that release has to decide
@@ -224,54 +147,6 @@ func transmit(pod *corev1.Pod) error {
 	return err
 }
 
-// encoded is an object in JSON, with its kind.
-func encoded(object runtime.Object) (json.RawMessage, error) {
-	kinds, _, err := scheme.Scheme.ObjectKinds(object)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", object, err)
-	}
-	object = object.DeepCopyObject()
-	object.GetObjectKind().SetGroupVersionKind(kinds[0])
-	return json.Marshal(object)
-}
-
-func (s *otherKube) answers(_ *testing.T, p *problem) (*problem, []kubeAnswer, error) {
-	asked, theirs, err := s.ask(p, kubeProblem{})
-	var out []kubeAnswer
-	for i := range theirs {
-		out = append(out, theirs[i].Answer)
-	}
-	return asked, out, err
-}
-
-func (s *otherKube) compareFilters(t *testing.T, p *problem) (comparison, error) {
-	t.Helper()
-	asked, theirs, err := s.ask(p, kubeProblem{})
-	if err != nil {
-		return comparison{}, err
-	}
-	snapshot := asked.snapshot()
-	index := filters.NewIndex(snapshot, filters.NewIndex(earlier(snapshot), nil))
-	asked.minor = inspect.NewestMinor
-	before := filters.NewIndex(asked.snapshot(), nil)
-	var out comparison
-	for i, pod := range asked.asked {
-		now, then := ours(index, pod, snapshot.Nodes()), ours(before, pod, snapshot.Nodes())
-		for _, plugin := range filters.Plugins() {
-			for node := range now.nodes {
-				if (now.nodes[node][plugin] == "") != (then.nodes[node][plugin] == "") {
-					s.rules[plugin]++
-					break
-				}
-			}
-		}
-		theirs := read(theirs[i].Answer)
-		out.ours, out.theirs = append(out.ours, now), append(out.theirs, theirs)
-		out.disagreements = append(out.disagreements, differences(pod, theirs, now)...)
-	}
-	return out, nil
-}
-
 // checkRules fails the test if a rule of the release has decided nothing.
 func (s *otherKube) checkRules(t *testing.T) {
 	t.Helper()
@@ -279,58 +154,6 @@ func (s *otherKube) checkRules(t *testing.T) {
 	for _, plugin := range []filters.Plugin{filters.PodTopologySpread, filters.NodeDeclaredFeatures, filters.GangScheduling, filters.NodeResourcesFit, filters.VolumeBinding} {
 		if s.rules[plugin] == 0 {
 			t.Errorf("%s decides no pod otherwise than in the release before", plugin)
-		}
-	}
-}
-
-func (s *otherKube) compareScores(t *testing.T, c *scoreCounts, p *problem) {
-	t.Helper()
-	asked, theirs, err := s.ask(p, kubeProblem{Score: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := newOurScores(asked)
-	for i, pod := range asked.asked {
-		if fitting := theirs[i].Scores.Fitting; pod.Spec.NodeName == "" && len(fitting) > 1 {
-			c.pods++
-			if diff := c.differences(theirs[i].Scores, ours.choose(pod, fitting), pod); diff != "" {
-				t.Errorf("pod %s: %s\n%s", pod.Name, diff, asked.about(pod).manifest())
-				return
-			}
-		}
-	}
-}
-
-func (s *otherKube) comparePreemptions(t *testing.T) {
-	counts := map[string]int{}
-	for i := uint64(0); counts[refusedPod] < effort.Of(10_000, 800) && !t.Failed(); i++ {
-		r := rand.New(rand.NewPCG(*seed+1, i))
-		p := generateOf(r, crowding)
-		prioritize(r, p)
-		budgets := randomBudgets(r)
-		asked, theirs, err := s.ask(p, kubeProblem{Preempt: true, Budgets: budgets})
-		if err != nil {
-			t.Fatal(err)
-		}
-		clusters, _ := asked.withBudgets(budgets)
-		for i, pod := range asked.asked {
-			if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
-				continue
-			}
-			for k := range clusters {
-				for _, outcome := range comparePreemption(t, theirs[i].Preemption[k], clusters[k], pod) {
-					counts[outcome]++
-				}
-			}
-		}
-		if t.Failed() {
-			t.Logf("problem %d\n%s", i, asked.manifest())
-		}
-	}
-	t.Log(counts)
-	for outcome, one := range map[string]int{"determined": 20, "violating": 20, "determined, violating": 60} {
-		if counts[outcome] < counts[refusedPod]/one {
-			t.Errorf("%s: %d of %d pods", outcome, counts[outcome], counts[refusedPod])
 		}
 	}
 }

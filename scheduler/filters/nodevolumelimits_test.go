@@ -139,11 +139,14 @@ func TestMigratedLimits(t *testing.T) {
 	const driver, full = "ebs.csi.aws.com", "a: VolumeLimit a"
 	a := node("a")
 	one := attaches("a", driver, 1)
-	says := attaches("a", driver, 1)
-	says.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: "kubernetes.io/aws-ebs"}
+	none, says := attaches("a", "pxd.portworx.com", 0), attaches("a", "pxd.portworx.com", 0)
+	says.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: "kubernetes.io/portworx-volume"}
 	user := on("a", "q", aws("vol-2", false))
 	ebs := func(v *corev1.PersistentVolume) {
 		v.Spec.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}
+	}
+	portworx := func(v *corev1.PersistentVolume) {
+		v.Spec.PortworxVolume = &corev1.PortworxVolumeSource{VolumeID: "vol-1"}
 	}
 	file := func(v *corev1.PersistentVolume) {
 		v.Spec.AzureFile = &corev1.AzureFilePersistentVolumeSource{ShareName: "s", SecretName: "s"}
@@ -155,9 +158,10 @@ func TestMigratedLimits(t *testing.T) {
 		"a volume":                   {liveSnapshot(podWith("x"), a, one, user, pvc("x", "fast", bound("v")), pv("v", "fast", ebs)), full, ""},
 		"a class":                    {liveSnapshot(podWith("x"), a, one, user, pvc("x", "gp2"), late("gp2", "kubernetes.io/aws-ebs")), full, ""},
 		"a plugin that is not asked": {liveSnapshot(podWith("x"), a, attaches("a", "file.csi.azure.com", 0), pvc("x", "fast", bound("v")), pv("v", "fast", file)), "", ""},
-		"1.35, the node says it not": {at(35, liveSnapshot(aws("vol-1", false), a, one, user)), "", ""},
-		"1.35, the node says it":     {at(35, liveSnapshot(aws("vol-1", false), a, says, user)), full, ""},
-		"1.36":                       {at(36, liveSnapshot(aws("vol-1", false), a, one, user)), full, ""},
+		"1.35":                       {at(35, liveSnapshot(aws("vol-1", false), a, one, user)), full, ""},
+		"1.35, Portworx":             {at(35, liveSnapshot(podWith("x"), a, none, pvc("x", "fast", bound("v")), pv("v", "fast", portworx))), "", ""},
+		"1.35, the node says it":     {at(35, liveSnapshot(podWith("x"), a, says, pvc("x", "fast", bound("v")), pv("v", "fast", portworx))), full, ""},
+		"1.36, Portworx":             {at(36, liveSnapshot(podWith("x"), a, none, pvc("x", "fast", bound("v")), pv("v", "fast", portworx))), full, ""},
 	})
 }
 

@@ -41,7 +41,8 @@ func saysMigrated(node *storagev1.CSINode, plugin string) bool {
 }
 
 // countsMigrated reports whether volumes of a plugin count towards what the CSI driver that came after it can
-// attach. Since 1.36 a node need not say that it has migrated.
+// attach. Only for Portworx, and only before 1.36, the node has to say that it has migrated
+// (pkg/scheduler/framework/plugins/nodevolumelimits, isCSIMigrationOn).
 func (x *Index) countsMigrated(plugin string, node *storagev1.CSINode) bool {
 	switch {
 	case plugin == "":
@@ -49,5 +50,5 @@ func (x *Index) countsMigrated(plugin string, node *storagev1.CSINode) bool {
 	case node == nil:
 		return false
 	}
-	return x.snapshot.Features().Minor >= 36 || saysMigrated(node, plugin)
+	return plugin != builtin.PortworxVolumePluginName || x.snapshot.Features().Minor >= 36 || saysMigrated(node, plugin)
 }

@@ -1,0 +1,83 @@
+package filters
+
+import (
+	"flag"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
+)
+
+var (
+	olderKube  = flag.String("older-kube", "", "the kube-scheduler of an older release, built by make filters-135 or filters-136: compare with it")
+	olderMinor = flag.Int("older-minor", 36, "the minor release of -older-kube")
+)
+
+// TestOlderRelease asks the kube-scheduler of an older release, and us as if the server were of that release,
+// about the random pods of the other tests. Groups of pods, which are alpha there, are left out.
+func TestOlderRelease(t *testing.T) {
+	if *olderKube == "" {
+		t.Skip("make filters-136 builds the scheduler that this needs")
+	}
+	s := startKube(t, *olderKube, ofOlder)
+	t.Run("Filters", func(t *testing.T) {
+		c := compareMany(t, s.compareFilters, effort.Of(20_000, 3_000))
+		t.Log(c, "decided otherwise than in the newest release:", s.rules)
+		c.check(t, filters.GangScheduling, filters.NodeDeclaredFeatures) // the features that pods need are newer
+	})
+	t.Run("Scores", func(t *testing.T) {
+		c := scoreCounts{varied: map[filters.Plugin]int{}, doubts: map[string]int{}}
+		for i := uint64(0); c.pods < effort.Of(20_000, 2_000) && !t.Failed(); i++ {
+			s.compareScores(t, &c, generateScored(rand.New(rand.NewPCG(*seed, i))))
+		}
+		t.Log(c)
+		c.check(t)
+	})
+	t.Run("Preemption", func(t *testing.T) {
+		s.comparePreemptions(t, map[string]int{"determined": 20, "violating": 60, "determined, violating": 80})
+	})
+	for name, aspects := range map[string][]aspect{"Verdicts": aspects, "Claims": {claimLife}} {
+		t.Run(name, func(t *testing.T) {
+			t.Log(compareProblems(t, verdicts(s.answers), effort.Of(5_000, 500), func(r *rand.Rand) *problem { return generateOf(r, aspects) }))
+		})
+	}
+}
+
+// ofOlder is a problem as a server of the older release has it.
+func ofOlder(p *problem) (*problem, error) {
+	if p.minor != 0 {
+		out := p.asking(p.asked[0]) // it is such a problem, but that its pod is not in the cluster
+		out.objects.Pods = append(out.objects.Pods, p.asked[0])
+		return out, nil
+	}
+	known := inspect.DefaultFeatures(*olderMinor)
+	older := *p
+	older.minor, older.gates = *olderMinor, maps.Clone(p.gates)
+	maps.DeleteFunc(older.gates, func(gate inspect.Gate, _ bool) bool {
+		return !known.Knows(gate) || known.Locked(gate) || gate == gateGroups
+	})
+	older.objects.PodGroups = nil
+	for _, pod := range append(slices.Clone(p.objects.Pods), p.asked...) {
+		if len(pod.Spec.ResourceClaims) > 0 || len(pod.Spec.SchedulingGates) > 0 {
+			// Of a pod that it holds back, a scheduler that has just begun does not know the nomination there.
+			pod.Status.NominatedNodeName = ""
+		}
+		for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for i := range containers {
+				containers[i].RestartPolicyRules = nil // they have actions that are newer
+			}
+		}
+	}
+	asked, err := older.admitted()
+	if err != nil {
+		return nil, err
+	}
+	asked.minor = *olderMinor
+	return asked, nil
+}
