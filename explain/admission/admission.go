@@ -174,10 +174,7 @@ func (w *world) add(e *explain.Explanation) error {
 
 // then explains the subject as it is once it is admitted, and whom Kueue evicts has gone.
 func (w *world) then() (*explain.Explanation, error) {
-	c, err := w.evicted()
-	if err != nil {
-		return nil, err
-	}
+	c := w.evicted()
 	opts := w.opts.Question
 	pod := w.target.free(w.target.pod, w.flavors(w.target.set))
 	if of := w.target.of; of != nil {
@@ -189,10 +186,10 @@ func (w *world) then() (*explain.Explanation, error) {
 }
 
 // evicted is the cluster without those whom Kueue evicts for the target.
-func (w *world) evicted() (*scheduler.Cluster, error) {
+func (w *world) evicted() *scheduler.Cluster {
 	s := w.c.Snapshot()
 	if len(w.d.Victims)+len(w.ended) == 0 && !w.templates {
-		return w.c, nil
+		return w.c
 	}
 	changed := s.With(func(o *inspect.Objects) {
 		ended := map[inspect.PodRef]bool{}
@@ -208,7 +205,7 @@ func (w *world) evicted() (*scheduler.Cluster, error) {
 		o.Templates = w.objects.Templates
 		plan.EndPods(o, ended)
 	})
-	return scheduler.NewCluster(changed, scheduler.Options{Like: w.c}), nil
+	return scheduler.NewCluster(changed, scheduler.Options{Like: w.c})
 }
 
 // workload is a workload of the cluster, or nil.
@@ -373,10 +370,7 @@ func (w *world) together(then *explain.Explanation) (*placement, error) {
 	if total+len(before) < 2 || then.Verdict != explain.Allocatable || w.d.Outcome == kueue.Admitted {
 		return nil, nil
 	}
-	c, err := w.evicted()
-	if err != nil {
-		return nil, err
-	}
+	c := w.evicted()
 	others, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, err := plan.Place(w.ctx, c, pods, plan.Options{Others: append(others, before...), Choosing: w.opts.Question.Choosing})
 	if err != nil {

@@ -295,6 +295,12 @@ func (d *course) hold(t *turns, doubtful bool) {
 	if doubtful {
 		out.Replay.Certain, out.Replay.Ties = false, nil
 	}
+	d.remark(t, doubtful)
+}
+
+// remark says what the answer supposes and leaves open.
+func (d *course) remark(t *turns, doubtful bool) {
+	out := d.out
 	switch {
 	case t.open:
 		out.Replay.Remarks = append(out.Replay.Remarks, "it is not known whether all these evictions are granted")

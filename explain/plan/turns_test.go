@@ -135,18 +135,18 @@ func TestDrainInTurn(t *testing.T) {
 			test.change(o)
 		}
 		want := test.want
-		switch {
-		case name == "not counted":
+		switch name {
+		case "not counted":
 			for i := range 3 {
 				want = strings.Replace(want, "web-N", fmt.Sprintf("web-%d", i), 1)
 			}
 			want = want[1:]
-		case name == "no disruption":
+		case "no disruption":
 			for i := range 3 {
 				want += fmt.Sprintf("\nweb-%d held true: budget ml/web needs 3 healthy pods of 3, so it never allows an eviction", i)
 			}
 			want = want[1:]
-		case name == "not all are well":
+		case "not all are well":
 			for i := range 3 {
 				want += fmt.Sprintf("\nweb-%d held true: budget ml/web needs 2 healthy pods and has 2, and nothing that is planned changes that", i)
 			}

@@ -109,8 +109,7 @@ const maxGranted = 2000
 
 // Ask asks for the eviction of a pod. The eviction says why it is not simply granted; it is nil if it is.
 func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
-	phase := pod.Status.Phase
-	if phase == corev1.PodPending || phase == corev1.PodSucceeded || phase == corev1.PodFailed || pod.DeletionTimestamp != nil {
+	if neverCounted(pod) {
 		return Granted, nil
 	}
 	of := e.protecting(pod)
@@ -126,11 +125,8 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 		return Granted, nil
 	}
 	a := of[0]
-	policy, desired := a.Spec.UnhealthyPodEvictionPolicy, int(a.Status.DesiredHealthy)
 	switch {
-	case !ready(pod) && policy != nil && *policy == policyv1.AlwaysAllow:
-		return Granted, nil
-	case !ready(pod) && a.healthy >= desired && desired > 0:
+	case a.sparesNot(pod):
 		return Granted, nil
 	case a.Status.ObservedGeneration < a.Generation, !a.known():
 		return say(Unsure, "%s was made or changed, and its pods are not counted yet", a.name())
@@ -153,6 +149,24 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 	}
 	return say(Granted, "waits until %s %s ready: %s allows %d of %d",
 		words.Shorten(after, maxAfter), words.Plural(len(after), "is", "are"), a.name(), a.Status.DisruptionsAllowed, a.Status.ExpectedPods)
+}
+
+// neverCounted reports whether a pod goes whatever budgets protect it: it does not run, or goes already.
+func neverCounted(pod *corev1.Pod) bool {
+	switch pod.Status.Phase {
+	case corev1.PodPending, corev1.PodSucceeded, corev1.PodFailed:
+		return true
+	}
+	return pod.DeletionTimestamp != nil
+}
+
+// sparesNot reports whether a pod may go without being counted, since it is not ready.
+func (a *allowance) sparesNot(pod *corev1.Pod) bool {
+	if ready(pod) {
+		return false
+	}
+	policy, desired := a.Spec.UnhealthyPodEvictionPolicy, int(a.Status.DesiredHealthy)
+	return policy != nil && *policy == policyv1.AlwaysAllow || desired > 0 && a.healthy >= desired
 }
 
 // maxAfter is the number of pods that are named which an eviction waits for.
