@@ -65,7 +65,7 @@ func ofOlder(p *problem) (*problem, error) {
 	older.objects.PodGroups = nil
 	for _, pod := range append(slices.Clone(p.objects.Pods), p.asked...) {
 		if len(pod.Spec.ResourceClaims) > 0 || len(pod.Spec.SchedulingGates) > 0 {
-			// Of a pod that it holds back, a scheduler that has just begun does not know the nomination there.
+			// A scheduler of these releases that has just started does not know nominations of such pods.
 			pod.Status.NominatedNodeName = ""
 		}
 		for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {

@@ -55,7 +55,8 @@ func startKube(t *testing.T, program string, of func(*problem) (*problem, error)
 	return &otherKube{of: of, in: json.NewEncoder(in), out: json.NewDecoder(out), complaints: &complaints, rules: map[filters.Plugin]int{}}
 }
 
-// ask returns the problem as the server has it, and what the scheduler says of it. The question is what it is asked besides the filters.
+// ask returns the problem as the server has it, and what the scheduler says of it. The question is what it is
+// asked besides the filters.
 func (s *otherKube) ask(p *problem, question kubeProblem) (*problem, []kubePod, error) {
 	asked, err := s.of(p)
 	if err != nil {

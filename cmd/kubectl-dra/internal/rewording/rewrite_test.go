@@ -18,7 +18,7 @@ import (
 // and the allocator, whose errors become messages.
 var rooms = []string{
 	"allocator", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/plan",
-	"explain/plan/moves", "explain/plan/shapes", "explain/flip",
+	"explain/plan/moves", "explain/plan/shapes", "explain/admission", "explain/flip",
 }
 
 const words = "explain/words"
