@@ -3,14 +3,12 @@ package filters
 import (
 	"flag"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -26,27 +24,10 @@ func TestOlderRelease(t *testing.T) {
 		t.Skip("make filters-136 builds the scheduler that this needs")
 	}
 	s := startKube(t, *olderKube, ofOlder)
-	t.Run("Filters", func(t *testing.T) {
-		c := compareMany(t, s.compareFilters, effort.Of(20_000, 3_000))
-		t.Log(c, "decided otherwise than in the newest release:", s.rules)
+	s.compare(t, map[string]int{"determined": 20, "violating": 60, "determined, violating": 80}, func(t *testing.T, c counts) {
+		t.Log("decided otherwise than in the newest release:", s.rules)
 		c.check(t, filters.GangScheduling, filters.NodeDeclaredFeatures) // the features that pods need are newer
 	})
-	t.Run("Scores", func(t *testing.T) {
-		c := scoreCounts{varied: map[filters.Plugin]int{}, doubts: map[string]int{}}
-		for i := uint64(0); c.pods < effort.Of(20_000, 2_000) && !t.Failed(); i++ {
-			s.compareScores(t, &c, generateScored(rand.New(rand.NewPCG(*seed, i))))
-		}
-		t.Log(c)
-		c.check(t)
-	})
-	t.Run("Preemption", func(t *testing.T) {
-		s.comparePreemptions(t, map[string]int{"determined": 20, "violating": 60, "determined, violating": 80})
-	})
-	for name, aspects := range map[string][]aspect{"Verdicts": aspects, "Claims": {claimLife}} {
-		t.Run(name, func(t *testing.T) {
-			t.Log(compareProblems(t, verdicts(s.answers), effort.Of(5_000, 500), func(r *rand.Rand) *problem { return generateOf(r, aspects) }))
-		})
-	}
 }
 
 // ofOlder is a problem as a server of the older release has it.

@@ -143,6 +143,31 @@ func encoded(object runtime.Object, minor int) (json.RawMessage, error) {
 	return withRuleVersion(raw, "v1", ruleVersions[minor]), err
 }
 
+// compare compares all that the scheduler is asked. check says whether the comparison of filters has tried
+// enough, and preempting which outcomes of preemption one of so many refused pods has to have.
+func (s *otherKube) compare(t *testing.T, preempting map[string]int, check func(t *testing.T, c counts)) {
+	t.Helper()
+	t.Run("Filters", func(t *testing.T) {
+		c := compareMany(t, s.compareFilters, effort.Of(20_000, 3_000))
+		t.Log(c)
+		check(t, c)
+	})
+	t.Run("Scores", func(t *testing.T) {
+		c := scoreCounts{varied: map[filters.Plugin]int{}, doubts: map[string]int{}}
+		for i := uint64(0); c.pods < effort.Of(20_000, 2_000) && !t.Failed(); i++ {
+			s.compareScores(t, &c, generateScored(rand.New(rand.NewPCG(*seed, i))))
+		}
+		t.Log(c)
+		c.check(t)
+	})
+	t.Run("Preemption", func(t *testing.T) { s.comparePreemptions(t, preempting) })
+	for name, aspects := range map[string][]aspect{"Verdicts": aspects, "Claims": {claimLife}} {
+		t.Run(name, func(t *testing.T) {
+			t.Log(compareProblems(t, verdicts(s.answers), effort.Of(5_000, 500), func(r *rand.Rand) *problem { return generateOf(r, aspects) }))
+		})
+	}
+}
+
 func (s *otherKube) answers(_ *testing.T, p *problem) (*problem, []kubeAnswer, error) {
 	asked, theirs, err := s.ask(p, kubeProblem{})
 	var out []kubeAnswer

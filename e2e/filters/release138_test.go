@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -28,28 +26,10 @@ func TestRelease138(t *testing.T) {
 		t.Skip("make filters-138 builds the scheduler that this needs")
 	}
 	s := startKube(t, *kube138, ofPreview)
-	t.Run("Filters", func(t *testing.T) {
-		c := compareMany(t, s.compareFilters, effort.Of(20_000, 3_000))
-		t.Log(c)
+	s.compare(t, map[string]int{"determined": 20, "violating": 20, "determined, violating": 60}, func(t *testing.T, c counts) {
 		c.check(t)
 		s.checkRules(t)
 	})
-	t.Run("Scores", func(t *testing.T) {
-		c := scoreCounts{varied: map[filters.Plugin]int{}, doubts: map[string]int{}}
-		for i := uint64(0); c.pods < effort.Of(20_000, 2_000) && !t.Failed(); i++ {
-			s.compareScores(t, &c, generateScored(rand.New(rand.NewPCG(*seed, i))))
-		}
-		t.Log(c)
-		c.check(t)
-	})
-	t.Run("Preemption", func(t *testing.T) {
-		s.comparePreemptions(t, map[string]int{"determined": 20, "violating": 20, "determined, violating": 60})
-	})
-	for name, aspects := range map[string][]aspect{"Verdicts": aspects, "Claims": {claimLife}} {
-		t.Run(name, func(t *testing.T) {
-			t.Log(compareProblems(t, verdicts(s.answers), effort.Of(5_000, 500), func(r *rand.Rand) *problem { return generateOf(r, aspects) }))
-		})
-	}
 }
 
 // ofPreview is a problem as a server of the preview release has it, with what that release has to decide
