@@ -109,7 +109,7 @@ const maxGranted = 2000
 
 // Ask asks for the eviction of a pod. The eviction says why it is not simply granted; it is nil if it is.
 func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
-	if neverCounted(pod) {
+	if ignoresBudgets(pod) {
 		return Granted, nil
 	}
 	of := e.protecting(pod)
@@ -126,7 +126,7 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 	}
 	a := of[0]
 	switch {
-	case a.sparesNot(pod):
+	case a.ignores(pod):
 		return Granted, nil
 	case a.Status.ObservedGeneration < a.Generation, !a.known():
 		return say(Unsure, "%s was made or changed, and its pods are not counted yet", a.name())
@@ -151,8 +151,8 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 		words.Shorten(after, maxAfter), words.Plural(len(after), "is", "are"), a.name(), a.Status.DisruptionsAllowed, a.Status.ExpectedPods)
 }
 
-// neverCounted reports whether a pod goes whatever budgets protect it: it does not run, or goes already.
-func neverCounted(pod *corev1.Pod) bool {
+// ignoresBudgets reports whether a pod goes whatever budgets protect it: it does not run, or goes already.
+func ignoresBudgets(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {
 	case corev1.PodPending, corev1.PodSucceeded, corev1.PodFailed:
 		return true
@@ -160,8 +160,8 @@ func neverCounted(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil
 }
 
-// sparesNot reports whether a pod may go without being counted, since it is not ready.
-func (a *allowance) sparesNot(pod *corev1.Pod) bool {
+// ignores reports whether a budget lets a pod go without counting it, because it is not ready.
+func (a *allowance) ignores(pod *corev1.Pod) bool {
 	if ready(pod) {
 		return false
 	}

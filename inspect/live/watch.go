@@ -60,10 +60,10 @@ type Watcher struct {
 	health map[inspect.Resource]inspect.Health
 	about  serverVersion
 	gates  metricGates
-	// gatesOfServer are the gates of the last snapshot, before those of the scheduler.
-	gatesOfServer inspect.Features
-	found         found // of the scheduler
-	failed        error
+	// serverGates are the gates of the last snapshot, before those of the scheduler.
+	serverGates inspect.Features
+	found       found // of the scheduler
+	failed      error
 }
 
 // Watch begins to follow the cluster that config points to, until ctx is done, or until the server turns out
@@ -234,8 +234,8 @@ func (w *Watcher) ask(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.about, w.gates = about, gates
-	if w.gatesOfServer.Minor == 0 {
-		w.gatesOfServer = features(about, gates, &inspect.Objects{})
+	if w.serverGates.Minor == 0 {
+		w.serverGates = features(about, gates, &inspect.Objects{})
 	}
 	return nil
 }
@@ -338,7 +338,7 @@ func (w *Watcher) followScheduler(ctx context.Context) {
 		}
 		changes := w.reader.schedulers.count()
 		w.mu.Lock()
-		f := w.gatesOfServer
+		f := w.serverGates
 		w.mu.Unlock()
 		found := w.reader.running(ctx, f)
 		found.changes = changes
@@ -387,8 +387,8 @@ func (w *Watcher) features(objects *inspect.Objects) inspect.Features {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := features(w.about, w.gates, objects)
-	if !slices.Equal(f.List(), w.gatesOfServer.List()) {
-		w.gatesOfServer = f
+	if !slices.Equal(f.List(), w.serverGates.List()) {
+		w.serverGates = f
 		w.reader.schedulers.readAgain()
 	}
 	f = w.found.features(f)
