@@ -31,6 +31,9 @@ type Triage struct {
 	Unsure bool
 	// OtherSchedulers are the pods that wait for a scheduler that is not decided about here, by its name.
 	OtherSchedulers map[string][]Subject
+	// SchedulerPods are pods, as namespace/name, that run and are called as these schedulers, by the name of
+	// the scheduler.
+	SchedulerPods map[string]string
 	// Unseen says that pods or claims were not read that may be stuck.
 	Unseen bool
 	// Partial says what could not be read or tried, and what that means.
@@ -145,3 +148,11 @@ type CauseFix struct {
 
 // Net is by how many more are placed.
 func (f *CauseFix) Net() int { return len(f.Frees) - len(f.Loses) }
+
+// SchedulerSeen says whether a pod was seen, as namespace/name, that is called as a scheduler.
+func SchedulerSeen(pod string) string {
+	if pod == "" {
+		return "no running pod of that name was seen"
+	}
+	return "pod " + pod + " runs, which is called so"
+}

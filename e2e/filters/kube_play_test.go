@@ -29,14 +29,14 @@ const longEnough = 15 * time.Minute
 
 // kubePlay runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which
 // it places pods, by namespace and name. The pods come into its queue one after the other, before it takes
-// the first. It chooses by chance among nodes that are as good as each other. Volumes are not provisioned,
-// and nothing is released when it ends pods.
-func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod) map[string]string {
+// the first. It chooses by chance among nodes that are as good as each other. Volumes are not provisioned.
+// with, if not nil, changes how the server behaves; else nothing is released when pods are ended.
+func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, with func(*fake.Clientset)) map[string]string {
 	t.Helper()
 	prepareProcess()
 	out := map[string]string{}
 	synctest.Test(t, func(t *testing.T) {
-		if err := play(t, objects, pods, out); err != nil {
+		if err := play(t, objects, pods, out, with); err != nil {
 			t.Fatal(err)
 		}
 		unhandled.Store(nil) // such as of a PostFilter that looks for what a PreFilter after the one that refused would have left
@@ -44,10 +44,13 @@ func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod) map[st
 	return out
 }
 
-func play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, out map[string]string) error {
+func play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, out map[string]string, with func(*fake.Clientset)) error {
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	defer cancel()
 	client := serving(seen(objects))
+	if with != nil {
+		with(client)
+	}
 	informers := upstream.NewInformerFactory(client, 0, nil)
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 	s, err := upstream.New(ctx, client, informers, nil, recorder)

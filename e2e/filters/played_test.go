@@ -59,7 +59,7 @@ func (c *playedCounts) compare(t *testing.T, generated *problem, r *rand.Rand, n
 	rest.Pods = slices.DeleteFunc(slices.Clone(rest.Pods), func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" })
 	var first, left []string
 	for run := range runsEach {
-		nodes := kubePlay(t, &rest, inTurn(r, p.asked))
+		nodes := kubePlay(t, &rest, inTurn(r, p.asked), nil)
 		left = left[:0]
 		for _, pod := range p.asked {
 			if name := pod.Namespace + "/" + pod.Name; nodes[name] == "" {

@@ -46,8 +46,9 @@ type Replay struct {
 	// Choose is the index of the node that a pod is put on, of those that may be chosen. If it is nil, it is
 	// the first.
 	Choose func(pod *corev1.Pod, nodes []*corev1.Node) int
-	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment.
-	Left func(*scheduler.Cluster, *Waiting)
+	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment. If room is
+	// made for it, the replay goes on with that.
+	Left func(context.Context, *scheduler.Cluster, *Waiting) (*Room, error)
 	// Limit is the number of pods that are placed at most; 0 is no limit.
 	Limit int
 
@@ -99,6 +100,15 @@ type Waiting struct {
 	Attempt Run
 	// Failure is why kube-scheduler fails to choose a node, if it does.
 	Failure string
+}
+
+// Room is room that is made for a pod that finds none.
+type Room struct {
+	// Cluster is the one in which the replay goes on, and Pod the pod, nominated for a node of it.
+	Cluster *scheduler.Cluster
+	Pod     *corev1.Pod
+	// Now says that the room is there already. Otherwise the pod waits for it.
+	Now bool
 }
 
 // Verdict says whether it is known that the pod cannot be placed.
@@ -247,10 +257,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	s := &settled{local: ofNodes(found.Member) && !unsure && !found.Fails && inspect.PodGroupOf(pod) == "", waiting: w}
 	r.settle(pod, s)
 	if len(found.Nodes) == 0 || found.Fails {
-		if r.Left != nil {
-			r.Left(r.cluster, &w)
-		}
-		return false, w, nil
+		return r.left(ctx, w)
 	}
 	if r.choosing != nil {
 		failure, err := r.choosing.among(ctx, r.cluster, found, pod)
@@ -282,6 +289,48 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 		r.Unsure[SubjectOf(pod)] = true
 	}
 	return true, w, nil
+}
+
+// left leaves a pod waiting, unless room is made for it.
+func (r *Replay) left(ctx context.Context, w Waiting) (placed bool, _ Waiting, err error) {
+	if r.Left == nil {
+		return false, w, nil
+	}
+	room, err := r.Left(ctx, r.cluster, &w)
+	if err != nil || room == nil {
+		return false, w, err
+	}
+	r.goOn(room.Cluster)
+	if room.Now {
+		return r.One(ctx, room.Pod)
+	}
+	w.Pod = room.Pod
+	return false, w, nil
+}
+
+// goOn goes on in another cluster with the same nodes.
+func (r *Replay) goOn(c *scheduler.Cluster) {
+	r.repeatNoMore()
+	r.cluster, r.changed = c, nil
+	r.local, r.answers = map[string]bool{}, map[string]*answer{}
+}
+
+// Resume takes the pods that were left waiting again, with others that have come since, in a cluster in which
+// pods have ended. The error is that of Run.
+func (r *Replay) Resume(ctx context.Context, c *scheduler.Cluster, more []*corev1.Pod) error {
+	r.goOn(c)
+	pods := slices.Clone(more)
+	for i := range r.Waiting {
+		pods = append(pods, r.Waiting[i].Pod)
+	}
+	r.Waiting = nil
+	had := map[inspect.PodRef]bool{}
+	for _, pod := range InQueueOrder(c.Snapshot(), pods) {
+		if err := r.take(ctx, pod, had); err != nil {
+			return err
+		}
+	}
+	return r.again(ctx)
 }
 
 // PlacedPod is a pod with what it takes on one of several nodes that may be chosen.

@@ -175,17 +175,17 @@ func TestPlaceMember(t *testing.T) {
 	}
 }
 
-// TestPlaceAfterPreempting: who has room once others are ended is not left waiting for certain; who has none
-// even then is.
+// TestPlaceAfterPreempting: who has room once others are ended is placed; who has none even then is left
+// waiting.
 func TestPlaceAfterPreempting(t *testing.T) {
 	o := full()
 	o.Templates = append(o.Templates, template("nine", 9, ""))
 	later := worker("later", "one")
 	later.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = important("", "", "5").Spec.Containers[0].Resources.Requests[corev1.ResourceCPU]
 	p := place(t, o, important("vip", "one", "8"), later, worker("never", "nine"))
-	want := "vip waits Unknown InsufficientResources, later waits Unknown InsufficientResources, never waits Unsatisfiable NotEnoughDevices"
-	if got := ends(&p.Replay); got != want || !p.Replay.Preempting {
-		t.Errorf("%s, preempting %t", got, p.Replay.Preempting)
+	want := "vip→node-0000/1, later→node-0000/1, never waits Unsatisfiable NotEnoughDevices"
+	if got := ends(&p.Replay); got != want || !p.Replay.Certain {
+		t.Errorf("%s, certain %t: %v", got, p.Replay.Certain, p.Replay.Remarks)
 	}
 }
 

@@ -178,6 +178,9 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 	for i := range out.Gone {
 		again[out.Gone[i].Subject] = true
 	}
+	out.Replay.Ended = slices.DeleteFunc(out.Replay.Ended, func(g explain.GonePod) bool { // who is ended anyway
+		return slices.ContainsFunc(without.Ended, func(other explain.GonePod) bool { return other.Subject == g.Subject && other.Then == g.Then })
+	})
 	for _, p := range out.Replay.Placed {
 		if !before[p.Subject] && !again[p.Subject] {
 			out.Gains = append(out.Gains, p)
@@ -211,25 +214,40 @@ func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out 
 		settled = r.Cluster()
 	}
 	out.Replay = p.Replay
-	placed, pending := map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}
-	for i := range p.Replay.Placed {
-		placed[p.Replay.Placed[i].Subject] = &p.Replay.Placed[i]
-	}
-	for i := range p.Replay.Pending {
-		pending[p.Replay.Pending[i].Subject] = &p.Replay.Pending[i]
-	}
+	f := fatesIn(&p.Replay)
 	for i := range out.Gone {
-		g := &out.Gone[i]
-		if g.Controller == "" || g.Again != nil {
-			continue
-		}
-		if g.Again = placed[g.Subject]; g.Again != nil {
-			g.Then = explain.ComesBack
-			continue
-		}
-		g.Then, g.Pending = explain.LeftWaiting, pending[g.Subject]
+		f.tell(&out.Gone[i])
 	}
 	return settled, r, nil
+}
+
+// fates are what becomes of pods in a replay.
+type fates struct {
+	placed  map[explain.Subject]*explain.PlacedPod
+	pending map[explain.Subject]*explain.PendingPod
+}
+
+func fatesIn(r *explain.Replay) fates {
+	f := fates{map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}}
+	for i := range r.Placed {
+		f.placed[r.Placed[i].Subject] = &r.Placed[i]
+	}
+	for i := range r.Pending {
+		f.pending[r.Pending[i].Subject] = &r.Pending[i]
+	}
+	return f
+}
+
+// tell says of a pod that has gone what becomes of the one that is made in its place, unless that is known.
+func (f fates) tell(g *explain.GonePod) {
+	if g.Controller == "" || g.Again != nil {
+		return
+	}
+	if g.Again = f.placed[g.Subject]; g.Again != nil {
+		g.Then = explain.ComesBack
+		return
+	}
+	g.Then, g.Pending = explain.LeftWaiting, f.pending[g.Subject]
 }
 
 // leavesSome finds out whether some of those who are to come back surely find no node where it is not certain
@@ -239,7 +257,7 @@ func leavesSome(ctx context.Context, r *replay, out *explain.Disruption) error {
 	for i := range out.Gone {
 		back += words.Btoi(out.Gone[i].Controller != "")
 	}
-	if r == nil || len(r.Tried) > back || out.Replay.Certain || out.Replay.Preempting || len(out.Replay.Pending) == 0 {
+	if r == nil || len(r.Tried) > back || out.Replay.Certain || out.Replay.Preempting || len(out.Replay.Ended) > 0 || len(out.Replay.Pending) == 0 {
 		return nil // or others than these may be those who find none
 	}
 	best, _, err := r.best(ctx, r.Base())

@@ -51,7 +51,7 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	tied := queue.InAnyOrder()
 	cleared := r.findCleared(base)
 	same := alike(queue) // then every node is as full at the turn of the first that finds no room
-	preempts, err := r.sayPreempting(ctx, base, r.Doubtful || (tied || r.Chosen) && !same)
+	preempts, err := r.sayPreempting(ctx, base, r.Doubtful || (tied || r.Chosen) && !same || r.Retried)
 	r.out.Remarks = append(r.out.Remarks, r.unseen...)
 	r.out.Preempting = preempts
 	switch {
@@ -328,7 +328,7 @@ func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.Jo
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler may take devices back from pods that wait, which was not played"}, nil, nil
 	}
 	if err == nil && out.Verdict == explain.Infeasible && r.out.Preempting {
-		out.Message += "; that is without ending others, which was not played on"
+		out.Message += "; that is without ending others"
 	}
 	if err == nil && out.Verdict != explain.Infeasible && len(r.unseen) > 0 {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: r.unseen[0]}, nil, nil

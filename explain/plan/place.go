@@ -30,8 +30,9 @@ type Options struct {
 	Others []*corev1.Pod
 	// Choosing is what kube-scheduler chooses nodes by, besides the snapshot.
 	Choosing cycle.Choosing
-	// noReasons leaves out why pods are left waiting.
-	noReasons bool
+	// noReasons leaves out why pods are left waiting, and endNone what becomes of pods that are ended for
+	// others, and then of those.
+	noReasons, endNone bool
 }
 
 // Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and
@@ -39,7 +40,7 @@ type Options struct {
 // played. Errors are those of [Place].
 func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*explain.Replay, *cycle.Replay, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true})
+	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true, endNone: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,8 +84,16 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 			r.about[cycle.SubjectOf(pod)] = true
 		}
 	}
+	best := r // which ends nobody
+	if err == nil && !opts.endNone {
+		var on *replay
+		if on, err = r.playsOn(ctx, c, append(slices.Clip(pods), waiting...), opts); on != nil { // who fits nowhere may later
+			best.out.Preempting = true
+			r = on
+		}
+	}
 	r.leaveOut()
-	if err == nil {
+	if err == nil && r == best {
 		err = r.judge(ctx, c, opts.noReasons)
 	}
 	if err != nil {
@@ -94,11 +103,10 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	if opts.NoJoint || len(r.Tried) == 0 {
 		return p, r, nil
 	}
-	best := r
-	if len(others) > 0 { // the best that could be done is to let them wait
+	if preempting := best.out.Preempting; len(others) > 0 { // the best that could be done is to let them wait
 		best, err = played(ctx, c, pods, &opts.Choosing, nil)
 		best.unseen = r.unseen
-		best.out.Preempting = r.out.Preempting
+		best.out.Preempting = preempting
 	}
 	if err == nil {
 		err = best.addBest(ctx, c, p)
@@ -115,18 +123,25 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 
 // judge finds out why pods are left waiting, unless that is not asked, and how sure it is.
 func (r *replay) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool) error {
-	if noReasons {
-		for i := range r.waiting {
-			w := &r.waiting[i]
-			r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(w.Pod), Verdict: w.Verdict()})
-		}
-	} else if err := r.explainPending(ctx); err != nil {
+	if err := r.sayPending(ctx, noReasons); err != nil {
 		return err
 	}
 	if err := r.certain(ctx, c); err != nil {
 		return err
 	}
 	return r.doubtPending(ctx)
+}
+
+// sayPending says who is left waiting, and why unless that is not asked.
+func (r *replay) sayPending(ctx context.Context, noReasons bool) error {
+	if !noReasons {
+		return r.explainPending(ctx)
+	}
+	for i := range r.waiting {
+		w := &r.waiting[i]
+		r.out.Pending = append(r.out.Pending, explain.PendingPod{Subject: cycle.SubjectOf(w.Pod), Verdict: w.Verdict()})
+	}
+	return nil
 }
 
 // soFar is what is known of pods when the context has ended: those that are placed, as far as that goes. It
@@ -296,7 +311,10 @@ var hypothetical = question.Options{Hypothetical: true}
 func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, preempting *preempting) (*replay, error) {
 	r := &replay{Replay: cycle.NewReplay(c, by), by: by, preempting: preempting}
 	if preempting != nil {
-		r.Left = preempting.note
+		r.Left = func(_ context.Context, c *scheduler.Cluster, w *cycle.Waiting) (*cycle.Room, error) {
+			preempting.note(c, w)
+			return nil, nil
+		}
 	}
 	err := r.Run(ctx, pods)
 	r.settle()

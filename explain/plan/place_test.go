@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -193,8 +194,14 @@ func TestPlacePreempts(t *testing.T) {
 	important := worker("important", "one")
 	important.Spec.Priority = ptr.To(int32(100))
 	p := place(t, o, important)
-	if len(p.Replay.Pending) != 1 || !p.Replay.Pending[0].Preempts || p.Replay.Certain {
-		t.Errorf("%s, certain %t: %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks)
+	if got := ends(&p.Replay); got != "important→node-0000/1" || !p.Replay.Certain {
+		t.Errorf("%s, certain %t: %v", got, p.Replay.Certain, p.Replay.Remarks)
+	}
+	want := explain.GonePod{
+		Subject: cycle.SubjectOf(running), Node: "node-0000", Cause: "kube-scheduler ends it for ml/important", Then: explain.NeverComes,
+	}
+	if len(p.Replay.Ended) != 1 || p.Replay.Ended[0] != want {
+		t.Errorf("ended %+v", p.Replay.Ended)
 	}
 }
 

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -15,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// What becomes of pods that kube-scheduler ends for others is not played on. So a plan is certain only if it
-// ends none: neither for pods that were asked about, nor for others that wait.
+// Where what becomes of pods that kube-scheduler ends for others is not played on, a plan is certain only if
+// it ends none: neither for pods that were asked about, nor for others that wait.
 
 // preempting judges for which pods kube-scheduler may end others.
 type preempting struct {
@@ -29,6 +28,8 @@ type preempting struct {
 	turns map[string]*scheduler.Cluster
 	// judged are those shapes of which it is known that it ends none.
 	judged map[string]bool
+	// open is why it was not played on what becomes of those that are ended, if that was tried.
+	open string
 }
 
 // newPreempting looks at the pods on nodes. Those that are placed later matter more than those for which they
@@ -69,8 +70,13 @@ func (p *preempting) note(c *scheduler.Cluster, w *cycle.Waiting) {
 	}
 }
 
-// shapeOf is the same for pods that differ in nothing but their names.
-func shapeOf(w *cycle.Waiting) string { return cmp.Or(w.Member.Shape, w.Pod.Namespace+"/"+w.Pod.Name) }
+// shapeOf is the same for pods that differ in nothing but their names, and find the same room.
+func shapeOf(w *cycle.Waiting) string {
+	if w.Member.Shape == "" || w.Member.NonLocal {
+		return w.Pod.Namespace + "/" + w.Pod.Name
+	}
+	return w.Member.Shape
+}
 
 // may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods
 // before it may be placed in other ways than those that were played.
@@ -82,7 +88,7 @@ func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.
 	if free { // who fits nowhere even without them has no more room in any way, and no more pods that could be ended
 		c = base
 	}
-	if w.Group != "" || w.Member.NonLocal || c == nil {
+	if w.Group != "" || free && w.Member.NonLocal || c == nil {
 		return true, nil
 	}
 	found, fits, err := question.Preemption(ctx, c, w.Pod, hypothetical)
@@ -99,7 +105,7 @@ func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, fre
 	for i := range r.out.Pending {
 		if p := &r.out.Pending[i]; p.Preempts {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
-				"kube-scheduler ends other pods for %s; what becomes of these, and of the pods after it, was not played on", p.Subject.FullName()))
+				"kube-scheduler ends other pods for %s; what becomes of these, and of the pods after it, was not played on", p.Subject.FullName())+r.whyNotOn())
 			return true, nil
 		}
 	}
@@ -115,9 +121,17 @@ func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, fre
 		if may {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
 				"kube-scheduler may end other pods for %s, which is more important; what then becomes of these, and of the pods after it, was not played on",
-				cycle.SubjectOf(w.Pod).FullName()))
+				cycle.SubjectOf(w.Pod).FullName())+r.whyNotOn())
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// whyNotOn says why it was not played on whom kube-scheduler ends, if that was tried.
+func (r *replay) whyNotOn() string {
+	if r.preempting == nil || r.preempting.open == "" {
+		return ""
+	}
+	return ": " + r.preempting.open
 }

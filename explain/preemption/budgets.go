@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -41,6 +42,15 @@ func selectable(s *inspect.Snapshot) []budget {
 		}
 	}
 	return out
+}
+
+// Budgeted reports whether some budget selects one of some pods, so that what it allows changes as they end.
+func Budgeted(s *inspect.Snapshot, pods ...*corev1.Pod) bool {
+	return slices.ContainsFunc(selectable(s), func(b budget) bool {
+		return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
+			return pod.Namespace == b.Namespace && b.selector.Matches(labels.Set(pod.Labels))
+		})
+	})
 }
 
 // takes reports whether the scheduler takes one from what the budget allows if the pod ends: an eviction that

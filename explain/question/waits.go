@@ -87,7 +87,8 @@ func podState(s *inspect.Snapshot, pod *corev1.Pod, opts Options) []explain.Note
 	case pod.Spec.NodeName != "":
 		return podNote(pod, "the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
 	case !s.Schedules(pod):
-		return podNote(pod, "the pod is scheduled by %q, not by %s", cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName), words.And(s.Scheduler().Names()))
+		name := cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+		return podNote(pod, "the pod is scheduled by %q, not by %s; %s", name, words.And(s.Scheduler().Names()), explain.SchedulerSeen(s.SchedulerPod(name)))
 	}
 	return nil
 }

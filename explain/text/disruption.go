@@ -16,7 +16,8 @@ func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
 	p.disruptionHeadline(d)
 	p.doubts(d.Replay.Remarks)
-	p.gone(d)
+	p.gone(d.Gone)
+	p.endedFor(d.Replay.Ended)
 	p.held(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
@@ -33,8 +34,8 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	for i := range d.Gone {
 		counts[d.Gone[i].Then]++
 	}
-	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d)
-	lost := len(d.Losses) - openOf(d.Losses)
+	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d.Gone)
+	lost := len(d.Losses) - openOf(d.Losses) + stuckOf(d.Replay.Ended)
 	sure := d.Replay.Certain && !d.Unseen
 	text := d.What + " ends " + words.Count(len(d.Gone), "pod")
 	switch {
@@ -53,6 +54,9 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 			}
 		}
 		text += ": " + strings.Join(parts, ", ")
+	}
+	if n := len(d.Replay.Ended); n > 0 {
+		text += "; kube-scheduler " + may(sure, "ends", "end") + " " + words.Count(n, "other pod") + " for them"
 	}
 	held, openHeld := len(d.Held), 0
 	for i := range d.Held {
@@ -84,11 +88,20 @@ func may(sure bool, does, do string) string {
 	return "may " + do
 }
 
+// stuckOf is the number of pods that surely find no other node, though a controller makes them again.
+func stuckOf(gone []explain.GonePod) int {
+	n := -openGone(gone)
+	for i := range gone {
+		n += words.Btoi(gone[i].Then == explain.LeftWaiting)
+	}
+	return n
+}
+
 // openGone is the number of pods of which it is not known whether they find another node.
-func openGone(d *explain.Disruption) int {
+func openGone(gone []explain.GonePod) int {
 	n := 0
-	for i := range d.Gone {
-		if g := &d.Gone[i]; g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown) {
+	for i := range gone {
+		if g := &gone[i]; g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown) {
 			n++
 		}
 	}
@@ -99,16 +112,29 @@ func openGone(d *explain.Disruption) int {
 const maxGone = 20
 
 // gone shows the pods that end, and what becomes of each.
-func (p *page) gone(d *explain.Disruption) {
-	if len(d.Gone) == 0 {
+func (p *page) gone(pods []explain.GonePod) {
+	if len(pods) == 0 {
 		return
 	}
 	p.blank()
-	name := widest(d.Gone, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
+	p.goneRows(pods)
+}
+
+// endedFor shows the pods that kube-scheduler ends for others.
+func (p *page) endedFor(pods []explain.GonePod) {
+	if len(pods) == 0 {
+		return
+	}
+	p.title("Ended by kube-scheduler, for others")
+	p.goneRows(pods)
+}
+
+func (p *page) goneRows(pods []explain.GonePod) {
+	name := widest(pods, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
 	shown, left := 0, map[explain.Comeback]int{}
 	for _, then := range []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack} {
-		for i := range d.Gone {
-			g := &d.Gone[i]
+		for i := range pods {
+			g := &pods[i]
 			if g.Then != then {
 				continue
 			}
@@ -117,7 +143,7 @@ func (p *page) gone(d *explain.Disruption) {
 				continue
 			}
 			shown++
-			p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(d, g)...)
+			p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
 		}
 	}
 	rest := left[explain.LeftWaiting] + left[explain.NeverComes] + left[explain.ComesBack]
@@ -148,8 +174,8 @@ func (p *page) held(d *explain.Disruption) {
 }
 
 // comeback says what becomes of a pod that ends, and what its eviction waits for.
-func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span {
-	out := p.again(d, g)
+func (p *page) comeback(pods []explain.GonePod, g *explain.GonePod) []styled.Span {
+	out := p.again(pods, g)
 	switch {
 	case g.Eviction == nil:
 	case g.Eviction.Open:
@@ -161,9 +187,9 @@ func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span
 }
 
 // again says where a pod that ends comes back, or why it does not.
-func (p *page) again(d *explain.Disruption, g *explain.GonePod) []styled.Span {
+func (p *page) again(pods []explain.GonePod, g *explain.GonePod) []styled.Span {
 	out := []styled.Span{span(styled.Dim, "leaves "+string(g.Node)+": ")}
-	if sameCause(d) {
+	if sameCause(pods) {
 		out = []styled.Span{span(styled.Dim, string(g.Node)+" ")}
 	} else {
 		out = append(out, span(styled.Plain, g.Cause+"; "))
@@ -196,8 +222,8 @@ func (p *page) again(d *explain.Disruption, g *explain.GonePod) []styled.Span {
 }
 
 // sameCause reports whether all pods go for the same reason.
-func sameCause(d *explain.Disruption) bool {
-	return !slices.ContainsFunc(d.Gone, func(g explain.GonePod) bool { return g.Cause != d.Gone[0].Cause })
+func sameCause(pods []explain.GonePod) bool {
+	return !slices.ContainsFunc(pods, func(g explain.GonePod) bool { return g.Cause != pods[0].Cause })
 }
 
 // released shows which claims lose their devices.

@@ -23,6 +23,7 @@ func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
 	p.replayHeadline(&plan.Replay, plan.LeavesSome())
 	p.placed(plan.Replay.Placed)
+	p.endedFor(plan.Replay.Ended)
 	p.pending(plan.Replay.Pending)
 	p.best(plan)
 	p.footer()
@@ -57,6 +58,12 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	case !r.Certain:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
+	}
+	if n := len(r.Ended); n > 0 {
+		text += "; it " + may(r.Certain, "ends", "end") + " " + words.Count(n, "other pod") + " for that"
+		if sign.Role == styled.Good {
+			sign = styled.Span{Text: "! ", Role: styled.Warn}
+		}
 	}
 	if n := len(r.Running); n > 0 {
 		text += fmt.Sprintf("; %s on a node already", words.Plural(n, "1 is", fmt.Sprintf("%d are", n)))

@@ -48,7 +48,7 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 	for _, name := range slices.Sorted(maps.Keys(t.OtherSchedulers)) {
 		waiting := t.OtherSchedulers[name]
 		p.blank()
-		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s for the scheduler %s, which is not decided about here", subjectCount(waiting), words.Plural(len(waiting), "waits", "wait"), name)))
+		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s for the scheduler %s, which is not decided about here; %s", subjectCount(waiting), words.Plural(len(waiting), "waits", "wait"), name, explain.SchedulerSeen(t.SchedulerPods[name]))))
 	}
 	p.footer()
 	return p.lines

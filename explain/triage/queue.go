@@ -50,6 +50,17 @@ func queueOf(s *inspect.Snapshot, opts Options) (queue []queued, others map[stri
 	return queue, others
 }
 
+// schedulerPods are pods that are called as other schedulers.
+func schedulerPods(s *inspect.Snapshot, others map[string][]explain.Subject) map[string]string {
+	out := map[string]string{}
+	for name := range others {
+		if pod := s.SchedulerPod(name); pod != "" {
+			out[name] = pod
+		}
+	}
+	return out
+}
+
 // Likely reports whether anything is likely to be stuck: the scheduler has said of some pod that it fits
 // nowhere. That takes no question.
 func Likely(s *inspect.Snapshot) bool {

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,7 +43,10 @@ func TestRepeat(t *testing.T) {
 			now.Choose = (&run{nodes: nodesOf(before)}).asBefore
 			if repeat {
 				now.Repeat(before, unlike)
-				now.Left = func(*scheduler.Cluster, *cycle.Waiting) { asked++ }
+				now.Left = func(context.Context, *scheduler.Cluster, *cycle.Waiting) (*cycle.Room, error) {
+					asked++
+					return nil, nil
+				}
 			}
 			if err := now.Run(t.Context(), again); err != nil {
 				t.Fatal(err)

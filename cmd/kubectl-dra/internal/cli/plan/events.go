@@ -207,8 +207,8 @@ func disruptionCode(d *explain.Disruption) int {
 		}
 		code = console.WorstExitCode(code, console.ExitNo)
 	}
-	for i := range d.Gone {
-		switch g := &d.Gone[i]; {
+	for _, g := range slices.Concat(d.Gone, d.Replay.Ended) {
+		switch {
 		case g.Then == explain.LeftWaiting && g.Pending != nil:
 			code = console.WorstExitCode(code, console.VerdictCode(g.Pending.Verdict))
 		case g.Then == explain.LeftWaiting:

@@ -34,6 +34,8 @@ type Triage struct {
 	Unsure bool `json:"unsure,omitempty"`
 	// OtherSchedulers are pods that wait for other schedulers, by the name of these.
 	OtherSchedulers map[string][]explain.Subject `json:"otherSchedulers,omitempty"`
+	// SchedulerPods are running pods, as namespace/name, that are called as these schedulers.
+	SchedulerPods map[string]string `json:"schedulerPods,omitempty"`
 	Partial         []string                     `json:"partial"`
 	Basis           explain.Basis                `json:"basis"`
 }
@@ -88,7 +90,7 @@ func NewTriage(t *explain.Triage) *Triage {
 		APIVersion: output.APIVersion, Kind: "Triage", Node: string(t.Node), Causes: output.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: output.OrEmpty(t.Ready), Binding: t.Binding, NotLookedInto: t.NotLookedInto, Depends: t.Depends, Unsure: t.Unsure,
 		Partial: output.OrEmpty(t.Partial),
-		Basis:   t.Basis, OtherSchedulers: t.OtherSchedulers,
+		Basis:   t.Basis, OtherSchedulers: t.OtherSchedulers, SchedulerPods: t.SchedulerPods,
 	}
 }
 

@@ -1,0 +1,332 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
+)
+
+// The bounds of what is played on: how many pods are ended, and how often others are ended for those that
+// come back.
+const (
+	maxEnded       = 200
+	maxEndedRounds = 10
+)
+
+// endings plays on when kube-scheduler ends pods for others: the pod for which it does is nominated for their
+// node and waits until they are gone, and their controllers make others in their place, which come last among
+// pods of their priority.
+type endings struct {
+	// soon says that pods are gone as soon as they are told to end. Otherwise they stay until all others have
+	// had their turns.
+	soon       bool
+	preempting *preempting
+	played     *cycle.Replay
+	// open is why it is not known what happens, once that is so.
+	open  string
+	ended []explain.GonePod
+	// ending are those pods, of which going are still there, and again the pods that are made in their place
+	// and have not come yet.
+	ending map[inspect.PodRef]*corev1.Pod
+	going  map[inspect.PodRef]bool
+	again  []*corev1.Pod
+	// back are all that were made in the place of others.
+	back map[explain.Subject]bool
+	// nominated are pods that wait for room, and waitsFor the pods that are told to end for each.
+	nominated map[inspect.PodRef]*corev1.Pod
+	waitsFor  map[inspect.PodRef][]inspect.PodRef
+	// never are the shapes for which none are ended as things are.
+	never map[string]bool
+	// fresh says that kube-scheduler has not tried any of the pods before. Then it tries again first the pod
+	// for which it has ended others.
+	fresh bool
+	// anyOrder says that nothing depends on who comes first once pods are gone.
+	anyOrder bool
+}
+
+// playOn is what becomes of pods for some of which kube-scheduler ends others. It is nil if that is not known,
+// which open says, or if it ends none.
+func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, soon bool) (r *replay, e *endings, err error) {
+	r = &replay{Replay: cycle.NewReplay(c, by), by: by}
+	e = &endings{
+		soon: soon, preempting: newPreempting(c.Snapshot()), played: r.Replay, anyOrder: true,
+		fresh: !slices.ContainsFunc(pods, tried), ending: map[inspect.PodRef]*corev1.Pod{}, going: map[inspect.PodRef]bool{},
+		back: map[explain.Subject]bool{}, nominated: map[inspect.PodRef]*corev1.Pod{}, waitsFor: map[inspect.PodRef][]inspect.PodRef{}, never: map[string]bool{},
+	}
+	r.Left = e.left
+	err = r.Run(ctx, pods)
+	for round := 0; err == nil && e.open == "" && len(e.going)+len(e.again) > 0; round++ {
+		if round == maxEndedRounds {
+			e.open = "pods that come back make it end others again and again"
+			break
+		}
+		var next *scheduler.Cluster
+		var again []*corev1.Pod
+		if next, again, err = e.next(ctx, r.Replay); err == nil {
+			err = r.Resume(ctx, next, again)
+		}
+	}
+	r.settle()
+	return r, e, err
+}
+
+// tried reports whether kube-scheduler has tried to place a pod.
+func tried(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+}
+
+// left ends pods for one that finds no room, if kube-scheduler does.
+func (e *endings) left(ctx context.Context, c *scheduler.Cluster, w *cycle.Waiting) (*cycle.Room, error) {
+	if e.open != "" || w.Fails || !e.preempting.outranks(w.Pod) || w.Member.Shape != "" && e.never[w.Member.Shape] {
+		return nil, nil
+	}
+	name := cycle.SubjectOf(w.Pod).FullName()
+	if w.Open || w.MayWait || inspect.PodGroupOf(w.Pod) != "" {
+		e.open = "whether it ends others for " + name + " is not known"
+		return nil, nil
+	}
+	found, fits, err := question.Preemption(ctx, c, w.Pod, hypothetical)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("looking whether others are ended for pod %s: %w", name, err)
+	case !fits && (found == nil || found.Outcome == explain.PreemptionNever || found.Outcome == explain.PreemptionNotHelpful):
+		e.never[w.Member.Shape] = !w.Member.NonLocal
+		return nil, nil
+	case fits, found.Outcome == explain.PreemptionUnknown:
+		e.open = "whether it ends others for " + name + " is not known"
+	case !found.Determined:
+		e.open = "which pods it ends for " + name + " is not known"
+	case len(e.ended)+len(found.Victims) > maxEnded:
+		e.open = fmt.Sprintf("it ends more than %d pods", maxEnded)
+	case preemption.Budgeted(c.Snapshot(), slices.Collect(maps.Values(e.ending))...):
+		e.open = "what PodDisruptionBudgets allow once some of their pods have ended is not known"
+	case slices.ContainsFunc(slices.Collect(maps.Values(e.nominated)), func(other *corev1.Pod) bool {
+		return other.Status.NominatedNodeName == string(found.Node) && corev1helpers.PodPriority(other) < corev1helpers.PodPriority(w.Pod)
+	}):
+		e.open = "it takes back room that it has made for a less important pod"
+	case slices.ContainsFunc(e.played.Placed, func(p explain.PlacedPod) bool {
+		return slices.Contains(found.Victims, inspect.PodRef{Namespace: p.Subject.Namespace, Name: p.Subject.Name})
+	}):
+		e.open = "it ends pods that it has just placed"
+	default:
+		return e.room(c, w.Pod, found), nil
+	}
+	return nil, nil
+}
+
+// room is the room that is made for a pod.
+func (e *endings) room(c *scheduler.Cluster, pod *corev1.Pod, found *explain.Preemption) *cycle.Room {
+	own := *pod
+	own.Status.NominatedNodeName = string(found.Node)
+	reservations := []*cycle.Reservation{{Pod: &own}}
+	for _, ref := range found.Victims {
+		if victim, ok := c.Snapshot().Pod(ref); ok && e.ending[ref] == nil {
+			reservations = append(reservations, &cycle.Reservation{Pod: e.tell(victim, pod, c.Snapshot().Time())})
+		}
+	}
+	clear(e.never)
+	next := cycle.With(c, reservations...)
+	if e.soon {
+		next = e.end(next)
+	} else {
+		e.nominated[refOf(pod)], e.waitsFor[refOf(pod)] = &own, found.Victims
+	}
+	return &cycle.Room{Cluster: next, Pod: &own, Now: e.soon}
+}
+
+// tell tells a pod to end for another one, if that was not told before, and returns it as it is then.
+func (e *endings) tell(victim, by *corev1.Pod, now time.Time) *corev1.Pod {
+	ref := refOf(victim)
+	e.ending[ref], e.going[ref] = victim, true
+	owner := metav1.GetControllerOf(victim)
+	if comesBack(victim) && (victim.DeletionTimestamp == nil || owner.Kind == "StatefulSet") { // else another one was made already
+		e.again, e.back[cycle.SubjectOf(victim)] = append(e.again, replacement(victim, now)), true
+	}
+	if victim.DeletionTimestamp != nil {
+		return victim
+	}
+	gone := explain.GonePod{
+		Subject: cycle.SubjectOf(victim), Node: inspect.NodeName(victim.Spec.NodeName), Then: explain.NeverComes,
+		Cause: "kube-scheduler ends it for " + cycle.SubjectOf(by).FullName(),
+	}
+	if comesBack(victim) {
+		gone.Controller = owner.Kind + " " + owner.Name
+	}
+	e.ended = append(e.ended, gone)
+	told := *victim
+	told.DeletionTimestamp = ptr.To(metav1.NewTime(now))
+	told.Status.Conditions = append(slices.Clip(told.Status.Conditions), corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler,
+	})
+	return &told
+}
+
+// end is a cluster without the pods that are told to end.
+func (e *endings) end(c *scheduler.Cluster) *scheduler.Cluster {
+	ended := maps.Clone(e.going)
+	clear(e.going)
+	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { EndPods(o, ended) }), scheduler.Options{Like: c})
+}
+
+// next is the cluster in which pods have ended, and those that are made in their place wait.
+func (e *endings) next(ctx context.Context, r *cycle.Replay) (*scheduler.Cluster, []*corev1.Pod, error) {
+	before := r.Cluster()
+	going := maps.Clone(e.going)
+	next, again := admitted(e.end(before), e.again)
+	e.again = nil
+	clear(e.never)
+	hopeful, err := e.hopeful(ctx, next, again, r.Waiting)
+	if err != nil {
+		return nil, nil, err
+	}
+	nominated := len(e.nominated)
+	// Of several, those come first that hear first that pods have gone, or wait for less time after an attempt.
+	first := e.fresh && nominated <= 1 && len(hopeful) <= 2
+	if e.fresh = false; len(hopeful) > 1 && !first && e.anyOrder {
+		if e.anyOrder, _, err = inAnyOrder(ctx, next, hopeful); err != nil {
+			return nil, nil, err
+		}
+	}
+	for ref, pod := range e.nominated {
+		if nominated == 1 || !e.anyOrder {
+			break
+		}
+		if e.anyOrder, err = e.waitsForOwn(ctx, before, going, pod, e.waitsFor[ref]); err != nil {
+			return nil, nil, err
+		}
+	}
+	clear(e.nominated)
+	return next, again, nil
+}
+
+// hopeful are the pods that may find room in a cluster in which others have ended. If there are several, and
+// one of them more than one node to choose from, it is noted that it matters who comes first.
+func (e *endings) hopeful(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, waiting []cycle.Waiting) ([]*corev1.Pod, error) {
+	pods := slices.Clone(again)
+	for i := range waiting {
+		pods = append(pods, waiting[i].Pod)
+	}
+	var out []*corev1.Pod
+	alone, choice := cycle.NewReplay(c, nil), false
+	for _, pod := range pods {
+		if e.nominated[refOf(pod)] != nil {
+			out = append(out, pod)
+			continue
+		}
+		found, err := alone.Ask(ctx, pod)
+		if err != nil {
+			return nil, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		if len(found.Nodes) > 0 || found.Open || found.MayWait || found.Fails || found.Member.NonLocal || inspect.PodGroupOf(pod) != "" {
+			out = append(out, pod)
+			choice = choice || len(found.Nodes) != 1
+		}
+	}
+	e.anyOrder = e.anyOrder && (!choice || len(out) <= 2 && e.fresh)
+	return out, nil
+}
+
+// waitsForOwn reports whether a pod finds room only once those have gone that were told to end for it: it
+// takes what is free as soon as it hears of it.
+func (e *endings) waitsForOwn(ctx context.Context, c *scheduler.Cluster, going map[inspect.PodRef]bool, pod *corev1.Pod, own []inspect.PodRef) (bool, error) {
+	others := maps.Clone(going)
+	for _, ref := range own {
+		delete(others, ref)
+	}
+	found, err := cycle.NewReplay(scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { EndPods(o, others) }), scheduler.Options{Like: c}), nil).Ask(ctx, pod)
+	if err != nil {
+		return false, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return len(found.Nodes) == 0 && !found.Open && !found.MayWait, nil
+}
+
+// playsOn goes on with what becomes of pods for some of which kube-scheduler ends others, if that is known,
+// and says how sure it is. It is nil if it is not known, or ends none.
+func (r *replay) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*replay, error) {
+	if !slices.ContainsFunc(r.Waiting, func(w cycle.Waiting) bool { return r.preempting.outranks(w.Pod) }) {
+		return nil, nil
+	}
+	late, e, err := playOn(ctx, c, pods, r.by, false)
+	if err != nil || e.open != "" || len(e.ending) == 0 {
+		r.preempting.open = e.open
+		return nil, err
+	}
+	soon, other, err := playOn(ctx, c, pods, r.by, true)
+	if err != nil {
+		return nil, err
+	}
+	late.preempting, late.about, late.unseen = r.preempting, r.about, r.unseen
+	late.out.Ended = e.ended
+	if err := late.sayPending(ctx, opts.noReasons); err != nil {
+		return nil, err
+	}
+	same := other.open == "" && late.sameEnd(e, soon, other)
+	late.comeBack(e)
+	queue := cycle.NewQueue(ctx, c, r.Tried, cycle.Options{})
+	late.out.Remarks = slices.Clone(late.unseen)
+	say := func(remark string) { late.out.Remarks = append(late.out.Remarks, remark) }
+	switch {
+	case len(late.unseen) > 0:
+	case late.Doubtful:
+		say("something that decides about pods is not known")
+	case late.findCleared(c):
+	case !same:
+		say("what becomes of pods depends on how soon those are gone that kube-scheduler ends")
+	case !e.anyOrder:
+		say("which pods kube-scheduler takes first once others have ended is not known, and what finds a node may depend on it")
+	case late.Chosen, queue.InAnyOrder() && !alike(queue):
+		say("which pods find room, and which are ended, may depend on the nodes that kube-scheduler chooses, and on which of equal pods comes first; one run was played")
+	default:
+		late.out.Certain = true
+		late.sayTies(equalPods(queue))
+	}
+	return late, late.doubtPending(ctx)
+}
+
+// sameEnd reports whether the same pods were ended in two runs, and the same placed on the same nodes.
+func (r *replay) sameEnd(e *endings, other *replay, f *endings) bool {
+	byName := func(placed []explain.PlacedPod) map[explain.Subject]explain.PlacedPod {
+		out := map[explain.Subject]explain.PlacedPod{}
+		for _, p := range placed {
+			out[p.Subject] = p
+		}
+		return out
+	}
+	causes := func(ended []explain.GonePod) map[explain.Subject]string {
+		out := map[explain.Subject]string{}
+		for i := range ended {
+			out[ended[i].Subject] += ended[i].Cause
+		}
+		return out
+	}
+	return len(r.Waiting) == len(other.Waiting) && maps.Equal(causes(e.ended), causes(f.ended)) &&
+		maps.EqualFunc(byName(r.Placed), byName(other.Placed), func(a, b explain.PlacedPod) bool {
+			return a.Node == b.Node && slices.EqualFunc(a.Devices, b.Devices, func(x, y explain.Device) bool { return x.ID == y.ID })
+		})
+}
+
+// comeBack says of pods that were ended what becomes of those in their place, and leaves these out of the
+// others.
+func (r *replay) comeBack(e *endings) {
+	f := fatesIn(&r.out)
+	for i := range r.out.Ended {
+		f.tell(&r.out.Ended[i])
+	}
+	r.out.Placed = slices.DeleteFunc(slices.Clone(r.out.Placed), func(p explain.PlacedPod) bool { return e.back[p.Subject] })
+	r.out.Pending = slices.DeleteFunc(slices.Clone(r.out.Pending), func(p explain.PendingPod) bool { return e.back[p.Subject] })
+	r.waiting = slices.DeleteFunc(r.waiting, func(w cycle.Waiting) bool { return e.back[cycle.SubjectOf(w.Pod)] })
+}
