@@ -258,8 +258,8 @@ func (s *Snapshot) Schedules(pod *corev1.Pod) bool {
 	return ok
 }
 
-// SchedulerPod names a running pod, as namespace/name, that is called as a scheduler, or begins with that name
-// and a dash, as those of a Deployment do. It is "" if there is none.
+// SchedulerPod names a running pod, as namespace/name, that is called as a scheduler, or begins with that
+// name and a dash, as those of a Deployment do. It is "" if there is none.
 func (s *Snapshot) SchedulerPod(name string) string {
 	for _, pod := range s.Objects().Pods {
 		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil && (pod.Name == name || strings.HasPrefix(pod.Name, name+"-")) {

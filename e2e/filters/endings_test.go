@@ -32,7 +32,7 @@ var endings = flag.Int("endings", 0, "how many random clusters TestEndings plays
 // controllers make new ones, until nothing happens any more. Pods need from no time to a minute to end. It
 // compares who was ended and where all are with what a plan has said.
 func TestEndings(t *testing.T) {
-	defer func() { }()
+	defer func() {}()
 	clusters := effort.Of(1500, 100)
 	if *endings > 0 {
 		clusters = *endings
@@ -192,7 +192,7 @@ const again = "-again"
 type lives struct {
 	*rand.Rand
 	longest []time.Duration // that a pod needs to end, one of these
-	ended   map[string]int // how often pods were ended for others, by namespace and name
+	ended   map[string]int  // how often pods were ended for others, by namespace and name
 }
 
 func (l *lives) in(client *fake.Clientset) {

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -78,7 +79,14 @@ func (g *generator) scoredPod(pod *corev1.Pod) {
 	}
 	for _, c := range containers(pod) {
 		if g.chance(0.5) {
-			c.Resources.Requests = g.amounts(corev1.ResourceCPU, corev1.ResourceMemory)
+			c.Resources.Requests = g.amounts(corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage)
+		}
+		if g.chance(0.1) {
+			one := corev1.ResourceList{gpu: resource.MustParse("1")}
+			c.Resources.Limits = one
+			if c.Resources.Requests != nil {
+				c.Resources.Requests[gpu] = one[gpu]
+			}
 		}
 	}
 }

@@ -218,9 +218,18 @@ func randomScoring(r *rand.Rand) string {
 		"{type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 40, score: 9}, {utilization: 100, score: 2}]}}",
 		"{type: RequestedToCapacityRatio, resources: [{name: cpu, weight: 2}, {name: memory, weight: 5}], requestedToCapacityRatio: {shape: [{utilization: 20, score: 10}, {utilization: 80, score: 0}]}}",
 		"{type: MostAllocated, resources: [{name: example.com/gpu, weight: 5}, {name: cpu}]}",
+		"{type: LeastAllocated, resources: [{name: hugepages-2Mi, weight: 5}, {name: ephemeral-storage, weight: 2}, {name: memory}]}",
+		"{type: RequestedToCapacityRatio, resources: [{name: example.com/gpu, weight: 4}, {name: ephemeral-storage}], requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 100, score: 10}]}}",
 	}
 	text := fmt.Sprintf("profiles:\n- plugins:\n    score: {disabled: [%s], enabled: [%s]}\n", strings.Join(off, ", "), strings.Join(on, ", "))
 	text += "  pluginConfig:\n" + fmt.Sprintf("  - name: InterPodAffinity\n    args: {hardPodAffinityWeight: %d, ignorePreferredTermsOfExistingPods: %t}\n", []int{0, 1, 3, 100}[r.IntN(4)], r.IntN(3) == 0)
+	if r.IntN(3) == 0 {
+		text += "  - name: NodeAffinity\n    args: {addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7, preference: {matchExpressions: [{key: " +
+			corev1.LabelTopologyZone + ", operator: In, values: [zone-a, zone-b]}]}}, {weight: 2, preference: {matchExpressions: [{key: disk, operator: Exists}]}}]}}\n"
+	}
+	if balanced := []string{"", "[{name: cpu, weight: 1}, {name: example.com/gpu, weight: 1}, {name: memory, weight: 1}]", "[{name: ephemeral-storage, weight: 1}]", "[{name: memory, weight: 1}, {name: ephemeral-storage, weight: 1}]"}[r.IntN(4)]; balanced != "" {
+		text += "  - name: NodeResourcesBalancedAllocation\n    args: {resources: " + balanced + "}\n"
+	}
 	if r.IntN(3) > 0 {
 		text += "  - name: NodeResourcesFit\n    args: {scoringStrategy: " + strategies[r.IntN(len(strategies))] + "}\n"
 	}

@@ -58,8 +58,8 @@ type endings struct {
 	anyOrder bool
 }
 
-// playOn is what becomes of pods for some of which kube-scheduler ends others. It is nil if that is not known,
-// which open says, or if it ends none.
+// playOn is what becomes of pods for some of which kube-scheduler ends others. It is nil if that is not
+// known, which open says, or if it ends none.
 func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, soon bool) (r *replay, e *endings, err error) {
 	r = &replay{Replay: cycle.NewReplay(c, by), by: by}
 	e = &endings{
@@ -194,9 +194,7 @@ func (e *endings) next(ctx context.Context, r *cycle.Replay) (*scheduler.Cluster
 		return nil, nil, err
 	}
 	nominated := len(e.nominated)
-	// Of several, those come first that hear first that pods have gone, or wait for less time after an attempt.
-	first := e.fresh && nominated <= 1 && len(hopeful) <= 2
-	if e.fresh = false; len(hopeful) > 1 && !first && e.anyOrder {
+	if first := e.tellsOrder(hopeful); len(hopeful) > 1 && !first && e.anyOrder {
 		if e.anyOrder, _, err = inAnyOrder(ctx, next, hopeful); err != nil {
 			return nil, nil, err
 		}
@@ -210,7 +208,16 @@ func (e *endings) next(ctx context.Context, r *cycle.Replay) (*scheduler.Cluster
 		}
 	}
 	clear(e.nominated)
+	e.fresh = false
 	return next, again, nil
+}
+
+// tellsOrder reports whether it is known which of some pods comes first: of two that kube-scheduler has tried
+// once, that which waits for its room. Otherwise those come first that hear first that pods have gone, or
+// wait for less time after an attempt, or are made only now.
+func (e *endings) tellsOrder(hopeful []*corev1.Pod) bool {
+	return e.fresh && len(e.nominated) <= 1 && len(hopeful) <= 2 &&
+		!slices.ContainsFunc(hopeful, func(pod *corev1.Pod) bool { return e.back[cycle.SubjectOf(pod)] })
 }
 
 // hopeful are the pods that may find room in a cluster in which others have ended. If there are several, and
@@ -236,7 +243,7 @@ func (e *endings) hopeful(ctx context.Context, c *scheduler.Cluster, again []*co
 			choice = choice || len(found.Nodes) != 1
 		}
 	}
-	e.anyOrder = e.anyOrder && (!choice || len(out) <= 2 && e.fresh)
+	e.anyOrder = e.anyOrder && (!choice || e.tellsOrder(out))
 	return out, nil
 }
 

@@ -136,9 +136,9 @@ func important(name, template, cpus string) *corev1.Pod {
 }
 
 // TestPlacePreempting: others are ended for the important pod, which finds its GPUs at its turn and no CPU.
-// Nobody keeps the GPUs for it until they are gone. So what becomes of another pod that wants these, and comes
-// later, is certain only if kube-scheduler has not tried either before: it waits after each attempt, the longer
-// the more there were.
+// Nobody keeps the GPUs for it until they are gone. So what becomes of another pod that wants these, and
+// comes later, is certain only if kube-scheduler has not tried either before: it waits after each attempt,
+// the longer the more there were.
 func TestPlacePreempting(t *testing.T) {
 	never := func(pod *corev1.Pod) *corev1.Pod {
 		pod.Spec.PreemptionPolicy = ptr.To(corev1.PreemptNever)

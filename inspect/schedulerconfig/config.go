@@ -40,6 +40,8 @@ type Profile struct {
 	// requiredWeight and onlyOwn are arguments of InterPodAffinity.
 	requiredWeight int64
 	onlyOwn        bool
+	// balanced are the resources by which NodeResourcesBalancedAllocation compares nodes.
+	balanced []corev1.ResourceName
 	// apart are plugins that score with other arguments than the usual ones.
 	apart []string
 	// filterTimeout is how long DynamicResources searches on a node, if not as long as usual.
@@ -297,6 +299,10 @@ func profileOf(p *configv1.KubeSchedulerProfile, extenders []configv1.Extender) 
 			out.affinity = args.AddedAffinity
 		case *configv1.NodeResourcesFitArgs:
 			out.fit = *args
+		case *configv1.NodeResourcesBalancedAllocationArgs:
+			for _, r := range args.Resources {
+				out.balanced = append(out.balanced, corev1.ResourceName(r.Name))
+			}
 		case *configv1.PodTopologySpreadArgs:
 			out.spread = *args
 		case *configv1.DynamicResourcesArgs:
@@ -401,6 +407,14 @@ func (p *Profile) AddedAffinity() *corev1.NodeSelector {
 	return p.affinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
+// AddedPreferences are what the profile would like nodes to be like for all pods.
+func (p *Profile) AddedPreferences() []corev1.PreferredSchedulingTerm {
+	if p == nil || p.affinity == nil {
+		return nil
+	}
+	return p.affinity.PreferredDuringSchedulingIgnoredDuringExecution
+}
+
 // Ignores reports whether NodeResourcesFit does not look at an extended resource.
 func (p *Profile) Ignores(resource corev1.ResourceName) bool {
 	if p == nil || !extendedResource(string(resource)) {
@@ -486,6 +500,15 @@ func (p *Profile) Strategy() *configv1.ScoringStrategy {
 		return nil
 	}
 	return p.fit.ScoringStrategy
+}
+
+// Balanced are the resources of which NodeResourcesBalancedAllocation would like equal parts to be taken. They
+// are nil for the default.
+func (p *Profile) Balanced() []corev1.ResourceName {
+	if p == nil {
+		return nil
+	}
+	return p.balanced
 }
 
 // FilterTimeout is how long DynamicResources searches for devices on a node. It is "" for the default.

@@ -161,26 +161,20 @@ func merged(usual []configv1.Plugin, set configv1.PluginSet) []configv1.Plugin {
 	return slices.Clip(out)
 }
 
+// MostScored is the number of resources up to which nodes are compared by them.
+const MostScored = 6
+
 // scoresApart reports whether a plugin compares nodes otherwise with some arguments than without.
 func scoresApart(args runtime.Object) bool {
-	usual := withWeights(nil)
 	switch args := args.(type) {
 	case *configv1.VolumeBindingArgs:
 		return args.Shape != nil && !slices.Equal(args.Shape, usualShape())
 	case *configv1.NodeResourcesBalancedAllocationArgs:
-		return !slices.Equal(args.Resources, usual)
+		return len(args.Resources) > MostScored
 	case *configv1.PodTopologySpreadArgs:
 		return args.DefaultingType != configv1.SystemDefaulting
 	case *configv1.NodeResourcesFitArgs:
-		known := map[string]bool{}
-		for _, r := range args.ScoringStrategy.Resources {
-			if known[r.Name] || r.Name != usual[0].Name && r.Name != usual[1].Name {
-				return true // it is not computed by others than CPU and memory
-			}
-			known[r.Name] = true
-		}
-	case *configv1.NodeAffinityArgs:
-		return args.AddedAffinity != nil && len(args.AddedAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0
+		return len(args.ScoringStrategy.Resources) > MostScored
 	}
 	return false
 }

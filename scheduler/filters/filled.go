@@ -42,6 +42,15 @@ func (x *Index) Asked(pod *corev1.Pod, resource corev1.ResourceName) int64 {
 	return newCounter(rules).taken(pod).of(resource)
 }
 
+// AskedToFit returns what a pod that is on no node asks for of a resource other than CPU and memory, as it
+// counts for NodeResourcesFit when nodes are compared (see [Index.FilledOf]).
+func (x *Index) AskedToFit(pod *corev1.Pod, resource corev1.ResourceName) int64 {
+	if x.snapshot.Release().Modelled().Before(38, 0) {
+		return newCounter(requestRules{}).taken(pod).of(resource)
+	}
+	return x.Asked(pod, resource)
+}
+
 // filled is what a pod on a node counts for.
 func (c *counter) filled(pod *corev1.Pod) Filled {
 	c.level = nil

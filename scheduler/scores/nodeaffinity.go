@@ -2,6 +2,7 @@ package scores
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
@@ -9,12 +10,12 @@ import (
 )
 
 // prepareNodeAffinity is the plugin NodeAffinity: a node gets the weights of all terms that it meets of those
-// that the pod would like to be met.
+// that the pod, or its profile, would like to be met.
 func prepareNodeAffinity(s *Scorer) (part, []filters.Doubt) {
-	if s.pod.Spec.Affinity == nil || s.pod.Spec.Affinity.NodeAffinity == nil {
-		return nil, nil
+	preferred := s.profile.AddedPreferences()
+	if a := s.pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		preferred = slices.Concat(preferred, a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
-	preferred := s.pod.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
 	if len(preferred) == 0 {
 		return nil, nil
 	}

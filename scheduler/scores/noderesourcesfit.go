@@ -12,59 +12,86 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// resources are those by which nodes are compared. Each counts the same.
-var resources = [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+// usual are the resources by which nodes are compared unless a profile names others. Each counts the same.
+var usual = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
-// load is what there is of resources, and what is taken.
-type load struct{ allocatable, taken [len(resources)]int64 }
+// load is what there is of resources, and what is taken, of each at most [schedulerconfig.MostScored].
+type load struct {
+	allocatable, taken [schedulerconfig.MostScored]int64
+}
+
+// amounts are how much a pod asks for of resources.
+type amounts [schedulerconfig.MostScored]int64
 
 // prepareNodeResourcesFit is the plugin NodeResourcesFit: the larger the part of CPU and memory that would be
 // left, the better, unless the profile has another strategy.
 func prepareNodeResourcesFit(s *Scorer) (part, []filters.Doubt) {
-	if doubts := s.unknownLoad(filters.NodeResourcesFit); len(doubts) > 0 {
+	strategy := strategyOf(s.profile.Strategy())
+	pod := s.index.FilledOf(s.pod)
+	var asked amounts
+	for i, r := range strategy.resources {
+		switch r {
+		case corev1.ResourceCPU:
+			asked[i] = pod.CPU
+		case corev1.ResourceMemory:
+			asked[i] = pod.Memory
+		default:
+			asked[i] = s.index.AskedToFit(s.pod, r)
+		}
+	}
+	if doubts := s.unknownLoad(filters.NodeResourcesFit, strategy.resources, asked); len(doubts) > 0 {
 		return nil, doubts
 	}
-	pod := s.index.FilledOf(s.pod)
 	type reads struct {
-		pod     filters.Filled
+		pod     amounts
 		profile *schedulerconfig.Profile
 	}
-	strategy := strategyOf(s.profile.Strategy())
-	return newLocal(s, reads{pod, s.profile}, func(n filters.Node) int64 {
-		l, there := loadOf(n), s.index.FilledOn(n)
-		l.taken = [...]int64{there.CPU + pod.CPU, there.Memory + pod.Memory}
+	return newLocal(s, reads{asked, s.profile}, func(n filters.Node) int64 {
+		l, there := loadOf(n, strategy.resources, asked), s.index.FilledOn(n)
+		for i, r := range strategy.resources {
+			switch r {
+			case corev1.ResourceCPU:
+				l.taken[i] = there.CPU
+			case corev1.ResourceMemory:
+				l.taken[i] = there.Memory
+			}
+			l.taken[i] += asked[i]
+		}
 		return strategy.score(l)
 	}, nil), nil
 }
 
-func loadOf(n filters.Node) load {
+// loadOf is the load of a node without a pod that asks for so much. What is neither CPU, memory nor ephemeral
+// storage counts only for pods that ask for it.
+func loadOf(n filters.Node, resources []corev1.ResourceName, asked amounts) load {
 	var l load
 	for i, r := range resources {
-		l.allocatable[i], l.taken[i] = n.Allocatable(r), n.Used(r)
+		if asked[i] > 0 || r == corev1.ResourceCPU || r == corev1.ResourceMemory || r == corev1.ResourceEphemeralStorage {
+			l.allocatable[i], l.taken[i] = n.Allocatable(r), n.Used(r)
+		}
 	}
 	return l
 }
 
 // strategy is how NodeResourcesFit compares nodes.
 type strategy struct {
-	weights [len(resources)]int64
+	resources []corev1.ResourceName
+	weights   []int64
 	// of is what one resource gives, of which so much would be taken.
 	of func(taken, all int64) int64
 	// shaped: what gives nothing does not count, and the mean is rounded, not cut.
 	shaped bool
 }
 
-// strategyOf is a strategy by CPU and memory. That of nil is the default.
+// strategyOf is a strategy as it is given. That of nil is the default.
 func strategyOf(given *configv1.ScoringStrategy) strategy {
-	out := strategy{weights: [...]int64{1, 1}, of: leastAllocated}
+	out := strategy{resources: usual, weights: []int64{1, 1}, of: leastAllocated}
 	if given == nil {
 		return out
 	}
-	for i, resource := range resources {
-		at := slices.IndexFunc(given.Resources, func(r configv1.ResourceSpec) bool { return r.Name == string(resource) })
-		if out.weights[i] = 0; at >= 0 {
-			out.weights[i] = given.Resources[at].Weight
-		}
+	out.resources, out.weights = nil, nil
+	for _, r := range given.Resources {
+		out.resources, out.weights = append(out.resources, corev1.ResourceName(r.Name)), append(out.weights, r.Weight)
 	}
 	switch given.Type {
 	case configv1.MostAllocated:
@@ -82,13 +109,14 @@ func strategyOf(given *configv1.ScoringStrategy) strategy {
 // score is the mean of what the resources give that the node has.
 func (s strategy) score(l load) int64 {
 	var sum, weights int64
-	for i, all := range l.allocatable {
+	for i, weight := range s.weights {
+		all := l.allocatable[i]
 		if all == 0 {
 			continue
 		}
 		if points := s.of(l.taken[i], all); points > 0 || !s.shaped {
-			sum += points * s.weights[i]
-			weights += s.weights[i]
+			sum += points * weight
+			weights += weight
 		}
 	}
 	switch {
@@ -119,9 +147,15 @@ func along(shape []configv1.UtilizationShapePoint, utilization int64) int64 {
 	return int64(shape[len(shape)-1].Score) * scale
 }
 
-// unknownLoad is a doubt if it is not known what there is on nodes, or what pods take of it.
-func (s *Scorer) unknownLoad(of filters.Plugin) []filters.Doubt {
+// unknownLoad is a doubt if it is not known what there is on nodes, or what pods take of it. Devices that
+// serve as an extended resource are not counted.
+func (s *Scorer) unknownLoad(of filters.Plugin, resources []corev1.ResourceName, asked amounts) []filters.Doubt {
 	out := s.index.Unseen(of, "others may take something of the nodes")
+	for i, r := range resources {
+		if asked[i] > 0 && s.snapshot().ClassOfExtendedResource(r) != nil {
+			out = append(out, filters.Doubt{Plugin: of, Resource: inspect.Classes, Key: "extended", Message: "how much of " + string(r) + " devices give is not counted when nodes are compared"})
+		}
+	}
 	if s.index.DevicesTakeResources(s.pod) {
 		out = append(out, filters.Doubt{Plugin: of, Resource: inspect.Slices, Key: "devices", Message: "devices may take CPU or memory of the node besides what the pod requests (feature gate DRANodeAllocatableResources)"})
 	}

@@ -36,8 +36,8 @@ type Triage struct {
 	OtherSchedulers map[string][]explain.Subject `json:"otherSchedulers,omitempty"`
 	// SchedulerPods are running pods, as namespace/name, that are called as these schedulers.
 	SchedulerPods map[string]string `json:"schedulerPods,omitempty"`
-	Partial         []string                     `json:"partial"`
-	Basis           explain.Basis                `json:"basis"`
+	Partial       []string          `json:"partial"`
+	Basis         explain.Basis     `json:"basis"`
 }
 
 // Cause is what keeps some subjects from running.
