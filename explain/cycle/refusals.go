@@ -134,11 +134,12 @@ func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.R
 		}
 	}
 	at := claim.Status.Allocation.AllocationTimestamp
-	if !waits || at == nil || s.Time().IsZero() || !at.Add(lifecycle.BindingTimeout).Before(s.Time()) {
+	timeout := s.Scheduler().BindingTimeout()
+	if !waits || at == nil || s.Time().IsZero() || !at.Add(timeout).Before(s.Time()) {
 		return nil
 	}
 	reason := whatif.UnsuitableFor(words.Key("binding timeout", claim.Name),
-		"the devices of the allocated claim %s have not met their binding conditions within %s", claim.Name, words.Count(int(lifecycle.BindingTimeout.Minutes()), "minute"))
+		"the devices of the allocated claim %s have not met their binding conditions within %s", claim.Name, words.Minutes(timeout))
 	return &reason
 }
 

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,10 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// BindingTimeout is how long kube-scheduler waits for the binding conditions of devices, unless its
-// configuration says otherwise (DynamicResourcesArgs.bindingTimeout).
-const BindingTimeout = 10 * time.Minute
 
 // BindsLater reports whether the scheduler waits for the binding conditions of devices.
 func BindsLater(s *inspect.Snapshot) bool {
@@ -125,8 +120,9 @@ func (b *builder) bindingWait(claim *resourcev1.ResourceClaim, condition string,
 	if at == nil || b.s.Time().IsZero() {
 		return p
 	}
-	p.Since, p.Until = at.Time, at.Add(BindingTimeout)
-	limit := int(BindingTimeout.Seconds())
+	longest := b.s.Scheduler().BindingTimeout()
+	p.Since, p.Until = at.Time, at.Add(longest)
+	limit := int(longest.Seconds())
 	if !p.Until.Before(b.s.Time()) {
 		left := int(p.Until.Sub(b.s.Time()).Seconds())
 		p.Message += fmt.Sprintf(", with %d of %d seconds left before the scheduler gives the devices back", left, limit)

@@ -44,7 +44,7 @@ func bindingNotes(q *whatif.Question, a *whatif.Answer) []explain.Note {
 				notes = append(notes, explain.Note{
 					Kind: "ResourceClaim", Namespace: q.Claims[i].Namespace, Name: q.Claims[i].Name,
 					Message: fmt.Sprintf("once a pod is to get device %s, kube-scheduler waits up to %s for its driver to report %s",
-						inspect.DeviceOf(&r), words.Count(int(lifecycle.BindingTimeout.Minutes()), "minute"), words.And(r.BindingConditions)),
+						inspect.DeviceOf(&r), words.Minutes(q.Cluster.Snapshot().Scheduler().BindingTimeout()), words.And(r.BindingConditions)),
 				})
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -214,5 +215,33 @@ func TestRequestOfNoKind(t *testing.T) {
 	}
 	if e.Verdict != explain.Unsatisfiable || !strings.HasSuffix(e.Message, "neither exactly nor firstAvailable is set") {
 		t.Errorf("%s %q", e.Verdict, e.Message)
+	}
+}
+
+// TestBindingTimeout: a configuration of kube-scheduler says how long devices may take to get ready.
+func TestBindingTimeout(t *testing.T) {
+	for timeout, want := range map[string]string{
+		"30m": "", "90s": "have not met their binding conditions within 1m30s", "5m": "have not met their binding conditions within 5 minutes",
+	} {
+		features := inspect.DefaultFeatures(inspect.NewestMinor)
+		config, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"+
+			"profiles: [{pluginConfig: [{name: DynamicResources, args: {bindingTimeout: "+timeout+"}}]}]"),
+			func(gate string) bool { return features.Enabled(inspect.Gate(gate)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := explaintest.NodesWithDevices(1)
+		claim, pod := gpus("claim", 1), podOf("pod", 0, "claim")
+		held(claim, 11).BindingConditions = []string{"ready"}
+		claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "other", UID: "other"}}
+		o.Claims, o.Pods = []*resourcev1.ResourceClaim{claim}, []*corev1.Pod{pod}
+		s := inspect.New(o, inspect.Config{Time: moment, ServerVersion: "1.37.1", Features: features, Scheduler: config})
+		e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if no := e.Verdict == explain.Unsatisfiable; no != (want != "") || no && !strings.Contains(e.Groups[0].Reasons[0].Message, want) {
+			t.Errorf("%s: %s, %+v", timeout, e.Message, e.Groups)
+		}
 	}
 }

@@ -109,3 +109,11 @@ func Btoi(b bool) int {
 
 // Key joins what distinguishes something from others of its kind. Keys are compared and never shown.
 func Key(parts ...any) string { return strings.TrimSuffix(fmt.Sprintln(parts...), "\n") }
+
+// Minutes says how long something takes that most often takes whole minutes, such as "10 minutes".
+func Minutes(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return Count(int(d.Minutes()), "minute")
+	}
+	return d.String()
+}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,6 +43,8 @@ type Profile struct {
 	onlyOwn        bool
 	// balanced are the resources by which NodeResourcesBalancedAllocation compares nodes.
 	balanced []corev1.ResourceName
+	// bindingTimeout is how long DynamicResources waits for devices, or 0 for the default.
+	bindingTimeout time.Duration
 	// apart are plugins that score with other arguments than the usual ones.
 	apart []string
 	// filterTimeout is how long DynamicResources searches on a node, if not as long as usual.
@@ -306,6 +309,9 @@ func profileOf(p *configv1.KubeSchedulerProfile, extenders []configv1.Extender) 
 		case *configv1.PodTopologySpreadArgs:
 			out.spread = *args
 		case *configv1.DynamicResourcesArgs:
+			if args.BindingTimeout != nil {
+				out.bindingTimeout = args.BindingTimeout.Duration
+			}
 			if args.FilterTimeout != nil && args.FilterTimeout.Duration != configv1.DynamicResourcesFilterTimeoutDefault {
 				out.filterTimeout = args.FilterTimeout.Duration.String()
 			}
@@ -517,6 +523,18 @@ func (p *Profile) FilterTimeout() string {
 		return ""
 	}
 	return p.filterTimeout
+}
+
+// BindingTimeout is how long DynamicResources waits for the binding conditions of devices. Of profiles that
+// differ it is the longest.
+func (c *Config) BindingTimeout() time.Duration {
+	var longest time.Duration
+	if c != nil {
+		for _, p := range c.profiles {
+			longest = max(longest, p.bindingTimeout)
+		}
+	}
+	return cmp.Or(longest, configv1.DynamicResourcesBindingTimeoutDefault)
 }
 
 // Percentage is how many of the nodes kube-scheduler looks at until it compares those that fit. It is 0 for

@@ -300,7 +300,7 @@ func (v *visit) podProblems(code explain.ProblemCode) {
 func (v *visit) claimProblems(code explain.ProblemCode) {
 	v.problemsOf(code, func(p *explain.Problem) {
 		f := about(object(p.Object.Kind, p.Object.Namespace, p.Object.Name), "", p.Message)
-		if left := p.Until.Sub(v.now); code == explain.BindingPending && !p.Until.IsZero() && !v.now.IsZero() && left < lifecycle.BindingTimeout/2 {
+		if left := p.Until.Sub(v.now); code == explain.BindingPending && !p.Until.IsZero() && !v.now.IsZero() && left < v.s.Scheduler().BindingTimeout()/2 {
 			f.Severity = Warning
 			f.Evidence = []string{"the scheduler gives the devices back in " + duration.HumanDuration(max(0, left.Round(time.Second)))}
 		}
