@@ -29,7 +29,7 @@ func TestReadLiveCluster(t *testing.T) {
 		c.ApplyText(t, sliceYAML("gpu.example.com", fmt.Sprint("n", i), 2))
 	}
 	c.ApplyText(t, objectsYAML)
-	c.AddKueueKinds(t)
+	c.AddKueueKinds(t, "")
 	c.ApplyText(t, queuesYAML)
 
 	t.Run("one object per page", func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"sync"
+	"testing"
 )
 
 // commands are what is built of a control plane, by import path.
@@ -29,6 +30,20 @@ const kubelet = "k8s.io/kubernetes/cmd/kubelet"
 
 // building is held while commands are compiled: tests that run at the same time want the same ones.
 var building sync.Mutex
+
+// BuildKueue compiles the manager of Kueue, unless that has been done, and returns where it is.
+func BuildKueue(t testing.TB) string {
+	t.Helper()
+	home, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := build(home, "kueue", "sigs.k8s.io/kueue/cmd/kueue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "kueue")
+}
 
 // build compiles commands of the module e2e/controlplane/<minor> and returns the directory of the
 // binaries. They are kept in the user's cache directory under a name that depends on the module,
@@ -67,18 +82,24 @@ func cacheDir(root string) (string, error) {
 	return filepath.Abs(filepath.Join(root, ".cache")) // no home directory
 }
 
-// release is a version of Kubernetes.
+// release is a version of Kubernetes, or of Kueue, which is not stamped and has no major and minor.
 type release struct{ full, major, minor string }
 
 // ldflags stamp the version into the binaries. Without it they call themselves v0.0.0, and gates that
 // depend on the version that is emulated are off.
 func (r release) ldflags() string {
+	if r.minor == "" {
+		return "-s -w"
+	}
 	const pkg = "k8s.io/component-base/version"
 	return fmt.Sprintf("-s -w -X %[1]s.gitVersion=%s -X %[1]s.gitMajor=%s -X %[1]s.gitMinor=%s -X %[1]s.gitTreeState=clean",
 		pkg, r.full, r.major, r.minor)
 }
 
-var kubernetesRequirement = regexp.MustCompile(`(?m)^\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)$`)
+var (
+	kubernetesRequirement = regexp.MustCompile(`(?m)^\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)$`)
+	kueueRequirement      = regexp.MustCompile(`(?m)^require sigs\.k8s\.io/(kueue) (v[\d.]+)$`)
+)
 
 // identify reads which release a control-plane module builds, and a key of everything that decides
 // what the binaries are.
@@ -87,16 +108,21 @@ func identify(module string) (release, string, error) {
 	var version release
 	for _, name := range []string{"go.mod", "go.sum", filepath.Join("etcd", "main.go")} {
 		data, err := os.ReadFile(filepath.Join(module, name))
+		if version.full != "" && version.minor == "" && errors.Is(err, fs.ErrNotExist) {
+			continue // Kueue needs no etcd of its own
+		}
 		if err != nil {
 			return release{}, "", err
 		}
 		_, _ = sum.Write(data) // a hash never fails
 		if m := kubernetesRequirement.FindSubmatch(data); m != nil && name == "go.mod" {
 			version = release{full: string(m[1]), major: string(m[2]), minor: string(m[3])}
+		} else if m := kueueRequirement.FindSubmatch(data); m != nil && name == "go.mod" {
+			version = release{full: fmt.Sprintf("%s-%s", m[1], m[2])}
 		}
 	}
 	if version.full == "" {
-		return release{}, "", fmt.Errorf("%s/go.mod does not require k8s.io/kubernetes", module)
+		return release{}, "", fmt.Errorf("%s/go.mod requires neither Kubernetes nor Kueue", module)
 	}
 	_, _ = fmt.Fprint(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return version, fmt.Sprintf("%x", sum.Sum(nil))[:12], nil

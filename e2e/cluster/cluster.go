@@ -166,6 +166,26 @@ func (c *Cluster) run(name string, args ...string) error {
 	return nil
 }
 
+// Run starts another program as a part of the cluster.
+func (c *Cluster) Run(t testing.TB, binary string, args ...string) {
+	t.Helper()
+	p, err := startProcess(c.dir, binary, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.processes = append(c.processes, p)
+}
+
+// FreePorts returns loopback ports that nothing listens on, each to one caller only.
+func FreePorts(t testing.TB, n int) []string {
+	t.Helper()
+	ports, err := freePorts(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ports
+}
+
 // connect waits until the API server is ready and makes the clients and kubeconfig files.
 func (c *Cluster) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
