@@ -111,6 +111,10 @@ func (w *world) decide(change func(*inspect.Objects)) {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.MultiKueueUndecided, Message: "MultiKueue has sent it to another cluster"}}
 		}
 	}
+	if name := w.newerTemplate(); name != "" && change == nil && (w.d.Outcome == kueue.Fits || w.d.Outcome == kueue.Preempts) {
+		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.TemplateUndecided, Name: name, Message: fmt.Sprintf(
+			"ResourceClaimTemplate %s is newer than the Workload, and Kueue may still count what it asked for before", name)}}
+	}
 	for _, r := range w.d.Reasons {
 		if r.Code == kueue.Evicting {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{r}
@@ -123,6 +127,27 @@ func (w *world) decide(change func(*inspect.Objects)) {
 			}
 		}
 	}
+}
+
+// newerTemplate is the name of a claim template that is newer than the target's workload, or "". Kueue counts
+// what templates ask for when the workload changes, and not when they do.
+func (w *world) newerTemplate() string {
+	own := w.target.workload
+	if w.target.made {
+		return ""
+	}
+	for i := range own.Spec.PodSets {
+		for _, claim := range own.Spec.PodSets[i].Template.Spec.ResourceClaims {
+			if claim.ResourceClaimTemplateName == nil {
+				continue
+			}
+			template, ok := w.c.Snapshot().Template(own.Namespace, *claim.ResourceClaimTemplateName)
+			if ok && own.CreationTimestamp.Before(&template.CreationTimestamp) {
+				return template.Name
+			}
+		}
+	}
+	return ""
 }
 
 // foundIn are the resources of which objects are missing where Kueue refuses for a reason.

@@ -135,6 +135,20 @@ status:
   - {type: Admitted, status: "True", reason: Admitted, lastTransitionTime: "2026-11-01T00:00:00Z", message: ""}
 `
 
+// replaced is a Workload of the job, which waits, and a claim template that it uses.
+const replaced = `
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: job-j, namespace: ml, creationTimestamp: "2026-11-02T00:00:00Z", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: uid-j, controller: true}]}
+spec: {queueName: large, priority: 0, podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c, image: i}], resourceClaims: [{name: g, resourceClaimTemplateName: new}]}}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: new, namespace: ml, creationTimestamp: "2026-11-03T00:00:00Z"}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 1}}]}}}
+`
+
 // TestAdd: what is answered about jobs and pods where Kueue is, and that nothing unknown is a yes.
 func TestAdd(t *testing.T) {
 	cluster, config, _ := script(t, "queuesquota.txtar")
@@ -183,8 +197,10 @@ func TestAdd(t *testing.T) {
 		"Deployment, a default queue, configuration unread": {
 			file: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ml}\nspec: {template: {spec: {containers: [{name: c, image: i}]}}}\n", more: defaultQueue, config: "-",
 			want: explain.Unknown, says: "if Kueue does not hold it back", not: true},
-		"another gate":               {file: pod, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
-		"admitted, and another gate": {file: gateless, more: "\n---\n" + podWorkload, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
+		"template newer than the Workload": {file: of("Name: one", "Name: new"), more: replaced, inCluster: true, want: explain.Unknown, says: "may still count"},
+		"template older than the Workload": {file: of("Name: one", "Name: new"), more: strings.Replace(replaced, "-03T", "-01T", 1), inCluster: true, want: explain.Allocatable, says: "about to be admitted"},
+		"another gate":                     {file: pod, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
+		"admitted, and another gate":       {file: gateless, more: "\n---\n" + podWorkload, inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},
 		"being evicted": {
 			file: gateless, more: "\n---\n" + podWorkload + "  - {type: Evicted, status: 'True', reason: Preempted, lastTransitionTime: '2026-11-02T00:00:00Z', message: for another}\n",
 			inCluster: true, want: explain.Unsatisfiable, says: "example.com/wait"},

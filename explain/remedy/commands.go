@@ -91,6 +91,23 @@ func (b *builder) act(kind explain.FixKind, f *explain.Fix, e *explain.Explanati
 		b.deleteRules(f.TaintRules)
 	case explain.WaitFor:
 		b.resume(e.Workload, f.Patch)
+	case explain.ReduceCount:
+		b.countAnew(f, e.Admission)
+	}
+}
+
+// countAnew writes what makes Kueue count the devices of a workload that waits anew: it does so when the
+// workload changes, and not when a template does.
+func (b *builder) countAnew(f *explain.Fix, a *explain.Admission) {
+	if a == nil || a.Workload == nil || a.Stages[0].Result != explain.Refuses || len(b.asked.Files) > 0 || b.asked.Once {
+		return
+	}
+	for _, c := range f.Changes {
+		if template, ok := b.s.Template(c.Namespace, c.Name); ok && c.Kind == "ResourceClaimTemplate" {
+			b.add(b.kubectl("label", b.of("workload.kueue.x-k8s.io", a.Workload.Name), "-n", b.name(a.Workload.Namespace), "--overwrite",
+				"kubectl-dra.dev/replaced-template="+b.name(string(template.UID))))
+			b.remark("Kueue counts devices anew when its Workload changes, not when a template does. So this changes a label of the Workload.")
+		}
 	}
 }
 
