@@ -190,11 +190,41 @@ func (w *world) add(e *explain.Explanation) error {
 	if then == e {
 		return nil
 	}
+	if then, err = w.withoutHolders(a, then); err != nil {
+		return err
+	}
 	w.merge(e, then)
 	if w.opts.Question.ReasonOnly || !refused(w.d.Outcome) {
 		return nil
 	}
 	return w.fix(e)
+}
+
+// withoutHolders tries the last stage again if it refuses: those that hold the quota may hold the devices too,
+// and when they end, both are free. If that helps, it stands among the stages of the answer and is returned.
+func (w *world) withoutHolders(a *explain.Admission, then *explain.Explanation) (*explain.Explanation, error) {
+	last := len(a.Stages) - 1
+	if a.Stages[last].Result != explain.Refuses || len(a.Holders) == 0 {
+		return then, nil
+	}
+	later := *w
+	for _, h := range a.Holders {
+		later.ended = append(later.ended, kueue.Ref{Namespace: h.Workload.Namespace, Name: h.Workload.Name})
+	}
+	free, err := later.then()
+	if err != nil {
+		return nil, err
+	}
+	together, err := later.together(free)
+	if err != nil {
+		return nil, err
+	}
+	if stage := later.stages(free, together)[last]; stage.Result == explain.Passes {
+		stage.Message += ", when those that hold the quota have ended"
+		a.Stages[last] = stage
+		return free, nil
+	}
+	return then, nil
 }
 
 // then explains the subject as it is once it is admitted, and whom Kueue evicts has gone.

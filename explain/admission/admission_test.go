@@ -225,6 +225,27 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestHolders: those that hold the quota may be those that hold what the nodes lack.
+func TestHolders(t *testing.T) {
+	cluster, config, _ := script(t, "queuesquota.txtar")
+	const holder = `
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: holder-x, namespace: ml, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: holder, uid: uid-holder, controller: true}]}
+spec: {nodeName: n1, containers: [{name: c, image: i, resources: {requests: {cpu: "8"}}}]}
+`
+	on := strings.NewReplacer("large", "full", "restartPolicy: Never", "nodeSelector: {kubernetes.io/hostname: n1}")
+	for template, want := range map[string]explain.StageResult{"one": explain.Passes, "three": explain.Refuses} {
+		s := stage{objects: read(t, cluster+holder).Objects, config: config, file: strings.Replace(on.Replace(job), "Name: one", "Name: "+template, 1)}
+		e := s.explain(t)[0]
+		got := e.Admission.Stages[len(e.Admission.Stages)-1]
+		if got.Result != want || strings.Contains(got.Message, "have ended") != (want == explain.Passes) || strings.Contains(e.Message, "hang") != (want == explain.Refuses) {
+			t.Errorf("%s: %+v, %s", template, got, e.Message)
+		}
+	}
+}
+
 func forbidden(resource inspect.Resource) map[inspect.Resource]inspect.Health {
 	return map[inspect.Resource]inspect.Health{resource: {State: inspect.Forbidden, Message: "may not be listed"}}
 }
