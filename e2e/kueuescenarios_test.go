@@ -199,6 +199,7 @@ type queuedAnswer struct {
 	Admission        *explain.Admission
 	Groups           []struct{ Nodes []string }
 	Fixes            []queueFix
+	Items            []*queuedAnswer // if it has several pods
 }
 
 type queueFix struct {
@@ -248,8 +249,13 @@ func (s *queueScene) play(t *testing.T) {
 		object := s.job(t, job)
 		if job.Want == "" {
 			s.submit(t, object)
-			s.workload(t, job.Name, func(w *realWorkload) error { return nil })
+			s.workload(t, job.Name, func(*realWorkload) error { return nil })
 			s.pass(t)
+			if w := s.workload(t, job.Name, func(*realWorkload) error { return nil }); w.is("Admitted") {
+				for _, pod := range s.pods(t, job) {
+					s.PodScheduled(t, s.Name, pod, cluster.Placed)
+				}
+			}
 			continue
 		}
 		s.ask(t, job, object)
@@ -273,14 +279,11 @@ func (s *queueScene) ask(t *testing.T, job *queuedJob, object *unstructured.Unst
 	s.submit(t, object)
 	s.hold(t, job, before)
 	after := s.explain(t, "explain", "job/"+job.Name, "-n", s.Name, "-o", "json")
-	outcome := kueue.Outcome(after.Admission.Outcome)
-	if before.Admission.Outcome != string(kueue.Unknown) {
-		real := s.workload(t, job.Name, func(*realWorkload) error { return nil })
-		if want := real.is("Admitted"); want != (outcome == kueue.Admitted) && outcome != kueue.Unknown {
-			t.Errorf("%s: admitted is %v, and afterwards it is said: %s", job.Name, want, after.Message)
-		}
+	admitted := after.Admission == nil || after.Admission.Outcome == string(kueue.Admitted) // its pods are what is spoken of
+	if w := s.workload(t, job.Name, func(*realWorkload) error { return nil }); w.is("Admitted") != admitted {
+		t.Errorf("%s: admitted is %v, and afterwards it is said: %s", job.Name, !admitted, after.Message)
 	}
-	if outcome == kueue.Waits || outcome == kueue.Refused {
+	if !admitted && after.Admission.Outcome != string(kueue.Reserved) {
 		s.hold(t, job, after)
 	}
 	if job.Fix != "" {
@@ -290,6 +293,9 @@ func (s *queueScene) ask(t *testing.T, job *queuedJob, object *unstructured.Unst
 
 // expect checks that the scenario is about what it says.
 func (s *queueScene) expect(t *testing.T, job *queuedJob, a *queuedAnswer) {
+	if a.Admission == nil {
+		t.Fatalf("%s: nothing is said about its queue: %s", job.Name, a.Message)
+	}
 	got := a.Admission.Outcome
 	if len(a.Admission.Reasons) > 0 {
 		got += " " + a.Admission.Reasons[0].Code
@@ -308,10 +314,13 @@ func (s *queueScene) explain(t *testing.T, args ...string) *queuedAnswer {
 	result := s.Plugin(t, cluster.Admin, args...)
 	var a queuedAnswer
 	result.JSON(t, &a)
-	if a.Admission == nil {
-		t.Fatalf("nothing is said about queues\n%v", result)
+	if len(a.Items) > 0 {
+		a = *a.Items[0]
 	}
-	t.Logf("%s: %s; %s", strings.Join(args, " "), a.Admission.Outcome, a.Message)
+	if a.Verdict == "" {
+		t.Fatalf("nothing is said\n%v", result)
+	}
+	t.Logf("%s: %s", strings.Join(args[:2], " "), a.Message)
 	return &a
 }
 
@@ -369,7 +378,7 @@ func (s *queueScene) holdBack(t *testing.T, job *queuedJob, said *queuedAnswer) 
 		}
 		needed := 0
 		for _, r := range said.Admission.Reasons {
-			if r.Needed == "" {
+			if r.Code != string(kueue.InsufficientUnusedQuota) {
 				continue
 			}
 			if needed++; !strings.Contains(w.message(), r.Message) {
@@ -399,24 +408,8 @@ func (s *queueScene) holdVictims(t *testing.T, said *queuedAnswer) {
 
 // holdPods checks that all pods of a Job get nodes that they may have, or that some do not.
 func (s *queueScene) holdPods(t *testing.T, job *queuedJob, all bool, may func(node string) bool) {
-	var names []string
-	cluster.Eventually(t, func(ctx context.Context) error {
-		found, err := s.Client().BatchV1().Jobs(s.Name).Get(ctx, job.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		pods, err := s.Client().CoreV1().Pods(s.Name).List(ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job.Name})
-		if err != nil || len(pods.Items) != int(*found.Spec.Parallelism) {
-			return fmt.Errorf("there are %d pods, %w", len(pods.Items), err)
-		}
-		names = nil
-		for _, pod := range pods.Items {
-			names = append(names, pod.Name)
-		}
-		return nil
-	})
 	left := 0
-	for _, name := range names {
+	for _, name := range s.pods(t, job) {
 		expected := cluster.Placed
 		if !all {
 			expected = func(corev1.PodCondition, string) bool { return false } // it has to stay without
@@ -433,6 +426,28 @@ func (s *queueScene) holdPods(t *testing.T, job *queuedJob, all bool, may func(n
 		t.Errorf("%s: all pods have nodes, and it is said that they hang", job.Name)
 	}
 	s.tally.add(fmt.Sprintf("pods, all of which find nodes: %v", all))
+}
+
+// pods waits for the pods of a Job and names them.
+func (s *queueScene) pods(t *testing.T, job *queuedJob) []string {
+	t.Helper()
+	var names []string
+	cluster.Eventually(t, func(ctx context.Context) error {
+		found, err := s.Client().BatchV1().Jobs(s.Name).Get(ctx, job.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		pods, err := s.Client().CoreV1().Pods(s.Name).List(ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job.Name})
+		if err != nil || len(pods.Items) != int(*found.Spec.Parallelism) {
+			return fmt.Errorf("there are %d pods, %w", len(pods.Items), err)
+		}
+		names = nil
+		for _, pod := range pods.Items {
+			names = append(names, pod.Name)
+		}
+		return nil
+	})
+	return names
 }
 
 // fix carries out a fix.
