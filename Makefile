@@ -98,6 +98,10 @@ kueue: ## compare decisions about random queues with Kueue itself (builds it: mi
 	cd e2e/kueue && GOWORK=off $(GO) test -v -count=1 -timeout 60m . -args -states $(STATES) -out $(CURDIR)/bin/decided.tsv
 	$(GO) test -v -count=1 ./scheduler/kueue -run TestDecided -args -answers $(CURDIR)/bin/decided.tsv
 
+.PHONY: kueue-manager
+kueue-manager: ## play Jobs in queues on Kueue's own manager, and carry out fixes (builds it: minutes the first time)
+	cd e2e && KUBECTL_DRA_TESTS=all $(GO) test -v -count=1 -timeout 60m -run TestKueueManager .
+
 .PHONY: demo
 demo: ## explain one claim of the embedded demo cluster
 	$(GO) run ./cmd/kubectl-dra explain claim train-0 -n ml --demo

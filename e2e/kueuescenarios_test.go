@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
@@ -128,6 +129,9 @@ func (q *queueTally) add(what string) {
 // they wait: what becomes of them must be what was said, down to the pods' nodes. The commands of fixes are
 // run, and then the Job is admitted and its pods find the nodes that were named.
 func TestKueueManager(t *testing.T) {
+	if !effort.Full() {
+		t.Skip("building Kueue's manager takes minutes: make kueue-manager does it, and the full run")
+	}
 	t.Parallel()
 	files, err := filepath.Glob("testdata/queues/*.yaml")
 	if err != nil || len(files) == 0 {
