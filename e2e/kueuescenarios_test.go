@@ -27,8 +27,8 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
-	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
 

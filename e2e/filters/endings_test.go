@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ var endings = flag.Int("endings", 0, "how many random clusters TestEndings plays
 // compares who was ended and where all are with what a plan has said.
 func TestEndings(t *testing.T) {
 	defer func() {}()
-	clusters := effort.Of(1500, 100)
+	clusters := effort.Of(1500, 30)
 	if *endings > 0 {
 		clusters = *endings
 	}
@@ -98,7 +97,7 @@ func compareEndings(t *testing.T, r *rand.Rand, generated *problem, counts map[s
 	countEndings(&said.Replay, counts)
 	rest := p.objects
 	rest.Pods = slices.DeleteFunc(slices.Clone(rest.Pods), func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" })
-	for run, longest := range [][]time.Duration{{0}, {time.Minute}, {0, 2 * time.Second, time.Minute}}[:runsOf()] {
+	for run, longest := range [][]time.Duration{{0}, {time.Minute}, {0, 2 * time.Second, time.Minute}} {
 		life := &lives{Rand: r, longest: longest, ended: map[string]int{}}
 		nodes := kubePlay(t, &rest, inTurn(r, p.asked), life.in)
 		if wrong := wrongEndings(&said.Replay, nodes, life.ended, p.asked); wrong != "" {
@@ -276,9 +275,3 @@ func release(client *fake.Clientset, pod *corev1.Pod) {
 	}
 }
 
-func runsOf() int {
-	if os.Getenv("NOPLAY") != "" {
-		return 0
-	}
-	return 3
-}
