@@ -274,4 +274,3 @@ func release(client *fake.Clientset, pod *corev1.Pod) {
 		_ = client.Tracker().Update(claimsResource, claim, claim.Namespace)
 	}
 }
-
