@@ -93,9 +93,9 @@ func eachPart(objects []listing, give func(p Part, data []byte)) error {
 		p, data := Part{Resource: of.Resource}, []byte(nil)
 		for j := range of.objects {
 			object := of.take(j)
-			encoded, err := object.(encodable).Marshal() //nolint:forcetypeassert // every object is
+			encoded, err := Encode(object)
 			if err != nil {
-				return fmt.Errorf("%s %s: %w", of.Name, object.GetName(), err)
+				return fmt.Errorf("%s: %w", of.Name, err)
 			}
 			p.Objects++
 			data = append(binary.AppendUvarint(data, uint64(len(encoded))), encoded...)

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,7 +15,8 @@ import (
 
 // Single objects, for files that hold what has become of them.
 
-// encodable and decodable are what all objects of Kubernetes are.
+// encodable and decodable are what all objects of Kubernetes are. Custom resources are not: they are kept as
+// JSON.
 type encodable interface{ Marshal() ([]byte, error) }
 
 type decodable interface {
@@ -35,9 +37,14 @@ func Reduced(kind inspect.Kind, object metav1.Object) metav1.Object {
 	return reduced
 }
 
-// Encode returns an object as protobuf. The same object gives the same bytes, also after [Decode].
-func Encode(object metav1.Object) ([]byte, error) {
-	data, err := object.(encodable).Marshal() //nolint:forcetypeassert // every object is
+// Encode returns an object that [Reduced] made as protobuf, or as JSON if it is a custom resource. The same
+// object gives the same bytes, also after [Decode].
+func Encode(object metav1.Object) (data []byte, err error) {
+	if of, ok := object.(encodable); ok {
+		data, err = of.Marshal()
+	} else {
+		data, err = json.Marshal(object)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", object.GetName(), err)
 	}
@@ -50,10 +57,13 @@ func Decode(kind inspect.Kind, message []byte, name string, opts manifest.Option
 	if err := opts.Objects(name, 0, len(message)); err != nil {
 		return nil, err //nolint:wrapcheck // it says what is wrong
 	}
+	if _, ok := kind.New().(decodable); !ok {
+		return decodeText(kind, message, name, opts)
+	}
 	if most := opts.Values(); len(message) > most && fieldCount(message, most) >= most {
 		return nil, fmt.Errorf("it has more than %d values; --max-input allows more", most)
 	}
-	o := kind.New().(decodable) //nolint:forcetypeassert // every object is
+	o := kind.New().(decodable) //nolint:forcetypeassert // as above
 	if covered := quantity.CoverProtobuf(message); covered != nil {
 		if kind.New().(decodable).Unmarshal(covered) != nil { //nolint:forcetypeassert // as above
 			return nil, quantity.ErrUnbounded
@@ -70,4 +80,17 @@ func Decode(kind inspect.Kind, message []byte, name string, opts manifest.Option
 	}
 	o.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
 	return o, nil
+}
+
+// decodeText does the same for a custom resource.
+func decodeText(kind inspect.Kind, text []byte, name string, opts manifest.Options) (metav1.Object, error) {
+	result, err := manifest.ReadBytes(name, text, opts)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what is wrong
+	}
+	objects := kind.Objects(&result.Objects)
+	if len(objects) != 1 {
+		return nil, fmt.Errorf("it is no %s", kind.Name)
+	}
+	return objects[0], nil
 }
