@@ -37,7 +37,7 @@ var demoOnce = sync.OnceValues(func() (*inspect.Snapshot, error) {
 		on[gate] = true
 	}
 	features := inspect.DefaultFeatures(inspect.NewestMinor).With(on)
-	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: features, Health: demo.Health()}), nil
+	return inspect.New(objects, demo.Config(features)), nil
 })
 
 func demoSnapshot(t testing.TB) *inspect.Snapshot {

@@ -15,9 +15,7 @@ func DemoCluster(t testing.TB) *scheduler.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scheduler.NewCluster(inspect.New(objects, inspect.Config{
-		Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
-	}), scheduler.Options{})
+	return scheduler.NewCluster(inspect.New(objects, demo.Config(inspect.DefaultFeatures(inspect.NewestMinor))), scheduler.Options{})
 }
 
 // NewCluster is a cluster of the objects with the features of the newest release.

@@ -21,7 +21,7 @@ func Demo(tb testing.TB) *inspect.Snapshot {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+	return inspect.New(objects, demo.Config(inspect.DefaultFeatures(inspect.NewestMinor)))
 }
 
 // Each calls check with the demo cluster and that of every scenario, sorted by their names, each in a test of

@@ -12,15 +12,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
 //go:embed cluster/*.yaml
 var cluster embed.FS
 
+// KueueConfig is the configuration of Kueue in the demo cluster, as its manager is given it.
+//
+//go:embed kueue.yaml
+var KueueConfig []byte
+
+// queues is the same, read. That it can be is tested.
+var queues = sync.OnceValue(func() *kueueconfig.Config {
+	config, err := kueueconfig.Read(KueueConfig, "")
+	if err != nil {
+		return kueueconfig.Unreadable(err.Error())
+	}
+	return config.From("the demo cluster", "0.19.1")
+})
+
 // Now is the moment at which the demo cluster was read, 2026-11-20 09:00 UTC. Ages are measured from it, so
 // that they are the same on every day. No timestamp in the cluster is later.
 func Now() time.Time { return time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC) }
+
+// Config is what else there is to say of the demo cluster at its time, with these feature gates.
+func Config(features inspect.Features) inspect.Config {
+	return inspect.Config{Revision: 1, Time: Now(), Features: features, Health: Health(), Kueue: queues()}
+}
 
 // once is read, once in a process: reading takes ten times as long as copying what was read.
 var once = sync.OnceValues(read)

@@ -49,7 +49,7 @@ func TestObjectsAreWhatTheAPIServerAccepts(t *testing.T) {
 	// Nodes: 4+4+2+2. Slices: one GPU slice on each of 8 nodes, two MIG slices on each of 2, one NIC slice on
 	// each of 8 GPU and 2 CPU nodes, three of FPGAs. Claims: the rows of README.md.
 	want := map[string]int{
-		"nodes": 12, "slices": 8 + 4 + 10 + 3, "classes": 6, "rules": 1, "claims": len(readTable(t)), "templates": 5,
+		"nodes": 12, "slices": 8 + 4 + 10 + 3, "classes": 6, "rules": 1, "claims": len(readTable(t)), "templates": 7,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("number of objects (-want +got):\n%s", diff)

@@ -89,9 +89,9 @@ func NewLife(seed uint64, features inspect.Features) (*Life, error) {
 }
 
 func (l *Life) config() inspect.Config {
-	return inspect.Config{
-		Revision: int64(l.step + l.writes + 1), Time: l.now(), Features: l.features, Health: Health(),
-	}
+	config := Config(l.features)
+	config.Revision, config.Time = int64(l.step+l.writes+1), l.now()
+	return config
 }
 
 func (l *Life) now() time.Time { return Now().Add(time.Duration(l.step) * Pace) }

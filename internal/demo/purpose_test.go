@@ -115,8 +115,8 @@ func TestClaimsInEachPhaseOfTheirLife(t *testing.T) {
 			t.Errorf("%s is used by %v, want nobody", ref, pods)
 		}
 	}
-	if pod := podOf("ml/eval-nightly"); len(pod.Spec.SchedulingGates) == 0 {
-		t.Error("the pod of ml/eval-nightly has no scheduling gate")
+	if pod := podOf("ml/eval-nightly-gpu-8dk4w"); len(pod.Spec.SchedulingGates) == 0 {
+		t.Error("the pod of ml/eval-nightly-gpu-8dk4w has no scheduling gate")
 	}
 	if pod := podOf("ml/train-1"); Now().Sub(pod.CreationTimestamp.Time).Minutes() > 1 {
 		t.Error("the pod of ml/train-1 is not new")

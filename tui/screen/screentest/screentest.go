@@ -25,9 +25,7 @@ var Update = flag.Bool("update", false, "write golden files anew")
 // World is a world of objects that were read at the time of the demo cluster, without colours.
 func World(tb testing.TB, objects inspect.Objects) *screen.World {
 	tb.Helper()
-	s := inspect.New(objects, inspect.Config{
-		Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
-	})
+	s := inspect.New(objects, demo.Config(inspect.DefaultFeatures(inspect.NewestMinor)))
 	w := screen.NewWorld(context.Background(), 1, s)
 	w.Theme, w.Now = theme.None(), demo.Now()
 	return w

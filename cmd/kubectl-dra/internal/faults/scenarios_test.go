@@ -48,15 +48,16 @@ func TestEveryDecisionIsMadeOnAWholeView(t *testing.T) {
 				}
 			}
 		})
-		s.ChangeClaim("ml", "eval-nightly", func(c *resourcev1.ResourceClaim) { c.Labels = map[string]string{"touched": "yes"} })
+		s.ChangeClaim("ml", "eval-nightly-gpu-8dk4w", func(c *resourcev1.ResourceClaim) { c.Labels = map[string]string{"touched": "yes"} })
 		s.Inject(fakeserver.Fault{Match: listsOf("devicetaintrules") + `.*limit`, Do: fakeserver.Refuse(500, "InternalError", "etcdserver: leader changed")})
 		e.Honest()
 	}})
-	r := newProcess(t, url, "allocate", "claim", "eval-nightly", "-n", "ml", "--yes", "--settle=100ms").inPipes(t)
-	claim := s.Claim("ml", "eval-nightly")
+	r := newProcess(t, url, "allocate", "claim", "eval-nightly-gpu-8dk4w", "-n", "ml", "--yes", "--settle=100ms").inPipes(t)
+	claim := s.Claim("ml", "eval-nightly-gpu-8dk4w")
 	if r.exit != 1 || !strings.Contains(string(r.stderr), "nothing is written") {
 		t.Errorf("exit code %d, want 1 and that nothing is written:\n%s", r.exit, r.stderr)
 	}
+	delete(claim.Annotations, "resource.kubernetes.io/pod-claim-name") // of the controller that made it
 	if claim.Status.Allocation != nil || len(claim.Annotations) > 0 {
 		t.Errorf("it was given %q, announcement %v", devices(claim), claim.Annotations)
 	}

@@ -3,7 +3,6 @@ package sources
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -90,36 +89,20 @@ func (r *Reader) readArchive(ctx context.Context, path string, manifests []strin
 		config.Features = config.Features.WithUsed(*more)
 	}
 	config.Features = r.ApplyFeatureFlag(config.Features)
-	if r.KeepWorkloads {
-		queued, err := queued(objects.KueueWorkloads)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		r.Workloads = append(r.Workloads, queued...)
+	if err := r.keepQueued(objects.KueueWorkloads); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return inspect.New(objects, config), nil
 }
 
-// queued are the pod templates of workloads of Kueue.
-func queued(all []*kueuev1beta2.Workload) ([]*inspect.Workload, error) {
-	if len(all) == 0 {
-		return nil, nil
+// keepQueued keeps aside what makes pods of workloads of Kueue, which are objects of a snapshot.
+func (r *Reader) keepQueued(all []*kueuev1beta2.Workload) error {
+	if !r.KeepWorkloads {
+		return nil
 	}
-	kind := inspect.KindOf(inspect.KueueWorkloads)
-	items := make([]kueuev1beta2.Workload, len(all))
-	for i, w := range all {
-		items[i] = *w
-		items[i].APIVersion, items[i].Kind = kind.APIVersion(), kind.Name
-	}
-	raw, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
-	}
-	result, err := manifest.ReadBytes("workloads", raw, manifest.Options{Workloads: true})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
-	}
-	return result.Workloads, nil
+	queued, err := manifest.Queued(all)
+	r.Workloads = append(r.Workloads, queued...)
+	return err //nolint:wrapcheck // the caller says of what
 }
 
 // ReadMore reads manifests that go on top of what was saved. It is nil if there are none.

@@ -207,7 +207,10 @@ func (r *Reader) ReadDemo() (*inspect.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: r.OfflineFeatures(objects), Health: demo.Health()}), nil
+	if err := r.keepQueued(objects.KueueWorkloads); err != nil {
+		return nil, err
+	}
+	return inspect.New(objects, demo.Config(r.OfflineFeatures(objects))), nil
 }
 
 func (r *Reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
