@@ -35,6 +35,19 @@ func Here(s *inspect.Snapshot) bool {
 	return len(o.ClusterQueues)+len(o.LocalQueues)+len(o.KueueWorkloads) > 0
 }
 
+// Objects answers questions about objects that come one after the other: as question.Objects does, then with
+// the pods that are before them in the queue of kube-scheduler, and with Kueue.
+func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
+	answers, err := question.Objects(ctx, c, subjects, opts.Question)
+	if err == nil && !opts.Given && opts.Question.Node == "" {
+		err = plan.Queue(ctx, c, answers, opts.Question.Choosing)
+	}
+	if err == nil {
+		err = Add(ctx, c, subjects, answers, opts)
+	}
+	return answers, err //nolint:wrapcheck // it says what was asked
+}
+
 // Add adds to explanations of pods, in the order of the subjects, what Kueue does about them. Explanations of
 // pods that Kueue holds back are made anew: as they will be once it lets them go. Errors are those of
 // [question.Object].
@@ -273,6 +286,16 @@ func (w *world) workload(ref kueue.Ref) *kueuev1beta2.Workload {
 			if one.Namespace == ref.Namespace && one.Name == ref.Name {
 				return one
 			}
+		}
+	}
+	return nil
+}
+
+// Pods are the pods of a workload that have not ended. Looking for them takes a moment.
+func Pods(s *inspect.Snapshot, workload explain.Subject) []*corev1.Pod {
+	for _, w := range s.Around().KueueWorkloads {
+		if w.Namespace == workload.Namespace && w.Name == workload.Name {
+			return podsOf(s, w)
 		}
 	}
 	return nil

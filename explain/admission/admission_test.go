@@ -3,6 +3,7 @@ package admission_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,12 +18,14 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/randomqueue"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
 
 // now is after everything in the scripts was created.
@@ -432,4 +435,46 @@ func toJSON(t *testing.T, text string) []byte {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// TestDemo holds the queues of the demo cluster against what its README says of them.
+func TestDemo(t *testing.T) {
+	c := explaintest.DemoCluster(t)
+	queues := admission.NewQueues(c.Snapshot())
+	if len(admission.Doubts(c.Snapshot().Kueue())) > 0 || c.Snapshot().Kueue().Unreadable() != "" {
+		t.Fatal("the configuration of the demo cluster is not read")
+	}
+	got := map[string]string{}
+	for _, queue := range c.Snapshot().Around().ClusterQueues {
+		q := queues.ClusterQueue(queue)
+		f := q.Quotas[0]
+		got[q.Name] = fmt.Sprintf("%s of %s, %s lent, %s borrowed, %d wait, %d hold", f.Used, f.Nominal, f.Lent, f.Borrowed, len(q.Waiting), len(q.Holders))
+	}
+	want := map[string]string{
+		"research": "0 of 4, 4 lent, 0 borrowed, 2 wait, 0 hold",
+		"serving":  "14 of 10, 0 lent, 4 borrowed, 0 wait, 3 hold",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	pod, _ := c.Snapshot().Pod(inspect.PodRef{Namespace: "ml", Name: "eval-nightly"})
+	answers, err := admission.Objects(t.Context(), c, []metav1.Object{pod}, admission.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := answers[0]
+	stages := e.Admission.Stages
+	if e.Verdict != explain.Unsatisfiable || stages[0].Result != explain.Refuses || stages[len(stages)-1].Result != explain.Passes {
+		t.Errorf("ml/eval-nightly: %s: %+v", e.Message, stages)
+	}
+	if r := e.Admission.Reasons[0]; r.Code != string(kueue.InsufficientUnusedQuota) || r.Needed != "1" || len(e.Admission.Holders) != 3 {
+		t.Errorf("ml/eval-nightly: %+v, held by %v", r, e.Admission.Holders)
+	}
+	if !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return strings.Contains(f.Message, "gpus from 4 to 5 of flavor default") }) {
+		t.Errorf("ml/eval-nightly: %+v", e.Fixes)
+	}
+	waiting := queues.Waiting()
+	if len(waiting) != 2 || waiting[0].Workload.Name != "job-ablation-b91e4" || waiting[0].Reason.Needed != 8 || waiting[1].Workload.Name != queues.WorkloadOf(pod).Name {
+		t.Errorf("waiting: %+v", waiting)
+	}
 }

@@ -164,17 +164,24 @@ func (w *world) queueSentence() string {
 		}
 		return fmt.Sprintf("Kueue evicts %s for it", words.And(names))
 	}
-	if len(d.Reasons) == 0 {
-		return "what Kueue does about it is not known"
+	if main := mainReason(d); main != nil {
+		return w.reasonSentence(main, queue)
 	}
-	main := &d.Reasons[0]
+	return "what Kueue does about it is not known"
+}
+
+// mainReason is the first reason that is about how much is missing, or else the first. It is nil if there is
+// none.
+func mainReason(d *kueue.Decision) *kueue.Reason {
 	for i := range d.Reasons {
 		if d.Reasons[i].Needed > 0 {
-			main = &d.Reasons[i]
-			break
+			return &d.Reasons[i]
 		}
 	}
-	return w.reasonSentence(main, queue)
+	if len(d.Reasons) == 0 {
+		return nil
+	}
+	return &d.Reasons[0]
 }
 
 func (w *world) reasonSentence(r *kueue.Reason, queue string) string {

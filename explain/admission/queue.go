@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -23,6 +24,8 @@ type Queues struct {
 	s     *inspect.Snapshot
 	// turns is how many of those that wait in the last ClusterQueue have a turn; they come first.
 	turns int
+	// finder finds the workloads of pods. It is nil until it is needed.
+	finder *finder
 	// outside are the workloads for a ClusterQueue that Kueue does not consider, by its name.
 	outside map[string][]kueue.Ref
 }
@@ -69,6 +72,58 @@ func (q *Queues) decided(ref kueue.Ref) kueue.Decision {
 		d.Outcome, d.Reasons = kueue.Unknown, d.Assumptions
 	}
 	return d
+}
+
+// Waiting is a workload that Kueue does not admit, or of which it is not known whether it does.
+type Waiting struct {
+	Workload *kueuev1beta2.Workload
+	Decision kueue.Decision
+	// Reason is the main one. Message says it in a sentence without a subject, and Cause without what is only
+	// so of this workload.
+	Reason         kueue.Reason
+	Message, Cause string
+}
+
+// Waiting are the workloads that Kueue does not admit.
+func (q *Queues) Waiting() []Waiting {
+	var out []Waiting
+	for _, w := range q.s.Around().KueueWorkloads {
+		d := q.Decide(w)
+		r := mainReason(&d)
+		if !refused(d.Outcome) && d.Outcome != kueue.Unknown || r == nil {
+			continue
+		}
+		one := Waiting{Workload: w, Decision: d, Reason: *r}
+		queue := "its queue"
+		if d.ClusterQueue != "" {
+			queue = "ClusterQueue " + d.ClusterQueue
+		}
+		one.Message, one.Cause = fmt.Sprintf("waits in %s: %s", queue, r.Message), fmt.Sprintf("%s does not admit these: %s", queue, r.Code)
+		switch r.Code {
+		case kueue.InsufficientUnusedQuota:
+			one.Cause = fmt.Sprintf("%s has too little unused quota of %s of flavor %s", queue, r.Resource, r.Flavor)
+		case kueue.InsufficientQuota:
+			one.Cause = fmt.Sprintf("these ask for more %s of flavor %s than %s can ever have", r.Resource, r.Flavor, queue)
+		case kueue.BehindHead, kueue.TakenInCycle, kueue.OverlappingVictims:
+			one.Cause = fmt.Sprintf("these come behind others that wait for %s", queue)
+		}
+		if d.Outcome == kueue.Unknown {
+			one.Message, one.Cause = "may be admitted or not: "+r.Message, "it is not known whether "+queue+" admits these"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// WorkloadOf is the workload of a pod that waits, or nil if Kueue has made none.
+func (q *Queues) WorkloadOf(pod *corev1.Pod) *kueuev1beta2.Workload {
+	if q.finder == nil {
+		q.finder = newFinder(q.s, nil, false)
+	}
+	if t := q.finder.ofPod(pod); t != nil && !t.made {
+		return t.workload
+	}
+	return nil
 }
 
 // Workloads are the workloads of holders, each once.

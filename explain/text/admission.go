@@ -53,8 +53,8 @@ func (p *page) admission() {
 	p.ahead("In front of it", a.Ahead)
 }
 
-// workloadName is what people call a workload: what it was made for.
-func workloadName(workload explain.Subject, of *explain.Subject) string {
+// WorkloadName is what people call a workload: what it was made for.
+func WorkloadName(workload explain.Subject, of *explain.Subject) string {
 	if of == nil {
 		return "workload " + workload.FullName()
 	}
@@ -74,7 +74,7 @@ func (p *page) quotaHolders(heading string, all []explain.QuotaHolder) {
 		if !h.Runs {
 			text += ", waiting for admission checks"
 		}
-		p.add("  ", "      ", span(styled.Name, workloadName(h.Workload, h.Of)), span(styled.Plain, text))
+		p.add("  ", "      ", span(styled.Name, WorkloadName(h.Workload, h.Of)), span(styled.Plain, text))
 	}
 	p.moreOf(len(all) - limit)
 }
@@ -99,7 +99,7 @@ func (p *page) ahead(heading string, all []explain.Ahead) {
 		default:
 			text += "does not go: " + w.Message
 		}
-		p.add(fmt.Sprintf("  %d  ", i+1), "       ", span(styled.Name, workloadName(w.Workload, w.Of)), span(styled.Plain, text))
+		p.add(fmt.Sprintf("  %d  ", i+1), "       ", span(styled.Name, WorkloadName(w.Workload, w.Of)), span(styled.Plain, text))
 	}
 	p.moreOf(len(all) - limit)
 }
@@ -139,18 +139,7 @@ func QueueLines(q *explain.QueueState, opts Options) []styled.Line {
 	}
 	for i := range q.Quotas {
 		f := &q.Quotas[i]
-		text := fmt.Sprintf("  %s of %s used, %s available", f.Used, f.Nominal, f.Available)
-		for _, part := range [][2]string{{"borrowed", f.Borrowed}, {"lent", f.Lent}} {
-			if part[1] != "0" {
-				text += ", " + part[1] + " " + part[0]
-			}
-		}
-		for _, part := range [][2]string{{"may borrow", f.BorrowingLimit}, {"lends", f.LendingLimit}} {
-			if part[1] != "" {
-				text += ", " + part[0] + " at most " + part[1]
-			}
-		}
-		p.add("  ", "      ", span(styled.Name, f.Resource), span(styled.Plain, " of flavor "+f.Flavor+":"+text))
+		p.add("  ", "      ", span(styled.Name, f.Resource), span(styled.Plain, " of flavor "+f.Flavor+":  "+QuotaSentence(f)))
 	}
 	p.quotaHolders("Held by", q.Holders)
 	p.ahead("Waiting", q.Waiting)
@@ -159,4 +148,20 @@ func QueueLines(q *explain.QueueState, opts Options) []styled.Line {
 	}
 	p.doubts(q.Partial)
 	return p.lines
+}
+
+// QuotaSentence says how much of a quota is used, could be had, is borrowed and lent.
+func QuotaSentence(f *explain.Quota) string {
+	text := fmt.Sprintf("%s of %s used, %s available", f.Used, f.Nominal, f.Available)
+	for _, part := range [][2]string{{"borrowed", f.Borrowed}, {"lent", f.Lent}} {
+		if part[1] != "0" {
+			text += ", " + part[1] + " " + part[0]
+		}
+	}
+	for _, part := range [][2]string{{"may borrow", f.BorrowingLimit}, {"lends", f.LendingLimit}} {
+		if part[1] != "" {
+			text += ", " + part[0] + " at most " + part[1]
+		}
+	}
+	return text
 }

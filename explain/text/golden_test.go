@@ -32,9 +32,7 @@ func demoCluster(t *testing.T) *scheduler.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scheduler.NewCluster(inspect.New(objects, inspect.Config{
-		Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
-	}), scheduler.Options{})
+	return scheduler.NewCluster(inspect.New(objects, demo.Config(inspect.DefaultFeatures(inspect.NewestMinor))), scheduler.Options{})
 }
 
 // TestGolden compares explanations of the demo cluster, as text of 80 columns, with golden files that
@@ -45,7 +43,7 @@ func TestGolden(t *testing.T) {
 		verbose               bool
 	}{
 		{"claim", "ml", "train-0", false}, {"claim", "ml", "train-0", true}, {"claim", "ml", "train-1", false},
-		{"claim", "ml", "allreduce-0", false}, {"claim", "ml", "eval-nightly", false}, {"claim", "ml", "sweep-2", false},
+		{"claim", "ml", "allreduce-0", false}, {"claim", "ml", "eval-nightly-gpu-8dk4w", false}, {"claim", "ml", "sweep-2", false},
 		{"claim", "ml", "sweep-3", false}, {"claim", "ml", "llama-405b-eval", false}, {"claim", "ml", "pretrain-2", false},
 		{"claim", "ml", "pretrain-2", true}, {"claim", "ml", "driver-canary", false}, {"claim", "ml", "pretrain-1", false},
 		{"claim", "infer", "whisper-large", false}, {"claim", "infer", "whisper-large", true}, {"claim", "infer", "rerank-0", false},

@@ -289,20 +289,18 @@ func fullNames(list []explain.Subject) []string {
 
 // subjectCount counts subjects by their kind, as "2 pods and 1 claim".
 func subjectCount(list []explain.Subject) string {
-	pods := 0
+	var pods, claims, workloads int
 	for _, s := range list {
-		if s.Kind == "Pod" {
+		switch s.Kind {
+		case "Pod":
 			pods++
+		case "Workload":
+			workloads++
+		default:
+			claims++
 		}
 	}
-	switch claims := len(list) - pods; {
-	case claims == 0:
-		return words.Count(pods, "pod")
-	case pods == 0:
-		return words.Count(claims, "claim")
-	default:
-		return words.Count(pods, "pod") + " and " + words.Count(claims, "claim")
-	}
+	return words.Counts(pods, claims, workloads)
 }
 
 // waits says for how long the first of the subjects waits, and, where most began long after it, for how long

@@ -196,6 +196,8 @@ type collection struct {
 	// are the same in numbers, nil where there are none.
 	asks  map[string][]string
 	lacks map[string][]*explain.Lack
+	// sayings are the numbers of those of whom the same is said that wait for Kueue, by what is said.
+	sayings map[string]int
 	// left are, by cause, the numbers of pods with devices of a driver that publishes nothing any more.
 	left map[string]int
 }
@@ -203,7 +205,7 @@ type collection struct {
 func newCollection(s *inspect.Snapshot, node inspect.NodeName) *collection {
 	return &collection{
 		s: s, node: node, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}, asks: map[string][]string{},
-		lacks: map[string][]*explain.Lack{}, left: map[string]int{},
+		lacks: map[string][]*explain.Lack{}, left: map[string]int{}, sayings: map[string]int{},
 	}
 }
 

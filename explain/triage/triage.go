@@ -92,7 +92,7 @@ func Of(ctx context.Context, c *scheduler.Cluster, opts Options) (*explain.Triag
 	}
 	shapes := before.stuckShapes()
 	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(c.Snapshot().Nodes()))))
-	l := &look{cluster: c, opts: &opts, run: before, known: known, others: others, shapes: shapes[:min(len(shapes), limit)]}
+	l := &look{cluster: c, opts: &opts, run: before, known: known, others: others, held: heldIn(c.Snapshot(), queue, &opts), shapes: shapes[:min(len(shapes), limit)]}
 	if err = l.explainAll(ctx); err == nil {
 		err = l.tryChanges(ctx)
 	}
@@ -114,6 +114,7 @@ type look struct {
 	*run
 	known  *explain.Replay
 	others map[string][]explain.Subject
+	held   *held
 	// shapes are those of which the cause is looked for.
 	shapes []*shape
 	mutex  sync.Mutex
@@ -135,7 +136,8 @@ func (l *look) soFar() *explain.Triage {
 		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
 	}
 	causes := newCollection(s, l.opts.Question.Node)
-	causes.addQueue(t, l.run, l.answers, *l.opts)
+	causes.addQueue(t, l.run, l.answers, l.held, *l.opts)
+	causes.addWorkloads(l.held)
 	if t.Unsure = !l.known.Certain && len(l.known.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
 		t.Partial = append(t.Partial, l.known.Remarks...)
 	}
@@ -169,15 +171,19 @@ func (l *look) missing() string {
 
 // addQueue sorts what was asked about of the queue: what can be placed, what is stuck and why, and what is
 // not known.
-func (c *collection) addQueue(t *explain.Triage, r *run, answers map[*shape]*answer, opts Options) {
+func (c *collection) addQueue(t *explain.Triage, r *run, answers map[*shape]*answer, h *held, opts Options) {
 	for i, q := range r.queue {
 		if !q.asked {
 			continue
 		}
 		o := r.outcomes[i]
 		a := answers[q.shape]
-		if _, pod := q.subject.(*corev1.Pod); pod {
+		if pod, ok := q.subject.(*corev1.Pod); ok {
 			t.Waiting++
+			if w := h.pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}]; w != nil {
+				c.addHeld(heldSubject(pod), w)
+				continue
+			}
 		} else if o == placed {
 			continue // it could have its devices, and no pod wants them
 		}

@@ -18,6 +18,23 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// Counts is how much there is of what can be stuck, as "2 pods, 1 claim and 1 workload".
+func Counts(pods, claims, workloads int) string {
+	var parts []string
+	for _, of := range []struct {
+		n    int
+		noun string
+	}{{pods, "pod"}, {claims, "claim"}, {workloads, "workload"}} {
+		if of.n > 0 {
+			parts = append(parts, Count(of.n, of.noun))
+		}
+	}
+	if len(parts) == 0 {
+		return Count(0, "pod")
+	}
+	return And(parts)
+}
+
 // Plural is one if n is 1, and many otherwise.
 func Plural(n int, one, many string) string {
 	if n == 1 {

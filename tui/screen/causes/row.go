@@ -265,10 +265,10 @@ func (r *row) undecided() bool {
 }
 
 // count is how much is stuck, as [explain.Triage.Stuck] counts it, and of how much that is not known.
-type count struct{ pods, claims, undecided int }
+type count struct{ pods, claims, workloads, undecided int }
 
 // all is how much it is together.
-func (n count) all() int { return n.pods + n.claims + n.undecided }
+func (n count) all() int { return n.pods + n.claims + n.workloads + n.undecided }
 
 func counted(rows []*row) (n count) {
 	for _, r := range rows {
@@ -277,6 +277,8 @@ func counted(rows []*row) (n count) {
 			n.undecided++
 		case r.ref.Kind == screen.Pod:
 			n.pods++
+		case r.ref.Kind == screen.QueuedWorkload:
+			n.workloads++
 		default:
 			n.claims++
 		}
@@ -285,42 +287,25 @@ func counted(rows []*row) (n count) {
 }
 
 // String is "2 pods and 1 claim, 3 not known".
-func (n count) String() string {
-	var parts []string
-	if n.pods > 0 || n.claims == 0 && n.undecided == 0 {
-		parts = append(parts, words.Count(n.pods, "pod"))
-	}
-	if n.claims > 0 {
-		parts = append(parts, words.Count(n.claims, "claim"))
-	}
-	text := strings.Join(parts, " and ")
+func (n count) String() string { return n.with("") }
+
+// stuck is the same as a sentence.
+func (n count) stuck() string { return n.with(" stuck") }
+
+// with is how much there is, a word about what is known, and of how much it is not known.
+func (n count) with(word string) string {
+	text := words.Counts(n.pods, n.claims, n.workloads) + word
 	switch {
 	case n.undecided == 0:
 		return text
-	case text == "":
+	case n.undecided == n.all():
 		return fmt.Sprintf("%d not known", n.undecided)
 	}
 	return fmt.Sprintf("%s, %d not known", text, n.undecided)
 }
 
-// stuck is the same as a sentence.
-func (n count) stuck() string {
-	text, unknown, _ := strings.Cut(n.String(), ", ")
-	switch {
-	case n.undecided == 0:
-		return text + " stuck"
-	case unknown == "":
-		return text
-	}
-	return text + " stuck, " + unknown
-}
-
 func refOf(s explain.Subject) screen.Ref {
-	kind := screen.Pod
-	if s.Kind != "Pod" {
-		kind = screen.Claim
-	}
-	return screen.Ref{Kind: kind, Namespace: s.Namespace, Name: s.Name}
+	return screen.Ref{Kind: screen.Kind(s.Kind), Namespace: s.Namespace, Name: s.Name}
 }
 
 var columns = []listing.Column[row]{

@@ -55,7 +55,7 @@ func ask() (answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
+	s := inspect.New(objects, demo.Config(inspect.DefaultFeatures(inspect.NewestMinor)))
 	(&asker{"demo", scheduler.NewCluster(s, scheduler.Options{}), out, question.Options{}}).all()
 	screens(s, out)
 	made(out)

@@ -272,14 +272,7 @@ func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*in
 		ctx, done := o.Thinking(ctx)
 		defer done()
 		opts := question.Options{Node: o.NodeName(), Events: events, Choosing: by}
-		answers, err := question.Objects(ctx, cluster, subjects, opts)
-		if err == nil && len(o.Files) == 0 && o.Node == "" {
-			err = plan.Queue(ctx, cluster, answers, by)
-		}
-		if err == nil {
-			err = admission.Add(ctx, cluster, subjects, answers, admission.Options{Question: opts, Given: len(o.Files) > 0})
-		}
-		return answers, err
+		return admission.Objects(ctx, cluster, subjects, admission.Options{Question: opts, Given: len(o.Files) > 0})
 	}
 	answers, err := ask(cycle.Choosing{})
 	if err == nil && o.Node == "" && dependsOnChoice(answers) {

@@ -36,7 +36,7 @@ func explainTriage(ctx context.Context, o *explainOptions, kind string, flags *p
 		return err
 	}
 	about.Selector = o.narrow.Labels
-	snapshot, err := o.Reader.Read(ctx, about.Namespace, live.PodResources())
+	snapshot, err := o.Reader.Read(ctx, about.Namespace, append(live.PodResources(), live.KueueResources()...))
 	if err != nil {
 		return err
 	}
