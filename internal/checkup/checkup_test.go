@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -132,7 +133,15 @@ func TestFaults(t *testing.T) {
 			for _, f := range archive.Files {
 				files[f.Name] = string(f.Data)
 			}
-			report := run(t, strings.TrimSpace(files["features"]), base, files["objects.yaml"])
+			s, opts := read(t, strings.TrimSpace(files["features"]), base, files["objects.yaml"])
+			if text := files["kueue.yaml"]; text != "" {
+				config, err := kueueconfig.Read([]byte(text), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				s = s.WithKueue(config)
+			}
+			report := mustRun(t, s, opts)
 			got := found(report)
 			if *update {
 				archive.Files[len(archive.Files)-1].Data = []byte(got)
@@ -160,9 +169,9 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// gated are faults of clusters with features off, of an older release or before an upgrade, which others
-// cannot have beside them.
-var gated = []checkup.Code{"EvictionSkipped", "TaintRuleIgnored", "FeatureOff", "UpgradeGates", "UpgradeVerdict", "UpgradeFinding"}
+// gated are faults of clusters with features off, of an older release, before an upgrade or with a
+// configuration of Kueue, which others cannot have beside them.
+var gated = []checkup.Code{"ClassUnmapped", "QuotaWithoutDevices", "QuotaPromisedTwice", "DevicesWithoutQuota", "EvictionSkipped", "TaintRuleIgnored", "FeatureOff", "UpgradeGates", "UpgradeVerdict", "UpgradeFinding"}
 
 // names are those of the healthy cluster and of the faults that several of them cannot share.
 var names = regexp.MustCompile(`\b(gpu|ml|n1|n2|n9|nics|nic|mig|tpu|fabric|broken|all|typo|drivers|other)\b`)

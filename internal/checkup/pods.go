@@ -86,7 +86,7 @@ var podRules = []Rule{
 // causes are the codes of findings that say by themselves why their first object is stuck.
 var causes = []Code{
 	"ClaimMissing", "TemplateMissing", "ClaimNotCreated", "PrepareFailed", "DeviceUnhealthy", "AllocatedDeviceGone", "Evicting", "NodeSilent",
-	"ClaimStuckDeleting", "SelectorAborts", "ClassMissing", "PodNotReserved", "BindingFailed",
+	"ClaimStuckDeleting", "SelectorAborts", "ClassMissing", "PodNotReserved", "BindingFailed", "ClassUnmapped",
 }
 
 // waiting is what is stuck.

@@ -40,7 +40,7 @@ func (r *Rule) worst() Severity {
 }
 
 // rules are all rules, in the order in which they are told.
-var rules = numbered(poolRules, deviceRules, selectorRules, classRules, claimRules, podRules, taintRules, accessRules, serverRules, upgradeRules)
+var rules = numbered(poolRules, deviceRules, selectorRules, classRules, claimRules, queueRules, podRules, taintRules, accessRules, serverRules, upgradeRules)
 
 func numbered(parts ...[]Rule) []Rule {
 	all := slices.Concat(parts...)
