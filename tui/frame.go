@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,7 +99,7 @@ const (
 func (m frame) tabLine(style tabStyle) (line styled.Line, ends []int) {
 	at := 0
 	for i := range m.views {
-		if i >= numbered && i != m.current {
+		if i >= m.tabbed() && i != m.current {
 			continue
 		}
 		role, text := styled.Plain, m.tab(i, style)
@@ -124,15 +123,17 @@ func (m frame) tabLine(style tabStyle) (line styled.Line, ends []int) {
 func (m frame) tab(i int, style tabStyle) string {
 	title := m.views[i].title
 	switch {
-	case i >= numbered:
+	case i >= m.tabbed():
+		return title
+	case i == numbered && i == m.current && style != wholeTabs:
 		return title
 	case i == m.current:
-	case style == bareTabs:
-		return strconv.Itoa(i + 1)
+	case style == bareTabs, style == shortTabs && i == numbered:
+		return viewKey(i)
 	case style == shortTabs && m.views[i].short != "":
 		title = m.views[i].short
 	}
-	return fmt.Sprintf("%d %s", i+1, title)
+	return viewKey(i) + " " + title
 }
 
 // tabs are the views and which namespace is shown.
@@ -173,7 +174,7 @@ func (m frame) tabStyle() tabStyle {
 // tabAt returns the view whose tab is at a column, or -1.
 func (m frame) tabAt(x int) int {
 	_, ends := m.tabLine(m.tabStyle())
-	for i, end := range ends[:numbered] {
+	for i, end := range ends[:m.tabbed()] {
 		if x < end {
 			return i
 		}

@@ -12,7 +12,7 @@ import (
 func TestGoldenViews(t *testing.T) {
 	defer func(zone *time.Location) { time.Local = zone }(time.Local)
 	time.Local = time.UTC // changes have times of day
-	for _, view := range []string{"usage", "changes"} {
+	for _, view := range []string{"usage", "changes", "queues"} {
 		for _, size := range [][2]int{{60, 15}, {80, 24}, {120, 35}, {200, 50}, {300, 100}} {
 			name := fmt.Sprintf("%s-%dx%d", view, size[0], size[1])
 			t.Run(name, func(t *testing.T) {

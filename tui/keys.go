@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -66,8 +65,8 @@ func (m *model) keys() screen.Keys {
 		{Name: "suspend", Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on", Do: func(*screen.World) tea.Cmd { return tea.Suspend }},
 		{Name: "quit", Press: []string{"q"}, Help: "quit", Do: func(*screen.World) tea.Cmd { return m.leave("") }},
 	}...)
-	for i, v := range m.views[:numbered] {
-		keys = append(keys, screen.Key{Name: v.name, Press: []string{fmt.Sprint(i + 1)}, Help: v.title, Do: func(*screen.World) tea.Cmd { return m.switchTo(v.name) }})
+	for i, v := range m.views[:m.tabbed()] {
+		keys = append(keys, screen.Key{Name: v.name, Press: []string{viewKey(i)}, Help: v.title, Do: func(*screen.World) tea.Cmd { return m.switchTo(v.name) }})
 	}
 	return m.options.Preferences.pressed(keys)
 }

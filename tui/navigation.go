@@ -153,16 +153,17 @@ func (n *navigation) switchTo(view string) tea.Cmd {
 
 // step goes to the view after, or before, the current one.
 func (n *navigation) step(by int) tea.Cmd {
-	from := n.current
-	if from >= numbered { // a list of a kind stands before the first view and behind the last
+	from, all := n.current, n.tabbed()
+	if from >= all { // a list of a kind stands before the first view and behind the last
 		from = min(0, -by)
 	}
-	return n.switchTo(n.views[(from+by+numbered)%numbered].name)
+	return n.switchTo(n.views[(from+by+all)%all].name)
 }
 
 // open shows a page about one or more objects. If it is open already, those above it are closed: who goes to
 // and fro between two pages does not have to go all the way back.
 func (n *navigation) open(kind screen.Page, refs []screen.Ref) tea.Cmd {
+	kind = instead(kind, refs)
 	entry := pageTable[kind]
 	if why := entry.refuses(refs); why != "" {
 		return n.say(styled.Warn, why)
@@ -181,8 +182,17 @@ func (n *navigation) open(kind screen.Page, refs []screen.Ref) tea.Cmd {
 
 func (n *navigation) push(p page) tea.Cmd { return n.show(func() { n.pages = append(n.pages, p) }) }
 
+// instead is the page that stands for another one about objects: what has no details is explained.
+func instead(p screen.Page, refs []screen.Ref) screen.Page {
+	if p == screen.Detail && pageTable[p].refuses(refs) != "" && pageTable[screen.Explain].refuses(refs) == "" {
+		return screen.Explain
+	}
+	return p
+}
+
 // pageOff says why there is no such page about objects here, or "".
 func (n *navigation) pageOff(p screen.Page, refs []screen.Ref) string {
+	p = instead(p, refs)
 	if at := len(n.pages); at > 0 && n.pages[at-1].kind == p && slices.Equal(n.pages[at-1].refs, refs) {
 		return "this is it"
 	}
@@ -211,11 +221,13 @@ func (e pageEntry) refuses(refs []screen.Ref) string {
 	return ""
 }
 
-// kindList is kinds as "Pod, Node or Device".
+// kindList is kinds as "Pod, Node or Device", without those of Kueue, which few clusters have.
 func kindList(kinds []screen.Kind) string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = string(k)
+	var names []string
+	for _, k := range kinds {
+		if k != screen.ClusterQueue && k != screen.QueuedWorkload {
+			names = append(names, string(k))
+		}
 	}
 	if len(names) < 2 {
 		return strings.Join(names, "")

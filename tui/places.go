@@ -1,11 +1,11 @@
 package tui
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 	"github.com/kubectl-dra/kubectl-dra/tui/record"
@@ -117,15 +117,18 @@ func asPlace(text string) string {
 }
 
 // kindWords are what places that are objects begin with.
-var kindWords = []string{"claim", "pod", "node", "device", "class", "template", "rule", "driver", "pool", "namespace"}
+var kindWords = []string{"claim", "pod", "node", "device", "class", "template", "rule", "driver", "pool", "namespace", "queue", "workload"}
 
-// commands are the places that are there whatever the cluster has.
-func commands(o *Options) []place {
+// commands are the places that are there whatever the cluster has; queued says that it has Kueue.
+func commands(o *Options, queued bool) []place {
 	var all []place
 	for i, v := range viewTable {
 		note := "view"
-		if i < numbered {
-			note = fmt.Sprintf("view, also key %d", i+1)
+		switch {
+		case i == numbered && !queued:
+			continue
+		case i <= numbered:
+			note = "view, also key " + viewKey(i)
 		}
 		all = append(all, place{text: v.name, note: note, view: v.name})
 	}
@@ -154,7 +157,7 @@ func contexts(o *Options) []place {
 
 // places lists where one can go in a world, views first. It takes time.
 func places(o *Options, w *screen.World) []place {
-	all := append(commands(o), contexts(o)...)
+	all := append(commands(o, w.Snapshot != nil && admission.Here(w.Snapshot)), contexts(o)...)
 	if w.Snapshot == nil {
 		return all
 	}
@@ -179,6 +182,12 @@ func places(o *Options, w *screen.World) []place {
 	}
 	for _, c := range objects.Classes {
 		add(screen.Class, "class", "", "", c.Name)
+	}
+	for _, q := range objects.ClusterQueues {
+		add(screen.ClusterQueue, "queue", "queues", "", q.Name)
+	}
+	for _, q := range objects.KueueWorkloads {
+		add(screen.QueuedWorkload, "workload", "", q.Namespace, q.Name)
 	}
 	for _, r := range objects.TaintRules {
 		add(screen.TaintRule, "rule", "", "", r.Name)

@@ -265,7 +265,7 @@ func (m *prompts) askName(world *screen.World) tea.Cmd {
 	in.typed = func(text string) tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			job.Stop()
-			in.offer(m.placeOffers(commands(&m.options)))
+			in.offer(m.placeOffers(commands(&m.options, m.tabbed() > numbered)))
 			return nil
 		}
 		return job.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })

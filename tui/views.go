@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"strconv"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/admission"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
@@ -17,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/nodes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/queues"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/room"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/storage"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/usage"
@@ -31,8 +35,9 @@ type viewEntry struct {
 	make func(*Options) screen.Screen
 }
 
-// viewTable lists the views: first those with a number, by which a key leads to them, then lists of kinds, to
-// which only their names lead. A new view is a package and a line here.
+// viewTable lists the views: first those with a number, by which a key leads to them, then the queues, to
+// which a letter does where there is Kueue, then lists of kinds, to which only their names lead. A new view
+// is a package and a line here.
 var viewTable = []viewEntry{
 	{"claims", "Claims", "", func(*Options) screen.Screen { return claims.New() }},
 	{"devices", "Devices", "Dev", func(*Options) screen.Screen { return devices.New() }},
@@ -43,6 +48,7 @@ var viewTable = []viewEntry{
 	{"causes", "Causes", "Why", func(*Options) screen.Screen { return causes.New() }},
 	{"usage", "Usage", "Use", func(*Options) screen.Screen { return usage.New() }},
 	{"changes", "Changes", "Chg", func(o *Options) screen.Screen { return changes.New(o.changes()) }},
+	{"queues", "Queues", "Q", func(*Options) screen.Screen { return queues.New() }},
 
 	{"checkup", "Checkup", "", func(*Options) screen.Screen { return checkup.New() }},
 	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods(detail.About) }},
@@ -56,6 +62,25 @@ var viewTable = []viewEntry{
 
 // numbered is how many of the views have a number, by which a key leads to them.
 const numbered = 9
+
+// queuesKey leads to the view behind those with a number.
+const queuesKey = "Q"
+
+// tabbed is how many of the views have a key and a title above the screen: the queues do where there are any.
+func (n *navigation) tabbed() int {
+	if n.world.Snapshot != nil && admission.Here(n.world.Snapshot) {
+		return numbered + 1
+	}
+	return numbered
+}
+
+// viewKey is the key of a view that has one.
+func viewKey(view int) string {
+	if view == numbered {
+		return queuesKey
+	}
+	return strconv.Itoa(view + 1)
+}
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.
 var pageTable = map[screen.Page]pageEntry{

@@ -71,6 +71,7 @@ type Kind string
 var kindWords = map[Kind]string{
 	Claim: "claim", Template: "template", Pod: "pod", Node: "node", Device: "device", Pool: "pool",
 	Class: "class", TaintRule: "rule", Driver: "driver", PriorityLevel: "level",
+	ClusterQueue: "clusterqueue", QueuedWorkload: "workload",
 }
 
 // Word returns the kind as people call it. It is safe to show.
@@ -91,6 +92,8 @@ const (
 	Namespace       Kind = "Namespace"
 	PriorityLevel   Kind = "PriorityLevelConfiguration"
 	StorageCapacity Kind = "CSIStorageCapacity"
+	ClusterQueue    Kind = "ClusterQueue"
+	QueuedWorkload  Kind = "Workload" // of Kueue
 )
 
 // Ref names an object. It comes from the cluster: Sanitize it before it is shown.

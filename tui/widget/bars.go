@@ -42,23 +42,40 @@ func Bar(share float64, width int, role styled.Role) styled.Line {
 // CountBar draws how many of a total are used, and how many more nobody can have, in exactly width columns.
 // What is neither is free. Of what there is at all, at least one column is drawn where there is room.
 func CountBar(used, lost, total, width int) styled.Line {
-	counts := [3]int{used, lost, max(0, total-used-lost)}
-	var parts [3]int
-	sum, most := 0, 2
-	for i, n := range counts {
-		if n > counts[most] {
+	return Stack([]Part{{float64(used), "█", styled.Used}, {float64(lost), "▒", styled.Warn}, {float64(total - used - lost), "·", styled.Dim}}, width)
+}
+
+// Part is how much there is of something, and how it is drawn.
+type Part struct {
+	Amount float64
+	Cell   string
+	Role   styled.Role
+}
+
+// Stack draws parts of a whole in exactly width columns. Of what there is at all, at least one column is
+// drawn where there is room.
+func Stack(parts []Part, width int) styled.Line {
+	columns, whole := make([]int, len(parts)), 0.0
+	for i := range parts {
+		whole += max(0, parts[i].Amount)
+	}
+	sum, most := 0, len(parts)-1
+	for i := range parts {
+		amount := max(0, parts[i].Amount)
+		if amount > parts[most].Amount {
 			most = i
 		}
-		if parts[i] = n * width / max(1, total); n > 0 {
-			parts[i] = max(1, parts[i])
+		if amount > 0 {
+			columns[i] = max(1, int(amount*float64(width)/whole))
 		}
-		sum += parts[i]
+		sum += columns[i]
 	}
-	parts[most] = max(0, parts[most]+width-sum) // what rounding gives or takes
-	return styled.Line{
-		{Text: strings.Repeat("█", parts[0]), Role: styled.Used}, {Text: strings.Repeat("▒", parts[1]), Role: styled.Warn},
-		{Text: strings.Repeat("·", parts[2]), Role: styled.Dim},
+	columns[most] = max(0, columns[most]+width-sum) // what rounding gives or takes
+	var line styled.Line
+	for i := range parts {
+		line = append(line, styled.Span{Text: strings.Repeat(parts[i].Cell, columns[i]), Role: parts[i].Role})
 	}
+	return line
 }
 
 // Graph draws numbers between 0 and 1 as a graph of so many lines, a column each. The column of a negative

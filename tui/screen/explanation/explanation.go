@@ -9,10 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -22,7 +19,7 @@ import (
 )
 
 // Kinds are the kinds of objects that can be explained.
-var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template, screen.StorageCapacity}
+var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template, screen.StorageCapacity, screen.ClusterQueue, screen.QueuedWorkload}
 
 // eventsAge is how old Events become before they are read again, while the cluster changes.
 const eventsAge = 15 * time.Second
@@ -30,7 +27,7 @@ const eventsAge = 15 * time.Second
 // page is an explanation that is asked again when Events come in. These are waited for beside it, so that the
 // page does not wait for them.
 type page struct {
-	*reading.Reader[*explain.Explanation]
+	*reading.Reader[[]*explain.Explanation]
 	ref    screen.Ref
 	job    screen.Job[inspect.Events]
 	events atomic.Pointer[inspect.Events] // read by the work of the Reader
@@ -39,43 +36,55 @@ type page struct {
 
 // New makes the page for an object.
 func New(ref screen.Ref) screen.Screen {
-	if ref.Kind == screen.StorageCapacity {
+	switch ref.Kind {
+	case screen.StorageCapacity:
 		return newVolumes(ref)
+	case screen.ClusterQueue:
+		return newQueue(ref)
 	}
 	p := &page{ref: ref}
-	p.Reader = reading.New(reading.Config[*explain.Explanation]{
+	p.Reader = reading.New(reading.Config[[]*explain.Explanation]{
 		Ref: ref, More: "every node, and what becomes of the devices on it",
-		Ask: func(ctx context.Context, w *screen.World) (*explain.Explanation, error) {
-			subject := explain.Subject{Kind: string(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}
+		Ask: func(ctx context.Context, w *screen.World) ([]*explain.Explanation, error) {
 			options := w.Question()
 			if events := p.events.Load(); events != nil && !options.Hypothetical {
 				options.Events = *events
 			} else if w.Events != nil && !options.Hypothetical {
 				options.Events.Health = inspect.Health{State: inspect.Syncing, Message: "Events are still being read"}
 			}
-			e, err := question.Named(ctx, w.Cluster(), subject, options)
-			if err == nil {
-				err = plan.Queue(ctx, w.Cluster(), []*explain.Explanation{e}, cycle.Choosing{})
-			}
+			answers, err := together(ctx, w, []screen.Ref{ref}, options)
 			if err == nil && !options.Hypothetical { // of what is only supposed no command would be true
-				remedy.Add(w.Snapshot, e, w.AskedAbout(ref))
+				for _, e := range answers {
+					remedy.Add(w.Snapshot, e, w.AskedAbout(ref))
+				}
 			}
-			return e, err //nolint:wrapcheck // it says what was asked
+			return answers, err
 		},
-		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
-			if o.Part > 0 && o.Part <= len(e.Fixes) {
-				return text.FixLines(e, o.Part-1, options(o))
+		Lines: func(answers []*explain.Explanation, o reading.Layout) []styled.Line {
+			part := o.Part - 1
+			for _, e := range answers {
+				if part >= 0 && part < len(e.Fixes) {
+					return text.FixLines(e, part, options(o))
+				}
+				part -= len(e.Fixes)
 			}
-			return text.Lines(e, options(o))
+			return lines(answers, options(o))
 		},
-		Fixes: func(e *explain.Explanation) [][]string {
-			commands := make([][]string, len(e.Fixes))
-			for i := range e.Fixes {
-				commands[i] = e.Fixes[i].Commands
+		Fixes: func(answers []*explain.Explanation) [][]string {
+			var commands [][]string
+			for _, e := range answers {
+				for i := range e.Fixes {
+					commands = append(commands, e.Fixes[i].Commands)
+				}
 			}
 			return commands
 		},
-		Keys: logKeys,
+		Keys: func(answers []*explain.Explanation) (keys screen.Keys) {
+			for _, e := range answers[:min(len(answers), 1)] {
+				keys = logKeys(e)
+			}
+			return keys
+		},
 	})
 	return p
 }

@@ -18,6 +18,7 @@ import (
 var Kinds = []screen.Kind{
 	screen.Claim, screen.Template, screen.Class, screen.Pod, screen.Node, screen.Device, screen.Pool,
 	screen.PriorityLevel, screen.StorageCapacity, screen.TaintRule,
+	screen.ClusterQueue, screen.QueuedWorkload,
 }
 
 // New makes the page for an object.
