@@ -31,7 +31,7 @@ var fixExamples = map[string]example{
 	"ChangeOrder":        {"testdata/several/pods-with-a-prioritized-list.txtar", "pod a b"},
 	"DropChoice":         {"testdata/several/pods-with-a-prioritized-list.txtar", "pod a b"},
 	"ReduceMinCount":     {"testdata/several/gang-of-gpus-short.txtar", "pod w0 w1 w2 w3"},
-	"WaitFor":            {"", "pod eval-nightly -n ml"},
+	"WaitFor":            {"testdata/pods/scheduling-gates.txtar", "pod p"},
 	"AddDevices":         {"", "claim transcode-8k -n dev"},
 	"CreateClass":        {"", "claim rerank-0 -n infer"},
 	"LabelNamespace":     {ours + "admin-access.txtar", "claim c"},

@@ -49,7 +49,7 @@ var reasonExamples = map[string]example{
 	"PodAntiAffinity":            {"testdata/pods/pod-anti-affinity.txtar", "pod p"},
 	"DeclaredFeature":            {ours + "declared-feature.txtar", "pod p"},
 	"AdminAccessRefused":         {ours + "admin-access.txtar", "claim c"},
-	"SchedulingGated":            {"", "pod eval-nightly -n ml"},
+	"SchedulingGated":            {"testdata/pods/scheduling-gates.txtar", "pod p"},
 	"PodGroupIncomplete":         {"testdata/several/gang-too-few-pods.txtar", "pod w0 w1"},
 }
 
