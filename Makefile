@@ -79,14 +79,16 @@ KUBE = $(addprefix filters/,$(addsuffix _test.go,kube_answer kube_preemption kub
 
 .PHONY: filters-138
 filters-138: ## compare filters, scores and preemption with the kube-scheduler of the preview release (builds it with its own Go: minutes the first time)
-	cd e2e && GOWORK=off GOTOOLCHAIN=go1.27.3 $(GO) test -c -vet=off -tags kube138 -modfile=kube138.mod -o ../bin/kube138.test $(call KUBE,kube138)
+	cd e2e && GOWORK=off GOTOOLCHAIN=go1.27.3 $(GO) test -c -vet=off -tags kube138 -modfile=kube138.mod -o ../bin/kube138.test $(call KUBE,kube_plugins kube138)
 	cd e2e && $(GO) test -v -count=1 -timeout 30m ./filters -run TestRelease138 -kube138 $(CURDIR)/bin/kube138.test
 
-.PHONY: filters-135 filters-136
+.PHONY: filters-134 filters-135 filters-136
+filters-134: ## the same with the kube-scheduler of 1.34
 filters-135: ## the same with the kube-scheduler of 1.35
 filters-136: ## the same with the kube-scheduler of 1.36
-filters-135 filters-136: filters-1%:
-	cd e2e && GOWORK=off $(GO) test -c -vet=off -tags kube1$* -modfile=kube1$*.mod -o ../bin/kube1$*.test $(call KUBE,kubeolder kube1$*)
+filters-135 filters-136: PLUGINS = kube_plugins
+filters-134 filters-135 filters-136: filters-1%:
+	cd e2e && GOWORK=off $(GO) test -c -vet=off -tags kube1$* -modfile=kube1$*.mod -o ../bin/kube1$*.test $(call KUBE,kubeolder kube1$* $(PLUGINS))
 	cd e2e && $(GO) test -v -count=1 -timeout 30m ./filters -run TestOlderRelease -older-kube $(CURDIR)/bin/kube1$*.test -older-minor $*
 
 # STATES is how many random states make kueue compares.

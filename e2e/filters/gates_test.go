@@ -33,7 +33,7 @@ func setGates(ours inspect.Features) error {
 		return ours.Knows(inspect.Gate(gate)) && !ours.Enabled(inspect.Gate(gate))
 	}
 	for gate, needs := range utilfeature.DefaultMutableFeatureGate.Dependencies() {
-		if !inspect.KnownGate(inspect.Gate(gate)) && !slices.Contains(serverGates, gate) {
+		if !ours.Knows(inspect.Gate(gate)) && !slices.Contains(serverGates, gate) {
 			set(gate, upstream[gate] && !slices.ContainsFunc(needs, off))
 		}
 	}

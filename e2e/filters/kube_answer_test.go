@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
 // kubeAnswer is what the scheduler says of a pod.
@@ -115,7 +114,7 @@ func (q *kubeQuestion) on(n fwk.NodeInfo) (kubeNode, error) {
 func (q *kubeQuestion) filters(state fwk.CycleState, n fwk.NodeInfo) []kubeRefusal {
 	var out []kubeRefusal
 	for plugin, only := range q.restricted { // of a profile that has its Filter off
-		if !only.Has(n.Node().Name) && !slices.ContainsFunc(q.filter, func(p fwk.FilterPlugin) bool { return p.Name() == plugin }) {
+		if !only.Has(n.Node().Name) && !slices.ContainsFunc(q.filter, func(p filterPlugin) bool { return p.Name() == plugin }) {
 			out = append(out, kubeRefusal{Plugin: plugin, Code: fwk.UnschedulableAndUnresolvable, Message: "not among the nodes that PreFilter left"})
 		}
 	}
@@ -194,7 +193,7 @@ func (q *kubeQuestion) consistent(n kubeNode) error {
 	for _, r := range slices.Concat(q.out.Everywhere, refusals) {
 		all.Insert(r.Plugin)
 	}
-	enqueued := sets.New(names.GangScheduling) // what the framework was not asked about
+	enqueued := sets.New("GangScheduling") // what the framework was not asked about
 	for _, p := range q.preEnqueue {
 		enqueued.Insert(p.Name())
 	}

@@ -18,7 +18,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
-	fwk "k8s.io/kube-scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -29,9 +28,9 @@ type kubeScheduler struct {
 	framework.Framework
 	scheduler  *upstream.Scheduler
 	snapshot   *cache.Snapshot
-	preEnqueue []fwk.PreEnqueuePlugin
-	preFilter  []fwk.PreFilterPlugin
-	filter     []fwk.FilterPlugin
+	preEnqueue []preEnqueuePlugin
+	preFilter  []preFilterPlugin
+	filter     []filterPlugin
 	ctx        context.Context //nolint:containedctx // ends with the test, as the scheduler does
 }
 
@@ -100,21 +99,21 @@ func start(ctx context.Context, objects []runtime.Object) (*kubeScheduler, error
 // findPlugins finds the plugins behind the framework, in its order. It shows only their names, and the
 // plugins themselves only as those that name events.
 func (s *kubeScheduler) findPlugins() error {
-	byName := map[string]fwk.Plugin{}
+	byName := map[string]kubePlugin{}
 	for _, p := range s.EnqueueExtensions() {
 		byName[p.Name()] = p
 	}
 	s.preEnqueue = s.PreEnqueuePlugins()
 	var missing []string
 	for _, p := range s.ListPlugins().PreFilter.Enabled {
-		plugin, ok := byName[p.Name].(fwk.PreFilterPlugin)
+		plugin, ok := byName[p.Name].(preFilterPlugin)
 		if !ok {
 			missing = append(missing, p.Name)
 		}
 		s.preFilter = append(s.preFilter, plugin)
 	}
 	for _, p := range s.ListPlugins().Filter.Enabled {
-		plugin, ok := byName[p.Name].(fwk.FilterPlugin)
+		plugin, ok := byName[p.Name].(filterPlugin)
 		if !ok {
 			missing = append(missing, p.Name)
 		}

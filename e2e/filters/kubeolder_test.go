@@ -4,6 +4,7 @@ package filters
 
 import (
 	"slices"
+	"time"
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
@@ -14,15 +15,23 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// newInformers are those of the scheduler.
+// newInformers are those of the scheduler. They show all objects again after an hour, which never comes here:
+// those of 1.34 that never do wait for a channel that no bubble of synctest has, so that it would not end.
 func newInformers(client kubernetes.Interface) informers.SharedInformerFactory {
-	return upstream.NewInformerFactory(client, 0)
+	return upstream.NewInformerFactory(client, time.Hour)
 }
 
 // setOthers turns off what depends on gates that are off.
 func (p *kubeProblem) setOthers(set func(featuregate.Feature, bool)) {
+	type dependent interface {
+		Dependencies() map[featuregate.Feature][]featuregate.Feature
+	}
+	gates, ok := utilfeature.DefaultMutableFeatureGate.(dependent)
+	if !ok {
+		return // gates of 1.34 depend on no others
+	}
 	off := func(name featuregate.Feature) bool { on, given := p.Gates[string(name)]; return given && !on }
-	for name, needs := range utilfeature.DefaultMutableFeatureGate.Dependencies() {
+	for name, needs := range gates.Dependencies() {
 		if _, given := p.Gates[string(name)]; !given {
 			set(name, allOn[name] && !slices.ContainsFunc(needs, off))
 		}

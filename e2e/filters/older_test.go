@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	olderKube  = flag.String("older-kube", "", "the kube-scheduler of an older release, built by make filters-135 or filters-136: compare with it")
+	olderKube  = flag.String("older-kube", "", "the kube-scheduler of an older release, built by make filters-134, filters-135 or filters-136: compare with it")
 	olderMinor = flag.Int("older-minor", 36, "the minor release of -older-kube")
 )
 
@@ -21,9 +21,12 @@ var (
 // about the random pods of the other tests. Groups of pods, which are alpha there, are left out.
 func TestOlderRelease(t *testing.T) {
 	if *olderKube == "" {
-		t.Skip("make filters-136 builds the scheduler that this needs")
+		t.Skip("make filters-134 builds the scheduler that this needs")
 	}
 	s := startKube(t, *olderKube, ofOlder)
+	if *olderMinor < 35 {
+		s.unscored = append(s.unscored, filters.DynamicResources)
+	}
 	s.compare(t, map[string]int{"determined": 20, "violating": 60, "determined, violating": 80}, func(t *testing.T, c counts) {
 		t.Log("decided otherwise than in the newest release:", s.rules)
 		c.check(t, filters.GangScheduling, filters.NodeDeclaredFeatures) // the features that pods need are newer
@@ -45,6 +48,9 @@ func ofOlder(p *problem) (*problem, error) {
 	})
 	older.objects.PodGroups = nil
 	for _, pod := range append(slices.Clone(p.objects.Pods), p.asked...) {
+		pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+			return !known.Knows(gateTolerationComparison) && (t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt)
+		})
 		if len(pod.Spec.ResourceClaims) > 0 || len(pod.Spec.SchedulingGates) > 0 {
 			// A scheduler of these releases that has just started does not know nominations of such pods.
 			pod.Status.NominatedNodeName = ""
