@@ -167,6 +167,13 @@ func TestTaken(t *testing.T) {
 		Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{
 			{Name: "a", AllocatedResources: list("cpu", "3"), Resources: &corev1.ResourceRequirements{Requests: list("cpu", "3")}}}},
 	}
+	twice := corev1.Pod{
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{Requests: list("cpu", "1")}}}},
+		Status: corev1.PodStatus{
+			ContainerStatuses:     []corev1.ContainerStatus{{Name: "a", Resources: &corev1.ResourceRequirements{Requests: list("cpu", "2")}}},
+			InitContainerStatuses: []corev1.ContainerStatus{{Name: "a", Resources: &corev1.ResourceRequirements{Requests: list("cpu", "3")}}},
+		},
+	}
 	whole := corev1.Pod{
 		Spec: corev1.PodSpec{
 			Resources:  &corev1.ResourceRequirements{Requests: list("cpu", "2")},
@@ -185,6 +192,7 @@ func TestTaken(t *testing.T) {
 		// 1.37 takes the larger of 1+4 and 3+2, before it was 3+4.
 		"one container shrinks while another grows":             {&crossed, amounts{{"cpu", 5000}}, amounts{{"cpu", 7000}}},
 		"an init container that ends has more than it requests": {&ended, amounts{{"cpu", 3000}}, amounts{{"cpu", 1000}}},
+		"a container has two statuses":                          {&twice, amounts{{"cpu", 2000}}, amounts{{"cpu", 3000}}},
 		// The status of the pod as a whole also counts for what only its containers request.
 		"the pod has more of one and less of another": {&whole, amounts{{"cpu", 3000}, {"memory", 1 << 30}}, amounts{{"cpu", 3000}, {"memory", 2 << 30}}},
 	} {
