@@ -26,11 +26,13 @@ const (
 type budget struct {
 	*policyv1.PodDisruptionBudget
 	selector labels.Selector
+	// newer says what of it is newer than this program, or is "".
+	newer string
 }
 
-// known reports whether the disruption controller has seen the budget.
+// known reports whether the disruption controller has seen the budget, and this program knows what it says.
 func (b *budget) known() bool {
-	return !reflect.DeepEqual(b.Status, policyv1.PodDisruptionBudgetStatus{})
+	return b.newer == "" && !reflect.DeepEqual(b.Status, policyv1.PodDisruptionBudgetStatus{})
 }
 
 // selectable are the budgets with a valid selector; the scheduler passes over others.
@@ -38,7 +40,7 @@ func selectable(s *inspect.Snapshot) []budget {
 	var out []budget
 	for _, b := range s.Objects().Budgets {
 		if selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil {
-			out = append(out, budget{b, selector})
+			out = append(out, budget{b, selector, s.Newer().Of("PodDisruptionBudget", b)})
 		}
 	}
 	return out

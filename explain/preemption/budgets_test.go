@@ -38,7 +38,8 @@ func apps(o inspect.Objects, of map[int][]string) inspect.Objects {
 func TestBudgets(t *testing.T) {
 	everything := budgetOf("a", 0)
 	everything.Spec.Selector = &metav1.LabelSelector{}
-	elsewhere, granted, odd, unseen := budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0)
+	elsewhere, granted, odd, unseen, newer := budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0), budgetOf("a", 0)
+	inspect.KeepNewer(newer, []byte(`{"spec":{"quorum":2}}`))
 	elsewhere.Namespace = "other"
 	granted.Status.DisruptedPods = map[string]metav1.Time{"p0-1": {}}
 	odd.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
@@ -69,6 +70,7 @@ func TestBudgets(t *testing.T) {
 		"an invalid selector":       {priorities, least, []*policyv1.PodDisruptionBudget{odd}, synced, "", "p0-2 p0-1", true, false},
 		"an empty selector":         {priorities, least, []*policyv1.PodDisruptionBudget{everything}, synced, "v1.37.2", "p0-2 p0-1", true, false},
 		"no status yet":             {priorities, least, []*policyv1.PodDisruptionBudget{unseen}, synced, "", "p0-0 p0-2", false, true},
+		"newer":                     {priorities, least, []*policyv1.PodDisruptionBudget{newer}, synced, "", "p0-0 p0-2", false, true},
 		"no status yet, of others":  {priorities, map[int][]string{1: {"b"}}, []*policyv1.PodDisruptionBudget{unseen}, synced, "", "p0-2 p0-1", true, false},
 		"forbidden":                 {priorities, least, nil, forbidden, "v1.37.2", "p0-2 p0-1", false, true},
 		"forbidden, without labels": {priorities, nil, nil, forbidden, "v1.37.2", "p0-2 p0-1", true, false},

@@ -126,6 +126,8 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 	}
 	a := of[0]
 	switch {
+	case a.newer != "":
+		return say(Unsure, "%s", a.newer)
 	case a.ignores(pod):
 		return Granted, nil
 	case a.Status.ObservedGeneration < a.Generation, !a.known():

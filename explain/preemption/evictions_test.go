@@ -70,6 +70,9 @@ func TestEvictionRules(t *testing.T) {
 		"new": {nothing, webBudget(1, 3, 2), func(b *policyv1.PodDisruptionBudget) {
 			b.Generation, b.Status = 0, policyv1.PodDisruptionBudgetStatus{}
 		}, Unsure, "budget ml/web was made or changed, and its pods are not counted yet"},
+		"newer": {nothing, webBudget(1, 3, 2), func(b *policyv1.PodDisruptionBudget) {
+			inspect.KeepNewer(b, []byte(`{"spec":{"quorum":2}}`))
+		}, Unsure, "field spec.quorum of PodDisruptionBudget ml/web is newer than this program"},
 		"less than none": {nothing, webBudget(-1, 1, 2), none, Refused, "budget ml/web allows less than none, which the API server refuses"},
 		"too many granted": {nothing, webBudget(1, 3, 2), func(b *policyv1.PodDisruptionBudget) {
 			b.Status.DisruptedPods = map[string]metav1.Time{}
