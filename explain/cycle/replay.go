@@ -368,6 +368,7 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 	before, start := r.fork(), len(r.Placed)
 	var left []Waiting
 	var attempt Run
+	fails := false
 	for _, m := range gang.Members {
 		member := m.Pod
 		had[refOf(member)] = true
@@ -386,8 +387,12 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 			left = append(left, w)
 		}
 		attempt = append(attempt, step)
+		fails = fails || !placed && w.Fails
 	}
 	found := len(r.Placed) - start
+	if fails {
+		found = 0 // it places none of a group while it fails at one
+	}
 	if found >= gang.Need {
 		r.Waiting = append(r.Waiting, left...)
 		r.diverge(gang.Members...)

@@ -43,6 +43,11 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if err := limits.AddDisagreeing(ctx, q); err != nil {
 		return err
 	}
+	if o.First != nil {
+		if err := limits.AddGroup(ctx, q); err != nil {
+			return err
+		}
+	}
 	if opts.verdictOnly {
 		conclude(ctx, q, e, answers, o, limits)
 		return nil

@@ -89,6 +89,24 @@ func podGroup(s *inspect.Snapshot, name groupName) (*schedulingv1beta1.PodGroup,
 	return all[i], true
 }
 
+// Together returns the group of a pod if kube-scheduler takes others of it that wait at once with the pod. It is
+// nil if not.
+func (p *Prepared) Together() *Group {
+	name := groupName{p.Pod.Namespace, inspect.PodGroupOf(p.Pod)}
+	if name.name == "" || !p.snapshot.Features().Enabled(inspect.GateGenericWorkload) {
+		return nil
+	}
+	object, ok := podGroup(p.snapshot, name)
+	if !ok {
+		return nil
+	}
+	g := &gang{Prepared: p, PodGroup: object}
+	if g.find(name); len(g.waiting) < 2 {
+		return nil
+	}
+	return g.facts()
+}
+
 // gang is the group of a pod, with all pods of it, sorted by name.
 type gang struct {
 	*Prepared
@@ -157,6 +175,11 @@ func refsOf(pods []*corev1.Pod) []inspect.PodRef {
 // decideOld is decide for 1.36. Whether a group waits for the number of pods that it needs depends there on
 // another feature gate, GangScheduling, which no longer exists.
 func (g *gang) decideOld() Outcome {
+	if slices.ContainsFunc(g.neighbours.membersOf(g.Index, groupName{g.Namespace, g.Name}), func(pod *corev1.Pod) bool {
+		return pod.Spec.NodeName == "" && schedulerOf(pod) != schedulerOf(g.Pod)
+	}) {
+		return undecidedGroup("release", fmt.Sprintf("pods of PodGroup %s have different schedulers, and whether Kubernetes 1.36 fails over that is not known", g.Name), g.facts())
+	}
 	if g.minCount()-len(g.placed) <= 1 && !g.inOneDomain() {
 		return Outcome{}
 	}

@@ -121,6 +121,8 @@ func TestGangScheduling(t *testing.T) {
 		"1.36, no group":      {minor: 36, pod: podOf("w0")},
 		"1.36, missing":       {minor: 36, pod: w0, want: "? release"},
 		"1.36, enough":        {minor: 36, groups: train(2), pods: members("w1@n"), pod: w0},
+		"1.36, two schedulers": {minor: 36, groups: train(2), pods: []*corev1.Pod{podOf("w1", inGroup("train"), func(pod *corev1.Pod) { pod.Spec.NodeName = "n" }),
+			podOf("w2", inGroup("train"), func(pod *corev1.Pod) { pod.Spec.SchedulerName = "other" })}, pod: w0, want: "? release"},
 		"1.36, in one domain": {minor: 36, groups: train(1, inOneRack), gates: []inspect.Gate{inspect.GateTopologyAwareWorkloadScheduling}, pod: w0, want: "? release"},
 		// Pods that are not ready keep others from being scheduled only since 1.37.
 		"1.36, gated":          {minor: 36, groups: train(0), pods: []*corev1.Pod{podOf("w1", inGroup("train"), quotaGated)}, pod: w0},
