@@ -11,8 +11,8 @@ import (
 // maxTogether is how many pods of a group are tried to find out whether kube-scheduler fails at one.
 const maxTogether = 100
 
-// AddGroup adds that a pod that fits may not be placed because of others of its group, also of one that needs no
-// number of them: kube-scheduler takes all that wait, and while it fails at one it places none
+// AddGroup adds that a pod that fits may not be placed because of others of its group, also of one that needs
+// no number of them: kube-scheduler takes all that wait, and while it fails at one it places none
 // (podGroupSchedulingDefaultAlgorithm). They are tried in one order, each on the first node that fits.
 func (l *Limits) AddGroup(ctx context.Context, q *whatif.Question) error {
 	if q.Pod == nil || q.Grouped || q.Pod.Spec.NodeName != "" || inspect.PodGroupOf(q.Pod) == "" {

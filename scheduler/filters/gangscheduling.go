@@ -89,8 +89,8 @@ func podGroup(s *inspect.Snapshot, name groupName) (*schedulingv1beta1.PodGroup,
 	return all[i], true
 }
 
-// Together returns the group of a pod if kube-scheduler takes others of it that wait at once with the pod. It is
-// nil if not.
+// Together returns the group of a pod if kube-scheduler takes others of it that wait at once with the pod. It
+// is nil if not.
 func (p *Prepared) Together() *Group {
 	name := groupName{p.Pod.Namespace, inspect.PodGroupOf(p.Pod)}
 	if name.name == "" || !p.snapshot.Features().Enabled(inspect.GateGenericWorkload) {

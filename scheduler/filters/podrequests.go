@@ -218,8 +218,8 @@ func (c *counter) addLarger(container *corev1.Container, ends bool) {
 	c.total.plus(&most)
 }
 
-// status returns the status of a container, or nil. If there are several, the first counts, and before 1.37 the
-// last.
+// status returns the status of a container, or nil. If there are several, the first counts, and before 1.37
+// the last.
 func (c *counter) status(container *corev1.Container) (found *corev1.ContainerStatus) {
 	for _, statuses := range [][]corev1.ContainerStatus{c.pod.Status.ContainerStatuses, c.pod.Status.InitContainerStatuses} {
 		for i := range statuses {
