@@ -231,7 +231,7 @@ func (x *explorer) turn(ctx context.Context, at, index int, start, s *state, had
 		return err
 	}
 	before := len(x.path)
-	if t.Fails && len(x.Entities[at].Members) > 1 {
+	if t.Fails && len(x.Entities[at].Members) > 1 && m.Pod != nil && inspect.PodGroupOf(m.Pod) != "" {
 		return x.finish(ctx, at, start, start, nil)
 	}
 	for _, option := range x.different(at, s, m, had, t.Options) {
