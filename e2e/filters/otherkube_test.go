@@ -79,7 +79,7 @@ func (s *otherKube) ask(p *problem, question kubeProblem) (*problem, []kubePod, 
 		question.Objects = append(question.Objects, raw)
 	}
 	var reply kubeReply
-	for range 3 { // its plugin for volumes chooses some by chance, and may do so once for us and not for it
+	for range 30 { // it takes volumes, and in 1.34 the pools of a node, in an order by chance, and may contradict itself
 		if err := s.in.Encode(question); err != nil {
 			return nil, nil, fmt.Errorf("asking the scheduler: %w: %s", err, s.complaints)
 		}
