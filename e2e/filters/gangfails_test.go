@@ -65,7 +65,7 @@ func groupOfOneThatFails(t *testing.T, policy string) {
 			asked = append(asked, pod)
 		}
 		rest.Pods = nil
-		placed := kubePlay(t, &rest, asked)
+		placed := kubePlay(t, &rest, asked, nil)
 		if _, ok := placed["ml/fits"]; ok == group {
 			t.Errorf("in a group: %t; kube-scheduler places %v", group, placed)
 		}

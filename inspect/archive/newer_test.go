@@ -19,7 +19,7 @@ func fromTheFuture(t *testing.T) []byte {
 	var out bytes.Buffer
 	all := demoSnapshot(t).With(func(o *inspect.Objects) {
 		for _, k := range inspect.Kinds() {
-			if len(k.Objects(o)) > 0 || k.Resource.OfKueue() {
+			if len(k.Objects(o)) > 0 {
 				continue
 			}
 			object := k.New()
