@@ -78,6 +78,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	r, err := played(ctx, c, append(slices.Clip(pods), others...), &opts.Choosing, newPreempting(c.Snapshot()))
 	r.unseen = append(unseen(c.Snapshot(), opts.Within, opts.Unseen), foreigners...)
 	r.unseen = append(r.unseen, unknownTurns(c.Snapshot(), append(slices.Clip(pods), others...))...)
+	r.unseen = append(r.unseen, r.failingGroups()...)
 	if len(others) > 0 {
 		r.about = map[explain.Subject]bool{}
 		for _, pod := range pods {
@@ -119,6 +120,25 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 		p.Partial = append(p.Partial, "interrupted: whether all can be placed in some other way was not looked into to the end")
 	}
 	return p, r, err
+}
+
+// failingGroups says which groups of pods kube-scheduler places none of while it fails at one: it takes all
+// that wait together, also where the group needs no number of them. They were played one by one.
+func (r *replay) failingGroups() []string {
+	var out []string
+	for i := range r.Waiting {
+		failed := r.Waiting[i].Pod
+		group := inspect.PodGroupOf(failed)
+		if !r.Waiting[i].Fails || group == "" || !r.Cluster().Snapshot().Features().Enabled(inspect.GateGenericWorkload) {
+			continue
+		}
+		if slices.ContainsFunc(r.Reservations, func(placed *cycle.Reservation) bool {
+			return placed.Pod.Namespace == failed.Namespace && inspect.PodGroupOf(placed.Pod) == group
+		}) {
+			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s, and places no pod of its PodGroup %s while it does", failed.Name, group))
+		}
+	}
+	return out
 }
 
 // judge finds out why pods are left waiting, unless that is not asked, and how sure it is.
