@@ -162,10 +162,11 @@ func TestApart(t *testing.T) {
 	for text, want := range map[string]string{
 		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]": "",
 		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: example.com/a}, {name: example.com/b}, {name: example.com/c}, {name: example.com/d}, {name: example.com/e}, {name: cpu}, {name: memory}]}}}]": "NodeResourcesFit",
-		"pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 2}}]": "",
-		"plugins: {score: {enabled: [{name: Packing}]}}":                             "Packing",
-		"plugins: {filter: {enabled: [{name: Packing}]}}":                            "",
-		"plugins: {score: {enabled: [{name: ImageLocality, weight: -1}]}}":           "ImageLocality",
+		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: cpu}]}}}]":                                                                                                                       "NodeResourcesFit",
+		"pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 2}}]":                                                                                                                                                                            "",
+		"plugins: {score: {enabled: [{name: Packing}]}}":                   "Packing",
+		"plugins: {filter: {enabled: [{name: Packing}]}}":                  "",
+		"plugins: {score: {enabled: [{name: ImageLocality, weight: -1}]}}": "ImageLocality",
 	} {
 		if got := strings.Join(profile(t, text).Apart(), ", "); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -174,7 +174,11 @@ func scoresApart(args runtime.Object) bool {
 	case *configv1.PodTopologySpreadArgs:
 		return args.DefaultingType != configv1.SystemDefaulting
 	case *configv1.NodeResourcesFitArgs:
-		return len(args.ScoringStrategy.Resources) > MostScored
+		known := map[string]bool{}
+		for _, r := range args.ScoringStrategy.Resources {
+			known[r.Name] = true
+		}
+		return len(known) > MostScored || len(known) < len(args.ScoringStrategy.Resources) // one may stand there twice
 	}
 	return false
 }

@@ -25,6 +25,7 @@ func prepareBalancedAllocation(s *Scorer) (part, []filters.Doubt) {
 	if doubts := s.unknownLoad(NodeResourcesBalancedAllocation, resources, pod); len(doubts) > 0 {
 		return nil, doubts
 	}
+	counted := countedOf(resources, pod)
 	before := !s.snapshot().Release().Modelled().Before(36, 0)
 	type reads struct {
 		pod     amounts
@@ -32,7 +33,7 @@ func prepareBalancedAllocation(s *Scorer) (part, []filters.Doubt) {
 		profile *schedulerconfig.Profile
 	}
 	return newLocal(s, reads{pod, before, s.profile}, func(n filters.Node) int64 {
-		l := loadOf(n, resources, pod)
+		l := loadOf(n, counted)
 		without := balance(l)
 		for i := range resources {
 			if l.allocatable[i] != 0 {

@@ -46,27 +46,40 @@ func prepareNodeResourcesFit(s *Scorer) (part, []filters.Doubt) {
 		pod     amounts
 		profile *schedulerconfig.Profile
 	}
+	counted := countedOf(strategy.resources, asked)
+	cpu, memory := slices.Index(counted, corev1.ResourceCPU), slices.Index(counted, corev1.ResourceMemory)
 	return newLocal(s, reads{asked, s.profile}, func(n filters.Node) int64 {
-		l, there := loadOf(n, strategy.resources, asked), s.index.FilledOn(n)
-		for i, r := range strategy.resources {
-			switch r {
-			case corev1.ResourceCPU:
-				l.taken[i] = there.CPU
-			case corev1.ResourceMemory:
-				l.taken[i] = there.Memory
-			}
+		l, there := loadOf(n, counted), s.index.FilledOn(n)
+		if cpu >= 0 {
+			l.taken[cpu] = there.CPU
+		}
+		if memory >= 0 {
+			l.taken[memory] = there.Memory
+		}
+		for i := range counted {
 			l.taken[i] += asked[i]
 		}
 		return strategy.score(l)
 	}, nil), nil
 }
 
-// loadOf is the load of a node without a pod that asks for so much. What is neither CPU, memory nor ephemeral
-// storage counts only for pods that ask for it.
-func loadOf(n filters.Node, resources []corev1.ResourceName, asked amounts) load {
+// countedOf are the resources that count for a pod that asks for so much of them, and "" for the others: what
+// is neither CPU, memory nor ephemeral storage counts only for pods that ask for it.
+func countedOf(resources []corev1.ResourceName, asked amounts) []corev1.ResourceName {
+	out := slices.Clone(resources)
+	for i, r := range out {
+		if asked[i] == 0 && r != corev1.ResourceCPU && r != corev1.ResourceMemory && r != corev1.ResourceEphemeralStorage {
+			out[i] = ""
+		}
+	}
+	return out
+}
+
+// loadOf is the load of a node without a pod, by the resources that count for it.
+func loadOf(n filters.Node, counted []corev1.ResourceName) load {
 	var l load
-	for i, r := range resources {
-		if asked[i] > 0 || r == corev1.ResourceCPU || r == corev1.ResourceMemory || r == corev1.ResourceEphemeralStorage {
+	for i, r := range counted {
+		if r != "" {
 			l.allocatable[i], l.taken[i] = n.Allocatable(r), n.Used(r)
 		}
 	}

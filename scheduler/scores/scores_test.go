@@ -273,6 +273,8 @@ func TestProfile(t *testing.T) {
 		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]", []int64{20, 60}},
 		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 3}, {name: memory, weight: 1}]}}}]", []int64{15, 55}},
 		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: LeastAllocated, resources: [{name: memory}]}}}]", []int64{70, 30}},
+		// What the pod does not ask for does not count; ephemeral storage does, as far as a node has any.
+		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: example.com/gpu, weight: 9}, {name: ephemeral-storage, weight: 9}, {name: memory}]}}}]", []int64{30, 70}},
 		// On lines from 0 at 0% over 100 at 50% to 20 at 100%: 20 and 60; 100 and 68.
 		{"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 50, score: 10}, {utilization: 100, score: 2}]}}}}]", []int64{40, 84}},
 	} {
