@@ -125,9 +125,9 @@ func (q *queueTally) add(what string) {
 	q.seen[what]++
 }
 
-// TestKueueManager asks about Jobs in the queues of Kueue's own manager before they are created, and again while
-// they wait: what becomes of them must be what was said, down to the pods' nodes. The commands of fixes are
-// run, and then the Job is admitted and its pods find the nodes that were named.
+// TestKueueManager asks about Jobs in the queues of Kueue's own manager before they are created, and again
+// while they wait: what becomes of them must be what was said, down to the pods' nodes. The commands of fixes
+// are run, and then the Job is admitted and its pods find the nodes that were named.
 func TestKueueManager(t *testing.T) {
 	if !effort.Full() {
 		t.Skip("building Kueue's manager takes minutes: make kueue-manager does it, and the full run")
@@ -573,8 +573,8 @@ func (s *queueScene) workload(t *testing.T, job string, check func(*realWorkload
 	return out
 }
 
-// pass waits until Kueue has looked at all that is in its queues: until it has admitted a Job that was created
-// afterwards.
+// pass waits until Kueue has looked at all that is in its queues: until it has admitted a Job that was
+// created afterwards.
 func (s *queueScene) pass(t *testing.T) {
 	t.Helper()
 	s.canaries++
@@ -655,7 +655,8 @@ func (s *queueScene) setUp(t *testing.T) {
 	})
 }
 
-// group is a resource group of quotas, such as {flavor: f, gpu: 4, cpu: {nominalQuota: 1, borrowingLimit: 2}}.
+// group is a resource group of quotas, such as {flavor: f, gpu: 4, cpu: {nominalQuota: 1, borrowingLimit:
+// 2}}.
 func (s *queueScene) group(quotas []any) map[string]any {
 	var covered, flavors []any
 	for i, one := range quotas {

@@ -213,8 +213,9 @@ func (w *world) add(e *explain.Explanation) error {
 	return w.fix(e)
 }
 
-// withoutHolders tries the last stage again if it refuses: those that hold the quota may hold the devices too,
-// and when they end, both are free. If that helps, it stands among the stages of the answer and is returned.
+// withoutHolders tries the last stage again if it refuses: those that hold the quota may hold the devices
+// too, and when they end, both are free. If that helps, it stands among the stages of the answer and is
+// returned.
 func (w *world) withoutHolders(a *explain.Admission, then *explain.Explanation) (*explain.Explanation, error) {
 	last := len(a.Stages) - 1
 	if a.Stages[last].Result != explain.Refuses || len(a.Holders) == 0 {

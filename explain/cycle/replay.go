@@ -46,8 +46,8 @@ type Replay struct {
 	// Choose is the index of the node that a pod is put on, of those that may be chosen. If it is nil, it is
 	// the first.
 	Choose func(pod *corev1.Pod, nodes []*corev1.Node) int
-	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment. If room is
-	// made for it, the replay goes on with that.
+	// Left, if not nil, is called with each pod that is left waiting, in the cluster of that moment. If room
+	// is made for it, the replay goes on with that.
 	Left func(context.Context, *scheduler.Cluster, *Waiting) (*Room, error)
 	// Limit is the number of pods that are placed at most; 0 is no limit.
 	Limit int

@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -508,8 +508,8 @@ func (p *Profile) Strategy() *configv1.ScoringStrategy {
 	return p.fit.ScoringStrategy
 }
 
-// Balanced are the resources of which NodeResourcesBalancedAllocation would like equal parts to be taken. They
-// are nil for the default.
+// Balanced are the resources of which NodeResourcesBalancedAllocation would like equal parts to be taken.
+// They are nil for the default.
 func (p *Profile) Balanced() []corev1.ResourceName {
 	if p == nil {
 		return nil

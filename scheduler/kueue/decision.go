@@ -107,7 +107,7 @@ const (
 	GateUndecided                 Code = "GateUndecided"       // a feature gate that is not decided is on
 	SelectorUndecided             Code = "SelectorUndecided"
 	TemplateUndecided             Code = "TemplateUndecided" // whether Kueue has counted a newer claim template
-	TieUndecided                  Code = "TieUndecided" // Kueue's own order is random there
+	TieUndecided                  Code = "TieUndecided"      // Kueue's own order is random there
 	NamespaceUnread               Code = "NamespaceUnread"
 	OtherUndecided                Code = "OtherUndecided" // an earlier workload of the cohort is
 	TooManyCycles                 Code = "TooManyCycles"
