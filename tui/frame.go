@@ -164,7 +164,7 @@ const leastScope, mostScope = 8, 24
 // tabStyle says as much as there is room for.
 func (m frame) tabStyle() tabStyle {
 	for style := wholeTabs; style < bareTabs; style++ {
-		if line, _ := m.tabLine(style); line.Width()+max(leastScope, min(mostScope, m.scope().Width())) <= m.width {
+		if line, _ := m.tabLine(style); line.Width()+max(leastScope, min(mostScope, m.scope().Width())) < m.width {
 			return style
 		}
 	}

@@ -189,7 +189,7 @@ func TestFold(t *testing.T) {
 	}
 	press := func(keys ...tea.Msg) { screentest.Settle(w, s, keys...) }
 	enter := tea.KeyPressMsg{Code: tea.KeyEnter}
-	status := "25 pods and 1 claim stuck"
+	status := "25 pods, 1 claim and 1 workload stuck"
 	want("at first", "ml ▸ 13 pods ████████ 22h", "ml pretrain-2 15h")
 	if s.State().Status != status || s.State().Selection != (screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "llama-405b-eval"}) {
 		t.Errorf("%q, at %v", s.State().Status, s.State().Selection)
@@ -246,7 +246,7 @@ func TestFiltered(t *testing.T) {
 	w := screentest.Demo(t)
 	s := New()
 	screentest.Settle(w, s, screen.Shown{}, screen.Filter{Text: "waits>20h"})
-	if got := s.State().Status; got != "1 shown of 13 pods and 1 claim stuck" {
+	if got := s.State().Status; got != "1 shown of 13 pods, 1 claim and 1 workload stuck" {
 		t.Errorf("%q", got)
 	}
 }
