@@ -58,8 +58,8 @@ type endings struct {
 	anyOrder bool
 }
 
-// playOn is what becomes of pods for some of which kube-scheduler ends others. It is nil if that is not
-// known, which open says, or if it ends none.
+// playOn plays what becomes of pods for some of which kube-scheduler ends others, until it gets to something
+// that is not known, which open of the endings says.
 func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, soon bool) (r *replay, e *endings, err error) {
 	r = &replay{Replay: cycle.NewReplay(c, by), by: by}
 	e = &endings{
