@@ -110,22 +110,31 @@ func (e *endings) left(ctx context.Context, c *scheduler.Cluster, w *cycle.Waiti
 		e.open = "whether it ends others for " + name + " is not known"
 	case !found.Determined:
 		e.open = "which pods it ends for " + name + " is not known"
+	default:
+		if e.open = e.tooFar(c, w.Pod, found); e.open == "" {
+			return e.room(c, w.Pod, found), nil
+		}
+	}
+	return nil, nil
+}
+
+// tooFar says why it is not played on that pods are ended for one, or nothing.
+func (e *endings) tooFar(c *scheduler.Cluster, pod *corev1.Pod, found *explain.Preemption) string {
+	switch {
 	case len(e.ended)+len(found.Victims) > maxEnded:
-		e.open = fmt.Sprintf("it ends more than %d pods", maxEnded)
+		return fmt.Sprintf("it ends more than %d pods", maxEnded)
 	case preemption.Budgeted(c.Snapshot(), slices.Collect(maps.Values(e.ending))...):
-		e.open = "what PodDisruptionBudgets allow once some of their pods have ended is not known"
+		return "what PodDisruptionBudgets allow once some of their pods have ended is not known"
 	case slices.ContainsFunc(slices.Collect(maps.Values(e.nominated)), func(other *corev1.Pod) bool {
-		return other.Status.NominatedNodeName == string(found.Node) && corev1helpers.PodPriority(other) < corev1helpers.PodPriority(w.Pod)
+		return other.Status.NominatedNodeName == string(found.Node) && corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod)
 	}):
-		e.open = "it takes back room that it has made for a less important pod"
+		return "it takes back room that it has made for a less important pod"
 	case slices.ContainsFunc(e.played.Placed, func(p explain.PlacedPod) bool {
 		return slices.Contains(found.Victims, inspect.PodRef{Namespace: p.Subject.Namespace, Name: p.Subject.Name})
 	}):
-		e.open = "it ends pods that it has just placed"
-	default:
-		return e.room(c, w.Pod, found), nil
+		return "it ends pods that it has just placed"
 	}
-	return nil, nil
+	return ""
 }
 
 // room is the room that is made for a pod.

@@ -162,8 +162,8 @@ func (v *visit) countings() (out []counting) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(classes)) {
 		plugin := slices.ContainsFunc(v.s.Nodes(), func(n *corev1.Node) bool { return !n.Status.Allocatable.Name(name, resource.DecimalSI).IsZero() })
-		devices, clear := v.ofClasses(classes[name])
-		if sources[name] || plugin || !clear {
+		devices, sure := v.ofClasses(classes[name])
+		if sources[name] || plugin || !sure {
 			continue
 		}
 		c := counting{resource: name, on: map[string][]inspect.DeviceID{}}
@@ -179,9 +179,9 @@ func (v *visit) countings() (out []counting) {
 	return out
 }
 
-// ofClasses are the devices of any of some classes. clear is false if it is not clear which they are, or if
+// ofClasses are the devices of any of some classes. sure is false if it is not clear which they are, or if
 // several claims may have one of them.
-func (v *visit) ofClasses(classes []string) (out map[inspect.DeviceID]bool, clear bool) {
+func (v *visit) ofClasses(classes []string) (out map[inspect.DeviceID]bool, sure bool) {
 	out = map[inspect.DeviceID]bool{}
 	for _, name := range classes {
 		class, exists := v.s.Class(name)
