@@ -64,7 +64,9 @@ func faultsToPlant(t *testing.T) []fault {
 			}
 		}
 		f.objects = latest(cluster.DecodeText(t, asOfNow(t, shared.ReplaceAllString(text, "${1}"+f.mark))))
-		if slices.ContainsFunc(f.objects, func(o *unstructured.Unstructured) bool { return strings.HasPrefix(o.GetAPIVersion(), "kueue.x-k8s.io/") }) {
+		if slices.ContainsFunc(f.objects, func(o *unstructured.Unstructured) bool {
+			return strings.HasPrefix(o.GetAPIVersion(), "kueue.x-k8s.io/")
+		}) {
 			continue // these servers have no kinds of Kueue
 		}
 		all = append(all, f)
