@@ -32,6 +32,8 @@ type fault struct {
 	// mark is part of the names of everything that belongs to its copy of the healthy cluster.
 	mark    string
 	objects []*unstructured.Unstructured
+	// kueue is the configuration of Kueue, which only the faults of its queues have.
+	kueue string
 }
 
 // planted is the time at which the files of faults play.
@@ -59,16 +61,13 @@ func faultsToPlant(t *testing.T) []fault {
 			switch part.Name {
 			case "features":
 				f.features = strings.TrimSpace(string(part.Data))
+			case "kueue.yaml":
+				f.kueue = shared.ReplaceAllString(string(part.Data), "${1}"+f.mark)
 			case "objects.yaml":
 				text += "\n---\n" + string(part.Data)
 			}
 		}
 		f.objects = latest(cluster.DecodeText(t, asOfNow(t, shared.ReplaceAllString(text, "${1}"+f.mark))))
-		if slices.ContainsFunc(f.objects, func(o *unstructured.Unstructured) bool {
-			return strings.HasPrefix(o.GetAPIVersion(), "kueue.x-k8s.io/")
-		}) {
-			continue // these servers have no kinds of Kueue
-		}
 		all = append(all, f)
 	}
 	return all
@@ -201,7 +200,7 @@ func TestCheckFindsFaults(t *testing.T) {
 	var all []fault
 	var objects []*unstructured.Unstructured
 	for _, f := range faultsToPlant(t) {
-		if _, other := elsewhere[f.code]; !other && f.code != oldVersion {
+		if _, other := elsewhere[f.code]; !other && f.code != oldVersion && f.kueue == "" {
 			all, objects = append(all, f), append(objects, f.objects...)
 		}
 	}
@@ -239,6 +238,7 @@ func TestCheckFindsFaultsOfServers(t *testing.T) {
 	t.Parallel()
 	for _, f := range faultsToPlant(t) {
 		e, other := elsewhere[f.code]
+		other = other || f.kueue != ""
 		if !other && f.features != "" {
 			t.Errorf("%s has feature gates of its own: say in which cluster it is planted", f.code)
 		}
@@ -248,6 +248,14 @@ func TestCheckFindsFaultsOfServers(t *testing.T) {
 		t.Run(f.code, func(t *testing.T) {
 			e.options.NoScheduler = true
 			c := cluster.Start(t, e.options)
+			if f.kueue != "" {
+				c.AddKueueKinds(t, "")
+				file := filepath.Join(t.TempDir(), "kueue.yaml")
+				if err := os.WriteFile(file, []byte(f.kueue), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				e.args = append(e.args, "--kueue-config", file)
+			}
 			objects := f.objects
 			if e.options.RuntimeConfig != "" { // which serves only what the fault itself is given in
 				objects = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return o.GetAPIVersion() == "resource.k8s.io/v1" })
