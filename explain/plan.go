@@ -36,9 +36,9 @@ type Replay struct {
 	// Preempting says that kube-scheduler ends other pods for some that wait, or may. What happens then was
 	// not played on.
 	Preempting bool
-	// Ended are the pods that kube-scheduler ends for others, in that order, where it was played on. Those
-	// that are made in their place are not among Placed and Pending.
-	Ended []GonePod
+	// Preempted are the pods that kube-scheduler ends for others, in that order, where it was played on.
+	// Those that are made in their place are not among Placed and Pending.
+	Preempted []GonePod
 }
 
 // Tie is pods that differ in nothing but their names and have the same priority and second of creation, so
@@ -63,7 +63,7 @@ func (p *Plan) LeavesSome() bool {
 			invalid = true
 		}
 	}
-	return !invalid && len(p.Replay.Pending) > 0 && !p.Replay.Preempting && len(p.Replay.Ended) == 0 && p.Joint != nil && p.Joint.Verdict == Infeasible
+	return !invalid && len(p.Replay.Pending) > 0 && !p.Replay.Preempting && len(p.Replay.Preempted) == 0 && p.Joint != nil && p.Joint.Verdict == Infeasible
 }
 
 // PlacedPod is a pod that finds a node.

@@ -154,5 +154,5 @@ func SchedulerSeen(pod string) string {
 	if pod == "" {
 		return "no running pod of that name was seen"
 	}
-	return "pod " + pod + " runs, which is called so"
+	return "a pod of that name runs: " + pod
 }

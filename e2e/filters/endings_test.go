@@ -109,7 +109,7 @@ func compareEndings(t *testing.T, r *rand.Rand, generated *problem, counts map[s
 
 func countEndings(r *explain.Replay, counts map[string]int) {
 	for _, kind := range []string{"clusters", endsSome} {
-		if len(r.Ended) == 0 && !r.Preempting && kind == endsSome {
+		if len(r.Preempted) == 0 && !r.Preempting && kind == endsSome {
 			return
 		}
 		counts[kind]++
@@ -128,8 +128,8 @@ func countEndings(r *explain.Replay, counts map[string]int) {
 		counts[remark]++
 	}
 	by := map[string]bool{}
-	for i := range r.Ended {
-		g := &r.Ended[i]
+	for i := range r.Preempted {
+		g := &r.Preempted[i]
 		by[g.Cause] = true
 		switch {
 		case g.Again != nil:
@@ -154,8 +154,8 @@ func wrongEndings(r *explain.Replay, nodes map[string]string, ended map[string]i
 		return ""
 	}
 	said := map[string]int{}
-	for i := range r.Ended {
-		g := &r.Ended[i]
+	for i := range r.Preempted {
+		g := &r.Preempted[i]
 		said[g.Subject.FullName()]++
 		where := nodes[g.Subject.FullName()+again]
 		if g.Again != nil && (where == "" || g.Again.AnyOf == 1 && where != string(g.Again.Node)) || g.Again == nil && where != "" {

@@ -178,8 +178,8 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 	for i := range out.Gone {
 		again[out.Gone[i].Subject] = true
 	}
-	out.Replay.Ended = slices.DeleteFunc(out.Replay.Ended, func(g explain.GonePod) bool { // who is ended anyway
-		return slices.ContainsFunc(without.Ended, func(other explain.GonePod) bool { return other.Subject == g.Subject && other.Then == g.Then })
+	out.Replay.Preempted = slices.DeleteFunc(out.Replay.Preempted, func(g explain.GonePod) bool { // who is ended anyway
+		return slices.ContainsFunc(without.Preempted, func(other explain.GonePod) bool { return other.Subject == g.Subject && other.Then == g.Then })
 	})
 	for _, p := range out.Replay.Placed {
 		if !before[p.Subject] && !again[p.Subject] {
@@ -257,7 +257,7 @@ func leavesSome(ctx context.Context, r *replay, out *explain.Disruption) error {
 	for i := range out.Gone {
 		back += words.Btoi(out.Gone[i].Controller != "")
 	}
-	if r == nil || len(r.Tried) > back || out.Replay.Certain || out.Replay.Preempting || len(out.Replay.Ended) > 0 || len(out.Replay.Pending) == 0 {
+	if r == nil || len(r.Tried) > back || out.Replay.Certain || out.Replay.Preempting || len(out.Replay.Preempted) > 0 || len(out.Replay.Pending) == 0 {
 		return nil // or others than these may be those who find none
 	}
 	best, _, err := r.best(ctx, r.Base())

@@ -68,7 +68,7 @@ func (r *replay) doubtPending(ctx context.Context) error {
 		return nil
 	}
 	d := &doubter{replay: r, cluster: r.Base()}
-	if r.out.Preempting || len(r.out.Ended) > 0 { // whoever could be ended may be
+	if r.out.Preempting || len(r.out.Preempted) > 0 { // whoever could be ended may be
 		d.cluster = withoutRunning(r.Base())
 	}
 	if len(r.released) > 0 { // others may get what is taken away

@@ -198,10 +198,10 @@ func TestPlacePreempts(t *testing.T) {
 		t.Errorf("%s, certain %t: %v", got, p.Replay.Certain, p.Replay.Remarks)
 	}
 	want := explain.GonePod{
-		Subject: cycle.SubjectOf(running), Node: "node-0000", Cause: "kube-scheduler ends it for ml/important", Then: explain.NeverComes,
+		Subject: cycle.SubjectOf(running), Node: "node-0000", Cause: "preempted for ml/important", Then: explain.NeverComes,
 	}
-	if len(p.Replay.Ended) != 1 || p.Replay.Ended[0] != want {
-		t.Errorf("ended %+v", p.Replay.Ended)
+	if len(p.Replay.Preempted) != 1 || p.Replay.Preempted[0] != want {
+		t.Errorf("ended %+v", p.Replay.Preempted)
 	}
 }
 

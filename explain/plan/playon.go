@@ -170,7 +170,7 @@ func (e *endings) tell(victim, by *corev1.Pod, now time.Time) *corev1.Pod {
 	}
 	gone := explain.GonePod{
 		Subject: cycle.SubjectOf(victim), Node: inspect.NodeName(victim.Spec.NodeName), Then: explain.NeverComes,
-		Cause: "kube-scheduler ends it for " + cycle.SubjectOf(by).FullName(),
+		Cause: "preempted for " + cycle.SubjectOf(by).FullName(),
 	}
 	if comesBack(victim) {
 		gone.Controller = owner.Kind + " " + owner.Name
@@ -286,7 +286,7 @@ func (r *replay) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*core
 		return nil, err
 	}
 	late.preempting, late.about, late.unseen = r.preempting, r.about, r.unseen
-	late.out.Ended = e.ended
+	late.out.Preempted = e.ended
 	if err := late.sayPending(ctx, opts.noReasons); err != nil {
 		return nil, err
 	}
@@ -297,14 +297,14 @@ func (r *replay) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*core
 	say := func(remark string) { late.out.Remarks = append(late.out.Remarks, remark) }
 	switch {
 	case len(late.unseen) > 0:
-	case late.Doubtful:
+	case late.Doubtful, soon.Doubtful:
 		say("something that decides about pods is not known")
 	case late.findCleared(c):
 	case !same:
 		say("what becomes of pods depends on how soon those are gone that kube-scheduler ends")
-	case !e.anyOrder:
+	case !e.anyOrder, !other.anyOrder:
 		say("which pods kube-scheduler takes first once others have ended is not known, and what finds a node may depend on it")
-	case late.Chosen, queue.InAnyOrder() && !alike(queue):
+	case late.Chosen, soon.Chosen, queue.InAnyOrder() && !alike(queue):
 		say("which pods find room, and which are ended, may depend on the nodes that kube-scheduler chooses, and on which of equal pods comes first; one run was played")
 	default:
 		late.out.Certain = true
@@ -339,8 +339,8 @@ func (r *replay) sameEnd(e *endings, other *replay, f *endings) bool {
 // others.
 func (r *replay) comeBack(e *endings) {
 	f := fatesIn(&r.out)
-	for i := range r.out.Ended {
-		f.tell(&r.out.Ended[i])
+	for i := range r.out.Preempted {
+		f.tell(&r.out.Preempted[i])
 	}
 	r.out.Placed = slices.DeleteFunc(slices.Clone(r.out.Placed), func(p explain.PlacedPod) bool { return e.back[p.Subject] })
 	r.out.Pending = slices.DeleteFunc(slices.Clone(r.out.Pending), func(p explain.PendingPod) bool { return e.back[p.Subject] })

@@ -143,12 +143,12 @@ func (d *course) atOnce(ctx context.Context, t *turns, granted []Eviction, alone
 	if err != nil {
 		return nil, err
 	}
-	if proved && !t.open && out.Replay.Certain && len(alone.Placed) == 0 && len(out.Replay.Placed) == len(again) && len(out.Replay.Ended) == 0 {
+	if proved && !t.open && out.Replay.Certain && len(alone.Placed) == 0 && len(out.Replay.Placed) == len(again) && len(out.Replay.Preempted) == 0 {
 		d.hold(t, false)
 		return settled, nil
 	}
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	if len(waiting) == 0 && !t.open && !out.Replay.Preempting && len(out.Replay.Ended) == 0 {
+	if len(waiting) == 0 && !t.open && !out.Replay.Preempting && len(out.Replay.Preempted) == 0 {
 		d.never = never
 	}
 	out.Gone, out.Replay = nil, explain.Replay{}
@@ -208,7 +208,7 @@ func (d *course) inTurn(ctx context.Context, t *turns) (*scheduler.Cluster, erro
 			return nil, err
 		}
 		again = d.becomeReady(t, after, again)
-		out.Replay.Placed, out.Replay.Ended = append(before.Placed, out.Replay.Placed...), append(before.Ended, out.Replay.Ended...)
+		out.Replay.Placed, out.Replay.Preempted = append(before.Placed, out.Replay.Placed...), append(before.Preempted, out.Replay.Preempted...)
 		out.Replay.Remarks = append(before.Remarks, slices.DeleteFunc(out.Replay.Remarks, func(remark string) bool {
 			return slices.Contains(before.Remarks, remark)
 		})...)

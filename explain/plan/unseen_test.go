@@ -174,8 +174,8 @@ func TestPlacePreempting(t *testing.T) {
 			if got := ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain {
 				t.Errorf("%s, certain %t (%v); want %s", got, p.Replay.Certain, p.Replay.Remarks, test.want)
 			}
-			if !test.certain && (len(p.Replay.Ended) != 1 || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), "once others have ended")) {
-				t.Errorf("ended %v, remarks: %v", p.Replay.Ended, p.Replay.Remarks)
+			if !test.certain && (len(p.Replay.Preempted) != 1 || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), "once others have ended")) {
+				t.Errorf("ended %v, remarks: %v", p.Replay.Preempted, p.Replay.Remarks)
 			}
 		})
 	}

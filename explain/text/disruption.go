@@ -17,7 +17,7 @@ func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p.disruptionHeadline(d)
 	p.doubts(d.Replay.Remarks)
 	p.gone(d.Gone)
-	p.endedFor(d.Replay.Ended)
+	p.preempted(d.Replay.Preempted)
 	p.held(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
@@ -35,7 +35,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		counts[d.Gone[i].Then]++
 	}
 	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d.Gone)
-	lost := len(d.Losses) - openOf(d.Losses) + stuckOf(d.Replay.Ended)
+	lost := len(d.Losses) - openOf(d.Losses) + stuckOf(d.Replay.Preempted)
 	sure := d.Replay.Certain && !d.Unseen
 	text := d.What + " ends " + words.Count(len(d.Gone), "pod")
 	switch {
@@ -55,8 +55,8 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		}
 		text += ": " + strings.Join(parts, ", ")
 	}
-	if n := len(d.Replay.Ended); n > 0 {
-		text += "; kube-scheduler " + may(sure, "ends", "end") + " " + words.Count(n, "other pod") + " for them"
+	if n := len(d.Replay.Preempted); n > 0 {
+		text += "; kube-scheduler " + may(sure, "preempts", "preempt") + " " + words.Count(n, "other pod") + " for them"
 	}
 	held, openHeld := len(d.Held), 0
 	for i := range d.Held {
@@ -120,12 +120,12 @@ func (p *page) gone(pods []explain.GonePod) {
 	p.goneRows(pods)
 }
 
-// endedFor shows the pods that kube-scheduler ends for others.
-func (p *page) endedFor(pods []explain.GonePod) {
+// preempted shows the pods that kube-scheduler ends for others.
+func (p *page) preempted(pods []explain.GonePod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.title("Ended by kube-scheduler, for others")
+	p.title("Preempted by kube-scheduler")
 	p.goneRows(pods)
 }
 

@@ -23,7 +23,7 @@ func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
 	p.replayHeadline(&plan.Replay, plan.LeavesSome())
 	p.placed(plan.Replay.Placed)
-	p.endedFor(plan.Replay.Ended)
+	p.preempted(plan.Replay.Preempted)
 	p.pending(plan.Replay.Pending)
 	p.best(plan)
 	p.footer()
@@ -59,8 +59,8 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
 	}
-	if n := len(r.Ended); n > 0 {
-		text += "; it " + may(r.Certain, "ends", "end") + " " + words.Count(n, "other pod") + " for that"
+	if n := len(r.Preempted); n > 0 {
+		text += "; it " + may(r.Certain, "preempts", "preempt") + " " + words.Count(n, "other pod") + " for that"
 		if sign.Role == styled.Good {
 			sign = styled.Span{Text: "! ", Role: styled.Warn}
 		}

@@ -207,7 +207,7 @@ func disruptionCode(d *explain.Disruption) int {
 		}
 		code = console.WorstExitCode(code, console.ExitNo)
 	}
-	for _, g := range slices.Concat(d.Gone, d.Replay.Ended) {
+	for _, g := range slices.Concat(d.Gone, d.Replay.Preempted) {
 		switch {
 		case g.Then == explain.LeftWaiting && g.Pending != nil:
 			code = console.WorstExitCode(code, console.VerdictCode(g.Pending.Verdict))

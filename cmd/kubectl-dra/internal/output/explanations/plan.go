@@ -25,8 +25,8 @@ type Replay struct {
 	Running []string `json:"running,omitempty"`
 	// Others are pods that wait too, were not asked about, and are placed in the course.
 	Others []string `json:"others,omitempty"`
-	// Ended are the pods that kube-scheduler ends for others, in that order.
-	Ended []GonePod `json:"ended,omitempty"`
+	// Preempted are the pods that kube-scheduler ends for others, in that order.
+	Preempted []GonePod `json:"preempted,omitempty"`
 	// Certain: whatever nodes kube-scheduler chooses, it places these pods and no others.
 	Certain bool     `json:"certain"`
 	Remarks []string `json:"doubts,omitempty"`
@@ -79,7 +79,7 @@ func NewPlan(p *explain.Plan) *Plan {
 func replay(r *explain.Replay) Replay {
 	return Replay{
 		Placed: output.Each(r.Placed, placedPod), Pending: output.Each(r.Pending, pendingPod), Running: output.Optional(r.Running, explain.Subject.FullName),
-		Others: output.Optional(r.Others, explain.Subject.FullName), Ended: output.Optional(r.Ended, gonePod), Certain: r.Certain, Remarks: r.Remarks,
+		Others: output.Optional(r.Others, explain.Subject.FullName), Preempted: output.Optional(r.Preempted, gonePod), Certain: r.Certain, Remarks: r.Remarks,
 	}
 }
 
