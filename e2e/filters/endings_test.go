@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -89,7 +89,7 @@ func compareEndings(t *testing.T, r *rand.Rand, generated *problem, counts map[s
 	}
 	s := p.snapshot()
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
-	by := cycle.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
+	by := replay.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
 	said, err := plan.Place(t.Context(), sched.NewCluster(s, sched.Options{}), waiting, plan.Options{Choosing: by})
 	if err != nil {
 		t.Fatal(err)

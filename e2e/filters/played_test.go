@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
@@ -113,7 +113,7 @@ func sayingOf(t *testing.T, p *problem) saying {
 	t.Helper()
 	s := p.snapshot()
 	c := sched.NewCluster(s, sched.Options{})
-	by := cycle.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
+	by := replay.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
 	var out saying
 	var err error
@@ -127,7 +127,7 @@ func sayingOf(t *testing.T, p *problem) saying {
 	for _, pod := range waiting {
 		e, err := question.PodObject(t.Context(), c, pod, question.Options{})
 		if err == nil {
-			err = plan.Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{})
+			err = plan.Queue(t.Context(), c, []*explain.Explanation{e}, replay.Choosing{})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ type extended struct {
 }
 
 // extendedOf returns the extended resources of a pod. It is nil if no class provides any of them.
-func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
+func ExtendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	if !s.Features().Enabled(inspect.GateExtendedResource) {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 
 // Of returns the special claims of another pod.
 func (x *extended) Of(pod *corev1.Pod) whatif.ClaimPerNode {
-	if of := extendedOf(x.s, pod); of != nil {
+	if of := ExtendedOf(x.s, pod); of != nil {
 		return of
 	}
 	return nil

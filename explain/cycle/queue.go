@@ -29,7 +29,7 @@ func QueueOrder(s *inspect.Snapshot, subjects []metav1.Object) []int {
 // InQueueOrder returns pods in the order in which the scheduler takes them.
 func InQueueOrder(s *inspect.Snapshot, pods []*corev1.Pod) []*corev1.Pod {
 	out := make([]*corev1.Pod, 0, len(pods))
-	for _, i := range QueueOrder(s, objectsOf(pods)) {
+	for _, i := range QueueOrder(s, ObjectsOf(pods)) {
 		out = append(out, pods[i])
 	}
 	return out
@@ -72,4 +72,12 @@ func SubjectOf(object metav1.Object) explain.Subject {
 		kind = "ResourceClaim"
 	}
 	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+func ObjectsOf(pods []*corev1.Pod) []metav1.Object {
+	out := make([]metav1.Object, len(pods))
+	for i, pod := range pods {
+		out[i] = pod
+	}
+	return out
 }

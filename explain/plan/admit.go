@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -20,19 +20,19 @@ import (
 func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
 	s := c.Snapshot()
 	out := make([]*corev1.Pod, len(pods))
-	var reservations []*cycle.Reservation
+	var reservations []*replay.Reservation
 	for i, pod := range pods {
 		known, ok := s.Pod(refOf(pod))
 		own, claims := withClaims(s, pod)
 		out[i] = own
 		if len(claims) > 0 || !ok || known != own {
-			reservations = append(reservations, &cycle.Reservation{Pod: own, Claims: claims})
+			reservations = append(reservations, &replay.Reservation{Pod: own, Claims: claims})
 		}
 	}
 	if len(reservations) == 0 {
 		return c, out
 	}
-	return cycle.With(c, reservations...), out
+	return replay.With(c, reservations...), out
 }
 
 // admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -299,7 +299,7 @@ func TestGroupOfOneSecond(t *testing.T) {
 			}
 		})
 		pods, _ := Waiting(snapshot, func(*corev1.Pod) bool { return true })
-		by := cycle.Choosing{Images: scores.ImagesOf(snapshot.Nodes()), Workloads: &scores.Workloads{}}
+		by := replay.Choosing{Images: scores.ImagesOf(snapshot.Nodes()), Workloads: &scores.Workloads{}}
 		p, err := Place(t.Context(), scheduler.NewCluster(snapshot, scheduler.Options{}), pods, Options{NoJoint: true, Choosing: by})
 		if err != nil {
 			t.Fatal(err)

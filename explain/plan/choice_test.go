@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
 )
 
 // known is that there is no image on any node, and nothing that spreads pods.
-func known(o *inspect.Objects) cycle.Choosing {
-	return cycle.Choosing{Images: scores.ImagesOf(o.Nodes), Workloads: &scores.Workloads{}}
+func known(o *inspect.Objects) replay.Choosing {
+	return replay.Choosing{Images: scores.ImagesOf(o.Nodes), Workloads: &scores.Workloads{}}
 }
 
 // TestPlaceChooses sees that pods go where kube-scheduler likes it best, as far as that is known.
@@ -29,13 +29,13 @@ func TestPlaceChooses(t *testing.T) {
 	tests := []struct {
 		name     string
 		change   func(*inspect.Objects)
-		choosing func(*inspect.Objects) cycle.Choosing
+		choosing func(*inspect.Objects) replay.Choosing
 		pods     []*corev1.Pod
 		want     string
 		certain  bool
 	}{
 		{"the emptier node", busy, known, workers(1, "w", "one"), "w-0000→node-0001/1", true},
-		{"nothing is known of images", busy, func(*inspect.Objects) cycle.Choosing { return cycle.Choosing{} }, workers(1, "w", "one"), "w-0000→node-0000/2", true},
+		{"nothing is known of images", busy, func(*inspect.Objects) replay.Choosing { return replay.Choosing{} }, workers(1, "w", "one"), "w-0000→node-0000/2", true},
 		{"then the other", nil, known, workers(2, "w", "one"), "w-0000→node-0000/2, w-0001→node-0001/1", true},
 		{
 			"the better alternative", func(o *inspect.Objects) {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -52,7 +53,7 @@ func TestCleared(t *testing.T) {
 		if err != nil || e.Verdict != explain.Unsatisfiable {
 			t.Fatal(e, err)
 		}
-		err = Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{})
+		err = Queue(t.Context(), c, []*explain.Explanation{e}, replay.Choosing{})
 		if said = strings.Contains(e.Message, "takes its devices back"); err != nil || said == certain || (e.Queue.Verdict == explain.Unsatisfiable) != certain {
 			t.Errorf("reserved for %q: %+v %s, %v", reservedFor, e.Queue, e.Message, err)
 		}
@@ -100,7 +101,7 @@ func TestClearedForAnother(t *testing.T) {
 		if err != nil || e.Verdict != explain.Unsatisfiable {
 			t.Fatal(e, err)
 		}
-		if err = Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{}); err != nil || e.Queue.Verdict != want {
+		if err = Queue(t.Context(), c, []*explain.Explanation{e}, replay.Choosing{}); err != nil || e.Queue.Verdict != want {
 			t.Errorf("the one that has them is refused: %t: explain pod says %+v, %s; %v", refused, e.Queue, e.Message, err)
 		}
 		p, err := Place(t.Context(), c, []*corev1.Pod{holds, lacks}, Options{})

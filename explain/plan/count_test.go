@@ -12,12 +12,13 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestCountIsTrue compares what is proved by counting with all runs of small problems.
 func TestCountIsTrue(t *testing.T) {
-	counted := map[cycle.Certainty]int{}
+	counted := map[replay.Certainty]int{}
 	for seed := range effort.Of(3000, 300) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 56))
 		p := randomProblem(rng)
@@ -32,35 +33,35 @@ func TestCountIsTrue(t *testing.T) {
 			}
 		}
 		base, pods := admitted(p.cluster(), p.pods)
-		queue := cycle.NewQueue(t.Context(), base, cycle.InQueueOrder(base.Snapshot(), pods), cycle.Options{})
+		queue := replay.NewQueue(t.Context(), base, cycle.InQueueOrder(base.Snapshot(), pods), cycle.Options{})
 		queue.InAnyOrder()
 		got, text, err := queue.Count(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		counted[got]++
-		if got == cycle.Unclear {
+		if got == replay.Unclear {
 			continue
 		}
-		all, err := cycle.Explore(t.Context(), queue)
+		all, err := replay.Explore(t.Context(), queue)
 		if err != nil {
 			t.Fatal(err)
 		}
 		placed := 0
 		for _, pod := range pods {
 			switch c := all.About(cycle.SubjectOf(pod)); {
-			case got == cycle.Always && c != cycle.Always && c != cycle.Unclear:
+			case got == replay.Always && c != replay.Always && c != replay.Unclear:
 				t.Errorf("seed %d: all are always placed, but %s is not: %d", seed, pod.Name, c)
-			case c == cycle.Always:
+			case c == replay.Always:
 				placed++
 			}
 		}
-		if got == cycle.Never && (placed == len(pods) || text == "") {
+		if got == replay.Never && (placed == len(pods) || text == "") {
 			t.Errorf("seed %d: %q, but all are placed", seed, text)
 		}
 	}
 	t.Log(counted)
-	if counted[cycle.Always] < 20 || counted[cycle.Never] < 20 {
+	if counted[replay.Always] < 20 || counted[replay.Never] < 20 {
 		t.Errorf("too few proofs: %v", counted)
 	}
 }
@@ -101,7 +102,7 @@ func TestCountManyEqual(t *testing.T) {
 		counted[verdict]++
 		for range effort.Of(20, 5) {
 			base, pods := admitted(fresh(*o), pods)
-			r := cycle.NewReplay(base, nil)
+			r := replay.New(base, nil)
 			r.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int { return rng.IntN(len(nodes)) }
 			rng.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
 			placed := 0
@@ -148,8 +149,8 @@ func TestCountMeasures(t *testing.T) {
 			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse(cpu)
 		}
 		c, pods := admitted(fresh(*o), pods)
-		queue := cycle.NewQueue(t.Context(), c, pods, cycle.Options{})
-		if got, text, err := queue.Count(t.Context()); err != nil || got != cycle.Never || text != want {
+		queue := replay.NewQueue(t.Context(), c, pods, cycle.Options{})
+		if got, text, err := queue.Count(t.Context()); err != nil || got != replay.Never || text != want {
 			t.Errorf("%q, %d, want %q, %v", text, got, want, err)
 		}
 	}

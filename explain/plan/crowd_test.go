@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -78,7 +79,7 @@ func (c *crowd) settle(r *rand.Rand) {
 	cluster := c.cluster()
 	for i := range 3 + r.IntN(4) {
 		pod := randomPod(r, fmt.Sprint("p", i))
-		turn, err := cycle.PodMember(cluster, pod, cycle.Options{}).Ask(context.Background(), cluster, nil)
+		turn, err := replay.PodMember(cluster, pod, cycle.Options{}).Ask(context.Background(), cluster, nil)
 		if err != nil || len(turn.Options) == 0 {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -26,10 +27,10 @@ const maxCrowds, maxClaimants = 16, 64
 // TooMany proves that not all pods can be placed in a cluster, whatever their order and nodes. It is nil if
 // that is not proved. The error is that of [Place].
 func TooMany(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (*explain.JointPlan, error) {
-	r := &replay{Replay: cycle.NewReplay(c, nil)}
+	r := &placement{Replay: replay.New(c, nil)}
 	r.Tried = cycle.InQueueOrder(c.Snapshot(), pods)
 	for _, pod := range pods {
-		r.waiting = append(r.waiting, cycle.Waiting{Pod: pod, Feasible: &cycle.Feasible{Member: cycle.PodMember(c, pod, cycle.Options{})}})
+		r.waiting = append(r.waiting, replay.Waiting{Pod: pod, Feasible: &replay.Feasible{Member: replay.PodMember(c, pod, cycle.Options{})}})
 	}
 	if joint, err := r.tooMany(ctx, c); joint != nil || err != nil {
 		return joint, err
@@ -40,7 +41,7 @@ func TooMany(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (*ex
 // claimant is pods that ask for the same devices and fit on the same nodes.
 type claimant struct {
 	pods    []*corev1.Pod
-	member  *cycle.Member
+	member  *replay.Member
 	nodes   []*corev1.Node
 	devices int // that one takes at least
 }
@@ -48,7 +49,7 @@ type claimant struct {
 // crowded proves that there is no placement by pods of several shapes that fit on the same nodes: since they
 // need more devices than there are, or since no two of them fit on one node and there are more of them than
 // nodes.
-func (r *replay) crowded(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
+func (r *placement) crowded(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	if slices.ContainsFunc(base.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool {
 		return slice.Spec.NodeName == nil || slices.ContainsFunc(slice.Spec.Devices, func(d resourcev1.Device) bool { return ptr.Deref(d.AllowMultipleAllocations, false) })
 	}) {
@@ -86,13 +87,13 @@ func (r *replay) crowded(ctx context.Context, base *scheduler.Cluster) (*explain
 
 // crowds are the pods that change only what is left of their nodes, by the nodes on which they fit as things
 // are: on no others do they fit later. Who takes most devices is first.
-func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*claimant, error) {
-	alone := cycle.NewReplay(base, nil)
+func (r *placement) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*claimant, error) {
+	alone := replay.New(base, nil)
 	known, seen := map[string]*claimant{}, map[inspect.ClaimRef]bool{}
 	at := map[string]int{}
 	var out [][]*claimant
 	for _, pod := range r.Tried {
-		m := cycle.PodMember(base, pod, cycle.Options{})
+		m := replay.PodMember(base, pod, cycle.Options{})
 		if usesSeen(seen, m.Claims) {
 			continue // it takes no more than the one with which it shares the claim
 		}
@@ -138,7 +139,7 @@ func (r *replay) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*clai
 
 // claimantOf is a pod that fits on the nodes on which it fits alone, or on fewer of them. It is nil if that
 // is not certain.
-func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, m *cycle.Member) (*claimant, error) {
+func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *replay.Replay, m *replay.Member) (*claimant, error) {
 	nodes, sure, err := fixedNodes(ctx, base, alone, m)
 	if err != nil || !sure || m.PerNode || len(m.Claims) == 0 {
 		return nil, err
@@ -148,12 +149,12 @@ func claimantOf(ctx context.Context, base *scheduler.Cluster, alone *cycle.Repla
 
 // fixedNodes are the nodes on which a pod fits as things are. sure says that it fits on no others, whatever
 // is placed before it.
-func fixedNodes(ctx context.Context, base *scheduler.Cluster, alone *cycle.Replay, m *cycle.Member) (nodes []*corev1.Node, sure bool, err error) {
+func fixedNodes(ctx context.Context, base *scheduler.Cluster, alone *replay.Replay, m *replay.Member) (nodes []*corev1.Node, sure bool, err error) {
 	t, err := alone.Ask(ctx, m.Pod)
 	if err != nil {
 		return nil, false, err
 	}
-	sure = m.Shape != "" && !m.NonLocal && !m.Unseen && !t.Open && !t.Fails && m.Pod.Status.NominatedNodeName == "" && cycle.Local(ctx, base, m)
+	sure = m.Shape != "" && !m.NonLocal && !m.Unseen && !t.Open && !t.Fails && m.Pod.Status.NominatedNodeName == "" && replay.Local(ctx, base, m)
 	return t.Nodes, sure, nil
 }
 
@@ -169,7 +170,7 @@ func keepingApart(ctx context.Context, c *scheduler.Cluster, crowd []*claimant) 
 		apart := true
 		others := slices.Clip(out)
 		if len(kind.pods) > 1 {
-			others = append(others, &claimant{member: cycle.PodMember(c, kind.pods[1], cycle.Options{})})
+			others = append(others, &claimant{member: replay.PodMember(c, kind.pods[1], cycle.Options{})})
 		}
 		for _, other := range others {
 			q := &whatif.Question{Cluster: c, Claims: slices.Concat(kind.member.Claims, other.member.Claims), Nodes: kind.nodes}

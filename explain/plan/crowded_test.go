@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
@@ -38,14 +39,14 @@ func TestCrowdedIsTrue(t *testing.T) {
 			p.pods = append(p.pods, pod)
 		}
 		base, pods := admitted(p.cluster(), p.pods)
-		r := &replay{Replay: cycle.NewReplay(base, nil)}
+		r := &placement{Replay: replay.New(base, nil)}
 		r.Tried = cycle.InQueueOrder(base.Snapshot(), pods)
 		joint, err := r.crowded(t.Context(), base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		queue := cycle.NewQueue(t.Context(), base, r.Tried, cycle.Options{})
-		solution, err := cycle.Solve(t.Context(), queue, len(cycle.MembersOf(queue.Entities)))
+		queue := replay.NewQueue(t.Context(), base, r.Tried, cycle.Options{})
+		solution, err := replay.Solve(t.Context(), queue, len(replay.MembersOf(queue.Entities)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -200,10 +200,10 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 // settle places what waits after an event, and returns the cluster in which that is placed, with the replay
 // that shows it. empty says that no node is left; then the cluster has stand-ins that take no pods, and there
 // is no replay.
-func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, *replay, error) {
+func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, *placement, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, settled := &explain.Plan{}, c
-	var r *replay
+	var r *placement
 	if all := append(waiting, again...); empty {
 		p.Replay = nowhere(all)
 	} else {
@@ -252,7 +252,7 @@ func (f fates) tell(g *explain.GonePod) {
 
 // leavesSome finds out whether some of those who are to come back surely find no node where it is not certain
 // who does.
-func leavesSome(ctx context.Context, r *replay, out *explain.Disruption) error {
+func leavesSome(ctx context.Context, r *placement, out *explain.Disruption) error {
 	back := 0
 	for i := range out.Gone {
 		back += words.Btoi(out.Gone[i].Controller != "")

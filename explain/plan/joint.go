@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -36,16 +37,16 @@ func questionsFor(c *scheduler.Cluster) int {
 }
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
-func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
+func (r *placement) certain(ctx context.Context, base *scheduler.Cluster) error {
 	progress.Say(ctx, "looking at other choices of kube-scheduler")
-	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
+	queue := replay.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	equals := equalPods(queue)
 	queue, err := r.hopeful(ctx, base, queue)
 	if err != nil {
 		return err
 	}
 	var hopeful []*corev1.Pod
-	for _, m := range cycle.MembersOf(queue.Entities) {
+	for _, m := range replay.MembersOf(queue.Entities) {
 		hopeful = append(hopeful, m.Pod)
 	}
 	tied := queue.InAnyOrder()
@@ -64,8 +65,8 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 	case !tied && !r.Chosen && !r.Retried, same, r.nonePlaced(queue):
 		r.out.Certain = true
 	case len(hopeful) > maxExplored:
-		var counted cycle.Certainty
-		if counted, _, err = queue.Count(ctx); counted == cycle.Always {
+		var counted replay.Certainty
+		if counted, _, err = queue.Count(ctx); counted == replay.Always {
 			r.out.Certain = true
 		} else {
 			r.out.Remarks = append(r.out.Remarks, tooMany)
@@ -82,13 +83,13 @@ func (r *replay) certain(ctx context.Context, base *scheduler.Cluster) error {
 
 // hopeful is a queue without the pods that never find a node, and take nothing that others need: those that
 // fit on none as things are, and to which only what is left of a node matters.
-func (r *replay) hopeful(ctx context.Context, base *scheduler.Cluster, queue cycle.Queue) (cycle.Queue, error) {
-	if len(r.waiting) == 0 || len(r.Tried) <= maxExplored || slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) {
+func (r *placement) hopeful(ctx context.Context, base *scheduler.Cluster, queue replay.Queue) (replay.Queue, error) {
+	if len(r.waiting) == 0 || len(r.Tried) <= maxExplored || slices.ContainsFunc(queue.Entities, func(e replay.Entity) bool { return e.Need > 1 }) {
 		return queue, nil
 	}
-	alone := cycle.NewReplay(base, nil)
+	alone := replay.New(base, nil)
 	known := map[string]bool{}
-	var left []cycle.Entity
+	var left []replay.Entity
 	for _, e := range queue.Entities {
 		e.Members = slices.Clone(e.Members)
 		kept := e.Members[:0]
@@ -110,21 +111,21 @@ func (r *replay) hopeful(ctx context.Context, base *scheduler.Cluster, queue cyc
 			left = append(left, e)
 		}
 	}
-	return cycle.QueueOf(ctx, base, left), nil
+	return replay.QueueOf(ctx, base, left), nil
 }
 
 // nonePlaced reports whether each pod was asked about the cluster as it is and found no node, so that the
 // order does not matter.
-func (r *replay) nonePlaced(queue cycle.Queue) bool {
+func (r *placement) nonePlaced(queue replay.Queue) bool {
 	return len(r.Placed) == 0 && !r.Chosen && !r.Retried &&
-		!slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) &&
-		!slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails })
+		!slices.ContainsFunc(queue.Entities, func(e replay.Entity) bool { return e.Need > 1 }) &&
+		!slices.ContainsFunc(r.waiting, func(w replay.Waiting) bool { return w.Fails })
 }
 
 // findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to
 // try again on any node, and the claims that have these. That is not played. It reports whether there are
 // any.
-func (r *replay) findCleared(c *scheduler.Cluster) bool {
+func (r *placement) findCleared(c *scheduler.Cluster) bool {
 	r.cleared, r.released = map[explain.Subject]bool{}, map[inspect.ClaimRef]bool{}
 	var names []string
 	for i := range r.Waiting {
@@ -168,7 +169,7 @@ func takenBack(c *scheduler.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
 
 // spareEquals takes back of equal pods that some are never placed, where others of them are in some run: in
 // the runs that are played, those that are named first go first.
-func (r *replay) spareEquals(equals [][]explain.Subject) {
+func (r *placement) spareEquals(equals [][]explain.Subject) {
 	for _, group := range equals {
 		if slices.ContainsFunc(group, func(s explain.Subject) bool { return !r.never[s] }) {
 			for _, subject := range group {
@@ -180,23 +181,23 @@ func (r *replay) spareEquals(equals [][]explain.Subject) {
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all
 // of them.
-func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, queue cycle.Queue, tied bool) error {
-	all, err := cycle.ByScores(ctx, base, pods, r.by, cycle.MaxRuns)
+func (r *placement) tryOthers(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, queue replay.Queue, tied bool) error {
+	all, err := replay.ByScores(ctx, base, pods, r.by, replay.MaxRuns)
 	switch {
 	case err != nil:
 		return err
 	case all != nil:
 		r.sayDepends(all, pods, "the order and the nodes that kube-scheduler chooses for the others", explain.Subject.FullName)
 		return nil
-	case tied && slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return len(queue.Entities) > 1 || e.Need > 1 }):
+	case tied && slices.ContainsFunc(queue.Entities, func(e replay.Entity) bool { return len(queue.Entities) > 1 || e.Need > 1 }):
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
 		return nil
-	case slices.ContainsFunc(queue.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w cycle.Waiting) bool { return w.Fails }):
+	case slices.ContainsFunc(queue.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w replay.Waiting) bool { return w.Fails }):
 		r.out.Remarks = append(r.out.Remarks, tooMany)
 		return nil
 	}
 	queue.MaxAsks = questionsFor(base)
-	if all, err = cycle.Explore(ctx, queue); err == nil {
+	if all, err = replay.Explore(ctx, queue); err == nil {
 		name := func(s explain.Subject) string { return s.Name }
 		r.sayDepends(all, pods, "which of the nodes that fit kube-scheduler takes for others", name)
 	}
@@ -205,7 +206,7 @@ func (r *replay) tryOthers(ctx context.Context, base *scheduler.Cluster, pods []
 
 // sayDepends says which pods only some of the runs place, and on what that depends, or that all is certain.
 // The other pods than those are placed in none.
-func (r *replay) sayDepends(all *cycle.Result, pods []*corev1.Pod, on string, nameOf func(explain.Subject) string) {
+func (r *placement) sayDepends(all *replay.Result, pods []*corev1.Pod, on string, nameOf func(explain.Subject) string) {
 	placed := map[explain.Subject]bool{}
 	for i := range r.out.Placed {
 		placed[r.out.Placed[i].Subject] = true
@@ -218,12 +219,12 @@ func (r *replay) sayDepends(all *cycle.Result, pods []*corev1.Pod, on string, na
 	for _, pod := range pods {
 		subject := cycle.SubjectOf(pod)
 		c := all.About(subject)
-		r.never[subject] = c == cycle.Never && !placed[subject]
+		r.never[subject] = c == replay.Never && !placed[subject]
 		switch {
 		case r.about != nil && !r.about[subject]:
-		case c == cycle.Depends, c == cycle.Never && placed[subject], c == cycle.Always && !placed[subject]:
+		case c == replay.Depends, c == replay.Never && placed[subject], c == replay.Always && !placed[subject]:
 			depends = append(depends, nameOf(subject))
-		case c == cycle.Unclear:
+		case c == replay.Unclear:
 			unclear = append(unclear, nameOf(subject))
 		}
 	}
@@ -244,18 +245,18 @@ func (r *replay) sayDepends(all *cycle.Result, pods []*corev1.Pod, on string, na
 
 // mayRetry reports whether a member that was left waiting may fit once others are placed. [cycle.Explore]
 // takes each only once.
-func mayRetry(e cycle.Entity) bool {
-	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *cycle.Member) bool { return m.NonLocal })
+func mayRetry(e replay.Entity) bool {
+	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *replay.Member) bool { return m.NonLocal })
 }
 
 // equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be
 // the first.
-func equalPods(queue cycle.Queue) [][]explain.Subject {
+func equalPods(queue replay.Queue) [][]explain.Subject {
 	var out [][]explain.Subject
 	at := map[string]int{} // of the shapes whose turn is that of the pod before
 	var before *corev1.Pod
-	for _, m := range cycle.MembersOf(queue.Entities) {
-		if before != nil && !cycle.SameTurn(before, m.Pod) {
+	for _, m := range replay.MembersOf(queue.Entities) {
+		if before != nil && !replay.SameTurn(before, m.Pod) {
 			clear(at)
 		}
 		before = m.Pod
@@ -271,7 +272,7 @@ func equalPods(queue cycle.Queue) [][]explain.Subject {
 }
 
 // sayTies says of equal pods of which only some are placed that it is certain how many are, but not which.
-func (r *replay) sayTies(equals [][]explain.Subject) {
+func (r *placement) sayTies(equals [][]explain.Subject) {
 	placed := map[explain.Subject]bool{}
 	for i := range r.out.Placed {
 		placed[r.out.Placed[i].Subject] = true
@@ -296,7 +297,7 @@ func (r *replay) sayTies(equals [][]explain.Subject) {
 }
 
 // sayDoubt says what is not known of the first pod of which something is not.
-func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
+func (r *placement) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	e, err := question.PodObject(ctx, base, r.InDoubt, hypothetical)
 	if err != nil {
 		return fmt.Errorf("explaining what is not known of pod %s/%s: %w", r.InDoubt.Namespace, r.InDoubt.Name, err)
@@ -312,17 +313,17 @@ func (r *replay) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 
 // alike reports whether all members are of one shape and change only what is left of their nodes, so that in
 // whatever order and on whatever nodes as many find room.
-func alike(queue cycle.Queue) bool {
-	members := cycle.MembersOf(queue.Entities)
-	return queue.Local && !slices.ContainsFunc(queue.Entities, func(e cycle.Entity) bool { return e.Need > 1 }) &&
-		!slices.ContainsFunc(members, func(m *cycle.Member) bool {
+func alike(queue replay.Queue) bool {
+	members := replay.MembersOf(queue.Entities)
+	return queue.Local && !slices.ContainsFunc(queue.Entities, func(e replay.Entity) bool { return e.Need > 1 }) &&
+		!slices.ContainsFunc(members, func(m *replay.Member) bool {
 			return m.Shape == "" || m.NonLocal || m.Unseen || m.Shape != members[0].Shape
 		})
 }
 
 // best looks for a placement of all pods of a replay. That there is one is never certain where more is asked
 // for than is known.
-func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
+func (r *placement) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
 	if err == nil && out.Verdict == explain.Infeasible && len(r.released) > 0 {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler may take devices back from pods that wait, which was not played"}, nil, nil
@@ -337,7 +338,7 @@ func (r *replay) best(ctx context.Context, base *scheduler.Cluster) (*explain.Jo
 }
 
 // bestKnown is best, of what is known.
-func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
+func (r *placement) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
 	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
 		return plan, nil, err
 	}
@@ -345,7 +346,7 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	case r.Doubtful:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
 	case len(r.waiting) == 0:
-		var run cycle.Run // that the scheduler need not take
+		var run replay.Run // that the scheduler need not take
 		if !r.out.Certain {
 			run = runOf(r.out.Placed)
 		}
@@ -366,9 +367,9 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 	if proof, err := r.crowded(ctx, base); proof != nil || err != nil {
 		return proof, nil, err
 	}
-	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
+	queue := replay.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	counted, text, err := queue.Count(ctx)
-	if err != nil || counted != cycle.Never {
+	if err != nil || counted != replay.Never {
 		return plan, nil, err
 	}
 	return conflictOf([]*claimant{{pods: r.Tried}}, text), nil, nil
@@ -376,7 +377,7 @@ func (r *replay) bestKnown(ctx context.Context, base *scheduler.Cluster) (*expla
 
 // localShapes are the pods of each shape of which some wait and that change only what is left of their nodes,
 // in the order of the queue.
-func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*corev1.Pod {
+func (r *placement) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*corev1.Pod {
 	waiting := map[string]bool{}
 	for i := range r.waiting {
 		waiting[r.waiting[i].Member.Shape] = true
@@ -384,10 +385,10 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*
 	var out [][]*corev1.Pod
 	at := map[string]int{}
 	for _, pod := range r.Tried {
-		m := cycle.PodMember(base, pod, cycle.Options{})
+		m := replay.PodMember(base, pod, cycle.Options{})
 		group, known := at[m.Shape]
 		if !known {
-			if m.Shape == "" || m.NonLocal || m.Unseen || !waiting[m.Shape] || !cycle.Local(ctx, base, m) {
+			if m.Shape == "" || m.NonLocal || m.Unseen || !waiting[m.Shape] || !replay.Local(ctx, base, m) {
 				continue
 			}
 			group = len(out)
@@ -400,8 +401,8 @@ func (r *replay) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*
 
 // tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than
 // there is room for.
-func (r *replay) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
-	alone := cycle.NewReplay(base, nil)
+func (r *placement) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
+	alone := replay.New(base, nil)
 	for _, pods := range r.localShapes(ctx, base) {
 		room, minimal, err := roomFor(ctx, alone.Fork(), pods)
 		if err != nil {
@@ -442,7 +443,7 @@ func usesSeen(seen map[inspect.ClaimRef]bool, claims []*resourcev1.ResourceClaim
 // roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They
 // change only what is left of their nodes, so as many find room in whatever order and on whatever nodes. sure
 // says that so many do.
-func roomFor(ctx context.Context, alone *cycle.Replay, pods []*corev1.Pod) (room int, sure bool, err error) {
+func roomFor(ctx context.Context, alone *replay.Replay, pods []*corev1.Pod) (room int, sure bool, err error) {
 	t, err := alone.Ask(ctx, pods[0])
 	if err != nil {
 		return 0, false, err
@@ -468,8 +469,8 @@ func roomFor(ctx context.Context, alone *cycle.Replay, pods []*corev1.Pod) (room
 
 // packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's
 // do: those first that fit on the fewest nodes, each on the node that fewest of the others could use.
-func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
-	first := cycle.NewReplay(base, nil)
+func (r *placement) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
+	first := replay.New(base, nil)
 	fits := map[inspect.NodeName]int{}
 	type candidate struct {
 		pod   *corev1.Pod
@@ -513,34 +514,34 @@ func (r *replay) packed(ctx context.Context, base *scheduler.Cluster) (*explain.
 }
 
 // runOf is the run by which pods are placed.
-func runOf(placed []explain.PlacedPod) cycle.Run {
-	var run cycle.Run
+func runOf(placed []explain.PlacedPod) replay.Run {
+	var run replay.Run
 	for i := range placed {
-		run = append(run, cycle.Step{Subject: placed[i].Subject, Node: placed[i].Node, Placed: true})
+		run = append(run, replay.Step{Subject: placed[i].Subject, Node: placed[i].Node, Placed: true})
 	}
 	return run
 }
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
-func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, cycle.Run, error) {
-	queue := cycle.NewQueue(ctx, base, r.Tried, cycle.Options{})
+func (r *placement) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
+	queue := replay.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	queue.MaxAsks = questionsFor(base)
-	members := cycle.MembersOf(queue.Entities)
+	members := replay.MembersOf(queue.Entities)
 	if len(members) > maxExplored {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("there are too many ways to place %d pods to try them all", len(members))}, nil, nil
 	}
-	solution, err := cycle.Solve(ctx, queue, len(members))
+	solution, err := replay.Solve(ctx, queue, len(members))
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case solution.Run != nil:
-		c, reservations, err := cycle.Follow(ctx, base, members, solution.Run)
+		c, reservations, err := replay.Follow(ctx, base, members, solution.Run)
 		if err == nil && c == nil {
 			err = errors.New("a run that places all pods cannot be played again")
 		}
 		out := &explain.JointPlan{Verdict: explain.Feasible}
 		for _, reservation := range reservations {
-			out.Placed = append(out.Placed, cycle.PlacedPod(reservation.Pod, 1, reservation))
+			out.Placed = append(out.Placed, replay.PlacedPod(reservation.Pod, 1, reservation))
 		}
 		return out, solution.Run, err
 	case !solution.Impossible:
@@ -553,16 +554,16 @@ func (r *replay) search(ctx context.Context, base *scheduler.Cluster) (*explain.
 // shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what
 // others have taken, so fewer pods may be harder to place: a pod that could not be left out is tried again
 // once others are.
-func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
+func (r *placement) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
 	left := r.Tried
 	asks := questionsFor(base)
 	for again := true; again && len(left) > 1 && asks > 0; {
 		again, out.Minimal = false, true
 		for i := len(left) - 1; i >= 0 && len(left) > 1 && asks > 0; i-- {
 			fewer := slices.Delete(slices.Clone(left), i, i+1)
-			queue := cycle.NewQueue(ctx, base, fewer, cycle.Options{})
+			queue := replay.NewQueue(ctx, base, fewer, cycle.Options{})
 			queue.MaxAsks = asks
-			solution, err := cycle.Solve(ctx, queue, len(cycle.MembersOf(queue.Entities)))
+			solution, err := replay.Solve(ctx, queue, len(replay.MembersOf(queue.Entities)))
 			if err != nil {
 				return err
 			}
@@ -585,16 +586,16 @@ func (r *replay) shrink(ctx context.Context, base *scheduler.Cluster, out *expla
 // Certain reports whether the same pods as in a replay, where pods may be put on any node that fits, are
 // placed whichever nodes kube-scheduler chooses, and if not, whether it is known that others may be left
 // waiting. It is asked once.
-func Certain(ctx context.Context, played *cycle.Replay) (certain, depends bool, err error) {
-	r := &replay{Replay: played}
+func Certain(ctx context.Context, played *replay.Replay) (certain, depends bool, err error) {
+	r := &placement{Replay: played}
 	r.settle()
 	err = r.certain(ctx, r.Base())
 	return r.out.Certain, r.depends, err
 }
 
 // Best looks for a placement of all pods of a replay.
-func Best(ctx context.Context, played *cycle.Replay) (*explain.JointPlan, error) {
-	r := &replay{Replay: played}
+func Best(ctx context.Context, played *replay.Replay) (*explain.JointPlan, error) {
+	r := &placement{Replay: played}
 	r.settle()
 	best, _, err := r.best(ctx, r.Base())
 	return best, err

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -158,7 +159,7 @@ func mentionedBy(c *scheduler.Cluster, waiting []*corev1.Pod) (mentions []byte, 
 	shapes := map[string]bool{}
 	var selectors []*corev1.NodeSelector // of the devices that pods have already
 	for _, pod := range waiting {
-		m := cycle.PodMember(c, pod, cycle.Options{})
+		m := replay.PodMember(c, pod, cycle.Options{})
 		if m.NonLocal || m.PerNode || inspect.PodGroupOf(pod) != "" {
 			return nil, nil, false
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -20,7 +21,7 @@ import (
 const maxExplained = 24
 
 // explainPending says of all pods that are left waiting why, in the cluster that the others have left.
-func (r *replay) explainPending(ctx context.Context) error {
+func (r *placement) explainPending(ctx context.Context) error {
 	progress.Say(ctx, "explaining why pods are left waiting")
 	r.out.Pending = nil
 	known := map[string]*explain.PendingPod{}
@@ -63,18 +64,18 @@ func (r *replay) explainPending(ctx context.Context) error {
 
 // doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and
 // may not be in others.
-func (r *replay) doubtPending(ctx context.Context) error {
+func (r *placement) doubtPending(ctx context.Context) error {
 	if r.out.Certain {
 		return nil
 	}
-	d := &doubter{replay: r, cluster: r.Base()}
+	d := &doubter{placement: r, cluster: r.Base()}
 	if r.out.Preempting || len(r.out.Preempted) > 0 { // whoever could be ended may be
 		d.cluster = withoutRunning(r.Base())
 	}
 	if len(r.released) > 0 { // others may get what is taken away
 		d.cluster = scheduler.NewCluster(d.cluster.Snapshot(), scheduler.Options{Ignore: r.released, Like: d.cluster})
 	}
-	d.alone = cycle.NewReplay(d.cluster, nil)
+	d.alone = replay.New(d.cluster, nil)
 	for i := range r.out.Pending {
 		if err := d.doubt(ctx, &r.waiting[i], &r.out.Pending[i]); err != nil {
 			return err
@@ -98,17 +99,17 @@ func withoutRunning(c *scheduler.Cluster) *scheduler.Cluster {
 // doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all
 // before them are placed.
 type doubter struct {
-	*replay
+	*placement
 	// cluster is the one in which they would be alone.
 	cluster *scheduler.Cluster
-	alone   *cycle.Replay
+	alone   *replay.Replay
 	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever
 	// else is.
 	surplus map[explain.Subject]bool
 }
 
 // doubt is what is known of a pod that is left waiting as p says.
-func (d *doubter) doubt(ctx context.Context, w *cycle.Waiting, p *explain.PendingPod) error {
+func (d *doubter) doubt(ctx context.Context, w *replay.Waiting, p *explain.PendingPod) error {
 	if p.Verdict != explain.Unsatisfiable && p.Verdict != explain.Invalid || d.never[p.Subject] {
 		return nil
 	}
@@ -157,7 +158,7 @@ func (d *doubter) count(ctx context.Context) error {
 			return err
 		}
 		for _, pod := range pods[room:] {
-			d.surplus[cycle.SubjectOf(pod)] = room == 0 || !cycle.SameTurn(pods[room-1], pod) // else it may be taken before
+			d.surplus[cycle.SubjectOf(pod)] = room == 0 || !replay.SameTurn(pods[room-1], pod) // else it may be taken before
 		}
 	}
 	return nil

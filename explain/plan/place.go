@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -29,7 +30,7 @@ type Options struct {
 	// Others are pods that wait too and are not asked about. They take their turns in the queue.
 	Others []*corev1.Pod
 	// Choosing is what kube-scheduler chooses nodes by, besides the snapshot.
-	Choosing cycle.Choosing
+	Choosing replay.Choosing
 	// noReasons leaves out why pods are left waiting, and endNone what becomes of pods that are ended for
 	// others, and then of those.
 	noReasons, endNone bool
@@ -38,7 +39,7 @@ type Options struct {
 // Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and
 // how sure that is of each. Why pods are left waiting is not said. The second result is the run that was
 // played. Errors are those of [Place].
-func Outcome(ctx context.Context, c *scheduler.Cluster, by cycle.Choosing) (*explain.Replay, *cycle.Replay, error) {
+func Outcome(ctx context.Context, c *scheduler.Cluster, by replay.Choosing) (*explain.Replay, *replay.Replay, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true, endNone: true})
 	if err != nil {
@@ -59,13 +60,13 @@ func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts O
 
 // Begin is a replay of pods that are to be placed, with the claims that are made for them from templates, and
 // the pods as they are then. by is as for [cycle.NewReplay].
-func Begin(c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing) (*cycle.Replay, []*corev1.Pod) {
+func Begin(c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing) (*replay.Replay, []*corev1.Pod) {
 	c, pods = admitted(c, pods)
-	return cycle.NewReplay(c, by), pods
+	return replay.New(c, by), pods
 }
 
 // placeAll is Place, with the replay that it comes from.
-func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *replay, error) {
+func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *placement, error) {
 	c, pods, waiting := admittedWith(c, pods, opts.Others)
 	others, err := rivals(ctx, c, pods, waiting)
 	if err != nil {
@@ -87,7 +88,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	}
 	best := r // which ends nobody
 	if err == nil && !opts.endNone {
-		var on *replay
+		var on *placement
 		if on, err = r.playsOn(ctx, c, append(slices.Clip(pods), waiting...), opts); on != nil { // who fits nowhere may later
 			best.out.Preempting = true
 			r = on
@@ -124,7 +125,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 
 // failingGroups says which groups of pods kube-scheduler places none of while it fails at one: it takes all
 // that wait together, also where the group needs no number of them. They were played one by one.
-func (r *replay) failingGroups() []string {
+func (r *placement) failingGroups() []string {
 	var out []string
 	for i := range r.Waiting {
 		failed := r.Waiting[i].Pod
@@ -132,7 +133,7 @@ func (r *replay) failingGroups() []string {
 		if !r.Waiting[i].Fails || group == "" || !r.Cluster().Snapshot().Features().Enabled(inspect.GateGenericWorkload) {
 			continue
 		}
-		if slices.ContainsFunc(r.Reservations, func(placed *cycle.Reservation) bool {
+		if slices.ContainsFunc(r.Reservations, func(placed *replay.Reservation) bool {
 			return placed.Pod.Namespace == failed.Namespace && inspect.PodGroupOf(placed.Pod) == group
 		}) {
 			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s, and places no pod of its PodGroup %s while it does", failed.Name, group))
@@ -142,7 +143,7 @@ func (r *replay) failingGroups() []string {
 }
 
 // judge finds out why pods are left waiting, unless that is not asked, and how sure it is.
-func (r *replay) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool) error {
+func (r *placement) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool) error {
 	if err := r.sayPending(ctx, noReasons); err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (r *replay) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool
 }
 
 // sayPending says who is left waiting, and why unless that is not asked.
-func (r *replay) sayPending(ctx context.Context, noReasons bool) error {
+func (r *placement) sayPending(ctx context.Context, noReasons bool) error {
 	if !noReasons {
 		return r.explainPending(ctx)
 	}
@@ -166,7 +167,7 @@ func (r *replay) sayPending(ctx context.Context, noReasons bool) error {
 
 // soFar is what is known of pods when the context has ended: those that are placed, as far as that goes. It
 // is nil if it has not, or none is.
-func (r *replay) soFar(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) *explain.Plan {
+func (r *placement) soFar(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) *explain.Plan {
 	if ctx.Err() == nil || len(r.out.Placed) == 0 {
 		return nil
 	}
@@ -242,7 +243,7 @@ func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Po
 	for _, pod := range pods {
 		own[refOf(pod)] = true
 	}
-	alone := cycle.NewReplay(c, nil)
+	alone := replay.New(c, nil)
 	preempting := newPreempting(c.Snapshot())
 	var out []*corev1.Pod
 	for _, pod := range others {
@@ -255,7 +256,7 @@ func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Po
 		}
 		rival := len(t.Nodes) > 0 || t.Open || t.Fails || t.Member.NonLocal || losesDevices(c, pod)
 		if !rival {
-			w := &cycle.Waiting{Pod: pod, Feasible: t}
+			w := &replay.Waiting{Pod: pod, Feasible: t}
 			preempting.note(c, w)
 			if rival, err = preempting.may(ctx, c, w, false); err != nil {
 				return nil, err
@@ -269,7 +270,7 @@ func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Po
 }
 
 // leaveOut leaves out of the answer who was not asked about.
-func (r *replay) leaveOut() {
+func (r *placement) leaveOut() {
 	if r.about == nil {
 		return
 	}
@@ -282,11 +283,11 @@ func (r *replay) leaveOut() {
 			r.out.Others = append(r.out.Others, p.Subject)
 		}
 	}
-	r.waiting = slices.DeleteFunc(r.waiting, func(w cycle.Waiting) bool { return !r.about[cycle.SubjectOf(w.Pod)] })
+	r.waiting = slices.DeleteFunc(r.waiting, func(w replay.Waiting) bool { return !r.about[cycle.SubjectOf(w.Pod)] })
 }
 
 // addBest adds to a plan whether all can be placed, and what makes the scheduler do so.
-func (r *replay) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.Plan) error {
+func (r *placement) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.Plan) error {
 	progress.Say(ctx, "looking for a way to place all")
 	best, run, err := r.best(ctx, c)
 	if err != nil {
@@ -296,19 +297,19 @@ func (r *replay) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.P
 	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 || p.Replay.Certain && len(p.Replay.Pending) == 0 {
 		return nil
 	}
-	p.Changes, err = question.Together(ctx, cycle.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, hypothetical)
+	p.Changes, err = question.Together(ctx, replay.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, hypothetical)
 	return err
 }
 
-// replay is what kube-scheduler does with pods, and how sure that is.
-type replay struct {
-	*cycle.Replay
-	by  *cycle.Choosing
+// placement is what kube-scheduler does with pods, and how sure that is.
+type placement struct {
+	*replay.Replay
+	by  *replay.Choosing
 	out explain.Replay
 	// about are the pods that are asked about. If it is nil, all are.
 	about map[explain.Subject]bool
 	// waiting are the pods that are left waiting and asked about, in the order of the queue.
-	waiting []cycle.Waiting
+	waiting []replay.Waiting
 	// depends says that kube-scheduler may leave others waiting than in the run that was played, and never
 	// has those pods that wait in all runs, where these were looked at.
 	depends bool
@@ -328,10 +329,10 @@ var hypothetical = question.Options{Hypothetical: true}
 
 // played is what kube-scheduler does with pods in a cluster. by is as for [cycle.NewReplay], preempting may
 // be nil.
-func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, preempting *preempting) (*replay, error) {
-	r := &replay{Replay: cycle.NewReplay(c, by), by: by, preempting: preempting}
+func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, preempting *preempting) (*placement, error) {
+	r := &placement{Replay: replay.New(c, by), by: by, preempting: preempting}
 	if preempting != nil {
-		r.Left = func(_ context.Context, c *scheduler.Cluster, w *cycle.Waiting) (*cycle.Room, error) {
+		r.Left = func(_ context.Context, c *scheduler.Cluster, w *replay.Waiting) (*replay.Room, error) {
 			preempting.note(c, w)
 			return nil, nil
 		}
@@ -342,7 +343,7 @@ func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *c
 }
 
 // settle takes over what became of the pods.
-func (r *replay) settle() {
+func (r *placement) settle() {
 	r.waiting, r.out.Placed, r.out.Running = slices.Clone(r.Waiting), slices.Clone(r.Placed), r.Running
 }
 

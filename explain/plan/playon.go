@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -35,7 +36,7 @@ type endings struct {
 	// had their turns.
 	soon       bool
 	preempting *preempting
-	played     *cycle.Replay
+	played     *replay.Replay
 	// open is why it is not known what happens, once that is so.
 	open  string
 	ended []explain.GonePod
@@ -60,8 +61,8 @@ type endings struct {
 
 // playOn plays what becomes of pods for some of which kube-scheduler ends others, until it gets to something
 // that is not known, which open of the endings says.
-func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *cycle.Choosing, soon bool) (r *replay, e *endings, err error) {
-	r = &replay{Replay: cycle.NewReplay(c, by), by: by}
+func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, soon bool) (r *placement, e *endings, err error) {
+	r = &placement{Replay: replay.New(c, by), by: by}
 	e = &endings{
 		soon: soon, preempting: newPreempting(c.Snapshot()), played: r.Replay, anyOrder: true,
 		fresh: !slices.ContainsFunc(pods, tried), ending: map[inspect.PodRef]*corev1.Pod{}, going: map[inspect.PodRef]bool{},
@@ -90,7 +91,7 @@ func tried(pod *corev1.Pod) bool {
 }
 
 // left ends pods for one that finds no room, if kube-scheduler does.
-func (e *endings) left(ctx context.Context, c *scheduler.Cluster, w *cycle.Waiting) (*cycle.Room, error) {
+func (e *endings) left(ctx context.Context, c *scheduler.Cluster, w *replay.Waiting) (*replay.Room, error) {
 	if e.open != "" || w.Fails || !e.preempting.outranks(w.Pod) || w.Member.Shape != "" && e.never[w.Member.Shape] {
 		return nil, nil
 	}
@@ -138,23 +139,23 @@ func (e *endings) tooFar(c *scheduler.Cluster, pod *corev1.Pod, found *explain.P
 }
 
 // room is the room that is made for a pod.
-func (e *endings) room(c *scheduler.Cluster, pod *corev1.Pod, found *explain.Preemption) *cycle.Room {
+func (e *endings) room(c *scheduler.Cluster, pod *corev1.Pod, found *explain.Preemption) *replay.Room {
 	own := *pod
 	own.Status.NominatedNodeName = string(found.Node)
-	reservations := []*cycle.Reservation{{Pod: &own}}
+	reservations := []*replay.Reservation{{Pod: &own}}
 	for _, ref := range found.Victims {
 		if victim, ok := c.Snapshot().Pod(ref); ok && e.ending[ref] == nil {
-			reservations = append(reservations, &cycle.Reservation{Pod: e.tell(victim, pod, c.Snapshot().Time())})
+			reservations = append(reservations, &replay.Reservation{Pod: e.tell(victim, pod, c.Snapshot().Time())})
 		}
 	}
 	clear(e.never)
-	next := cycle.With(c, reservations...)
+	next := replay.With(c, reservations...)
 	if e.soon {
 		next = e.end(next)
 	} else {
 		e.nominated[refOf(pod)], e.waitsFor[refOf(pod)] = &own, found.Victims
 	}
-	return &cycle.Room{Cluster: next, Pod: &own, Now: e.soon}
+	return &replay.Room{Cluster: next, Pod: &own, Now: e.soon}
 }
 
 // tell tells a pod to end for another one, if that was not told before, and returns it as it is then.
@@ -192,7 +193,7 @@ func (e *endings) end(c *scheduler.Cluster) *scheduler.Cluster {
 }
 
 // next is the cluster in which pods have ended, and those that are made in their place wait.
-func (e *endings) next(ctx context.Context, r *cycle.Replay) (*scheduler.Cluster, []*corev1.Pod, error) {
+func (e *endings) next(ctx context.Context, r *replay.Replay) (*scheduler.Cluster, []*corev1.Pod, error) {
 	before := r.Cluster()
 	going := maps.Clone(e.going)
 	next, again := admitted(e.end(before), e.again)
@@ -231,13 +232,13 @@ func (e *endings) tellsOrder(hopeful []*corev1.Pod) bool {
 
 // hopeful are the pods that may find room in a cluster in which others have ended. If there are several, and
 // one of them more than one node to choose from, it is noted that it matters who comes first.
-func (e *endings) hopeful(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, waiting []cycle.Waiting) ([]*corev1.Pod, error) {
+func (e *endings) hopeful(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, waiting []replay.Waiting) ([]*corev1.Pod, error) {
 	pods := slices.Clone(again)
 	for i := range waiting {
 		pods = append(pods, waiting[i].Pod)
 	}
 	var out []*corev1.Pod
-	alone, choice := cycle.NewReplay(c, nil), false
+	alone, choice := replay.New(c, nil), false
 	for _, pod := range pods {
 		if e.nominated[refOf(pod)] != nil {
 			out = append(out, pod)
@@ -263,7 +264,7 @@ func (e *endings) waitsForOwn(ctx context.Context, c *scheduler.Cluster, going m
 	for _, ref := range own {
 		delete(others, ref)
 	}
-	found, err := cycle.NewReplay(scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { EndPods(o, others) }), scheduler.Options{Like: c}), nil).Ask(ctx, pod)
+	found, err := replay.New(scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { EndPods(o, others) }), scheduler.Options{Like: c}), nil).Ask(ctx, pod)
 	if err != nil {
 		return false, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
@@ -272,8 +273,8 @@ func (e *endings) waitsForOwn(ctx context.Context, c *scheduler.Cluster, going m
 
 // playsOn goes on with what becomes of pods for some of which kube-scheduler ends others, if that is known,
 // and says how sure it is. It is nil if it is not known, or ends none.
-func (r *replay) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*replay, error) {
-	if !slices.ContainsFunc(r.Waiting, func(w cycle.Waiting) bool { return r.preempting.outranks(w.Pod) }) {
+func (r *placement) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*placement, error) {
+	if !slices.ContainsFunc(r.Waiting, func(w replay.Waiting) bool { return r.preempting.outranks(w.Pod) }) {
 		return nil, nil
 	}
 	late, e, err := playOn(ctx, c, pods, r.by, false)
@@ -292,7 +293,7 @@ func (r *replay) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*core
 	}
 	same := other.open == "" && late.sameEnd(e, soon, other)
 	late.comeBack(e)
-	queue := cycle.NewQueue(ctx, c, r.Tried, cycle.Options{})
+	queue := replay.NewQueue(ctx, c, r.Tried, cycle.Options{})
 	late.out.Remarks = slices.Clone(late.unseen)
 	say := func(remark string) { late.out.Remarks = append(late.out.Remarks, remark) }
 	switch {
@@ -314,7 +315,7 @@ func (r *replay) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*core
 }
 
 // sameEnd reports whether the same pods were ended in two runs, and the same placed on the same nodes.
-func (r *replay) sameEnd(e *endings, other *replay, f *endings) bool {
+func (r *placement) sameEnd(e *endings, other *placement, f *endings) bool {
 	byName := func(placed []explain.PlacedPod) map[explain.Subject]explain.PlacedPod {
 		out := map[explain.Subject]explain.PlacedPod{}
 		for _, p := range placed {
@@ -337,12 +338,12 @@ func (r *replay) sameEnd(e *endings, other *replay, f *endings) bool {
 
 // comeBack says of pods that were ended what becomes of those in their place, and leaves these out of the
 // others.
-func (r *replay) comeBack(e *endings) {
+func (r *placement) comeBack(e *endings) {
 	f := fatesIn(&r.out)
 	for i := range r.out.Preempted {
 		f.tell(&r.out.Preempted[i])
 	}
 	r.out.Placed = slices.DeleteFunc(slices.Clone(r.out.Placed), func(p explain.PlacedPod) bool { return e.back[p.Subject] })
 	r.out.Pending = slices.DeleteFunc(slices.Clone(r.out.Pending), func(p explain.PendingPod) bool { return e.back[p.Subject] })
-	r.waiting = slices.DeleteFunc(r.waiting, func(w cycle.Waiting) bool { return e.back[cycle.SubjectOf(w.Pod)] })
+	r.waiting = slices.DeleteFunc(r.waiting, func(w replay.Waiting) bool { return e.back[cycle.SubjectOf(w.Pod)] })
 }

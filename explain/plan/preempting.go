@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -64,14 +65,14 @@ func (p *preempting) outranks(pod *corev1.Pod) bool {
 }
 
 // note remembers the cluster in which a pod was left waiting, if that may matter.
-func (p *preempting) note(c *scheduler.Cluster, w *cycle.Waiting) {
+func (p *preempting) note(c *scheduler.Cluster, w *replay.Waiting) {
 	if key := shapeOf(w); p.turns[key] == nil && len(p.turns) < maxExplained && p.outranks(w.Pod) {
 		p.turns[key] = c
 	}
 }
 
 // shapeOf is the same for pods that differ in nothing but their names, and find the same room.
-func shapeOf(w *cycle.Waiting) string {
+func shapeOf(w *replay.Waiting) string {
 	if w.Member.Shape == "" || w.Member.NonLocal {
 		return w.Pod.Namespace + "/" + w.Pod.Name
 	}
@@ -80,7 +81,7 @@ func shapeOf(w *cycle.Waiting) string {
 
 // may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods
 // before it may be placed in other ways than those that were played.
-func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.Waiting, free bool) (bool, error) {
+func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *replay.Waiting, free bool) (bool, error) {
 	if w.Fails || w.Failure != "" || !p.outranks(w.Pod) || p.judged[shapeOf(w)] {
 		return false, nil // on an error it does not get as far as that
 	}
@@ -101,7 +102,7 @@ func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *cycle.
 }
 
 // sayPreempting says for which pods kube-scheduler ends others, or may, and reports whether there are any.
-func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, free bool) (found bool, err error) {
+func (r *placement) sayPreempting(ctx context.Context, base *scheduler.Cluster, free bool) (found bool, err error) {
 	for i := range r.out.Pending {
 		if p := &r.out.Pending[i]; p.Preempts {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
@@ -129,7 +130,7 @@ func (r *replay) sayPreempting(ctx context.Context, base *scheduler.Cluster, fre
 }
 
 // whyNotOn says why it was not played on whom kube-scheduler ends, if that was tried.
-func (r *replay) whyNotOn() string {
+func (r *placement) whyNotOn() string {
 	if r.preempting == nil || r.preempting.open == "" {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -24,7 +25,7 @@ const maxInQueueNodes = 30_000
 // others that wait, and says so where that is not what is said of the cluster as it is. by is what
 // kube-scheduler chooses nodes by. It leaves alone what does not wait or is not in the cluster. Errors are
 // those of [Place].
-func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explanation, by cycle.Choosing) error {
+func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explanation, by replay.Choosing) error {
 	waiting := inQueueOrder(c.Snapshot())
 	asked := map[explain.Subject]bool{}
 	for _, e := range answers {
@@ -90,7 +91,7 @@ func beforeIn(pod *corev1.Pod, waiting []*corev1.Pod) []*corev1.Pod {
 		switch {
 		case refOf(other) == refOf(pod):
 			before = false
-		case before || cycle.SameTurn(pod, other):
+		case before || replay.SameTurn(pod, other):
 			out = append(out, other)
 		}
 	}
@@ -98,7 +99,7 @@ func beforeIn(pod *corev1.Pod, waiting []*corev1.Pod) []*corev1.Pod {
 }
 
 // playWith plays what becomes of pods with others. It is nil where that would take too long.
-func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1.Pod, by cycle.Choosing) (*explain.Replay, error) {
+func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1.Pod, by replay.Choosing) (*explain.Replay, error) {
 	if (len(asked)+len(others))*len(c.Snapshot().Nodes()) > maxInQueueNodes {
 		return nil, nil
 	}
@@ -127,19 +128,19 @@ func (q *queueing) fits() bool {
 // settled reports whether neither others matter to the pod nor which node is chosen, nor what kube-scheduler
 // takes away from it.
 func (q *queueing) settled() bool {
-	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !cycle.DependsOnPods(q.pod) && !q.loses && !q.gains)
+	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !replay.DependsOnPods(q.pod) && !q.loses && !q.gains)
 }
 
 // plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from
 // one node and changes nothing for the others, and kube-scheduler can compare these nodes.
 func (q *queueing) plenty(c *scheduler.Cluster) bool {
-	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || cycle.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, cycle.DependsOnPods) {
+	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || replay.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, replay.DependsOnPods) {
 		return false
 	}
 	if inspect.PodGroupOf(q.pod) != "" || slices.ContainsFunc(q.before, q.sharesClaim) {
 		return false
 	}
-	return !slices.ContainsFunc(c.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool { return slice.Spec.NodeName == nil }) && cycle.CanCompare(c, q.pod)
+	return !slices.ContainsFunc(c.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool { return slice.Spec.NodeName == nil }) && replay.CanCompare(c, q.pod)
 }
 
 // sharesClaim reports whether another pod names a claim that the pod names.

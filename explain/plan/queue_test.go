@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -61,7 +61,7 @@ func TestQueue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{}); err != nil || e.Queue == nil {
+			if err := Queue(t.Context(), c, []*explain.Explanation{e}, replay.Choosing{}); err != nil || e.Queue == nil {
 				t.Fatal(e.Queue, err)
 			}
 			var after []string
@@ -118,13 +118,13 @@ func TestQueuePlenty(t *testing.T) {
 			if got := q.plenty(c); got != test.want {
 				t.Errorf("plenty is %v, want %v", got, test.want)
 			}
-			if err := Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{}); err != nil || test.want && e.Queue.After != nil {
+			if err := Queue(t.Context(), c, []*explain.Explanation{e}, replay.Choosing{}); err != nil || test.want && e.Queue.After != nil {
 				t.Errorf("%+v, %v", e.Queue, err)
 			}
 			if !test.want {
 				return
 			}
-			r, err := playWith(t.Context(), c, []*corev1.Pod{test.asked}, test.before, cycle.Choosing{})
+			r, err := playWith(t.Context(), c, []*corev1.Pod{test.asked}, test.before, replay.Choosing{})
 			if err != nil || !r.Certain || len(r.Placed) != 1 || e.Queue.Verdict != explain.Allocatable {
 				t.Errorf("it was played otherwise: %+v, %v", r, err)
 			}
@@ -143,7 +143,7 @@ func TestQueueComparing(t *testing.T) {
 	if err != nil || e.Verdict != explain.Allocatable {
 		t.Fatal(e, err)
 	}
-	if err := Queue(t.Context(), c, []*explain.Explanation{e}, cycle.Choosing{}); err != nil || e.Queue.Verdict == explain.Allocatable {
+	if err := Queue(t.Context(), c, []*explain.Explanation{e}, replay.Choosing{}); err != nil || e.Queue.Verdict == explain.Allocatable {
 		t.Errorf("%+v, %v", e.Queue, err)
 	}
 }
@@ -165,7 +165,7 @@ func TestQueueOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Queue(t.Context(), c, answers, cycle.Choosing{}); err != nil {
+	if err := Queue(t.Context(), c, answers, replay.Choosing{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range answers {

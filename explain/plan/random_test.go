@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -124,7 +124,7 @@ func asked(ctx context.Context, t *testing.T, s *inspect.Snapshot, pod *corev1.P
 	if d.Took == nil {
 		return s, true
 	}
-	return cycle.With(scheduler.NewCluster(s, scheduler.Options{}), d.Took).Snapshot(), true
+	return replay.With(scheduler.NewCluster(s, scheduler.Options{}), d.Took).Snapshot(), true
 }
 
 // TestReplayAtRandom compares what is played with what comes out when each pod is asked about on each node by

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -76,7 +76,7 @@ func TestInterruptedGroup(t *testing.T) {
 	pods := group(o, "g", 3, 3, "one")
 	s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
 	c, pods := admitted(scheduler.NewCluster(s, scheduler.Options{}), pods)
-	r := cycle.NewReplay(c, nil)
+	r := replay.New(c, nil)
 	turns := 0
 	r.Choose = func(*corev1.Pod, []*corev1.Node) int {
 		if turns++; turns == 2 {

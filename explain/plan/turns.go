@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -166,7 +167,7 @@ func inAnyOrder(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (
 		equal[i].Spec.Priority, equal[i].CreationTimestamp = ptr.To[int32](0), metav1.Unix(1, 0) // or they come as given
 	}
 	c, equal = admitted(c, equal)
-	if !cycle.NewQueue(ctx, c, equal, cycle.Options{}).Local {
+	if !replay.NewQueue(ctx, c, equal, cycle.Options{}).Local {
 		return false, "", nil
 	}
 	r, err := played(ctx, c, equal, nil, newPreempting(c.Snapshot()))
@@ -249,7 +250,7 @@ func (d *course) becomeReady(t *turns, s *inspect.Snapshot, again []*corev1.Pod)
 func chosenAmongEquals(c *scheduler.Cluster, t *turns, granted []Eviction) bool {
 	shape := func(pod *corev1.Pod) string {
 		with, pods := admitted(c, []*corev1.Pod{replacement(pod, c.Snapshot().Time())})
-		m := cycle.PodMember(with, pods[0], cycle.Options{})
+		m := replay.PodMember(with, pods[0], cycle.Options{})
 		if m.NonLocal {
 			return ""
 		}

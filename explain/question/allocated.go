@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -23,7 +24,7 @@ func allocationOn(node string, claims []*resourcev1.ResourceClaim, allocations [
 	out := &explain.Allocation{}
 	for i := range allocations {
 		r := &allocations[i]
-		out.Devices = append(out.Devices, cycle.DevicesIn(claims[i], r)...)
+		out.Devices = append(out.Devices, replay.DevicesIn(claims[i], r)...)
 		if whatif.PinnedNode(r.NodeSelector) != "" || out.NodeSelector == nil {
 			out.NodeSelector = r.NodeSelector
 		}
@@ -58,7 +59,7 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	e.Nodes.Total = len(nodes)
 	r := claim.Status.Allocation
 	e.Allocation = &explain.Allocation{NodeSelector: r.NodeSelector, Node: whatif.PinnedNode(r.NodeSelector)}
-	e.Allocation.Devices = cycle.DevicesOf(claim)
+	e.Allocation.Devices = replay.DevicesOf(claim)
 	where := ""
 	if e.Allocation.Node != "" {
 		where = " on node " + string(e.Allocation.Node)

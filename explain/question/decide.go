@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/headline"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
@@ -44,7 +45,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	if o.First != nil {
-		if err := limits.AddGroup(ctx, q); err != nil {
+		if err := replay.AddGroup(ctx, &limits, q); err != nil {
 			return err
 		}
 	}

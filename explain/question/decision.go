@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -20,7 +21,7 @@ type Decision struct {
 	Verdict explain.Verdict
 	// Took is what the subject has if the verdict is yes, on the first node that fits. It is nil if that is
 	// nothing.
-	Took *cycle.Reservation
+	Took *replay.Reservation
 	// Question is as it was put to the nodes. It is nil if no node was asked.
 	Question *whatif.Question
 }

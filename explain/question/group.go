@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -46,20 +47,20 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 		return err
 	}
 	result := g.result
-	at := slices.IndexFunc(g.entity.Members, func(m *cycle.Member) bool { return m.Subject == e.Subject })
+	at := slices.IndexFunc(g.entity.Members, func(m *replay.Member) bool { return m.Subject == e.Subject })
 	if at < 0 { // it is being deleted
 		return nil
 	}
 	alone := e.Verdict
 	switch outcome := &result.Outcomes[0][at]; result.Of(0, at) {
-	case cycle.Always:
+	case replay.Always:
 		g.fits(e)
 		return nil
-	case cycle.Never:
+	case replay.Never:
 		if err := g.neverFits(ctx, e, result, outcome); err != nil {
 			return err
 		}
-	case cycle.Depends:
+	case replay.Depends:
 		g.depends(e, result, outcome)
 	default:
 		notAllTried(e)
@@ -78,9 +79,9 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 		known.pod = q.Pod
 		return known, nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: cycle.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, asks: asksFor(q.Cluster)}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: replay.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, asks: asksFor(q.Cluster)}
 	var err error
-	if g.result, err = cycle.Certainly(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
+	if g.result, err = replay.Certainly(ctx, replay.QueueOf(ctx, g.c, []replay.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
 		return nil, err
 	}
 	if opts.gangs != nil {
@@ -95,7 +96,7 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 	own := &explain.Explanation{Subject: e.Subject}
 	if g.together != nil && g.entity.Need == len(g.entity.Members) {
 		own = g.together
-	} else if err := newJointly(g.c, []cycle.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts).explain(ctx, own); err != nil {
+	} else if err := newJointly(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts).explain(ctx, own); err != nil {
 		return err
 	}
 	g.together = own
@@ -113,10 +114,10 @@ type gang struct {
 	*filters.Group
 	c      *scheduler.Cluster
 	pod    *corev1.Pod
-	entity cycle.Entity
+	entity replay.Entity
 	opts   Options
 	// All else is found out once for all pods of the group.
-	result *cycle.Result
+	result *replay.Result
 	// together says how they can be placed together, and asks is how many questions are left for that.
 	together *explain.Explanation
 	asks     int
@@ -138,9 +139,9 @@ func (g *gang) fits(e *explain.Explanation) {
 }
 
 // depends says that it depends on the scheduler's choices whether the pod is placed.
-func (g *gang) depends(e *explain.Explanation, result *cycle.Result, outcome *cycle.Outcome) {
+func (g *gang) depends(e *explain.Explanation, result *replay.Result, outcome *replay.Outcome) {
 	open(e)
-	if result.Met(0) == cycle.Always {
+	if result.Met(0) == replay.Always {
 		remark(e, "PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
 	} else {
 		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), words.Count(g.entity.Need, "pod"))
@@ -153,7 +154,7 @@ func (g *gang) depends(e *explain.Explanation, result *cycle.Result, outcome *cy
 }
 
 // podsOf are the pods of members.
-func podsOf(members []*cycle.Member) []*corev1.Pod {
+func podsOf(members []*replay.Member) []*corev1.Pod {
 	out := make([]*corev1.Pod, len(members))
 	for i, m := range members {
 		out[i] = m.Pod
@@ -165,7 +166,7 @@ func podsOf(members []*cycle.Member) []*corev1.Pod {
 const maxSteps = 4
 
 // inWords tells a run.
-func inWords(run cycle.Run) string {
+func inWords(run replay.Run) string {
 	var steps []string
 	for _, s := range run {
 		steps = append(steps, where(s))
@@ -174,21 +175,21 @@ func inWords(run cycle.Run) string {
 }
 
 // neverFits says why the pod is placed in no run.
-func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *cycle.Result, outcome *cycle.Outcome) error {
+func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *replay.Result, outcome *replay.Outcome) error {
 	if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		if len(e.Fixes) > 0 {
 			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help was tried for this pod by itself; whether the other pods of its PodGroup "+g.name()+" then fit as well was not")
 		}
 		return nil
 	}
-	if result.Met(0) != cycle.Never {
+	if result.Met(0) != replay.Never {
 		return g.leftOver(ctx, e, outcome.Waits)
 	}
 	return g.tooFew(ctx, e, result.Groups[0].Waits)
 }
 
 // leftOver says that the others take the room of the pod.
-func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
+func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run replay.Run) error {
 	then, err := g.after(ctx, run, g.pod)
 	if err != nil || then == nil {
 		return err
@@ -210,7 +211,7 @@ func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run cycle.R
 }
 
 // tooFew says that not enough pods of the group find room.
-func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
+func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run replay.Run) error {
 	room, exact, err := g.room(ctx)
 	if err != nil {
 		return err
@@ -243,7 +244,7 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run cycle.Run
 	}
 	missing := g.missing
 	if missing != nil {
-		placed := slices.ContainsFunc(run, func(s cycle.Step) bool { return s.Placed })
+		placed := slices.ContainsFunc(run, func(s replay.Step) bool { return s.Placed })
 		text += "; "
 		if placed {
 			text += "once these are placed, "
@@ -271,15 +272,15 @@ func (g *gang) room(ctx context.Context) (n int, exact bool, err error) {
 	for high-low > 1 {
 		entity := g.entity
 		entity.Need = (low + high) / 2
-		result, err := cycle.Explore(ctx, cycle.QueueOf(ctx, g.c, []cycle.Entity{entity}))
+		result, err := replay.Explore(ctx, replay.QueueOf(ctx, g.c, []replay.Entity{entity}))
 		if err != nil {
 			return 0, false, err
 		}
-		if result.Met(0) == cycle.Always {
+		if result.Met(0) == replay.Always {
 			low = entity.Need
 			continue
 		}
-		high, exact = entity.Need, result.Met(0) == cycle.Never
+		high, exact = entity.Need, result.Met(0) == replay.Never
 	}
 	g.counted, g.exact = &low, exact
 	return low, exact, nil
@@ -300,7 +301,7 @@ func (g *gang) fewer(room int) explain.Fix {
 }
 
 // whoMisses explains the first pod that finds no room in a run, with the others of the run placed.
-func (g *gang) whoMisses(ctx context.Context, run cycle.Run) (*explain.Explanation, error) {
+func (g *gang) whoMisses(ctx context.Context, run replay.Run) (*explain.Explanation, error) {
 	for i, step := range run {
 		if step.Placed {
 			continue
@@ -329,8 +330,8 @@ func (g *gang) sameAsAsked(subject explain.Subject) bool {
 
 // after explains a pod of the group by itself once the members are placed that were before it in a run. It is
 // nil if the run cannot be made again.
-func (g *gang) after(ctx context.Context, run cycle.Run, pod *corev1.Pod) (*explain.Explanation, error) {
-	c, reservations, err := cycle.Follow(ctx, g.c, g.entity.Members, run)
+func (g *gang) after(ctx context.Context, run replay.Run, pod *corev1.Pod) (*explain.Explanation, error) {
+	c, reservations, err := replay.Follow(ctx, g.c, g.entity.Members, run)
 	if err != nil || c == nil {
 		return nil, err
 	}

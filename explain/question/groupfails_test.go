@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -69,7 +69,7 @@ func TestGroupOfOneThatFails(t *testing.T) {
 		if !strings.Contains(test.policy, "2") {
 			continue
 		}
-		r := cycle.NewReplay(c, nil)
+		r := replay.New(c, nil)
 		if err := r.Run(t.Context(), s.Objects().Pods); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -40,7 +41,7 @@ type jointly struct {
 	c    *scheduler.Cluster
 	opts Options
 	// entities are in the order of the scheduler, and pods are their members.
-	entities []cycle.Entity
+	entities []replay.Entity
 	pods     map[explain.Subject]*corev1.Pod
 	// subject is the one that was asked about.
 	subject explain.Subject
@@ -52,9 +53,9 @@ type jointly struct {
 }
 
 // newJointly is the pods of entities, of which so many are to be placed together.
-func newJointly(c *scheduler.Cluster, entities []cycle.Entity, subject explain.Subject, need int, asks *int, opts Options) *jointly {
+func newJointly(c *scheduler.Cluster, entities []replay.Entity, subject explain.Subject, need int, asks *int, opts Options) *jointly {
 	j := &jointly{c: c, opts: opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: need, asks: asks}
-	for _, m := range cycle.MembersOf(entities) {
+	for _, m := range replay.MembersOf(entities) {
 		if m.Pod != nil {
 			j.pods[m.Subject] = m.Pod
 		}
@@ -68,12 +69,12 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
 		return nil
 	}
-	queue := cycle.QueueOf(ctx, j.c, j.entities)
+	queue := replay.QueueOf(ctx, j.c, j.entities)
 	if *j.asks <= 0 {
 		return nil
 	}
 	queue.MaxAsks = min(maxSolveAsks, *j.asks)
-	solution, err := cycle.Solve(ctx, queue, j.need)
+	solution, err := replay.Solve(ctx, queue, j.need)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 }
 
 // changes proposes what makes the scheduler place them as a run does.
-func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run cycle.Run) error {
+func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run replay.Run) error {
 	j.pinned(ctx, e, run)
 	j.reordered(ctx, e, run)
 	j.fewerChoices(ctx, e)
@@ -106,23 +107,23 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run cycle
 }
 
 // succeeds reports whether the scheduler places all in every run.
-func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []cycle.Entity) bool {
-	queue := cycle.QueueOf(ctx, c, entities)
+func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []replay.Entity) bool {
+	queue := replay.QueueOf(ctx, c, entities)
 	if *j.asks <= 0 || j.err != nil {
 		return false
 	}
 	queue.MaxAsks = min(maxVerifyAsks, *j.asks)
-	var result *cycle.Result
-	if result, j.err = cycle.Explore(ctx, queue); j.err != nil {
+	var result *replay.Result
+	if result, j.err = replay.Explore(ctx, queue); j.err != nil {
 		return false
 	}
 	*j.asks -= result.Asks
 	for i := range entities {
-		if result.Met(i) != cycle.Always {
+		if result.Met(i) != replay.Always {
 			return false
 		}
 		for m := range entities[i].Members {
-			if result.Of(i, m) != cycle.Always {
+			if result.Of(i, m) != replay.Always {
 				return false
 			}
 		}
@@ -131,7 +132,7 @@ func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities [
 }
 
 // with is the entities with other members in place of those of the same subject.
-func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []cycle.Entity {
+func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []replay.Entity {
 	out := slices.Clone(j.entities)
 	for i := range out {
 		out[i].Members = slices.Clone(out[i].Members)
@@ -140,7 +141,7 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 			if !ok {
 				pod = j.pods[m.Subject]
 			}
-			out[i].Members[k] = cycle.PodMember(c, pod, j.opts.cycle())
+			out[i].Members[k] = replay.PodMember(c, pod, j.opts.cycle())
 			out[i].Members[k].Class = m.Class
 		}
 	}
@@ -148,13 +149,13 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 }
 
 // pinned proposes to pin the fewest pods to the nodes of a run: one, or the first ones that do together.
-func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run cycle.Run) {
-	var together []cycle.Step
+func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run replay.Run) {
+	var together []replay.Step
 	for _, step := range run {
 		if pod := j.pods[step.Subject]; !step.Placed || pod == nil || j.pin(step) == nil {
 			continue
 		}
-		for _, steps := range [][]cycle.Step{{step}, append(slices.Clip(together), step)} {
+		for _, steps := range [][]replay.Step{{step}, append(slices.Clip(together), step)} {
 			pods := map[explain.Subject]*corev1.Pod{}
 			for _, s := range steps {
 				pods[s.Subject] = j.pin(s)
@@ -169,7 +170,7 @@ func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run cycle.
 }
 
 // pin is a pod that can run on the node of a step only. It is nil if the node has no label for that.
-func (j *jointly) pin(step cycle.Step) *corev1.Pod {
+func (j *jointly) pin(step replay.Step) *corev1.Pod {
 	node, ok := j.c.Snapshot().Node(step.Node)
 	if !ok || node.Labels[corev1.LabelHostname] == "" || j.pods[step.Subject].Spec.NodeSelector[corev1.LabelHostname] != "" {
 		return nil
@@ -182,7 +183,7 @@ func (j *jointly) pin(step cycle.Step) *corev1.Pod {
 	return pod
 }
 
-func (j *jointly) pinFix(steps []cycle.Step) explain.Fix {
+func (j *jointly) pinFix(steps []replay.Step) explain.Fix {
 	f := explain.Fix{Kind: explain.PinPod, Node: steps[0].Node, Nodes: 1, NamesNode: true}
 	var texts []string
 	var key []any
@@ -215,7 +216,7 @@ func patchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
 }
 
 // reordered proposes to create the pods in the order of a run, or those first that fit on the fewest nodes.
-func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run cycle.Run) {
+func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run replay.Run) {
 	for _, order := range [][]explain.Subject{subjectsOf(run), j.hardestFirst(ctx, run)} {
 		if entities := j.inOrder(order); entities != nil && j.succeeds(ctx, j.c, entities) {
 			e.Fixes = append(e.Fixes, orderFix(order))
@@ -236,7 +237,7 @@ func orderFix(order []explain.Subject) explain.Fix {
 	}
 }
 
-func subjectsOf(run cycle.Run) []explain.Subject {
+func subjectsOf(run replay.Run) []explain.Subject {
 	var out []explain.Subject
 	for _, step := range run {
 		out = append(out, step.Subject)
@@ -245,9 +246,9 @@ func subjectsOf(run cycle.Run) []explain.Subject {
 }
 
 // hardestFirst is the members of a run, those first that fit on the fewest nodes by themselves.
-func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) []explain.Subject {
+func (j *jointly) hardestFirst(ctx context.Context, run replay.Run) []explain.Subject {
 	fits := map[explain.Subject]int{}
-	for _, m := range cycle.MembersOf(j.entities) {
+	for _, m := range replay.MembersOf(j.entities) {
 		t, err := m.Ask(ctx, j.c, nil)
 		if j.err = cmp.Or(j.err, err); err != nil {
 			return subjectsOf(run)
@@ -261,21 +262,21 @@ func (j *jointly) hardestFirst(ctx context.Context, run cycle.Run) []explain.Sub
 
 // inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes
 // later is more important.
-func (j *jointly) inOrder(order []explain.Subject) []cycle.Entity {
-	var out []cycle.Entity
+func (j *jointly) inOrder(order []explain.Subject) []replay.Entity {
+	var out []replay.Entity
 	grouped := len(j.entities) == 1
 	for i, subject := range order {
 		pod := j.pods[subject]
 		if i > 0 && cycle.PriorityOf(j.c.Snapshot(), pod) > cycle.PriorityOf(j.c.Snapshot(), j.pods[order[i-1]]) {
 			return nil
 		}
-		m := cycle.PodMember(j.c, pod, j.opts.cycle())
+		m := replay.PodMember(j.c, pod, j.opts.cycle())
 		m.Class = i
 		if grouped && i > 0 {
 			out[0].Members = append(out[0].Members, m)
 			continue
 		}
-		out = append(out, cycle.Entity{Members: []*cycle.Member{m}})
+		out = append(out, replay.Entity{Members: []*replay.Member{m}})
 	}
 	if grouped {
 		out[0].Need = j.entities[0].Need
@@ -286,7 +287,7 @@ func (j *jointly) inOrder(order []explain.Subject) []cycle.Entity {
 // fewerChoices proposes to do without an alternative of a claim that those need who come later.
 func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) {
 	s := j.c.Snapshot()
-	for _, m := range cycle.MembersOf(j.entities) {
+	for _, m := range replay.MembersOf(j.entities) {
 		for _, claim := range m.Claims {
 			known, ok := s.Claim(inspect.RefOf(claim))
 			if !ok {
@@ -320,7 +321,7 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 		return out, true
 	}
 	out.Kind, out.Name, out.what, out.spec, out.claims = "ResourceClaimTemplate", template, "template "+template, "/spec/spec", nil
-	for _, m := range cycle.MembersOf(j.entities) {
+	for _, m := range replay.MembersOf(j.entities) {
 		for _, other := range m.Claims {
 			known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
 			if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.pods[m.Subject], known.Name) == template {
@@ -336,13 +337,13 @@ func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of 
 	for r := range of.claims[0].Spec.Devices.Requests {
 		request := &of.claims[0].Spec.Devices.Requests[r]
 		for drop := 1; drop < len(request.FirstAvailable); drop++ {
-			var changed cycle.Reservation
+			var changed replay.Reservation
 			for _, claim := range of.claims {
 				own := claim.DeepCopy()
 				own.Spec.Devices.Requests[r].FirstAvailable = own.Spec.Devices.Requests[r].FirstAvailable[drop:]
 				changed.Claims = append(changed.Claims, own)
 			}
-			c := cycle.With(j.c, &changed)
+			c := replay.With(j.c, &changed)
 			if j.succeeds(ctx, c, j.with(c, nil)) {
 				e.Fixes = append(e.Fixes, choiceFix(of, r, drop))
 				return true

@@ -2,6 +2,7 @@ package question
 
 import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -19,7 +20,7 @@ type Options struct {
 	// Events are those of the objects in question. Those of others do not matter.
 	Events inspect.Events
 	// Choosing is what kube-scheduler chooses nodes by, where that decides what becomes of several pods.
-	Choosing cycle.Choosing
+	Choosing replay.Choosing
 	// verdictOnly leaves out why the answer is no, and what helps.
 	verdictOnly bool
 	// ReasonOnly leaves out what helps, which takes most of the time. Of the fixes there are those that the
@@ -40,7 +41,7 @@ var ErrNotFound = cycle.ErrNotFound
 
 // Supposing returns the options for a question in a cluster in which others have what they take: neither to
 // release such claims nor to end such pods is a fix.
-func (o Options) Supposing(reservations []*cycle.Reservation) Options {
+func (o Options) Supposing(reservations []*replay.Reservation) Options {
 	o.supposed, o.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 	for _, t := range reservations {
 		for _, claim := range t.Claims {

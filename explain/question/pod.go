@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -162,7 +163,7 @@ func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev
 	e.Partial = cycle.LimitsOf(s).Remarks
 	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
 	for _, claim := range claims.Allocated {
-		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
+		e.Allocation.Devices = append(e.Allocation.Devices, replay.DevicesOf(claim)...)
 	}
 	switch {
 	case len(claims.Allocated) == 0:

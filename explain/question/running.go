@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -143,7 +144,7 @@ func sayEnded(e *explain.Explanation, pod *corev1.Pod, claims []*resourcev1.Reso
 	e.Verdict, e.Fixes, e.NoHelp, e.Groups, e.Conflict = explain.Allocated, nil, nil, nil, nil
 	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
 	for _, claim := range claims {
-		e.Allocation.Devices = append(e.Allocation.Devices, cycle.DevicesOf(claim)...)
+		e.Allocation.Devices = append(e.Allocation.Devices, replay.DevicesOf(claim)...)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -24,8 +25,8 @@ const prefixAsks = 200
 
 // runs is what becomes of subjects in all runs.
 type runs struct {
-	*cycle.Result
-	queue cycle.Queue
+	*replay.Result
+	queue replay.Queue
 	// lost says that no more was found out by exploring fewer.
 	lost bool
 }
@@ -46,16 +47,16 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 		remark(e, "whether it can be scheduled is not known: kube-scheduler ends other pods for %s, and keeps their room", words.Shorten(r.preempting, 3))
 		e.Partial = append(e.Partial, "on which node kube-scheduler makes room for a pod of higher priority, and what is left there, is not known")
 		return nil
-	case yes && certainty == cycle.Always:
+	case yes && certainty == replay.Always:
 		return nil
-	case !yes && certainty == cycle.Never:
+	case !yes && certainty == replay.Never:
 		if e.Turn == nil || e.Turn.Alone != explain.Allocatable {
 			return nil
 		}
 		if len(e.Fixes) > 0 {
 			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help this one by itself was tried with those before it on one possible choice of nodes")
 		}
-	case certainty == cycle.Depends:
+	case certainty == replay.Depends:
 		dependsOn(e, outcome)
 	default:
 		notAllTried(e)
@@ -66,9 +67,9 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 // jointly adds whether a pod and those before it can be placed together after all. Groups say that of
 // themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
-	entities := cycle.Entities(r.base, r.upTo(subject), r.opts.cycle())
+	entities := replay.Entities(r.base, r.upTo(subject), r.opts.cycle())
 	j := newJointly(r.base, entities, e.Subject, len(entities), &r.asks, r.opts)
-	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e cycle.Entity) bool { return len(e.Members) != 1 }) {
+	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e replay.Entity) bool { return len(e.Members) != 1 }) {
 		return nil
 	}
 	return j.explain(ctx, e)
@@ -91,29 +92,29 @@ func (r *sequence) notePreemption(e *explain.Explanation) {
 }
 
 // outcomeOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
-func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*cycle.Outcome, cycle.Certainty, error) {
+func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*replay.Outcome, replay.Certainty, error) {
 	if pods := onlyPods(r.all); pods != nil && r.runs == nil {
-		queue := cycle.NewQueue(ctx, r.base, pods, r.opts.cycle())
+		queue := replay.NewQueue(ctx, r.base, pods, r.opts.cycle())
 		queue.InAnyOrder()
 		if len(queue.Entities) == 1 && len(queue.Entities[0].Members) == 1 {
-			return nil, cycle.Unclear, nil
+			return nil, replay.Unclear, nil
 		}
 		var err error
 		if r.runs, err = r.play(ctx, queue, pods); err != nil {
-			return nil, cycle.Unclear, err
+			return nil, replay.Unclear, err
 		}
 	}
 	if r.runs != nil {
 		outcome, certainty := r.runs.of(subject)
-		if outcome == nil || certainty != cycle.Unclear || r.runs.lost {
+		if outcome == nil || certainty != replay.Unclear || r.runs.lost {
 			return outcome, certainty, nil
 		}
 	}
 	before := append(r.upTo(subject), r.sameTurn(subject)...)
-	queue := cycle.QueueOf(ctx, r.base, cycle.Entities(r.base, before, r.opts.cycle()))
-	own, ok := cycle.Index(queue.Entities)[cycle.SubjectOf(subject)]
+	queue := replay.QueueOf(ctx, r.base, replay.Entities(r.base, before, r.opts.cycle()))
+	own, ok := replay.Index(queue.Entities)[cycle.SubjectOf(subject)]
 	if !ok || len(queue.Entities) < 2 && len(queue.Entities[0].Members) < 2 {
-		return nil, cycle.Unclear, nil
+		return nil, replay.Unclear, nil
 	}
 	queue.MaxAsks = prefixAsks
 	if queue.InAnyOrder(); len(queue.Entities) > 1 {
@@ -121,33 +122,33 @@ func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*cycle
 	}
 	upTo, err := r.play(ctx, queue, onlyPods(before))
 	if err != nil {
-		return nil, cycle.Unclear, err
+		return nil, replay.Unclear, err
 	}
 	outcome, certainty := upTo.of(subject)
 	if r.runs != nil {
-		r.runs.lost = certainty == cycle.Unclear
+		r.runs.lost = certainty == replay.Unclear
 	}
 	return outcome, certainty, nil
 }
 
 // play finds out what becomes of the members of a queue, of which these are all if they are pods.
-func (r *sequence) play(ctx context.Context, queue cycle.Queue, pods []*corev1.Pod) (*runs, error) {
+func (r *sequence) play(ctx context.Context, queue replay.Queue, pods []*corev1.Pod) (*runs, error) {
 	if r.opts.Node != "" {
 		pods = nil
 	}
-	result, err := cycle.Certainly(ctx, queue, pods, r.opts.Choosing)
+	result, err := replay.Certainly(ctx, queue, pods, r.opts.Choosing)
 	return &runs{Result: result, queue: queue}, err
 }
 
 // of is what becomes of a subject. It is nil if nobody comes before it.
-func (r *runs) of(subject metav1.Object) (*cycle.Outcome, cycle.Certainty) {
-	at, ok := cycle.Index(r.queue.Entities)[cycle.SubjectOf(subject)]
+func (r *runs) of(subject metav1.Object) (*replay.Outcome, replay.Certainty) {
+	at, ok := replay.Index(r.queue.Entities)[cycle.SubjectOf(subject)]
 	if !ok {
-		return nil, cycle.Unclear
+		return nil, replay.Unclear
 	}
 	members := r.queue.Entities[at[0]].Members
 	if at == [2]int{} && (len(members) == 1 || members[1].Class > 0) {
-		return nil, cycle.Unclear
+		return nil, replay.Unclear
 	}
 	return &r.Outcomes[at[0]][at[1]], r.Of(at[0], at[1])
 }
@@ -192,7 +193,7 @@ func (r *sequence) sameTurn(subject metav1.Object) []metav1.Object {
 	at := slices.Index(r.all, subject)
 	var out []metav1.Object
 	for _, other := range r.all[at+1:] {
-		if other, ok := other.(*corev1.Pod); ok && cycle.SameTurn(pod, other) {
+		if other, ok := other.(*corev1.Pod); ok && replay.SameTurn(pod, other) {
 			out = append(out, other)
 		}
 	}
@@ -200,7 +201,7 @@ func (r *sequence) sameTurn(subject metav1.Object) []metav1.Object {
 }
 
 // dependsOn makes an answer Unknown that depends on what the scheduler chooses for others.
-func dependsOn(e *explain.Explanation, f *cycle.Outcome) {
+func dependsOn(e *explain.Explanation, f *replay.Outcome) {
 	open(e)
 	with, without, whom := differing(e.Subject, f.Placed, f.Waits)
 	if len(whom) == 0 {
@@ -213,7 +214,7 @@ func dependsOn(e *explain.Explanation, f *cycle.Outcome) {
 }
 
 // eitherWay says why it is not known which of two runs it will be.
-func eitherWay(f *cycle.Outcome) string {
+func eitherWay(f *replay.Outcome) string {
 	if f.Scored {
 		return "kube-scheduler may choose either"
 	}
@@ -236,7 +237,7 @@ func open(e *explain.Explanation) {
 
 // differing are the steps of others than a subject in which two runs differ, in words, and those who are
 // placed differently.
-func differing(own explain.Subject, a, b cycle.Run) (inA, inB string, whom []string) {
+func differing(own explain.Subject, a, b replay.Run) (inA, inB string, whom []string) {
 	var ofA, ofB []string
 	for _, step := range a {
 		for _, other := range b {
@@ -257,7 +258,7 @@ func kindOf(s explain.Subject) string {
 }
 
 // where says where a step puts its subject.
-func where(s cycle.Step) string {
+func where(s replay.Step) string {
 	switch {
 	case !s.Placed:
 		return s.Subject.Name + " nowhere"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -68,7 +69,7 @@ type reservation struct {
 	by explain.Subject
 	// pods are those that use the subject if it is a claim.
 	pods []inspect.PodRef
-	*cycle.Reservation
+	*replay.Reservation
 }
 
 // ask puts a question about a subject, and notes what it gets.
@@ -77,11 +78,11 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	before := r.before(subject)
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
-		var reservations []*cycle.Reservation
+		var reservations []*replay.Reservation
 		for _, t := range before {
 			reservations = append(reservations, t.Reservation)
 		}
-		cluster, opts = cycle.With(r.base, reservations...), opts.Supposing(reservations)
+		cluster, opts = replay.With(r.base, reservations...), opts.Supposing(reservations)
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {
@@ -132,7 +133,7 @@ func (r *sequence) choose(ctx context.Context, t *reservation, q *whatif.Questio
 	if t.Pod == nil || e.Verdict != explain.Allocatable || r.opts.Node != "" {
 		return nil
 	}
-	chosen, err := cycle.Choose(ctx, q, r.opts.Choosing)
+	chosen, err := replay.Choose(ctx, q, r.opts.Choosing)
 	if err != nil || chosen == nil || chosen.Pod.Spec.NodeName == t.Pod.Spec.NodeName {
 		return err
 	}
@@ -211,7 +212,7 @@ func reservationOf(ctx context.Context, s *inspect.Snapshot, subject metav1.Obje
 	if first == nil {
 		return nil, nil
 	}
-	taken, err := cycle.Reserve(ctx, q, first, first.Nodes[0], subject)
+	taken, err := replay.Reserve(ctx, q, first, first.Nodes[0], subject)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -272,11 +272,11 @@ func TestObjectsByScores(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		by   cycle.Choosing
+		by   replay.Choosing
 		want explain.Verdict
 	}{
-		{"images are not known", cycle.Choosing{}, explain.Unknown},
-		{"all is known", cycle.Choosing{Images: scores.ImagesOf(s.Snapshot.Nodes()), Workloads: &scores.Workloads{}}, explain.Unsatisfiable},
+		{"images are not known", replay.Choosing{}, explain.Unknown},
+		{"all is known", replay.Choosing{Images: scores.ImagesOf(s.Snapshot.Nodes()), Workloads: &scores.Workloads{}}, explain.Unsatisfiable},
 	} {
 		var subjects []metav1.Object
 		for i := range s.Wants {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
@@ -110,7 +111,7 @@ func simply(ctx context.Context, t *testing.T, c *scheduler.Cluster, queue []que
 			}
 			if d.Verdict == explain.Allocatable || d.Verdict == explain.Allocated {
 				nodes[pod.Name] = inspect.NodeName(d.Took.Pod.Spec.NodeName)
-				c = scheduler.NewCluster(cycle.With(c, d.Took).Snapshot(), scheduler.Options{})
+				c = scheduler.NewCluster(replay.With(c, d.Took).Snapshot(), scheduler.Options{})
 			}
 		}
 	}
@@ -120,7 +121,7 @@ func simply(ctx context.Context, t *testing.T, c *scheduler.Cluster, queue []que
 // playedRun is what becomes of a queue.
 func playedRun(t *testing.T, c *scheduler.Cluster, queue []queued) *run {
 	t.Helper()
-	_, played, err := plan.Outcome(t.Context(), c, cycle.Choosing{})
+	_, played, err := plan.Outcome(t.Context(), c, replay.Choosing{})
 	if err != nil {
 		t.Fatal(err)
 	}

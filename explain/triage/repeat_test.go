@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -43,7 +44,7 @@ func TestRepeat(t *testing.T) {
 			now.Choose = (&run{nodes: nodesOf(before)}).asBefore
 			if repeat {
 				now.Repeat(before, unlike)
-				now.Left = func(context.Context, *scheduler.Cluster, *cycle.Waiting) (*cycle.Room, error) {
+				now.Left = func(context.Context, *scheduler.Cluster, *replay.Waiting) (*replay.Room, error) {
 					asked++
 					return nil, nil
 				}
@@ -112,7 +113,7 @@ func TestRepeatedByHand(t *testing.T) {
 				}
 				o.Sort()
 			}
-			played := map[*inspect.Objects]*cycle.Replay{}
+			played := map[*inspect.Objects]*replay.Replay{}
 			for _, o := range []*inspect.Objects{before, after} {
 				c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 				r, pods := plan.Begin(c, c.Snapshot().Objects().Pods, nil)
@@ -199,7 +200,7 @@ func podsIn(s *inspect.Snapshot, pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-func nodesOf(r *cycle.Replay) map[explain.Subject]inspect.NodeName {
+func nodesOf(r *replay.Replay) map[explain.Subject]inspect.NodeName {
 	out := map[explain.Subject]inspect.NodeName{}
 	for i := range r.Placed {
 		out[r.Placed[i].Subject] = r.Placed[i].Node
@@ -209,7 +210,7 @@ func nodesOf(r *cycle.Replay) map[explain.Subject]inspect.NodeName {
 
 // outcomesOf is what became of pods, in their order. Pods that are left waiting are told by their names: why,
 // is asked by nobody.
-func outcomesOf(r *cycle.Replay) string {
+func outcomesOf(r *replay.Replay) string {
 	var b strings.Builder
 	for i := range r.Placed {
 		p := &r.Placed[i]

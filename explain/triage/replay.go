@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -36,15 +37,15 @@ type run struct {
 	// outcomes are by the index in the queue.
 	outcomes []outcome
 	// reservations are what those have that were placed.
-	reservations []*cycle.Reservation
+	reservations []*replay.Reservation
 	// nodes are those on which pods were placed.
 	nodes  map[explain.Subject]inspect.NodeName
-	played *cycle.Replay
+	played *replay.Replay
 }
 
 // runOf is a run of the pods of a queue, and what becomes of its claims. For these the cluster is as it was
 // before.
-func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *cycle.Replay, opts *Options) (*run, error) {
+func runOf(ctx context.Context, c *scheduler.Cluster, queue []queued, played *replay.Replay, opts *Options) (*run, error) {
 	r := &run{queue: queue, outcomes: make([]outcome, len(queue)), reservations: played.Reservations, nodes: map[explain.Subject]inspect.NodeName{}, played: played}
 	pods := map[explain.Subject]outcome{}
 	for i := range played.Placed {
@@ -130,7 +131,7 @@ func claimsOf(ctx context.Context, c *scheduler.Cluster, queue []queued, opts *O
 
 // unclear marks the pods of which a plan does not know what becomes of them because of others. Of those that
 // something may refuse anyhow, that is what is told.
-func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Replay, played *cycle.Replay, opts *Options) error {
+func (r *run) unclear(ctx context.Context, c *scheduler.Cluster, of *explain.Replay, played *replay.Replay, opts *Options) error {
 	tied := map[explain.Subject]bool{} // as many of them wait in any case
 	for _, tie := range of.Ties {
 		for _, subject := range tie.Pods {
@@ -172,7 +173,7 @@ func (r *run) again(ctx context.Context, c *scheduler.Cluster, queue []queued, u
 			pods = append(pods, pod)
 		}
 	}
-	var by *cycle.Choosing
+	var by *replay.Choosing
 	if r.comparesNodes(c) {
 		by = &opts.Question.Choosing
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -250,7 +251,7 @@ func (l *look) explainAll(ctx context.Context) error {
 			members[q.shape] = append(members[q.shape], i)
 		}
 	}
-	after := sync.OnceValue(func() *scheduler.Cluster { return cycle.With(l.cluster, l.reservations...) })
+	after := sync.OnceValue(func() *scheduler.Cluster { return replay.With(l.cluster, l.reservations...) })
 	within, step := progress.Begin(ctx, "explaining kinds of pods and claims", len(l.shapes))
 	return allocator.Parallel(len(l.shapes), func(i int) error {
 		a := &answer{number: i, members: members[l.shapes[i]]}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -286,7 +287,7 @@ func (p *problem) singleTo(ctx context.Context, m *candidate, gone *scheduler.Cl
 		p.partly = true
 		return nil, err
 	}
-	options := slices.DeleteFunc(turn.Options, func(o cycle.Option) bool { return p.index[o.Node] == m.from })
+	options := slices.DeleteFunc(turn.Options, func(o replay.Option) bool { return p.index[o.Node] == m.from })
 	if len(options) > maxDestinations {
 		p.partly, options = true, options[:maxDestinations]
 	}
@@ -295,7 +296,7 @@ func (p *problem) singleTo(ctx context.Context, m *candidate, gone *scheduler.Cl
 		if err != nil {
 			return nil, err
 		}
-		fits, err := p.ask(ctx, cycle.With(gone, reservation), p.target, nil)
+		fits, err := p.ask(ctx, replay.With(gone, reservation), p.target, nil)
 		if err != nil {
 			return nil, err
 		}

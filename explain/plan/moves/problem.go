@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -50,7 +51,7 @@ type candidate struct {
 	pod *corev1.Pod
 	// subject is what is placed.
 	subject metav1.Object
-	member  *cycle.Member
+	member  *replay.Member
 	from    int // index of its node; -1 for the target
 	devices int
 }
@@ -101,19 +102,19 @@ func newProblem(ctx context.Context, c *scheduler.Cluster, subject metav1.Object
 // local reports whether where a candidate can be placed depends on the node alone, and it changes nothing
 // else.
 func (p *problem) local(ctx context.Context, m *candidate) bool {
-	return !m.member.Unseen && cycle.Local(ctx, p.base, m.member)
+	return !m.member.Unseen && replay.Local(ctx, p.base, m.member)
 }
 
 // memberOf is a pod or a claim as it is placed in a cluster.
-func memberOf(c *scheduler.Cluster, subject metav1.Object) *cycle.Member {
+func memberOf(c *scheduler.Cluster, subject metav1.Object) *replay.Member {
 	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
-		return cycle.ClaimMember(claim, cycle.Options{})
+		return replay.ClaimMember(claim, cycle.Options{})
 	}
-	return cycle.PodMember(c, subject.(*corev1.Pod), cycle.Options{})
+	return replay.PodMember(c, subject.(*corev1.Pod), cycle.Options{})
 }
 
 // certain reports whether it is known on which nodes a member fits.
-func certain(t *cycle.Turn) bool { return !t.MayWait && !t.Open && !t.Fails }
+func certain(t *replay.Turn) bool { return !t.MayWait && !t.Open && !t.Fails }
 
 // fix notes a pod that may not be moved.
 func (p *problem) fix(r *rule, pod *corev1.Pod) {
@@ -256,7 +257,7 @@ func (p *problem) changed(ctx context.Context, node int, steps []step, m *candid
 		if err != nil {
 			return nil, err
 		}
-		c = cycle.With(c, reservation)
+		c = replay.With(c, reservation)
 	}
 	return c, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -100,7 +101,7 @@ func (t *trial) run(
 		return nil, err
 	}
 	name := inspect.NodeName(t.nodes[t.node].Name)
-	at := slices.IndexFunc(options, func(o cycle.Option) bool { return o.Node == name })
+	at := slices.IndexFunc(options, func(o replay.Option) bool { return o.Node == name })
 	if at < 0 {
 		return nil, nil
 	}
@@ -112,7 +113,7 @@ func (t *trial) run(
 }
 
 // optionsFor returns the nodes on which a pod or a claim fits in a cluster: none if that is not certain.
-func optionsFor(ctx context.Context, c *scheduler.Cluster, subject metav1.Object) ([]cycle.Option, error) {
+func optionsFor(ctx context.Context, c *scheduler.Cluster, subject metav1.Object) ([]replay.Option, error) {
 	t, err := memberOf(c, subject).Ask(ctx, c, nil)
 	if err != nil || !certain(t) {
 		return nil, err
@@ -120,10 +121,10 @@ func optionsFor(ctx context.Context, c *scheduler.Cluster, subject metav1.Object
 	return t.Options, nil
 }
 
-func devicesOf(reservation *cycle.Reservation) []explain.Device {
+func devicesOf(reservation *replay.Reservation) []explain.Device {
 	var out []explain.Device
 	for _, claim := range reservation.Claims {
-		out = append(out, cycle.DevicesOf(claim)...)
+		out = append(out, replay.DevicesOf(claim)...)
 	}
 	return out
 }
@@ -138,7 +139,7 @@ func (t *trial) planned(ctx context.Context, c *scheduler.Cluster, i int) (*sche
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(options, func(o cycle.Option) bool { return o.Node == to })
+	at := slices.IndexFunc(options, func(o replay.Option) bool { return o.Node == to })
 	if at < 0 {
 		return nil, nil
 	}
@@ -163,7 +164,7 @@ func (t *trial) planned(ctx context.Context, c *scheduler.Cluster, i int) (*sche
 		Pod: cycle.SubjectOf(st.pod), From: inspect.NodeName(t.nodes[st.from].Name), To: to, AnyOf: len(options), Closed: closed,
 		Owner: owner.Kind + " " + owner.Name, Priority: corev1helpers.PodPriority(st.pod), Devices: devicesOf(reservation),
 	})
-	return cycle.With(c, reservation), nil
+	return replay.With(c, reservation), nil
 }
 
 // elsewhere makes the i-th move to the last of the nodes that kube-scheduler may choose.
@@ -177,7 +178,7 @@ func (t *trial) elsewhere(ctx context.Context, c *scheduler.Cluster, i int) (*sc
 	if err != nil {
 		return nil, err
 	}
-	return cycle.With(c, reservation), nil
+	return replay.With(c, reservation), nil
 }
 
 // keptFrom is the index of the move from which on the node of the target is kept for it: no pod goes there
@@ -256,7 +257,7 @@ func (t *trial) closed(i int) []inspect.NodeName {
 }
 
 // interfere notes who else could take the room that a move makes, or the room that the moved pod needs.
-func (t *trial) interfere(ctx context.Context, i int, c *scheduler.Cluster, options []cycle.Option) error {
+func (t *trial) interfere(ctx context.Context, i int, c *scheduler.Cluster, options []replay.Option) error {
 	needed := []*corev1.Node{t.nodes[t.node]}
 	if len(options) <= len(t.rivals) {
 		for _, o := range options {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -35,7 +36,7 @@ type counter struct {
 	may    int // the fewest with which all were placed in some run; 0 if they never were
 	waits  *corev1.Pod
 	crowd  *crowd
-	all    *cycle.Replay // with the most nodes, once that was played
+	all    *replay.Replay // with the most nodes, once that was played
 	answer *explain.ShapeAnswer
 }
 
@@ -253,11 +254,11 @@ func (c *counter) attempt(ctx context.Context, n int) (certainty, error) {
 }
 
 // run plays what becomes of all pods with n nodes added.
-func (c *counter) run(ctx context.Context, n int) (*cycle.Replay, error) {
+func (c *counter) run(ctx context.Context, n int) (*replay.Replay, error) {
 	if n == c.most && c.all != nil {
 		return c.all, nil
 	}
-	t := cycle.NewReplay(c.with(c.small, c.shape, n), nil)
+	t := replay.New(c.with(c.small, c.shape, n), nil)
 	if err := t.Run(ctx, c.pods); err != nil {
 		return nil, err
 	}
@@ -273,7 +274,7 @@ func (c *counter) finish(ctx context.Context) error {
 	if a.Verdict != explain.ShapeFits {
 		return nil
 	}
-	t := cycle.NewReplay(c.with(c.base, c.shape, a.Count), nil)
+	t := replay.New(c.with(c.base, c.shape, a.Count), nil)
 	if err := t.Run(ctx, c.pods); err != nil {
 		return err
 	}

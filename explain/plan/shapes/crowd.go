@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -161,7 +161,7 @@ func (c *crowd) fill(ctx context.Context, alone *scheduler.Cluster) error {
 
 // put places one more pod of a kind on a node. It returns nil if it does not fit.
 func (c *crowd) put(ctx context.Context, f *filled, kind *podKind) (*filled, error) {
-	t := cycle.NewReplay(f.cluster, nil)
+	t := replay.New(f.cluster, nil)
 	if placed, _, err := t.One(ctx, kind.pods[f.placed[kind]]); err != nil || !placed {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
@@ -31,7 +32,7 @@ type podKind struct {
 	// unsure says that something is not known that decides about it, and fails that the scheduler gives up on
 	// it with an error.
 	unsure, fails bool
-	member        *cycle.Member
+	member        *replay.Member
 	weight        weights
 }
 
@@ -43,7 +44,7 @@ func (f *finder) sort(ctx context.Context, pods []*corev1.Pod) error {
 	known := map[string]*podKind{}
 	stuck := map[*podKind]*explain.PendingPod{}
 	for _, pod := range pods {
-		m := cycle.PodMember(f.base, pod, cycle.Options{})
+		m := replay.PodMember(f.base, pod, cycle.Options{})
 		kind := known[m.Shape]
 		if kind == nil || m.Shape == "" {
 			kind = &podKind{member: m}
@@ -100,7 +101,7 @@ func (f *finder) look(ctx context.Context, kind *podKind) error {
 	kind.unsure = kind.unsure || t.MayWait || t.Open
 	kind.fails = kind.fails || t.Fails
 	for i := range f.shapes {
-		kind.onFresh[i] = slices.ContainsFunc(t.Options, func(o cycle.Option) bool { return o.Node == f.shapes[i].NodeName(0) })
+		kind.onFresh[i] = slices.ContainsFunc(t.Options, func(o replay.Option) bool { return o.Node == f.shapes[i].NodeName(0) })
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (f *finder) sortGroups() {
 		helped[cycle.SubjectOf(pod)] = true
 	}
 	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
-		gang, ok := cycle.Gang(f.base, pod, cycle.Options{})
+		gang, ok := replay.Gang(f.base, pod, cycle.Options{})
 		if !ok {
 			return false
 		}
@@ -162,7 +163,7 @@ func (f *finder) sortGroups() {
 // narrow leaves out the nodes that take no part.
 func (f *finder) narrow(ctx context.Context) error {
 	f.small = f.base
-	f.local = cycle.NewQueue(ctx, f.withEach, f.pods, cycle.Options{}).Local &&
+	f.local = replay.NewQueue(ctx, f.withEach, f.pods, cycle.Options{}).Local &&
 		!slices.ContainsFunc(f.kinds, func(k *podKind) bool { return k.ties() || k.fails || k.unsure })
 	if !f.local {
 		return nil

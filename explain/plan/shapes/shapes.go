@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -133,7 +134,7 @@ func changed(c *scheduler.Cluster, change func(*inspect.Objects)) *scheduler.Clu
 
 // begin places the pods in the cluster as it is, and sorts out those that no node helps.
 func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
-	t := cycle.NewReplay(f.base, nil)
+	t := replay.New(f.base, nil)
 	if err := t.Run(ctx, pods); err != nil {
 		return err
 	}
@@ -157,7 +158,7 @@ func (f *finder) begin(ctx context.Context, pods []*corev1.Pod) error {
 	}
 	if len(f.out.Stuck) > 0 {
 		f.sortGroups()
-		rest := cycle.NewReplay(f.base, nil)
+		rest := replay.New(f.base, nil)
 		if err := rest.Run(ctx, f.pods); err != nil {
 			return err
 		}

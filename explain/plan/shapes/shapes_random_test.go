@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
@@ -121,7 +122,7 @@ func (p *plainCheck) fitting(o *inspect.Objects, pod *corev1.Pod) []*inspect.Obj
 			p.t.Fatal(err)
 		}
 		if d.Took != nil {
-			out = append(out, cycle.With(c, d.Took).Snapshot().Objects())
+			out = append(out, replay.With(c, d.Took).Snapshot().Objects())
 		}
 	}
 	return out

@@ -17,10 +17,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -268,13 +268,13 @@ func (o *explainOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*in
 		return nil, nil, err
 	}
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
-	ask := func(by cycle.Choosing) ([]*explain.Explanation, error) {
+	ask := func(by replay.Choosing) ([]*explain.Explanation, error) {
 		ctx, done := o.Thinking(ctx)
 		defer done()
 		opts := question.Options{Node: o.NodeName(), Events: events, Choosing: by}
 		return admission.Objects(ctx, cluster, subjects, admission.Options{Question: opts, Given: len(o.Files) > 0})
 	}
-	answers, err := ask(cycle.Choosing{})
+	answers, err := ask(replay.Choosing{})
 	if err == nil && o.Node == "" && dependsOnChoice(answers) {
 		answers, err = o.askByScores(ctx, snapshot, subjects, answers, ask)
 	}
@@ -325,7 +325,7 @@ func dependsOnChoice(answers []*explain.Explanation) bool {
 // askByScores asks again with what kube-scheduler chooses nodes by, if that can be read.
 func (o *explainOptions) askByScores(
 	ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object, known []*explain.Explanation,
-	ask func(cycle.Choosing) ([]*explain.Explanation, error),
+	ask func(replay.Choosing) ([]*explain.Explanation, error),
 ) ([]*explain.Explanation, error) {
 	pods, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true }) // also those before them in the queue
 	for _, subject := range subjects {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -84,7 +84,7 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 			return err
 		}
 		if w.Node == "" {
-			if err := plan.Queue(ctx, w.cluster, answers, cycle.Choosing{}); err != nil {
+			if err := plan.Queue(ctx, w.cluster, answers, replay.Choosing{}); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -19,13 +19,13 @@ const MaxChosen = 1000
 
 // Choosing reads what kube-scheduler chooses nodes by, of a server, and says what could not be read, which
 // leaves several nodes to choose from.
-func (o *Options) Choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (by cycle.Choosing, unread []string, err error) {
+func (o *Options) Choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (by replay.Choosing, unread []string, err error) {
 	if o.Reader.Offline() || len(s.Nodes()) > MaxChosen {
-		return cycle.Choosing{}, nil, nil
+		return replay.Choosing{}, nil, nil
 	}
 	finder := &Owners{Reader: o.Reader}
 	if err := finder.Connect(); err != nil {
-		return cycle.Choosing{}, nil, err
+		return replay.Choosing{}, nil, err
 	}
 	var namespaces []string
 	for _, pod := range pods {
@@ -33,14 +33,14 @@ func (o *Options) Choosing(ctx context.Context, s *inspect.Snapshot, pods []*cor
 	}
 	read, err := finder.Finder.Choosing(ctx, namespaces)
 	if err != nil {
-		return cycle.Choosing{}, nil, fmt.Errorf("reading what nodes are chosen by: %w", err)
+		return replay.Choosing{}, nil, fmt.Errorf("reading what nodes are chosen by: %w", err)
 	}
 	return choosingOf(read, pods), read.Unread, nil
 }
 
 // choosingOf is what was read, and the pods of files.
-func choosingOf(read *live.Choosing, pods []*corev1.Pod) cycle.Choosing {
-	out := cycle.Choosing{Pods: map[inspect.PodRef]*corev1.Pod{}}
+func choosingOf(read *live.Choosing, pods []*corev1.Pod) replay.Choosing {
+	out := replay.Choosing{Pods: map[inspect.PodRef]*corev1.Pod{}}
 	if read.Nodes != nil {
 		out.Images = scores.ImagesOf(read.Nodes)
 	}

@@ -1,9 +1,10 @@
-package cycle
+package replay
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -14,7 +15,7 @@ const maxTogether = 100
 // AddGroup adds that a pod that fits may not be placed because of others of its group, also of one that needs
 // no number of them: kube-scheduler takes all that wait, and while it fails at one it places none
 // (podGroupSchedulingDefaultAlgorithm). They are tried in one order, each on the first node that fits.
-func (l *Limits) AddGroup(ctx context.Context, q *whatif.Question) error {
+func AddGroup(ctx context.Context, l *cycle.Limits, q *whatif.Question) error {
 	if q.Pod == nil || q.Grouped || q.Pod.Spec.NodeName != "" || inspect.PodGroupOf(q.Pod) == "" {
 		return nil
 	}
@@ -31,8 +32,8 @@ func (l *Limits) AddGroup(ctx context.Context, q *whatif.Question) error {
 		add("they are too many to try")
 		return nil
 	}
-	r := NewReplay(q.Cluster, nil)
-	for _, m := range GangOf(q.Cluster, q.Pod, group, Options{}).Members {
+	r := New(q.Cluster, nil)
+	for _, m := range GangOf(q.Cluster, q.Pod, group, cycle.Options{}).Members {
 		_, w, err := r.One(ctx, m.Pod)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package cycle
+package replay
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -63,7 +64,7 @@ func onlyOfNodes(s *inspect.Snapshot) bool {
 }
 
 // memberOf is a pod or a claim as a member of a queue.
-func memberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member {
+func memberOf(c *scheduler.Cluster, subject metav1.Object, opts cycle.Options) *Member {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
 		return PodMember(c, subject, opts)
@@ -74,8 +75,8 @@ func memberOf(c *scheduler.Cluster, subject metav1.Object, opts Options) *Member
 }
 
 // ClaimMember is a claim as it is allocated by itself, in whatever cluster it is asked.
-func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *Member {
-	m := &Member{Subject: SubjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
+func ClaimMember(claim *resourcev1.ResourceClaim, opts cycle.Options) *Member {
+	m := &Member{Subject: cycle.SubjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil {
 			return &Turn{}, nil
@@ -90,12 +91,12 @@ func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *Member {
 }
 
 // PodMember is a pod as it is placed in a cluster, and in those that come of it.
-func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts Options) *Member {
+func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts cycle.Options) *Member {
 	s := c.Snapshot()
-	claims := ClaimsFor(s, pod)
+	claims := cycle.ClaimsFor(s, pod)
 	m := &Member{
-		Subject: SubjectOf(pod), Pod: pod, Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
-		PerNode: extendedOf(s, pod) != nil, NonLocal: DependsOnPods(pod), Unseen: takesUnseen(s, pod, claims),
+		Subject: cycle.SubjectOf(pod), Pod: pod, Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
+		PerNode: cycle.ExtendedOf(s, pod) != nil, NonLocal: DependsOnPods(pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)
@@ -119,7 +120,7 @@ func DependsOnPods(pod *corev1.Pod) bool {
 
 // takesUnseen reports whether a pod takes more than what is seen once it is supposed to be on a node: volumes
 // that are bound then, and what its devices take of the node.
-func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
+func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims cycle.Claims) bool {
 	if s.Features().Enabled(inspect.GateNodeAllocatableResources) && len(pod.Spec.ResourceClaims) > 0 && len(claims.Pending) > 0 {
 		return true
 	}
@@ -136,7 +137,7 @@ func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) bool {
 
 // shapeOf is a text that is the same for pods that differ in nothing but their names and those of their own
 // claims. It is "" for a pod that is like no other.
-func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims Claims) string {
+func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims cycle.Claims) string {
 	if claims.Blocked != "" || pod.Spec.NodeName != "" || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
 		return ""
 	}
@@ -183,18 +184,18 @@ func onlyOf(s *inspect.Snapshot, pod *corev1.Pod, name string) bool {
 
 // turnNodes are the nodes of a cluster that a member is asked about: those given, or all that the options ask
 // about.
-func turnNodes(c *scheduler.Cluster, nodes []*corev1.Node, opts Options) ([]*corev1.Node, error) {
+func turnNodes(c *scheduler.Cluster, nodes []*corev1.Node, opts cycle.Options) ([]*corev1.Node, error) {
 	if nodes != nil && opts.Node == "" {
 		return nodes, nil
 	}
-	return NodesFor(c.Snapshot(), opts)
+	return cycle.NodesFor(c.Snapshot(), opts)
 }
 
 // askTurn says where a pod can be placed in a cluster.
-func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*Turn, error) {
-	c, _ = StartOfAttempt(c, pod)
+func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts cycle.Options) (*Turn, error) {
+	c, _ = cycle.StartOfAttempt(c, pod)
 	s := c.Snapshot()
-	claims := ClaimsFor(s, pod)
+	claims := cycle.ClaimsFor(s, pod)
 	switch {
 	case claims.Blocked != "":
 		open := claims.Missing != nil && claims.Missing.MayExist(s, pod.Namespace)
@@ -207,7 +208,7 @@ func askTurn(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, nodes [
 		return nil, err
 	}
 
-	t, err := turnOf(ctx, Question(c, pod, claims, nodes, opts), pod)
+	t, err := turnOf(ctx, cycle.Question(c, pod, claims, nodes, opts), pod)
 	if err == nil && pod.Status.NominatedNodeName != "" && !t.MayWait {
 		t.Options = onlyNominated(t.Options, pod.Status.NominatedNodeName)
 	}
@@ -235,14 +236,14 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 		q.Grouped = true
 		t.MayWait = len(q.Doubts()) > 0
 	}
-	limits := LimitsOf(q.Cluster.Snapshot())
+	limits := cycle.LimitsOf(q.Cluster.Snapshot())
 	limits.AddPods(q)
 	limits.AddAdmission(q)
 	if err := limits.AddDisagreeing(ctx, q); err != nil {
 		return nil, err
 	}
-	if reason := Precheck(q); reason != nil {
-		newer := reason.Code != allocator.ClassNotFound && len(NewerOf(q)) > 0
+	if reason := cycle.Precheck(q); reason != nil {
+		newer := reason.Code != allocator.ClassNotFound && len(cycle.NewerOf(q)) > 0
 		t.Open = limits.MayBeMore || limits.MayBeClasses || newer
 		t.MayWait = t.MayWait || limits.MayBeTaken || newer
 		return t, nil
@@ -251,19 +252,19 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*Tu
 }
 
 // answer puts a question to its nodes that nothing refuses before.
-func (t *Turn) answer(ctx context.Context, q *whatif.Question, limits Limits, subject metav1.Object) error {
+func (t *Turn) answer(ctx context.Context, q *whatif.Question, limits cycle.Limits, subject metav1.Object) error {
 	answers, err := q.Ask(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := SearchCost(ctx, q, answers); err != nil {
+	if _, err := cycle.SearchCost(ctx, q, answers); err != nil {
 		return err
 	}
-	o := TallyOf(answers)
+	o := cycle.TallyOf(answers)
 	limits.AddNewer(ctx, q, answers, o)
 	t.Open = limits.MayBeMore || limits.MayBeClasses
 	t.MayWait = t.MayWait || limits.MayBeTaken
-	o.Timeout, o.DropsNodes = TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
+	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
 	switch {
 	case o.Abort != nil && !o.Abort.Abort.Undecided() && !limits.MayGoOn:
 		t.Fails = true
@@ -309,7 +310,7 @@ func Reserve(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int
 		}
 	}
 	if result.Outcome != allocator.Allocated {
-		return nil, fmt.Errorf("placing %s on node %s: what fits on a node that looks alike does not fit there", SubjectOf(subject).FullName(), q.Nodes[node].Name)
+		return nil, fmt.Errorf("placing %s on node %s: what fits on a node that looks alike does not fit there", cycle.SubjectOf(subject).FullName(), q.Nodes[node].Name)
 	}
 	t := &Reservation{}
 	var consumer []resourcev1.ResourceClaimConsumerReference

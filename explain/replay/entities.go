@@ -1,4 +1,4 @@
-package cycle
+package replay
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -15,7 +16,7 @@ import (
 
 // Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order,
 // and how many of them have to find room. There is none if a pod does not depend on others.
-func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang Entity, ok bool) {
+func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts cycle.Options) (gang Entity, ok bool) {
 	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
 		return Entity{}, false
 	}
@@ -30,7 +31,7 @@ func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts Options) (gang Entity, ok 
 // GangOf is the pods of a group that wait, in the order in which the scheduler takes them: those that were
 // created first. Which of those that were created in the same second is first is not known. They may be on
 // any node, also if the question is about one.
-func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) Entity {
+func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts cycle.Options) Entity {
 	opts.Node = ""
 	var pods []*corev1.Pod
 	for _, ref := range group.Waiting {
@@ -42,11 +43,11 @@ func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Op
 			pods = append(pods, member)
 		}
 	}
-	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return Earlier(a, b) })
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cycle.Earlier(a, b) })
 	entity := Entity{Need: group.MinCount - group.Placed}
 	class := 0
 	for i, member := range pods {
-		if i > 0 && Earlier(pods[i-1], member) != 0 {
+		if i > 0 && cycle.Earlier(pods[i-1], member) != 0 {
 			class++
 		}
 		m := PodMember(c, member, opts)
@@ -58,11 +59,11 @@ func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts Op
 
 // Entities are subjects as the scheduler takes them. A pod brings along those of its group that have to be
 // placed with it.
-func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) []Entity {
+func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts cycle.Options) []Entity {
 	var out []Entity
 	had := map[explain.Subject]bool{}
 	for _, subject := range subjects {
-		if had[SubjectOf(subject)] {
+		if had[cycle.SubjectOf(subject)] {
 			continue
 		}
 		var entity Entity
@@ -85,6 +86,6 @@ func Entities(c *scheduler.Cluster, subjects []metav1.Object, opts Options) []En
 }
 
 // NewQueue is pods that are placed in a cluster, in an order.
-func NewQueue(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) Queue {
-	return QueueOf(ctx, c, Entities(c, objectsOf(pods), opts))
+func NewQueue(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts cycle.Options) Queue {
+	return QueueOf(ctx, c, Entities(c, cycle.ObjectsOf(pods), opts))
 }

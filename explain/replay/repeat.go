@@ -1,4 +1,4 @@
-package cycle
+package replay
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -115,7 +116,7 @@ func (r *Replay) refused(ctx context.Context, pod *corev1.Pod, shape string) (bo
 			nodes = append(nodes, node)
 		}
 		// Pods that are not in the cluster yet leave less, and so none is refused that fits.
-		t, err := PodMember(r.cluster, pod, Options{}).Ask(ctx, r.cluster, nodes)
+		t, err := PodMember(r.cluster, pod, cycle.Options{}).Ask(ctx, r.cluster, nodes)
 		if err != nil || len(t.Options) > 0 || t.MayWait || t.Open || t.Fails {
 			return false, err
 		}
@@ -142,7 +143,7 @@ func (r *Replay) onSameNode(ctx context.Context, pod *corev1.Pod, then *settled)
 	if !ok {
 		return false, nil
 	}
-	m := PodMember(r.cluster, pod, Options{})
+	m := PodMember(r.cluster, pod, cycle.Options{})
 	t, err := m.Ask(ctx, r.cluster, []*corev1.Node{node})
 	if err != nil || len(t.Options) != 1 || t.MayWait || t.Open || t.Fails {
 		return false, err

@@ -1,13 +1,13 @@
-package cycle
+package replay
 
 import (
 	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -85,7 +85,7 @@ func sameTurn(a, b *Member) bool { return SameTurn(a.Pod, b.Pod) }
 // goes first. by is as for [NewReplay]. The result is nil if there are more runs than that, if pods of a
 // group that differ were created in the same second, or if something is not known.
 func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
-	entities := Entities(base, objectsOf(pods), Options{})
+	entities := Entities(base, cycle.ObjectsOf(pods), cycle.Options{})
 	if slices.ContainsFunc(entities, ordersDiffer(sameTurn)) {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, 
 		out.Outcomes = append(out.Outcomes, make([]Outcome, len(entities[i].Members)))
 	}
 	path := []int{}
-	first := NewReplay(base, by)
+	first := New(base, by)
 	for _, pod := range pods { // so that all runs know what nodes say before anything is placed
 		if _, err := first.Ask(ctx, pod); err != nil {
 			return nil, err
@@ -176,7 +176,7 @@ func (r *Result) noteRun(played *Replay, entities []Entity) {
 // runAnyOrder is Run, in which choose says which of several pods is next: of those whose turn is the same, or
 // of those that were left waiting and may fit now.
 func (r *Replay) runAnyOrder(ctx context.Context, pods []*corev1.Pod, choose func(n int) int) error {
-	queue := InQueueOrder(r.cluster.Snapshot(), pods)
+	queue := cycle.InQueueOrder(r.cluster.Snapshot(), pods)
 	r.Tried = slices.Clone(queue)
 	had := map[inspect.PodRef]bool{}
 	for {
@@ -217,7 +217,7 @@ func (r *Replay) firstInQueue(queue []*corev1.Pod) []int {
 		if i+1 == len(queue) && i == 0 {
 			return []int{0}
 		}
-		shape := PodMember(r.cluster, pod, Options{}).Shape
+		shape := PodMember(r.cluster, pod, cycle.Options{}).Shape
 		if shape == "" || !shapes[shape] {
 			shapes[shape] = true
 			out = append(out, i)
@@ -245,12 +245,4 @@ func (r *Replay) retries() []int {
 // created yet come as they are given.
 func SameTurn(a, b *corev1.Pod) bool {
 	return ptr.Deref(a.Spec.Priority, 0) == ptr.Deref(b.Spec.Priority, 0) && !a.CreationTimestamp.IsZero() && a.CreationTimestamp.Equal(&b.CreationTimestamp)
-}
-
-func objectsOf(pods []*corev1.Pod) []metav1.Object {
-	out := make([]metav1.Object, len(pods))
-	for i, pod := range pods {
-		out[i] = pod
-	}
-	return out
 }

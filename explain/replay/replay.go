@@ -1,4 +1,4 @@
-package cycle
+package replay
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -124,7 +125,7 @@ func (w *Waiting) Verdict() explain.Verdict {
 
 // NewReplay begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod
 // may be put on any node that fits.
-func NewReplay(c *scheduler.Cluster, by *Choosing) *Replay {
+func New(c *scheduler.Cluster, by *Choosing) *Replay {
 	r := &Replay{Unsure: map[explain.Subject]bool{}, base: c, assumed: assumed{cluster: c, local: map[string]bool{}, answers: map[string]*answer{}}}
 	if by != nil {
 		r.choosing = newChooser(*by)
@@ -165,7 +166,7 @@ func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 	var waiting []*corev1.Pod
 	for _, pod := range pods {
 		if pod.Spec.NodeName != "" || inspect.Ended(pod) {
-			r.Running = append(r.Running, SubjectOf(pod))
+			r.Running = append(r.Running, cycle.SubjectOf(pod))
 			continue
 		}
 		waiting = append(waiting, pod)
@@ -175,7 +176,7 @@ func (r *Replay) Run(ctx context.Context, pods []*corev1.Pod) error {
 	}
 	had := map[inspect.PodRef]bool{}
 	within, step := progress.Begin(ctx, "placing pods", len(waiting))
-	for _, pod := range InQueueOrder(r.cluster.Snapshot(), waiting) {
+	for _, pod := range cycle.InQueueOrder(r.cluster.Snapshot(), waiting) {
 		if !had[refOf(pod)] { // else it is there with its group
 			r.Tried = append(r.Tried, pod)
 		}
@@ -228,7 +229,7 @@ func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodR
 		return err
 	}
 	r.catchUp()
-	if gang, ok := Gang(r.cluster, pod, Options{}); ok {
+	if gang, ok := Gang(r.cluster, pod, cycle.Options{}); ok {
 		return r.takeGang(ctx, pod, gang, had)
 	}
 	placed, w, err := r.One(ctx, pod)
@@ -286,7 +287,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	s.onlyNode = r.assume(ctx, found.Member, reservation)
 	r.Placed, r.Reservations = append(r.Placed, s.placed), append(r.Reservations, reservation)
 	if unsure {
-		r.Unsure[SubjectOf(pod)] = true
+		r.Unsure[cycle.SubjectOf(pod)] = true
 	}
 	return true, w, nil
 }
@@ -325,7 +326,7 @@ func (r *Replay) Resume(ctx context.Context, c *scheduler.Cluster, more []*corev
 	}
 	r.Waiting = nil
 	had := map[inspect.PodRef]bool{}
-	for _, pod := range InQueueOrder(c.Snapshot(), pods) {
+	for _, pod := range cycle.InQueueOrder(c.Snapshot(), pods) {
 		if err := r.take(ctx, pod, had); err != nil {
 			return err
 		}
@@ -335,7 +336,7 @@ func (r *Replay) Resume(ctx context.Context, c *scheduler.Cluster, more []*corev
 
 // PlacedPod is a pod with what it takes on one of several nodes that may be chosen.
 func PlacedPod(pod *corev1.Pod, anyOf int, reservation *Reservation) explain.PlacedPod {
-	out := explain.PlacedPod{Subject: SubjectOf(pod), Node: inspect.NodeName(reservation.Pod.Spec.NodeName), AnyOf: anyOf}
+	out := explain.PlacedPod{Subject: cycle.SubjectOf(pod), Node: inspect.NodeName(reservation.Pod.Spec.NodeName), AnyOf: anyOf}
 	for _, claim := range reservation.Claims {
 		out.Devices = append(out.Devices, DevicesOf(claim)...)
 	}
@@ -372,7 +373,7 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 	for _, m := range gang.Members {
 		member := m.Pod
 		had[refOf(member)] = true
-		if !slices.ContainsFunc(r.Tried, func(other *corev1.Pod) bool { return SubjectOf(other) == m.Subject }) {
+		if !slices.ContainsFunc(r.Tried, func(other *corev1.Pod) bool { return cycle.SubjectOf(other) == m.Subject }) {
 			r.Tried = append(r.Tried, member)
 		}
 		placed, w, err := r.One(ctx, member)
@@ -411,7 +412,7 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 
 // Ask says where a pod can be placed now.
 func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
-	m := PodMember(r.cluster, pod, Options{})
+	m := PodMember(r.cluster, pod, cycle.Options{})
 	cached := ofNodes(m)
 	if known, ok := r.answers[m.Shape]; ok && cached {
 		now, err := r.update(ctx, m, known)

@@ -1,4 +1,4 @@
-package cycle
+package replay
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -163,7 +164,7 @@ func randomRow(rng *rand.Rand, c *scheduler.Cluster) []Entity {
 		case rng.IntN(2) == 0:
 			pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &claim}}
 		}
-		m := PodMember(c, pod, Options{})
+		m := PodMember(c, pod, cycle.Options{})
 		if claims := pod.Spec.ResourceClaims; len(claims) > 0 && *claims[0].ResourceClaimName != "shared" {
 			claim, _ := c.Snapshot().Claim(inspect.ClaimRef{Namespace: "ml", Name: *claims[0].ResourceClaimName})
 			m.Shape = fmt.Sprintf("%d CPUs and %d devices", cpus, claim.Spec.Devices.Requests[0].Exactly.Count)

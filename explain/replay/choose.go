@@ -1,4 +1,4 @@
-package cycle
+package replay
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -83,7 +84,7 @@ func Choose(ctx context.Context, q *whatif.Question, by Choosing) (*Reservation,
 	if q.Pod == nil { // it is on its node
 		return nil, nil
 	}
-	found := &Feasible{Member: PodMember(q.Cluster, q.Pod, Options{})}
+	found := &Feasible{Member: PodMember(q.Cluster, q.Pod, cycle.Options{})}
 	at := map[string]int{} // the answers of nodes
 	for i := range q.Answers {
 		if a := &q.Answers[i]; a.Allocatable() {
