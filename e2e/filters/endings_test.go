@@ -18,8 +18,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"

@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"

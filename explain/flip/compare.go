@@ -98,7 +98,7 @@ func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error
 		}
 	}
 	for _, s := range []*inspect.Snapshot{before, after} {
-		for _, limit := range question.Limits(s) {
+		for _, limit := range cycle.Unread(s) {
 			if !slices.Contains(d.Partial, limit) {
 				d.Partial = append(d.Partial, limit)
 			}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -111,7 +110,7 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 	out := &explain.Disruption{
 		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
 		Unseen: mayMiss(s, e.Within) || len(withoutClaims(s)) > 0,
-		Basis:  question.Basis(c), Partial: question.Limits(s),
+		Basis:  cycle.BasisOf(c), Partial: cycle.Unread(s),
 	}
 	evicted := slices.Clone(e.Evicted)
 	slices.SortStableFunc(evicted, func(a, b Eviction) int {

@@ -101,7 +101,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	if err != nil {
 		return r.soFar(ctx, c, pods), r, err
 	}
-	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c, pods...)}
+	p := &explain.Plan{Replay: r.out, Partial: cycle.Unread(c.Snapshot()), Basis: cycle.BasisOf(c, pods...)}
 	if opts.NoJoint || len(r.Tried) == 0 {
 		return p, r, nil
 	}
@@ -171,7 +171,7 @@ func (r *placement) soFar(ctx context.Context, c *scheduler.Cluster, pods []*cor
 	if ctx.Err() == nil || len(r.out.Placed) == 0 {
 		return nil
 	}
-	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c, pods...)}
+	p := &explain.Plan{Replay: r.out, Partial: cycle.Unread(c.Snapshot()), Basis: cycle.BasisOf(c, pods...)}
 	p.Replay.Certain, p.Replay.Ties, p.Replay.Pending, p.Replay.Remarks = false, nil, nil, r.unseen
 	known := map[explain.Subject]bool{}
 	for i := range r.out.Placed {
@@ -297,7 +297,7 @@ func (r *placement) addBest(ctx context.Context, c *scheduler.Cluster, p *explai
 	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 || p.Replay.Certain && len(p.Replay.Pending) == 0 {
 		return nil
 	}
-	p.Changes, err = question.Together(ctx, replay.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, hypothetical)
+	p.Changes, err = question.Together(ctx, replay.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, cycle.Options{})
 	return err
 }
 

@@ -31,7 +31,7 @@ func ClaimObject(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Re
 
 // askClaim is ClaimObject. It also returns the question that was put to the nodes, which is nil if none was.
 func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, *whatif.Question, error) {
-	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c)}
+	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: cycle.BasisOf(c)}
 	s := c.Snapshot()
 	nodes, err := cycle.NodesFor(s, opts.cycle())
 	if err != nil {
@@ -63,7 +63,7 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 // order: all that have no devices yet must fit on one node, from which the others can be used. At least one
 // of them has none. Errors are those of [Claim].
 func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
-	e := &explain.Explanation{Basis: basisOf(c)}
+	e := &explain.Explanation{Basis: cycle.BasisOf(c)}
 	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string,
 // TemplateObject explains whether a claim made from a template, which need not be in the snapshot, could be
 // allocated. Errors are those of [Claim].
 func TemplateObject(ctx context.Context, c *scheduler.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*explain.Explanation, error) {
-	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name}, Basis: basisOf(c)}
+	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name}, Basis: cycle.BasisOf(c)}
 	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 	}
 	limits := cycle.LimitsOf(c.Snapshot())
 	limits.AddDisagreements(c.Snapshot())
-	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c), Partial: limits.Remarks}
+	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: cycle.BasisOf(c), Partial: limits.Remarks}
 	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{fresh}, Nodes: nodes}
 	if reason := cycle.Precheck(q); reason != nil {
 		for _, node := range nodes {

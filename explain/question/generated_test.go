@@ -1,7 +1,6 @@
 package question_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -103,10 +102,7 @@ func TestChangedObjects(t *testing.T) {
 		{explain.Subject{Kind: "Pod", Name: "extended"}, "Pod", "extended", "/spec/containers/1/resources/limits/example.com~1gpu"},
 	} {
 		tt.subject.Namespace = "ml"
-		e, err := question.Named(context.Background(), waitingCluster(t), tt.subject, question.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := ask(t, waitingCluster(t), tt.subject)
 		var found *explain.ObjectChange
 		for i := range e.Fixes {
 			if f := &e.Fixes[i]; f.Kind == explain.ReduceCount && len(f.Changes) == 1 {
@@ -121,4 +117,23 @@ func TestChangedObjects(t *testing.T) {
 			t.Errorf("%v: %+v", tt.subject, found)
 		}
 	}
+}
+
+// ask explains a pod, a claim or a template of a cluster.
+func ask(t *testing.T, c *scheduler.Cluster, subject explain.Subject) *explain.Explanation {
+	t.Helper()
+	var e *explain.Explanation
+	var err error
+	switch subject.Kind {
+	case "Pod":
+		e, err = question.Pod(t.Context(), c, inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name}, question.Options{})
+	case "ResourceClaim":
+		e, err = question.Claim(t.Context(), c, inspect.ClaimRef{Namespace: subject.Namespace, Name: subject.Name}, question.Options{})
+	default:
+		e, err = question.Template(t.Context(), c, subject.Namespace, subject.Name, question.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

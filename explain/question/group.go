@@ -96,7 +96,7 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 	own := &explain.Explanation{Subject: e.Subject}
 	if g.together != nil && g.entity.Need == len(g.entity.Members) {
 		own = g.together
-	} else if err := newJointly(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts).explain(ctx, own); err != nil {
+	} else if err := newJointly(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts.cycle()).explain(ctx, own); err != nil {
 		return err
 	}
 	g.together = own

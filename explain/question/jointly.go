@@ -39,7 +39,7 @@ func asksFor(c *scheduler.Cluster) int {
 // jointly is pods that are to be placed together.
 type jointly struct {
 	c    *scheduler.Cluster
-	opts Options
+	opts cycle.Options
 	// entities are in the order of the scheduler, and pods are their members.
 	entities []replay.Entity
 	pods     map[explain.Subject]*corev1.Pod
@@ -53,7 +53,7 @@ type jointly struct {
 }
 
 // newJointly is the pods of entities, of which so many are to be placed together.
-func newJointly(c *scheduler.Cluster, entities []replay.Entity, subject explain.Subject, need int, asks *int, opts Options) *jointly {
+func newJointly(c *scheduler.Cluster, entities []replay.Entity, subject explain.Subject, need int, asks *int, opts cycle.Options) *jointly {
 	j := &jointly{c: c, opts: opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: need, asks: asks}
 	for _, m := range replay.MembersOf(entities) {
 		if m.Pod != nil {
@@ -141,7 +141,7 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 			if !ok {
 				pod = j.pods[m.Subject]
 			}
-			out[i].Members[k] = replay.PodMember(c, pod, j.opts.cycle())
+			out[i].Members[k] = replay.PodMember(c, pod, j.opts)
 			out[i].Members[k].Class = m.Class
 		}
 	}
@@ -270,7 +270,7 @@ func (j *jointly) inOrder(order []explain.Subject) []replay.Entity {
 		if i > 0 && cycle.PriorityOf(j.c.Snapshot(), pod) > cycle.PriorityOf(j.c.Snapshot(), j.pods[order[i-1]]) {
 			return nil
 		}
-		m := replay.PodMember(j.c, pod, j.opts.cycle())
+		m := replay.PodMember(j.c, pod, j.opts)
 		m.Class = i
 		if grouped && i > 0 {
 			out[0].Members = append(out[0].Members, m)
@@ -366,4 +366,17 @@ func choiceFix(of written, r, drop int) explain.Fix {
 		Message: fmt.Sprintf("drop %s %s from request %s of %s, which others need: kube-scheduler then places all of them",
 			words.Plural(drop, "the alternative", "the alternatives"), words.And(names), request.Name, of.what),
 	}
+}
+
+// Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do
+// by itself: an order, pods that are pinned to nodes, alternatives of claims that are dropped. Each was
+// verified in all runs. Of very many pods there is none.
+func Together(ctx context.Context, queue replay.Queue, pods []*corev1.Pod, run replay.Run, opts cycle.Options) ([]explain.Fix, error) {
+	if len(pods) > maxJointly {
+		return nil, nil
+	}
+	asks := asksFor(queue.Base)
+	e := &explain.Explanation{}
+	err := newJointly(queue.Base, queue.Entities, explain.Subject{}, 0, &asks, opts).changes(ctx, e, run)
+	return e.Fixes, err
 }

@@ -65,7 +65,7 @@ func lastFixes(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, e *ex
 func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	c, attempt := cycle.StartOfAttempt(c, pod)
 	s := c.Snapshot()
-	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: basisOf(c, pod)}
+	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: cycle.BasisOf(c, pod)}
 	claims := cycle.ClaimsFor(s, pod)
 	e.Waits = append(e.Waits, claims.Notes...)
 	if attempt != nil {

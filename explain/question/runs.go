@@ -68,7 +68,7 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 // themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
 	entities := replay.Entities(r.base, r.upTo(subject), r.opts.cycle())
-	j := newJointly(r.base, entities, e.Subject, len(entities), &r.asks, r.opts)
+	j := newJointly(r.base, entities, e.Subject, len(entities), &r.asks, r.opts.cycle())
 	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e replay.Entity) bool { return len(e.Members) != 1 }) {
 		return nil
 	}

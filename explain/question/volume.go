@@ -33,7 +33,7 @@ func VolumeClaim(ctx context.Context, c *scheduler.Cluster, namespace, name stri
 	if !ok {
 		return nil, cycle.NotFound("persistentvolumeclaim", namespace+"/"+name)
 	}
-	e := &explain.Explanation{Subject: explain.Subject{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: name}, Basis: basisOf(c)}
+	e := &explain.Explanation{Subject: explain.Subject{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: name}, Basis: cycle.BasisOf(c)}
 	e.Volume = volumeOf(answer)
 	e.Nodes.Total = len(nodes)
 	e.Partial = volumeLimits(s, answer)

@@ -180,8 +180,4 @@ func TestNoVolumeClaim(t *testing.T) {
 	if _, err := question.VolumeClaim(context.Background(), c, "ml", "corpus", question.Options{Node: "nothing"}); !errors.Is(err, question.ErrNotFound) {
 		t.Errorf("a node that does not exist: %v", err)
 	}
-	e, err := question.Named(context.Background(), c, explain.Subject{Kind: "PersistentVolumeClaim", Namespace: "ml", Name: "corpus"}, question.Options{})
-	if err != nil || e.Volume == nil {
-		t.Errorf("asked by kind and name: %v, %v", e, err)
-	}
 }

@@ -131,7 +131,7 @@ func (l *look) soFar() *explain.Triage {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	s := l.cluster.Snapshot()
-	t := &explain.Triage{At: s.Time(), Basis: question.Basis(l.cluster), Partial: question.Limits(s), OtherSchedulers: l.others, SchedulerPods: schedulerPods(s, l.others), Node: l.opts.Question.Node}
+	t := &explain.Triage{At: s.Time(), Basis: cycle.BasisOf(l.cluster), Partial: cycle.Unread(s), OtherSchedulers: l.others, SchedulerPods: schedulerPods(s, l.others), Node: l.opts.Question.Node}
 	t.Unseen = s.Health(inspect.Pods).PartialIn(l.opts.Namespace) || s.Health(inspect.Claims).PartialIn(l.opts.Namespace)
 	if s.Health(inspect.Pods).State == inspect.NotRead {
 		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")

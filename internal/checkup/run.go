@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -96,7 +96,7 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 	v.rules = rules
 	v.early()
 	compared := 0
-	report := &Report{Basis: question.Basis(v.cluster)}
+	report := &Report{Basis: cycle.BasisOf(v.cluster)}
 	for i := range rules {
 		rule := &rules[i]
 		why, missing := opts.leavesOut(rule), true

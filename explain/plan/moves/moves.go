@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -40,7 +39,7 @@ func MakeRoom(ctx context.Context, c *scheduler.Cluster, subject metav1.Object) 
 	if err != nil {
 		return nil, err
 	}
-	out := &explain.Moves{Subject: cycle.SubjectOf(subject), Fixed: p.fixed, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	out := &explain.Moves{Subject: cycle.SubjectOf(subject), Fixed: p.fixed, Partial: cycle.Unread(c.Snapshot()), Basis: cycle.BasisOf(c)}
 	if placed(subject) {
 		out.Verdict, out.Message, out.Proven = explain.Feasible, "has its place already", true
 		return out, nil

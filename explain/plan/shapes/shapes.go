@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
@@ -103,7 +102,7 @@ type finder struct {
 
 func newFinder(c *scheduler.Cluster, shapes []nodeshape.Shape, opts Options) *finder {
 	f := &finder{base: c, shapes: withDaemons(c.Snapshot(), shapes), max: opts.Max, kindOf: map[explain.Subject]*podKind{}}
-	f.out = &explain.ShapePlan{Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
+	f.out = &explain.ShapePlan{Partial: cycle.Unread(c.Snapshot()), Basis: cycle.BasisOf(c)}
 	f.withEach = f.withOne(func(*nodeshape.Shape) bool { return true })
 	return f
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/checks"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -358,7 +358,7 @@ func (o *checkOptions) previewRules(ctx context.Context) error {
 		previews = append(previews, checkup.PreviewRule(snapshot, rule))
 	}
 	if o.Format.Name == "" {
-		for _, remark := range question.Limits(snapshot) {
+		for _, remark := range cycle.Unread(snapshot) {
 			o.Note("! %s", remark)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
@@ -190,7 +190,7 @@ func (o *nodeOptions) read(ctx context.Context, view *node.View) (s *inspect.Sna
 	s, err = o.Reader.Read(ctx, "", inspect.Resources())
 	switch {
 	case err == nil:
-		return s, question.Limits(s), nil
+		return s, cycle.Unread(s), nil
 	case ctx.Err() != nil || o.Reader.Offline() || !view.Any():
 		return nil, nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
-	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -45,17 +44,4 @@ func Refusal(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 		e.Fixes, e.NoHelp = nil, nil // the message was made with some of them
 	}
 	return e, err
-}
-
-// Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do
-// by itself: an order, pods that are pinned to nodes, alternatives of claims that are dropped. Each was
-// verified in all runs. Of very many pods there is none.
-func Together(ctx context.Context, queue replay.Queue, pods []*corev1.Pod, run replay.Run, opts Options) ([]explain.Fix, error) {
-	if len(pods) > maxJointly {
-		return nil, nil
-	}
-	asks := asksFor(queue.Base)
-	e := &explain.Explanation{}
-	err := newJointly(queue.Base, queue.Entities, explain.Subject{}, 0, &asks, opts).changes(ctx, e, run)
-	return e.Fixes, err
 }

@@ -1,4 +1,4 @@
-package question
+package cycle
 
 import (
 	"cmp"
@@ -10,15 +10,14 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// basisOf says by the rules of which scheduler a cluster decides about pods, or about whatever is asked if
+// BasisOf says by the rules of which scheduler a cluster decides about pods, or about whatever is asked if
 // none are named.
-func basisOf(c *scheduler.Cluster, pods ...*corev1.Pod) explain.Basis {
+func BasisOf(c *scheduler.Cluster, pods ...*corev1.Pod) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
 	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision(), Read: s.Time()}
@@ -79,9 +78,5 @@ func addProfiles(b *explain.Basis, s *inspect.Snapshot, pods []*corev1.Pod) {
 	b.Remarks = append(b.Remarks, "decided by the configuration of kube-scheduler "+from+", with "+words.Plural(len(b.Profiles), "profile ", "profiles ")+words.And(b.Profiles))
 }
 
-// Basis says by the rules of which scheduler a cluster decides about pods, or about whatever is asked if none
-// are named.
-func Basis(c *scheduler.Cluster, pods ...*corev1.Pod) explain.Basis { return basisOf(c, pods...) }
-
-// Limits says, in a sentence for each, what could not be read of a cluster and what that means for answers.
-func Limits(s *inspect.Snapshot) []string { return cycle.LimitsOf(s).Remarks }
+// Unread says, in a sentence for each, what could not be read of a cluster and what that means for answers.
+func Unread(s *inspect.Snapshot) []string { return LimitsOf(s).Remarks }
