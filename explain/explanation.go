@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -201,4 +202,14 @@ type Basis struct {
 	// Remarks are what the reader must know about the answer, such as that the order of devices is not
 	// defined in this version.
 	Remarks []string `json:"remarks,omitempty"`
+}
+
+// Say sets the message to a sentence about the subject.
+func (e *Explanation) Say(format string, args ...any) { e.say(" ", fmt.Sprintf(format, args...)) }
+
+// Remark sets the message to a sentence that has a subject of its own.
+func (e *Explanation) Remark(format string, args ...any) { e.say(": ", fmt.Sprintf(format, args...)) }
+
+func (e *Explanation) say(separator, sentence string) {
+	e.Predicate, e.Message = sentence, e.Subject.FullName()+separator+sentence
 }

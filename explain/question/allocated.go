@@ -73,11 +73,11 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	if len(nodes) == 1 && e.Nodes.Allocatable == 0 && known {
 		where += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
 	}
-	say(e, "has %s%s", words.Count(len(r.Devices.Results), "device"), where)
+	e.Say("has %s%s", words.Count(len(r.Devices.Results), "device"), where)
 	e.Partial = cycle.LimitsOf(s).Remarks
 	sinceAllocation(e, s, claim, opts)
 	e.Waits = append(e.Waits, allocatedNotes(s, claim, e.Lifecycle)...)
-	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
+	e.Scheduler = SchedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 }
 
 // allocatedNotes says what is worth knowing about a claim that has its devices, besides what has become of it

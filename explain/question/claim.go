@@ -33,7 +33,7 @@ func ClaimObject(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Re
 func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: cycle.BasisOf(c)}
 	s := c.Snapshot()
-	nodes, err := cycle.NodesFor(s, opts.cycle())
+	nodes, err := cycle.NodesFor(s, opts.Cycle())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,8 +43,8 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 	}
 	if claim.DeletionTimestamp != nil {
 		e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(nodes), cycle.LimitsOf(s).Remarks
-		say(e, "cannot be allocated: it is being deleted")
-		e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
+		e.Say("cannot be allocated: it is being deleted")
+		e.Scheduler = SchedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 		return e, nil, nil
 	}
 	q := &whatif.Question{
@@ -55,7 +55,7 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 		return nil, nil, err
 	}
 	e.Waits = append(e.Waits, waitsOf(s, claim, opts)...)
-	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
+	e.Scheduler = SchedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 	return e, q, nil
 }
 
@@ -64,7 +64,7 @@ func askClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.Resou
 // of them has none. Errors are those of [Claim].
 func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Basis: cycle.BasisOf(c)}
-	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.Cycle())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func Template(ctx context.Context, c *scheduler.Cluster, namespace, name string,
 // allocated. Errors are those of [Claim].
 func TemplateObject(ctx context.Context, c *scheduler.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*explain.Explanation, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: template.Namespace, Name: template.Name}, Basis: cycle.BasisOf(c)}
-	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.Cycle())
 	if err != nil {
 		return nil, err
 	}

@@ -80,9 +80,9 @@ func sayPreempting(e *explain.Explanation) {
 	}
 	switch e.Preemption.Outcome {
 	case explain.PreemptionPossible:
-		say(e, "%s; kube-scheduler makes room for it by preemption", e.Predicate)
+		e.Say("%s; kube-scheduler makes room for it by preemption", e.Predicate)
 	case explain.PreemptionUnderway:
-		say(e, "%s; kube-scheduler has preempted other pods for it", e.Predicate)
+		e.Say("%s; kube-scheduler has preempted other pods for it", e.Predicate)
 	case explain.PreemptionNever, explain.PreemptionNotHelpful, explain.PreemptionUnknown:
 	}
 }
@@ -165,16 +165,16 @@ func refuse(q *whatif.Question, e *explain.Explanation, reason *explain.Reason) 
 	e.Nodes.Total = len(q.Nodes)
 	e.Verdict = explain.Unsatisfiable
 	reason.Told = true
-	say(e, "cannot be allocated: %s", reason.Message)
+	e.Say("cannot be allocated: %s", reason.Message)
 	e.Brief = reason.Brief
 	if limits.MayBeClasses && reason.Code == allocator.ClassNotFound {
 		e.Verdict = explain.Unknown
 		reason.Told, e.Brief = false, ""
-		remark(e, "not everything could be read, so it is not known whether the device class exists")
+		e.Remark("not everything could be read, so it is not known whether the device class exists")
 	}
 	if texts := cycle.NewerOf(q); len(texts) > 0 && reason.Code != allocator.ClassNotFound {
 		e.Verdict, e.Partial = explain.Unknown, append(e.Partial, texts...)
-		remark(e, "%s", texts[0])
+		e.Remark("%s", texts[0])
 	}
 	if len(q.Nodes) > 0 {
 		e.Groups = []explain.Group{{Nodes: namesOf(q.Nodes), Reasons: []explain.Reason{*reason}}}

@@ -79,7 +79,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 		known.pod = q.Pod
 		return known, nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: replay.GangOf(q.Cluster, q.Pod, group, opts.cycle()), opts: opts, asks: asksFor(q.Cluster)}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: replay.GangOf(q.Cluster, q.Pod, group, opts.Cycle()), opts: opts, asks: asksFor(q.Cluster)}
 	var err error
 	if g.result, err = replay.Certainly(ctx, replay.QueueOf(ctx, g.c, []replay.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 	own := &explain.Explanation{Subject: e.Subject}
 	if g.together != nil && g.entity.Need == len(g.entity.Members) {
 		own = g.together
-	} else if err := newJointly(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts.cycle()).explain(ctx, own); err != nil {
+	} else if err := newJointly(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts.Cycle()).explain(ctx, own); err != nil {
 		return err
 	}
 	g.together = own
@@ -134,7 +134,7 @@ func (g *gang) name() string { return inspect.PodGroupOf(g.pod) }
 // fits says that the pod is placed, together with others.
 func (g *gang) fits(e *explain.Explanation) {
 	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated { // what else there is against it is no matter of the group
-		say(e, "%s, with the other pods that its PodGroup %s needs", e.Predicate, g.name())
+		e.Say("%s, with the other pods that its PodGroup %s needs", e.Predicate, g.name())
 	}
 }
 
@@ -142,9 +142,9 @@ func (g *gang) fits(e *explain.Explanation) {
 func (g *gang) depends(e *explain.Explanation, result *replay.Result, outcome *replay.Outcome) {
 	open(e)
 	if result.Met(0) == replay.Always {
-		remark(e, "PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
+		e.Remark("PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
 	} else {
-		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), words.Count(g.entity.Need, "pod"))
+		e.Remark("whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), words.Count(g.entity.Need, "pod"))
 	}
 	if slices.Equal(outcome.Placed, outcome.Waits) {
 		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
@@ -254,7 +254,7 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run replay.Ru
 			e.Groups, e.Conflict = missing.Groups, missing.Conflict
 		}
 	}
-	say(e, "%s", text)
+	e.Say("%s", text)
 	if room > 0 {
 		e.Fixes = append(e.Fixes, g.fewer(room))
 	}

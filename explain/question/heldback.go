@@ -35,7 +35,7 @@ func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Questi
 	if len(g.Nodes) > 0 {
 		e.Groups = []explain.Group{g}
 	}
-	say(e, "cannot be scheduled: %s", g.Reasons[0].Message)
+	e.Say("cannot be scheduled: %s", g.Reasons[0].Message)
 	e.Brief = g.Reasons[0].Message
 	if opts.verdictOnly {
 		return true, nil
@@ -71,7 +71,7 @@ func explainGated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, e 
 		e.Fixes = append(e.Fixes, wait)
 		return nil
 	}
-	say(e, "%s; %s %s", e.Predicate, subject, then.Predicate)
+	e.Say("%s; %s %s", e.Predicate, subject, then.Predicate)
 	e.Conflict, e.Failure, e.Fixes, e.NoHelp = then.Conflict, then.Failure, then.Fixes, then.NoHelp
 	if len(e.Fixes) > 0 {
 		e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help does so "+once)

@@ -12,18 +12,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// say sets the message to a sentence about the subject.
-func say(e *explain.Explanation, format string, args ...any) { sayAfter(e, " ", format, args...) }
-
-// remark sets the message to a sentence that has a subject of its own.
-func remark(e *explain.Explanation, format string, args ...any) { sayAfter(e, ": ", format, args...) }
-
-// sayAfter sets the message to a sentence after the name of the subject and a separator.
-func sayAfter(e *explain.Explanation, separator, format string, args ...any) {
-	e.Predicate = fmt.Sprintf(format, args...)
-	e.Message = e.Subject.FullName() + separator + e.Predicate
-}
-
 // sayVerdict sets the message to the answer of a question that was put to its nodes. abort may be nil.
 func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.AbortError) {
 	where := fmt.Sprintf("any of %d nodes", e.Nodes.Total)
@@ -39,17 +27,17 @@ func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.Abo
 	}
 	switch {
 	case abort != nil && (abort.Undecided() || e.Nodes.Allocatable == 0):
-		say(e, "%s: %s", abort.Consequence(), diagnose.AbortMessage(abort))
+		e.Say("%s: %s", abort.Consequence(), diagnose.AbortMessage(abort))
 	case abort != nil:
-		say(e, "%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), diagnose.AbortMessage(abort), e.Nodes.Allocatable, e.Nodes.Total)
+		e.Say("%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), diagnose.AbortMessage(abort), e.Nodes.Allocatable, e.Nodes.Total)
 	case e.Verdict == explain.Allocatable && e.Nodes.Total == 1:
-		say(e, "%s on %s", can, where)
+		e.Say("%s on %s", can, where)
 	case e.Verdict == explain.Allocatable:
-		say(e, "%s on %d of %d nodes", can, e.Nodes.Allocatable, e.Nodes.Total)
+		e.Say("%s on %d of %d nodes", can, e.Nodes.Allocatable, e.Nodes.Total)
 	case e.Verdict == explain.Unsatisfiable && len(q.Claims) == 0 && len(q.Own) > 0:
-		say(e, "has all its devices, but cannot be scheduled on %s", where)
+		e.Say("has all its devices, but cannot be scheduled on %s", where)
 	case e.Verdict == explain.Unsatisfiable:
-		say(e, "%s on %s", cannot, where)
+		e.Say("%s on %s", cannot, where)
 	default:
 		sayUnknown(e)
 	}
@@ -66,7 +54,7 @@ func sayDoubtful(q *whatif.Question, e *explain.Explanation, nodes int) {
 	if e.Nodes.Total == 1 {
 		where = "the node"
 	}
-	remark(e, "whether it can be scheduled is not known: %s %s as far as can be seen, but not everything that decides is known", where, what)
+	e.Remark("whether it can be scheduled is not known: %s %s as far as can be seen, but not everything that decides is known", where, what)
 }
 
 // someNodes says on how many of the nodes the pod can be scheduled.
@@ -81,7 +69,7 @@ func someNodes(q *whatif.Question, e *explain.Explanation) string {
 func sayHeadline(e *explain.Explanation, h headline.Headline) {
 	if h.Sentence != "" {
 		e.Brief, e.Lack = h.Brief, h.Lack
-		say(e, "%s", h.Sentence)
+		e.Say("%s", h.Sentence)
 	}
 }
 
@@ -89,13 +77,13 @@ func sayHeadline(e *explain.Explanation, h headline.Headline) {
 func sayUnknown(e *explain.Explanation) {
 	switch {
 	case e.Nodes.Total == 0:
-		remark(e, "there are no nodes to ask about")
+		e.Remark("there are no nodes to ask about")
 	case e.Nodes.Allocatable > 0:
-		say(e, "could be allocated on %d of %d nodes as far as can be seen, but not everything that decides is known", e.Nodes.Allocatable, e.Nodes.Total)
+		e.Say("could be allocated on %d of %d nodes as far as can be seen, but not everything that decides is known", e.Nodes.Allocatable, e.Nodes.Total)
 	case len(e.Partial) > 0:
-		say(e, "cannot be allocated with what can be seen, but not everything that decides is known")
+		e.Say("cannot be allocated with what can be seen, but not everything that decides is known")
 	default:
-		remark(e, "the search was given up before it had an answer")
+		e.Remark("the search was given up before it had an answer")
 	}
 }
 
@@ -107,10 +95,10 @@ func saySlow(o cycle.Tally, q *whatif.Question, e *explain.Explanation) {
 	}
 	switch {
 	case o.Timeout == explain.MayTimeOut:
-		say(e, "can be allocated %s, if kube-scheduler's own search ends in time", where)
+		e.Say("can be allocated %s, if kube-scheduler's own search ends in time", where)
 	case o.DropsNodes:
-		say(e, "cannot be allocated: it would fit %s, but kube-scheduler's own search does not end in time", where)
+		e.Say("cannot be allocated: it would fit %s, but kube-scheduler's own search does not end in time", where)
 	default:
-		say(e, "makes the scheduler give up with an error: it would fit %s, but kube-scheduler's own search does not end in time", where)
+		e.Say("makes the scheduler give up with an error: it would fit %s, but kube-scheduler's own search does not end in time", where)
 	}
 }

@@ -55,6 +55,6 @@ func (o Options) Supposing(reservations []*replay.Reservation) Options {
 }
 
 // cycle are the options that matter to a scheduling cycle.
-func (o Options) cycle() cycle.Options {
+func (o Options) Cycle() cycle.Options {
 	return cycle.Options{Node: o.Node, Supposed: o.supposed, SupposedPods: o.supposedPods}
 }

@@ -75,8 +75,8 @@ func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 		e.Waits = append(e.Waits, podState(s, pod, opts)...)
 	}
 	e.Waits = append(e.Waits, claimsToCome(c, pod)...)
-	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}, opts)
-	nodes, err := cycle.NodesFor(s, opts.cycle())
+	e.Scheduler = SchedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}, opts)
+	nodes, err := cycle.NodesFor(s, opts.Cycle())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 		explainPodAllocated(e, s, pod, claims)
 		return e, nil, nil
 	}
-	q := cycle.Question(c, pod, claims, nodes, opts.cycle())
+	q := cycle.Question(c, pod, claims, nodes, opts.Cycle())
 	if refused, err := explainHeldBack(ctx, c, q, e, opts); refused || err != nil {
 		return e, nil, err
 	}
@@ -99,7 +99,7 @@ func podAsIs(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts Op
 	}
 	if e.Verdict == explain.Allocatable && len(claims.Pending) == 0 && q.PerNode == nil && len(claims.Allocated) > 0 {
 		explainPodAllocated(e, s, pod, claims)
-		say(e, "%s, and can be scheduled on %s", e.Predicate, someNodes(q, e))
+		e.Say("%s, and can be scheduled on %s", e.Predicate, someNodes(q, e))
 		e.Groups = nil // of course it is not where its devices cannot be used
 	}
 	if group != nil {
@@ -138,7 +138,7 @@ func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod
 	e.Partial = cycle.LimitsOf(s).Remarks
 	if claims.Missing != nil && claims.Missing.MayExist(s, pod.Namespace) {
 		e.Verdict = explain.Unknown
-		remark(e, "not everything could be read, so it is not known whether %s exists", claims.Missing)
+		e.Remark("not everything could be read, so it is not known whether %s exists", claims.Missing)
 		if claims.Missing.Template { // nothing else depends on templates
 			e.Partial = append(e.Partial, cycle.DescribeHealth(inspect.Templates, s.Health(inspect.Templates))+": templates may exist that are not seen here")
 		}
@@ -146,11 +146,11 @@ func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod
 	}
 	if text := s.Newer().Of("Pod", pod); text != "" && claims.Missing == nil {
 		e.Verdict, e.Partial = explain.Unknown, append(e.Partial, text)
-		remark(e, "%s", text)
+		e.Remark("%s", text)
 		return nil
 	}
 	e.Verdict = explain.Unsatisfiable
-	say(e, "cannot be scheduled: %s", claims.Blocked)
+	e.Say("cannot be scheduled: %s", claims.Blocked)
 	if claims.Missing != nil && !claims.Unnamed && ask != nil {
 		e.Fixes, err = claims.Missing.Fixes(pod, s, ask)
 	}
@@ -167,8 +167,8 @@ func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev
 	}
 	switch {
 	case len(claims.Allocated) == 0:
-		say(e, "uses no resource claims")
+		e.Say("uses no resource claims")
 	default:
-		say(e, "has all its devices: %s in %s", words.Count(len(e.Allocation.Devices), "device"), words.Count(len(claims.Allocated), "claim"))
+		e.Say("has all its devices: %s in %s", words.Count(len(e.Allocation.Devices), "device"), words.Count(len(claims.Allocated), "claim"))
 	}
 }

@@ -19,11 +19,11 @@ func Preemption(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opts
 	if claims.Blocked != "" {
 		return nil, false, nil
 	}
-	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.Cycle())
 	if err != nil {
 		return nil, false, err
 	}
-	q := cycle.Question(c, pod, claims, nodes, opts.cycle())
+	q := cycle.Question(c, pod, claims, nodes, opts.Cycle())
 	if filtered := q.Filtered(); filtered == nil || len(filtered.Everywhere.Refusals) == 0 {
 		if q.Answers, err = q.Ask(ctx); err != nil {
 			return nil, false, err

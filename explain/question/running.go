@@ -43,7 +43,7 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 	case e.Verdict == explain.Allocated:
 		sayProgress(e, progress, len(claims))
 	case e.Verdict == explain.Allocatable && len(failing) > 0: // it was put on its node without the scheduler
-		say(e, "%s, but does not run: %s", e.Predicate, briefs(e, failing))
+		e.Say("%s, but does not run: %s", e.Predicate, briefs(e, failing))
 	}
 }
 
@@ -57,7 +57,7 @@ func sayProvisioning(e *explain.Explanation, opts Options) {
 	if !e.Lifecycle.Problems[at].Fails {
 		e.Verdict = explain.Unknown
 	}
-	say(e, "has a node, but is not bound to it yet: %s", e.Lifecycle.Problems[at].Brief)
+	e.Say("has a node, but is not bound to it yet: %s", e.Lifecycle.Problems[at].Brief)
 }
 
 // sinceAllocation is sinceBinding for a claim that has its devices.
@@ -66,9 +66,9 @@ func sinceAllocation(e *explain.Explanation, s *inspect.Snapshot, claim *resourc
 	unreadEvents(e, opts, false)
 	switch failing, all := e.Lifecycle.Failing(), e.Lifecycle.Problems; {
 	case len(failing) > 0:
-		say(e, "%s, but %s", e.Predicate, briefs(e, failing))
+		e.Say("%s, but %s", e.Predicate, briefs(e, failing))
 	case len(all) > 0:
-		say(e, "%s; %s", e.Predicate, all[0].Brief)
+		e.Say("%s; %s", e.Predicate, all[0].Brief)
 	}
 	for i := range e.Lifecycle.Pods[:min(len(e.Lifecycle.Pods), maxPods)] {
 		e.Waits = append(e.Waits, podProgress(e.Lifecycle, &e.Lifecycle.Pods[i])...)
@@ -123,7 +123,7 @@ func sayNotCreated(e *explain.Explanation) {
 		return
 	}
 	e.Verdict, e.Allocation, e.Groups, e.Nodes.Allocatable = explain.Unsatisfiable, nil, nil, 0
-	say(e, "cannot be scheduled: %s", failing[0].Brief)
+	e.Say("cannot be scheduled: %s", failing[0].Brief)
 }
 
 // unreadQuotas makes an answer uncertain if quotas could not be read that may keep a claim of the pod from
@@ -153,25 +153,25 @@ func sayProgress(e *explain.Explanation, p *explain.PodProgress, claims int) {
 	failing := e.Lifecycle.Failing()
 	switch {
 	case p.Stage == explain.Ended:
-		say(e, "%s", ended(e, claims))
+		e.Say("%s", ended(e, claims))
 	case p.Stage == explain.Binding && len(e.Lifecycle.Problems) > 0:
-		say(e, "has its devices, but is not bound to a node yet: %s", e.Lifecycle.Problems[0].Brief)
+		e.Say("has its devices, but is not bound to a node yet: %s", e.Lifecycle.Problems[0].Brief)
 	case claims == 0:
 		sayWithoutClaims(e, p, failing)
 	case p.Stage == explain.Stopping:
-		say(e, "is being deleted, and still has all its devices: %s", counts(e, claims))
+		e.Say("is being deleted, and still has all its devices: %s", counts(e, claims))
 	case p.Stage == explain.Bound && len(failing) > 0:
-		say(e, "has all its devices, but %s", briefs(e, failing))
+		e.Say("has all its devices, but %s", briefs(e, failing))
 	case p.Stage == explain.Running && len(failing) > 0 && failing[0].Code == explain.NodeSilent:
-		say(e, "is said to run on %s with all its devices, but %s", p.Node, briefs(e, failing))
+		e.Say("is said to run on %s with all its devices, but %s", p.Node, briefs(e, failing))
 	case p.Stage == explain.Running && len(failing) > 0:
-		say(e, "runs on %s with all its devices, but %s", p.Node, briefs(e, failing))
+		e.Say("runs on %s with all its devices, but %s", p.Node, briefs(e, failing))
 	case p.Stage == explain.Running:
-		say(e, "runs on %s and has all its devices: %s", p.Node, counts(e, claims))
+		e.Say("runs on %s and has all its devices: %s", p.Node, counts(e, claims))
 	case p.Stage == explain.Starting && len(failing) > 0:
-		say(e, "has all its devices, but does not run: %s", briefs(e, failing))
+		e.Say("has all its devices, but does not run: %s", briefs(e, failing))
 	case p.Stage == explain.Starting:
-		say(e, "has all its devices, but does not run yet: %s", starting(e, p))
+		e.Say("has all its devices, but does not run yet: %s", starting(e, p))
 	}
 }
 
@@ -179,17 +179,17 @@ func sayProgress(e *explain.Explanation, p *explain.PodProgress, claims int) {
 func sayWithoutClaims(e *explain.Explanation, p *explain.PodProgress, failing []explain.Problem) {
 	switch {
 	case p.Stage == explain.Stopping:
-		say(e, "is being deleted")
+		e.Say("is being deleted")
 	case p.Stage == explain.Running && len(failing) > 0:
-		say(e, "runs on %s, but %s", p.Node, briefs(e, failing))
+		e.Say("runs on %s, but %s", p.Node, briefs(e, failing))
 	case p.Stage == explain.Running:
-		say(e, "runs on %s and uses no resource claims", p.Node)
+		e.Say("runs on %s and uses no resource claims", p.Node)
 	case p.Stage == explain.Starting && len(failing) > 0:
-		say(e, "does not run: %s", briefs(e, failing))
+		e.Say("does not run: %s", briefs(e, failing))
 	case p.Stage == explain.Starting:
-		say(e, "does not run yet: %s", starting(e, p))
+		e.Say("does not run yet: %s", starting(e, p))
 	case len(failing) > 0:
-		say(e, "uses no resource claims, but %s", briefs(e, failing))
+		e.Say("uses no resource claims, but %s", briefs(e, failing))
 	}
 }
 

@@ -44,7 +44,7 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 		return err
 	case yes && len(r.preempting) > 0 && !outcome.Proven:
 		open(e)
-		remark(e, "whether it can be scheduled is not known: kube-scheduler ends other pods for %s, and keeps their room", words.Shorten(r.preempting, 3))
+		e.Remark("whether it can be scheduled is not known: kube-scheduler ends other pods for %s, and keeps their room", words.Shorten(r.preempting, 3))
 		e.Partial = append(e.Partial, "on which node kube-scheduler makes room for a pod of higher priority, and what is left there, is not known")
 		return nil
 	case yes && certainty == replay.Always:
@@ -67,8 +67,8 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 // jointly adds whether a pod and those before it can be placed together after all. Groups say that of
 // themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
-	entities := replay.Entities(r.base, r.upTo(subject), r.opts.cycle())
-	j := newJointly(r.base, entities, e.Subject, len(entities), &r.asks, r.opts.cycle())
+	entities := replay.Entities(r.base, r.upTo(subject), r.opts.Cycle())
+	j := newJointly(r.base, entities, e.Subject, len(entities), &r.asks, r.opts.Cycle())
 	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e replay.Entity) bool { return len(e.Members) != 1 }) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (r *sequence) notePreemption(e *explain.Explanation) {
 // outcomeOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
 func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*replay.Outcome, replay.Certainty, error) {
 	if pods := onlyPods(r.all); pods != nil && r.runs == nil {
-		queue := replay.NewQueue(ctx, r.base, pods, r.opts.cycle())
+		queue := replay.NewQueue(ctx, r.base, pods, r.opts.Cycle())
 		queue.InAnyOrder()
 		if len(queue.Entities) == 1 && len(queue.Entities[0].Members) == 1 {
 			return nil, replay.Unclear, nil
@@ -111,7 +111,7 @@ func (r *sequence) outcomeOf(ctx context.Context, subject metav1.Object) (*repla
 		}
 	}
 	before := append(r.upTo(subject), r.sameTurn(subject)...)
-	queue := replay.QueueOf(ctx, r.base, replay.Entities(r.base, before, r.opts.cycle()))
+	queue := replay.QueueOf(ctx, r.base, replay.Entities(r.base, before, r.opts.Cycle()))
 	own, ok := replay.Index(queue.Entities)[cycle.SubjectOf(subject)]
 	if !ok || len(queue.Entities) < 2 && len(queue.Entities[0].Members) < 2 {
 		return nil, replay.Unclear, nil
@@ -205,11 +205,11 @@ func dependsOn(e *explain.Explanation, f *replay.Outcome) {
 	open(e)
 	with, without, whom := differing(e.Subject, f.Placed, f.Waits)
 	if len(whom) == 0 {
-		remark(e, "whether it can be scheduled depends on which of the pods that were created in the same second kube-scheduler takes first")
+		e.Remark("whether it can be scheduled depends on which of the pods that were created in the same second kube-scheduler takes first")
 		e.Partial = append(e.Partial, "which of the pods that were created in the same second comes first is not known")
 		return
 	}
-	remark(e, "whether it can be scheduled depends on where kube-scheduler puts %s", words.Shorten(whom, 3))
+	e.Remark("whether it can be scheduled depends on where kube-scheduler puts %s", words.Shorten(whom, 3))
 	e.Partial = append(e.Partial, fmt.Sprintf("with %s it fits, with %s it does not; %s", with, without, eitherWay(f)))
 }
 
@@ -225,7 +225,7 @@ func eitherWay(f *replay.Outcome) string {
 // end.
 func notAllTried(e *explain.Explanation) {
 	open(e)
-	remark(e, "whether it can be scheduled is not known: not all the ways were tried in which kube-scheduler may place the pods before it")
+	e.Remark("whether it can be scheduled is not known: not all the ways were tried in which kube-scheduler may place the pods before it")
 	e.Partial = append(e.Partial, "there are too many ways to place the pods before it to try them all")
 }
 

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
@@ -44,28 +42,6 @@ func TestClassesThatWereNotRead(t *testing.T) {
 			if reason := e.Groups[0].Reasons[0]; reason.Code != allocator.ClassNotFound || reason.Told == unknown {
 				t.Errorf("%s: %+v", name, reason)
 			}
-		}
-	}
-}
-
-// TestVolumeWithoutNodes: where a volume can be is not known where no node is, nor where what it depends on
-// was not read.
-func TestVolumeWithoutNodes(t *testing.T) {
-	e := askVolume(t, demoVolumes(t, func(o *inspect.Objects) { o.Nodes, o.Slices = nil, nil }), question.Options{})
-	if e.Verdict != explain.Unknown {
-		t.Errorf("%s, %s", e.Verdict, e.Message)
-	}
-	// The class that a claim names may be there, though it was not read.
-	o := demoVolumes(t, corpus(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("elsewhere") })).Objects()
-	health := map[inspect.Resource]inspect.Health{inspect.StorageClasses: {State: inspect.Forbidden, Message: "m"}}
-	for read, want := range map[bool]explain.Verdict{true: explain.Unsatisfiable, false: explain.Unknown} {
-		config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
-		if !read {
-			config.Health = health
-		}
-		e := askVolume(t, inspect.New(*o, config), question.Options{})
-		if e.Verdict != want {
-			t.Errorf("classes read %t: %s, %s %s", read, e.Verdict, e.Message, e.Basis.Remarks)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // podsUnread is said of a claim for which no pod is known.
-const podsUnread = "pods could not be read, so it is not known whether one uses the claim"
+const PodsUnread = "pods could not be read, so it is not known whether one uses the claim"
 
 // waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that
 // uses it is scheduled, so most of that is about pods.
@@ -31,7 +31,7 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options)
 	pods := s.PodsOf(ref)
 	if len(pods) == 0 {
 		if s.Health(inspect.Pods).PartialIn(claim.Namespace) {
-			return append(notes, onClaim(podsUnread))
+			return append(notes, onClaim(PodsUnread))
 		}
 		unused := onClaim("a pod: no pod uses the claim, and the scheduler allocates it when one that does is scheduled")
 		unused.Aside = true
@@ -120,7 +120,7 @@ func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []e
 }
 
 // schedulerSays is what the scheduler last wrote into the conditions of pods.
-func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef, opts Options) []explain.Note {
+func SchedulerSays(s *inspect.Snapshot, pods []inspect.PodRef, opts Options) []explain.Note {
 	if opts.Hypothetical {
 		return nil
 	}

@@ -43,7 +43,7 @@ func Workload(ctx context.Context, c *scheduler.Cluster, w *inspect.Workload, op
 		e.Partial = append(e.Partial, InQueue(w))
 		if e.Verdict == explain.Allocatable {
 			e.Verdict = explain.Unknown
-			say(e, "could be scheduled on %d of %d nodes, once it is admitted to its queue", e.Nodes.Allocatable, e.Nodes.Total)
+			e.Say("could be scheduled on %d of %d nodes, once it is admitted to its queue", e.Nodes.Allocatable, e.Nodes.Total)
 		}
 	}
 	return e, nil
@@ -86,6 +86,6 @@ func unseen(e *explain.Explanation, kind string) {
 	e.Partial = append(e.Partial, "the controller of the "+kind+" makes the pod; only its claims and where it may run are known from here")
 	if e.Verdict == explain.Allocatable {
 		e.Verdict = explain.Unknown
-		say(e, "could be allocated on %d of %d nodes as far as can be seen, but the pod itself is not known", e.Nodes.Allocatable, e.Nodes.Total)
+		e.Say("could be allocated on %d of %d nodes as far as can be seen, but the pod itself is not known", e.Nodes.Allocatable, e.Nodes.Total)
 	}
 }

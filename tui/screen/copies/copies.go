@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -34,9 +35,9 @@ func count(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Fit, 
 	}
 	switch o := object.(type) {
 	case *resourcev1.ResourceClaim:
-		return question.FitClaim(ctx, w.Cluster(), o, question.Options{})
+		return fit.Claim(ctx, w.Cluster(), o, question.Options{})
 	case *resourcev1.ResourceClaimTemplate:
-		return question.FitClaim(ctx, w.Cluster(), inspect.ClaimFromTemplate(o, o.Name), question.Options{})
+		return fit.Claim(ctx, w.Cluster(), inspect.ClaimFromTemplate(o, o.Name), question.Options{})
 	}
 	return nil, fmt.Errorf("copies of a %s cannot be counted", ref.Kind)
 }

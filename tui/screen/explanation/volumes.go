@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/volume"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -51,7 +52,7 @@ func askVolumes(ctx context.Context, w *screen.World, ref screen.Ref) (waitingVo
 		if out.total++; out.total > maxVolumeClaims {
 			continue
 		}
-		e, err := question.VolumeClaim(ctx, w.Cluster(), claim.Namespace, claim.Name, w.Question())
+		e, err := volume.Explain(ctx, w.Cluster(), claim.Namespace, claim.Name, w.Question())
 		if err != nil {
 			return out, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
@@ -111,7 +112,7 @@ func TestPartitionsThatFit(t *testing.T) {
 	if !ok {
 		t.Fatal("the demo has no claim infer/whisper-tiny")
 	}
-	fit, err := question.FitClaim(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
+	fit, err := fit.Claim(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

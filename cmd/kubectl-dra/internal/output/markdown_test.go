@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
@@ -107,7 +108,7 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 			remedy.Add(s, e, remedy.Asked{Args: []string{"claim", claim.Name}})
 		}
 		add(e, err)
-		if f, err := question.FitClaim(ctx, cluster, claim, question.Options{}); err == nil {
+		if f, err := fit.Claim(ctx, cluster, claim, question.Options{}); err == nil {
 			add(f, nil)
 		}
 	}

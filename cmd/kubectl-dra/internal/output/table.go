@@ -146,7 +146,7 @@ func layOut(columns []Column, rows [][]string, opts TableOptions) []int {
 	case opts.Layout.started():
 		opts.Layout.keep(columns, rows, widths, limit)
 	case limit > 0:
-		widths = fit(columns, rows, widths, limit)
+		widths = narrow(columns, rows, widths, limit)
 	}
 	if opts.Layout != nil {
 		opts.Layout.widths = widths
@@ -160,9 +160,9 @@ const minList = 24
 // minText is the Least of columns that have none.
 const minText = 12
 
-// fit makes a table narrower: it leaves out the columns that do not fit even when they are cut, by
+// narrow makes a table narrower: it leaves out the columns that do not fit even when they are cut, by
 // rank, and cuts the others, the widest first. Width 0 means left out; -o wide has them.
-func fit(columns []Column, rows [][]string, full []int, limit int) []int {
+func narrow(columns []Column, rows [][]string, full []int, limit int) []int {
 	fitted := make([]styled.Column, len(columns))
 	for i, c := range columns {
 		fitted[i] = styled.Column{Natural: full[i], Least: c.least(rows, i, full[i], i == len(columns)-1), Rank: c.Rank}

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
@@ -155,7 +156,7 @@ func (a *asker) all() {
 		e, err := question.Claim(ctx, a.cluster, ref, a.options)
 		a.explanation("claim "+ref.String(), e, err)
 		a.brief(claim, e)
-		f, err := question.FitClaim(ctx, a.cluster, claim, a.options)
+		f, err := fit.Claim(ctx, a.cluster, claim, a.options)
 		a.copies("copies of "+ref.String(), claim, f, err)
 	}
 	for _, template := range s.Objects().Templates {

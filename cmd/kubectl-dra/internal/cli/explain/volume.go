@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/volume"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -47,7 +48,7 @@ func explainVolumeClaims(ctx context.Context, o *explainOptions, names []string)
 		if !exists(snapshot, inquiry.VolumeClaim, o.Namespace, name) {
 			return inquiry.NotFound(snapshot, inquiry.VolumeClaim, o.Namespace, name)
 		}
-		answer, err := question.VolumeClaim(ctx, cluster, o.Namespace, name, question.Options{Node: o.NodeName()})
+		answer, err := volume.Explain(ctx, cluster, o.Namespace, name, question.Options{Node: o.NodeName()})
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -71,7 +72,7 @@ func fitAll(ctx context.Context, o *inquiry.Options) error {
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Fit
 	for _, subject := range subjects {
-		fit, err := question.FitClaim(working, cluster, inquiry.ClaimOf(subject), question.Options{Node: o.NodeName()})
+		fit, err := fit.Claim(working, cluster, inquiry.ClaimOf(subject), question.Options{Node: o.NodeName()})
 		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
 			return fmt.Errorf("%s/%s %s: %w", subject.GetNamespace(), subject.GetName(), abort.Consequence(), abort)
 		}

@@ -1,4 +1,4 @@
-package question
+package fit
 
 import (
 	"cmp"
@@ -14,20 +14,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-// How many more copies of a claim fit? On one node, the allocator is asked for 1, 2, 4 … copies as the claims
-// of one pod, until they no longer fit, and then for numbers between. That is the most that can be had
-// together there. Copies that come one after the other can leave devices that no copy can use, so fewer may
-// fit in practice. Example: of 8 free GPUs, 4 are on each NUMA node, and a claim is for 3 on one NUMA node. 2
-// copies fit, and 2 GPUs are left over.
-//
-// How the numbers of nodes are added up is said in fittotal.go.
 
 const (
 	// maxCopies is the number of copies at which counting on one node ends.
@@ -39,10 +32,10 @@ const (
 // FitClaim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is
 // allocated, its devices stay taken. The error is an *allocator.AbortError if the scheduler would give up on
 // the claim, and otherwise one of those of [Claim].
-func FitClaim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
+func Claim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts question.Options) (*explain.Fit, error) {
 	fresh := claim.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}
-	nodes, err := cycle.NodesFor(c.Snapshot(), opts.cycle())
+	nodes, err := cycle.NodesFor(c.Snapshot(), opts.Cycle())
 	if err != nil {
 		return nil, err
 	}

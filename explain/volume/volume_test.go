@@ -1,4 +1,4 @@
-package question_test
+package volume_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/volume"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -33,7 +34,7 @@ func demoVolumes(t *testing.T, changes ...func(*inspect.Objects)) *inspect.Snaps
 // askVolume asks about claim ml/corpus, for 14Ti of class datasets, which fits in rack a.
 func askVolume(t *testing.T, s *inspect.Snapshot, opts question.Options) *explain.Explanation {
 	t.Helper()
-	e, err := question.VolumeClaim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), "ml", "corpus", opts)
+	e, err := volume.Explain(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), "ml", "corpus", opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,10 +175,32 @@ func apply(t *testing.T, c *corev1.PersistentVolumeClaim, patch []explain.PatchO
 // TestNoVolumeClaim: what is not there cannot be asked about.
 func TestNoVolumeClaim(t *testing.T) {
 	c := scheduler.NewCluster(demoVolumes(t), scheduler.Options{})
-	if _, err := question.VolumeClaim(context.Background(), c, "ml", "nothing", question.Options{}); !errors.Is(err, question.ErrNotFound) {
+	if _, err := volume.Explain(context.Background(), c, "ml", "nothing", question.Options{}); !errors.Is(err, question.ErrNotFound) {
 		t.Errorf("a claim that does not exist: %v", err)
 	}
-	if _, err := question.VolumeClaim(context.Background(), c, "ml", "corpus", question.Options{Node: "nothing"}); !errors.Is(err, question.ErrNotFound) {
+	if _, err := volume.Explain(context.Background(), c, "ml", "corpus", question.Options{Node: "nothing"}); !errors.Is(err, question.ErrNotFound) {
 		t.Errorf("a node that does not exist: %v", err)
+	}
+}
+
+// TestVolumeWithoutNodes: where a volume can be is not known where no node is, nor where what it depends on
+// was not read.
+func TestVolumeWithoutNodes(t *testing.T) {
+	e := askVolume(t, demoVolumes(t, func(o *inspect.Objects) { o.Nodes, o.Slices = nil, nil }), question.Options{})
+	if e.Verdict != explain.Unknown {
+		t.Errorf("%s, %s", e.Verdict, e.Message)
+	}
+	// The class that a claim names may be there, though it was not read.
+	o := demoVolumes(t, corpus(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("elsewhere") })).Objects()
+	health := map[inspect.Resource]inspect.Health{inspect.StorageClasses: {State: inspect.Forbidden, Message: "m"}}
+	for read, want := range map[bool]explain.Verdict{true: explain.Unsatisfiable, false: explain.Unknown} {
+		config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
+		if !read {
+			config.Health = health
+		}
+		e := askVolume(t, inspect.New(*o, config), question.Options{})
+		if e.Verdict != want {
+			t.Errorf("classes read %t: %s, %s %s", read, e.Verdict, e.Message, e.Basis.Remarks)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package question_test
+package fit_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
@@ -25,7 +26,7 @@ func TestFitUntilTheSchedulerGivesUp(t *testing.T) {
 		}
 		claim := explaintest.GPUClaim(1, "any")
 		claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(explaintest.Attribute + "numa >= 0")
-		f, err := question.FitClaim(t.Context(), explaintest.NewCluster(o), claim, question.Options{})
+		f, err := fit.Claim(t.Context(), explaintest.NewCluster(o), claim, question.Options{})
 		if err != nil || f.Total != test.total || f.AtLeast != test.atLeast {
 			t.Errorf("%v: %+v, %v", test.nodes, f, err)
 			continue

@@ -1,4 +1,4 @@
-package question_test
+package fit_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -34,7 +35,7 @@ func TestFitOnDemo(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := question.FitClaim(context.Background(), cluster, tt.claim, question.Options{})
+			f, err := fit.Claim(context.Background(), cluster, tt.claim, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +60,7 @@ func TestFitOnDemo(t *testing.T) {
 
 // TestFitOfCommonDevices checks that the FPGAs of rack c, which four nodes can use, are counted once.
 func TestFitOfCommonDevices(t *testing.T) {
-	f, err := question.FitClaim(context.Background(), explaintest.DemoCluster(t), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
+	f, err := fit.Claim(context.Background(), explaintest.DemoCluster(t), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestFitOfCommonDevices(t *testing.T) {
 			}
 		}
 	})
-	f, err = question.FitClaim(context.Background(), scheduler.NewCluster(snapshot, scheduler.Options{}), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
+	f, err = fit.Claim(context.Background(), scheduler.NewCluster(snapshot, scheduler.Options{}), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestFitBlamesThePool(t *testing.T) {
 		if !ok {
 			t.Fatalf("no claim %s", claim)
 		}
-		f, err := question.FitClaim(context.Background(), cluster, c, question.Options{})
+		f, err := fit.Claim(context.Background(), cluster, c, question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package question_test
+package volume_test
 
 import (
 	"context"
@@ -37,8 +37,8 @@ func TestNoPodUsesTheClaim(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			volume := askVolume(t, s, question.Options{})
-			for kind, got := range map[string]string{"claim": told(claim), "volume claim": told(volume)} {
+			asked := askVolume(t, s, question.Options{})
+			for kind, got := range map[string]string{"claim": told(claim), "volume claim": told(asked)} {
 				if !strings.Contains(got, test.want) {
 					t.Errorf("%s: %q, want %q", kind, got, test.want)
 				}

@@ -1,8 +1,9 @@
-package question_test
+package fit_test
 
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -62,7 +64,7 @@ func BenchmarkFit(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					s := inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-					f, err := question.FitClaim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
+					f, err := fit.Claim(context.Background(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 					if err != nil || f.Total == 0 {
 						b.Fatal(err, f)
 					}
@@ -91,8 +93,8 @@ func TestFitOfCrowdedNode(t *testing.T) {
 	for _, tt := range tests {
 		s := inspect.New(crowdedNode(tt.devices), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 		claim := crowdedQuestions()[tt.question]
-		_, bytes := measure(func() {
-			f, err := question.FitClaim(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
+		bytes := allocatedBy(func() {
+			f, err := fit.Claim(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), claim, question.Options{})
 			if err != nil || f.Total != tt.copies || f.AtLeast != tt.atLeast {
 				t.Errorf("%s of %d: %+v, want %d copies: %v", tt.question, tt.devices, f, tt.copies, err)
 			}
@@ -101,4 +103,13 @@ func TestFitOfCrowdedNode(t *testing.T) {
 			t.Errorf("%s of %d: %d MiB allocated, want at most %d", tt.question, tt.devices, bytes>>20, tt.bytes>>20)
 		}
 	}
+}
+
+// allocatedBy is the number of bytes that f allocates.
+func allocatedBy(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -1,4 +1,4 @@
-package question_test
+package fit_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -192,7 +193,7 @@ func TestFitOfRandomProblems(t *testing.T) {
 	for seed := range uint64(problems) {
 		p := randomFit(rand.New(rand.NewPCG(seed, 5)))
 		c := explaintest.NewCluster(p.objects())
-		f, err := question.FitClaim(context.Background(), c, p.claim(), question.Options{})
+		f, err := fit.Claim(context.Background(), c, p.claim(), question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package question
+package volume
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -18,9 +19,9 @@ import (
 // VolumeClaim explains where a volume claim of the snapshot can have its volume: whether a pod that has
 // nothing but the claim fits, as far as the scheduler's plugins for volumes decide that. Errors are those of
 // [Claim].
-func VolumeClaim(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts Options) (*explain.Explanation, error) {
+func Explain(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts question.Options) (*explain.Explanation, error) {
 	s := c.Snapshot()
-	nodes, err := cycle.NodesFor(s, opts.cycle())
+	nodes, err := cycle.NodesFor(s, opts.Cycle())
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func VolumeClaim(ctx context.Context, c *scheduler.Cluster, namespace, name stri
 	v.decide()
 	e.Groups = volumeGroups(answer)
 	e.Waits = v.notes(s)
-	e.Scheduler = schedulerSays(s, answer.Waiting, opts)
+	e.Scheduler = question.SchedulerSays(s, answer.Waiting, opts)
 	if e.Verdict == explain.Unsatisfiable && !answer.Bound {
 		e.Fixes, err = v.fixes(ctx)
 	}
@@ -111,19 +112,19 @@ func (v *volumeQuestion) decide() {
 	switch {
 	case len(everywhere.Refusals) > 0:
 		v.e.Verdict = explain.Unsatisfiable
-		say(v.e, "fits nowhere: %s", everywhere.Refusals[0].Message)
+		v.e.Say("fits nowhere: %s", everywhere.Refusals[0].Message)
 	case len(everywhere.Doubts) > 0:
 		v.e.Verdict = explain.Unknown
-		remark(v.e, "where it fits is not known: %s", everywhere.Doubts[0].Message)
+		v.e.Remark("where it fits is not known: %s", everywhere.Doubts[0].Message)
 	case v.e.Nodes.Total == 0:
 		v.e.Verdict = explain.Unknown
-		remark(v.e, "there are no nodes to ask about")
+		v.e.Remark("there are no nodes to ask about")
 	case fit > 0:
 		v.e.Verdict, v.e.Nodes.Allocatable = explain.Allocatable, fit
 		v.sayYes(fit)
 	case unknown > 0:
 		v.e.Verdict = explain.Unknown
-		say(v.e, "may have its volume on %s, but not everything is known", v.on(unknown))
+		v.e.Say("may have its volume on %s, but not everything is known", v.on(unknown))
 	default:
 		v.e.Verdict = explain.Unsatisfiable
 		v.sayNo()
@@ -147,13 +148,13 @@ func (v *volumeQuestion) sayYes(fit int) {
 	switch {
 	case v.answer.Bound:
 		v.e.Verdict = explain.Allocated
-		say(v.e, "is bound to volume %s, which can be used on %s", v.e.Volume.Bound, v.on(fit))
+		v.e.Say("is bound to volume %s, which can be used on %s", v.e.Volume.Bound, v.on(fit))
 	case !slices.ContainsFunc(fitting, func(n explain.VolumeNode) bool { return !existing(n) }):
-		say(v.e, "can have a volume that there is already on %s", v.on(fit))
+		v.e.Say("can have a volume that there is already on %s", v.on(fit))
 	case slices.ContainsFunc(fitting, existing):
-		say(v.e, "can have a volume that there is already, or a new one, on %s", v.on(fit))
+		v.e.Say("can have a volume that there is already, or a new one, on %s", v.on(fit))
 	default:
-		say(v.e, "can have a volume made for it on %s", v.on(fit))
+		v.e.Say("can have a volume made for it on %s", v.on(fit))
 	}
 }
 
@@ -165,13 +166,13 @@ func (v *volumeQuestion) sayNo() {
 	}
 	switch why := v.tooLarge(); {
 	case v.answer.Bound && single:
-		say(v.e, "is bound to volume %s, which cannot be used on %s", v.e.Volume.Bound, v.on(0))
+		v.e.Say("is bound to volume %s, which cannot be used on %s", v.e.Volume.Bound, v.on(0))
 	case v.answer.Bound:
-		say(v.e, "is bound to volume %s, which can be used on none of %s", v.e.Volume.Bound, words.Count(v.e.Nodes.Total, "node"))
+		v.e.Say("is bound to volume %s, which can be used on none of %s", v.e.Volume.Bound, words.Count(v.e.Nodes.Total, "node"))
 	case why != "":
-		say(v.e, "%s: %s", where, why)
+		v.e.Say("%s: %s", where, why)
 	default:
-		say(v.e, "%s", where)
+		v.e.Say("%s", where)
 	}
 }
 
@@ -209,7 +210,7 @@ func (v *volumeQuestion) notes(s *inspect.Snapshot) []explain.Note {
 		out = append(out, onClaim(false, "pod %s has it, and no other pod can (ReadWriteOncePod)", a.Users[0]))
 	case len(a.Users)+len(a.Waiting) > 0 || a.Bound || len(a.Everywhere.Refusals) > 0:
 	case s.Health(inspect.Pods).PartialIn(a.Claim.Namespace):
-		out = append(out, onClaim(false, podsUnread))
+		out = append(out, onClaim(false, question.PodsUnread))
 	default:
 		out = append(out, onClaim(true, "a pod: no pod uses the claim, and it gets a volume when one that does is scheduled"))
 	}
