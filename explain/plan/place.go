@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/explain/together"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -297,7 +298,7 @@ func (r *placement) addBest(ctx context.Context, c *scheduler.Cluster, p *explai
 	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 || p.Replay.Certain && len(p.Replay.Pending) == 0 {
 		return nil
 	}
-	p.Changes, err = question.Together(ctx, replay.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, cycle.Options{})
+	p.Changes, err = together.Propose(ctx, replay.NewQueue(ctx, c, r.Tried, cycle.Options{}), r.Tried, run, cycle.Options{})
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/explain/together"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -79,7 +80,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 		known.pod = q.Pod
 		return known, nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: replay.GangOf(q.Cluster, q.Pod, group, opts.Cycle()), opts: opts, asks: asksFor(q.Cluster)}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: replay.GangOf(q.Cluster, q.Pod, group, opts.Cycle()), opts: opts, asks: together.Asks(q.Cluster)}
 	var err error
 	if g.result, err = replay.Certainly(ctx, replay.QueueOf(ctx, g.c, []replay.Entity{g.entity}), podsOf(g.entity.Members), opts.Choosing); err != nil {
 		return nil, err
@@ -96,14 +97,14 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 	own := &explain.Explanation{Subject: e.Subject}
 	if g.together != nil && g.entity.Need == len(g.entity.Members) {
 		own = g.together
-	} else if err := newJointly(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts.Cycle()).explain(ctx, own); err != nil {
+	} else if err := together.New(g.c, []replay.Entity{g.entity}, e.Subject, g.entity.Need, &g.asks, g.opts.Cycle()).Explain(ctx, own); err != nil {
 		return err
 	}
 	g.together = own
 	e.Joint, e.Fixes = own.Joint, append(slices.Clone(own.Fixes), e.Fixes...)
 	for i := range e.Fixes {
 		if f := &e.Fixes[i]; f.Kind == explain.PinPod {
-			f.Patch = patchOf(f, e.Subject)
+			f.Patch = together.PatchOf(f, e.Subject)
 		}
 	}
 	return nil

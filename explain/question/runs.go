@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/explain/together"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -68,11 +69,11 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 // themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
 	entities := replay.Entities(r.base, r.upTo(subject), r.opts.Cycle())
-	j := newJointly(r.base, entities, e.Subject, len(entities), &r.asks, r.opts.Cycle())
-	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e replay.Entity) bool { return len(e.Members) != 1 }) {
+	j := together.New(r.base, entities, e.Subject, len(entities), &r.asks, r.opts.Cycle())
+	if e.Joint != nil || len(j.Pods) != len(entities) || slices.ContainsFunc(entities, func(e replay.Entity) bool { return len(e.Members) != 1 }) {
 		return nil
 	}
-	return j.explain(ctx, e)
+	return j.Explain(ctx, e)
 }
 
 // decidedBefore reports whether the scheduler has nothing to decide about a subject any more.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/explain/together"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -28,7 +29,7 @@ import (
 func Objects(ctx context.Context, c *scheduler.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
 	opts.gangs = map[inspect.PodRef]*gang{}
-	queue := &sequence{base: c, opts: opts, asks: asksFor(c), alone: map[inspect.PodRef]*gang{}}
+	queue := &sequence{base: c, opts: opts, asks: together.Asks(c), alone: map[inspect.PodRef]*gang{}}
 	order := cycle.QueueOrder(c.Snapshot(), subjects)
 	for _, i := range order {
 		queue.all = append(queue.all, subjects[i])

@@ -1,4 +1,9 @@
-package question
+// Package together finds what makes kube-scheduler place pods that it would not all place by itself.
+//
+// The scheduler takes one pod after the other and never goes back. Where that leaves a pod waiting, there may
+// be another order, or other nodes and devices for those before it, by which all are placed. What makes the
+// scheduler find that is proposed once the decision with it was the same in every run.
+package together
 
 import (
 	"cmp"
@@ -19,30 +24,26 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// The scheduler takes one pod after the other and never goes back. Where that leaves a pod waiting, there may
-// be another order, or other nodes and devices for those before it, by which all are placed. What makes the
-// scheduler find that is proposed once the decision with it was the same in every run.
-
 // The limits of the search: members of a queue, questions in the search for a placement and in a proof that a
 // change helps.
 const (
-	maxJointly    = 24
+	maxPods    = 24
 	maxSolveAsks  = 400
 	maxVerifyAsks = 250
 )
 
-// asksFor is how many questions may be put in all for the pods of a command, so that it takes about a second.
-func asksFor(c *scheduler.Cluster) int {
+// Asks is how many questions may be put in all for the pods of a command, so that it takes about a second.
+func Asks(c *scheduler.Cluster) int {
 	return max(200, min(3000, 200_000/max(1, len(c.Snapshot().Nodes()))))
 }
 
-// jointly is pods that are to be placed together.
-type jointly struct {
+// Search is pods that are to be placed together.
+type Search struct {
 	c    *scheduler.Cluster
 	opts cycle.Options
 	// entities are in the order of the scheduler, and pods are their members.
 	entities []replay.Entity
-	pods     map[explain.Subject]*corev1.Pod
+	Pods     map[explain.Subject]*corev1.Pod
 	// subject is the one that was asked about.
 	subject explain.Subject
 	need    int
@@ -52,21 +53,21 @@ type jointly struct {
 	err error
 }
 
-// newJointly is the pods of entities, of which so many are to be placed together.
-func newJointly(c *scheduler.Cluster, entities []replay.Entity, subject explain.Subject, need int, asks *int, opts cycle.Options) *jointly {
-	j := &jointly{c: c, opts: opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: need, asks: asks}
+// New is the pods of entities, of which so many are to be placed together.
+func New(c *scheduler.Cluster, entities []replay.Entity, subject explain.Subject, need int, asks *int, opts cycle.Options) *Search {
+	j := &Search{c: c, opts: opts, entities: entities, Pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: need, asks: asks}
 	for _, m := range replay.MembersOf(entities) {
 		if m.Pod != nil {
-			j.pods[m.Subject] = m.Pod
+			j.Pods[m.Subject] = m.Pod
 		}
 	}
 	return j
 }
 
-// explain adds to an answer that is no certain yes how all can be placed together, and what makes the
+// Explain adds to an answer that is no certain yes how all can be placed together, and what makes the
 // scheduler find that.
-func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
-	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
+func (j *Search) Explain(ctx context.Context, e *explain.Explanation) error {
+	if len(j.Pods) > maxPods || len(j.Pods) < 2 || j.opts.Node != "" {
 		return nil
 	}
 	queue := replay.QueueOf(ctx, j.c, j.entities)
@@ -99,7 +100,7 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 }
 
 // changes proposes what makes the scheduler place them as a run does.
-func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run replay.Run) error {
+func (j *Search) changes(ctx context.Context, e *explain.Explanation, run replay.Run) error {
 	j.pinned(ctx, e, run)
 	j.reordered(ctx, e, run)
 	j.fewerChoices(ctx, e)
@@ -107,7 +108,7 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run repla
 }
 
 // succeeds reports whether the scheduler places all in every run.
-func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities []replay.Entity) bool {
+func (j *Search) succeeds(ctx context.Context, c *scheduler.Cluster, entities []replay.Entity) bool {
 	queue := replay.QueueOf(ctx, c, entities)
 	if *j.asks <= 0 || j.err != nil {
 		return false
@@ -132,14 +133,14 @@ func (j *jointly) succeeds(ctx context.Context, c *scheduler.Cluster, entities [
 }
 
 // with is the entities with other members in place of those of the same subject.
-func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []replay.Entity {
+func (j *Search) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Pod) []replay.Entity {
 	out := slices.Clone(j.entities)
 	for i := range out {
 		out[i].Members = slices.Clone(out[i].Members)
 		for k, m := range out[i].Members {
 			pod, ok := pods[m.Subject]
 			if !ok {
-				pod = j.pods[m.Subject]
+				pod = j.Pods[m.Subject]
 			}
 			out[i].Members[k] = replay.PodMember(c, pod, j.opts)
 			out[i].Members[k].Class = m.Class
@@ -149,10 +150,10 @@ func (j *jointly) with(c *scheduler.Cluster, pods map[explain.Subject]*corev1.Po
 }
 
 // pinned proposes to pin the fewest pods to the nodes of a run: one, or the first ones that do together.
-func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run replay.Run) {
+func (j *Search) pinned(ctx context.Context, e *explain.Explanation, run replay.Run) {
 	var together []replay.Step
 	for _, step := range run {
-		if pod := j.pods[step.Subject]; !step.Placed || pod == nil || j.pin(step) == nil {
+		if pod := j.Pods[step.Subject]; !step.Placed || pod == nil || j.pin(step) == nil {
 			continue
 		}
 		for _, steps := range [][]replay.Step{{step}, append(slices.Clip(together), step)} {
@@ -170,12 +171,12 @@ func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run replay
 }
 
 // pin is a pod that can run on the node of a step only. It is nil if the node has no label for that.
-func (j *jointly) pin(step replay.Step) *corev1.Pod {
+func (j *Search) pin(step replay.Step) *corev1.Pod {
 	node, ok := j.c.Snapshot().Node(step.Node)
-	if !ok || node.Labels[corev1.LabelHostname] == "" || j.pods[step.Subject].Spec.NodeSelector[corev1.LabelHostname] != "" {
+	if !ok || node.Labels[corev1.LabelHostname] == "" || j.Pods[step.Subject].Spec.NodeSelector[corev1.LabelHostname] != "" {
 		return nil
 	}
-	pod := j.pods[step.Subject].DeepCopy()
+	pod := j.Pods[step.Subject].DeepCopy()
 	if pod.Spec.NodeSelector == nil {
 		pod.Spec.NodeSelector = map[string]string{}
 	}
@@ -183,14 +184,14 @@ func (j *jointly) pin(step replay.Step) *corev1.Pod {
 	return pod
 }
 
-func (j *jointly) pinFix(steps []replay.Step) explain.Fix {
+func (j *Search) pinFix(steps []replay.Step) explain.Fix {
 	f := explain.Fix{Kind: explain.PinPod, Node: steps[0].Node, Nodes: 1, NamesNode: true}
 	var texts []string
 	var key []any
 	for _, s := range steps {
 		value := j.pin(s).Spec.NodeSelector[corev1.LabelHostname]
 		op := explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector", Value: map[string]string{corev1.LabelHostname: value}}
-		if j.pods[s.Subject].Spec.NodeSelector != nil {
+		if j.Pods[s.Subject].Spec.NodeSelector != nil {
 			op = explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector/" + strings.ReplaceAll(corev1.LabelHostname, "/", "~1"), Value: value}
 		}
 		f.Changes = append(f.Changes, explain.ObjectChange{
@@ -199,14 +200,14 @@ func (j *jointly) pinFix(steps []replay.Step) explain.Fix {
 		key = append(key, s.Subject.Name, s.Node)
 		texts = append(texts, fmt.Sprintf("pod %s to node %s", s.Subject.Name, s.Node))
 	}
-	f.Patch = patchOf(&f, j.subject)
+	f.Patch = PatchOf(&f, j.subject)
 	f.Key = words.Key(key...)
 	f.Message = fmt.Sprintf("pin %s with a node selector (%s): kube-scheduler then places all of them", words.And(texts), corev1.LabelHostname)
 	return f
 }
 
-// patchOf is what a fix changes of a subject that is a pod.
-func patchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
+// PatchOf is what a fix changes of a subject that is a pod.
+func PatchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
 	for _, c := range f.Changes {
 		if c.Kind == subject.Kind && c.Namespace == subject.Namespace && c.Name == subject.Name {
 			return c.Patch
@@ -216,7 +217,7 @@ func patchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
 }
 
 // reordered proposes to create the pods in the order of a run, or those first that fit on the fewest nodes.
-func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run replay.Run) {
+func (j *Search) reordered(ctx context.Context, e *explain.Explanation, run replay.Run) {
 	for _, order := range [][]explain.Subject{subjectsOf(run), j.hardestFirst(ctx, run)} {
 		if entities := j.inOrder(order); entities != nil && j.succeeds(ctx, j.c, entities) {
 			e.Fixes = append(e.Fixes, orderFix(order))
@@ -246,7 +247,7 @@ func subjectsOf(run replay.Run) []explain.Subject {
 }
 
 // hardestFirst is the members of a run, those first that fit on the fewest nodes by themselves.
-func (j *jointly) hardestFirst(ctx context.Context, run replay.Run) []explain.Subject {
+func (j *Search) hardestFirst(ctx context.Context, run replay.Run) []explain.Subject {
 	fits := map[explain.Subject]int{}
 	for _, m := range replay.MembersOf(j.entities) {
 		t, err := m.Ask(ctx, j.c, nil)
@@ -262,12 +263,12 @@ func (j *jointly) hardestFirst(ctx context.Context, run replay.Run) []explain.Su
 
 // inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes
 // later is more important.
-func (j *jointly) inOrder(order []explain.Subject) []replay.Entity {
+func (j *Search) inOrder(order []explain.Subject) []replay.Entity {
 	var out []replay.Entity
 	grouped := len(j.entities) == 1
 	for i, subject := range order {
-		pod := j.pods[subject]
-		if i > 0 && cycle.PriorityOf(j.c.Snapshot(), pod) > cycle.PriorityOf(j.c.Snapshot(), j.pods[order[i-1]]) {
+		pod := j.Pods[subject]
+		if i > 0 && cycle.PriorityOf(j.c.Snapshot(), pod) > cycle.PriorityOf(j.c.Snapshot(), j.Pods[order[i-1]]) {
 			return nil
 		}
 		m := replay.PodMember(j.c, pod, j.opts)
@@ -285,7 +286,7 @@ func (j *jointly) inOrder(order []explain.Subject) []replay.Entity {
 }
 
 // fewerChoices proposes to do without an alternative of a claim that those need who come later.
-func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) {
+func (j *Search) fewerChoices(ctx context.Context, e *explain.Explanation) {
 	s := j.c.Snapshot()
 	for _, m := range replay.MembersOf(j.entities) {
 		for _, claim := range m.Claims {
@@ -311,12 +312,12 @@ type written struct {
 // writtenIn says where a claim of a pod is written: in itself, or in the template of all claims that are
 // still to be made from it. It is not ok for a claim that was made from a template, which nobody changes any
 // more.
-func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject) (out written, ok bool) {
+func (j *Search) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject) (out written, ok bool) {
 	out = written{
 		ObjectChange: explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name},
 		what:         "claim " + claim.Name, spec: "/spec", claims: []*resourcev1.ResourceClaim{claim},
 	}
-	template := whatif.TemplateFor(j.pods[of], claim.Name)
+	template := whatif.TemplateFor(j.Pods[of], claim.Name)
 	if template == "" {
 		return out, true
 	}
@@ -324,7 +325,7 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 	for _, m := range replay.MembersOf(j.entities) {
 		for _, other := range m.Claims {
 			known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
-			if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.pods[m.Subject], known.Name) == template {
+			if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.Pods[m.Subject], known.Name) == template {
 				out.claims = append(out.claims, known)
 			}
 		}
@@ -333,7 +334,7 @@ func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject)
 }
 
 // withoutChoice proposes to drop the first alternatives of a request. It reports whether that helps.
-func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of written) bool {
+func (j *Search) withoutChoice(ctx context.Context, e *explain.Explanation, of written) bool {
 	for r := range of.claims[0].Spec.Devices.Requests {
 		request := &of.claims[0].Spec.Devices.Requests[r]
 		for drop := 1; drop < len(request.FirstAvailable); drop++ {
@@ -368,15 +369,15 @@ func choiceFix(of written, r, drop int) explain.Fix {
 	}
 }
 
-// Together proposes what makes kube-scheduler place all pods of a queue as a run does, which it would not do
+// Propose finds what makes kube-scheduler place all pods of a queue as a run does, which it would not do
 // by itself: an order, pods that are pinned to nodes, alternatives of claims that are dropped. Each was
 // verified in all runs. Of very many pods there is none.
-func Together(ctx context.Context, queue replay.Queue, pods []*corev1.Pod, run replay.Run, opts cycle.Options) ([]explain.Fix, error) {
-	if len(pods) > maxJointly {
+func Propose(ctx context.Context, queue replay.Queue, pods []*corev1.Pod, run replay.Run, opts cycle.Options) ([]explain.Fix, error) {
+	if len(pods) > maxPods {
 		return nil, nil
 	}
-	asks := asksFor(queue.Base)
+	asks := Asks(queue.Base)
 	e := &explain.Explanation{}
-	err := newJointly(queue.Base, queue.Entities, explain.Subject{}, 0, &asks, opts).changes(ctx, e, run)
+	err := New(queue.Base, queue.Entities, explain.Subject{}, 0, &asks, opts).changes(ctx, e, run)
 	return e.Fixes, err
 }
