@@ -9,8 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
@@ -161,13 +159,6 @@ func endedPod(s *inspect.Snapshot, ref inspect.PodRef) bool {
 	return ok && inspect.Ended(pod)
 }
 
-// comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet
-// runs from files.
-func comesBack(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind != "Node"
-}
-
 // compare notes of the pods that wait who is placed by the event, and who no longer is.
 func compare(out *explain.Disruption, without *explain.Replay) {
 	before, again := map[explain.Subject]bool{}, map[explain.Subject]bool{}
@@ -220,35 +211,6 @@ func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out 
 	return settled, r, nil
 }
 
-// fates are what becomes of pods in a replay.
-type fates struct {
-	placed  map[explain.Subject]*explain.PlacedPod
-	pending map[explain.Subject]*explain.PendingPod
-}
-
-func fatesIn(r *explain.Replay) fates {
-	f := fates{map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}}
-	for i := range r.Placed {
-		f.placed[r.Placed[i].Subject] = &r.Placed[i]
-	}
-	for i := range r.Pending {
-		f.pending[r.Pending[i].Subject] = &r.Pending[i]
-	}
-	return f
-}
-
-// tell says of a pod that has gone what becomes of the one that is made in its place, unless that is known.
-func (f fates) tell(g *explain.GonePod) {
-	if g.Controller == "" || g.Again != nil {
-		return
-	}
-	if g.Again = f.placed[g.Subject]; g.Again != nil {
-		g.Then = explain.ComesBack
-		return
-	}
-	g.Then, g.Pending = explain.LeftWaiting, f.pending[g.Subject]
-}
-
 // leavesSome finds out whether some of those who are to come back surely find no node where it is not certain
 // who does.
 func leavesSome(ctx context.Context, r *placement, out *explain.Disruption) error {
@@ -276,31 +238,6 @@ func nowhere(pods []*corev1.Pod) explain.Replay {
 	return out
 }
 
-// EndPods takes pods away, and what goes with them: claims that were made for one of them alone, and the
-// devices of those that were reserved for nobody else.
-func EndPods(o *inspect.Objects, ended map[inspect.PodRef]bool) {
-	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return ended[refOf(p)] })
-	claims := make([]*resourcev1.ResourceClaim, 0, len(o.Claims))
-	for _, claim := range o.Claims {
-		owner := metav1.GetControllerOfNoCopy(claim)
-		if owner != nil && owner.Kind == "Pod" && ended[inspect.PodRef{Namespace: claim.Namespace, Name: owner.Name}] {
-			continue
-		}
-		gone := func(r resourcev1.ResourceClaimConsumerReference) bool {
-			return r.Resource == "pods" && r.APIGroup == "" && ended[inspect.PodRef{Namespace: claim.Namespace, Name: r.Name}]
-		}
-		if slices.ContainsFunc(claim.Status.ReservedFor, gone) {
-			claim = claim.DeepCopy()
-			claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, gone)
-			if len(claim.Status.ReservedFor) == 0 {
-				claim.Status = resourcev1.ResourceClaimStatus{}
-			}
-		}
-		claims = append(claims, claim)
-	}
-	o.Claims = claims
-}
-
 // lostClaims are the claims that have devices before and not after, in their order.
 func lostClaims(before, after *inspect.Snapshot) []explain.LostClaim {
 	var out []explain.LostClaim
@@ -314,28 +251,4 @@ func lostClaims(before, after *inspect.Snapshot) []explain.LostClaim {
 		}
 	}
 	return out
-}
-
-// devicesOf are the devices of an allocation, each once.
-func devicesOf(claim *resourcev1.ResourceClaim) []inspect.DeviceID {
-	var out []inspect.DeviceID
-	for i := range claim.Status.Allocation.Devices.Results {
-		if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// replacement is the pod that the controller of another one makes in its place. It is called the same, so
-// that one can tell whose place it takes. All are made at one time: which of them comes first is not known.
-func replacement(pod *corev1.Pod, now time.Time) *corev1.Pod {
-	out := pod.DeepCopy()
-	out.UID, out.CreationTimestamp, out.DeletionTimestamp = types.UID("again-"+string(pod.UID)), metav1.NewTime(now), nil
-	out.Spec.NodeName, out.Status = "", corev1.PodStatus{}
-	return out
-}
-
-func refOf(pod *corev1.Pod) inspect.PodRef {
-	return inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 }

@@ -66,3 +66,6 @@ func ClaimRefsOf(pod *corev1.Pod) []inspect.ClaimRef {
 	}
 	return out
 }
+
+// maxNamed is the number of objects that a remark names.
+const maxNamed = 4

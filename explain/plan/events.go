@@ -73,9 +73,6 @@ func (e *Event) ends() bool {
 	return slices.ContainsFunc(e.Evicted, func(v Eviction) bool { return !v.Along })
 }
 
-// maxNamed is the number of objects that a remark names.
-const maxNamed = 4
-
 // LoseNodes is the sudden end of nodes, with all their devices.
 func LoseNodes(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	e := &Event{What: "losing " + namesOf("node", nodes)}

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
@@ -156,33 +155,6 @@ func (d *course) atOnce(ctx context.Context, t *turns, granted []Eviction, alone
 	clear(d.gone)
 	clear(d.ended)
 	return nil, nil
-}
-
-// inAnyOrder reports whether all pods are placed in whatever order they come and whatever nodes that fit are
-// chosen, or why not all can be. It is neither where they depend on more than what is left of nodes.
-func inAnyOrder(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (all bool, never string, err error) {
-	equal := make([]*corev1.Pod, len(pods))
-	for i, pod := range pods {
-		equal[i] = pod.DeepCopy()
-		equal[i].Spec.Priority, equal[i].CreationTimestamp = ptr.To[int32](0), metav1.Unix(1, 0) // or they come as given
-	}
-	c, equal = admitted(c, equal)
-	if !replay.NewQueue(ctx, c, equal, cycle.Options{}).Local {
-		return false, "", nil
-	}
-	r, err := played(ctx, c, equal, nil, newPreempting(c.Snapshot()))
-	if err != nil {
-		return false, "", err
-	}
-	if len(r.waiting) == 0 {
-		err = r.certain(ctx, c)
-		return r.out.Certain, "", err
-	}
-	best, _, err := r.best(ctx, c)
-	if err != nil || best.Verdict != explain.Infeasible {
-		return false, "", err
-	}
-	return false, best.Message, nil
 }
 
 // maxTurns is the number of turns that are played one after the other.
