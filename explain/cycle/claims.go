@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/fix"
+	"github.com/kubectl-dra/kubectl-dra/explain/spelling"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -50,7 +50,7 @@ type Claims struct {
 	// Blocked says why the scheduler does not even try the pod. It is "" if it does.
 	Blocked string
 	// Missing is the claim or template that does not exist, if that is why the pod is blocked.
-	Missing *fix.MissingClaim
+	Missing *spelling.MissingClaim
 	// Unnamed says that the pod does not name what is missing itself, so that no other name helps.
 	Unnamed bool
 }
@@ -81,7 +81,7 @@ func ClaimsFor(s *inspect.Snapshot, pod *corev1.Pod) Claims {
 		claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		switch {
 		case !found:
-			out.Missing = &fix.MissingClaim{Entry: i, Template: false, Name: name}
+			out.Missing = &spelling.MissingClaim{Entry: i, Template: false, Name: name}
 			out.Blocked = out.Missing.String() + " does not exist"
 			out.Unnamed = entry.ResourceClaimName == nil
 		case claim.Status.Allocation != nil:
@@ -126,7 +126,7 @@ func (p *Claims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int) {
 	}
 	template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
 	if !ok {
-		p.Missing, p.Unnamed = &fix.MissingClaim{Entry: index, Template: true, Name: *entry.ResourceClaimTemplateName}, false
+		p.Missing, p.Unnamed = &spelling.MissingClaim{Entry: index, Template: true, Name: *entry.ResourceClaimTemplateName}, false
 		p.Blocked = p.Missing.String() + " does not exist"
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/spelling"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -82,11 +83,11 @@ func missingClasses(q *whatif.Question) []missingClass {
 // first.
 func similarClasses(q *whatif.Question, name string) []string {
 	classes := q.Cluster.Snapshot().Objects().Classes
-	limit := maxDifference
+	limit := spelling.Most
 	for _, class := range classes {
-		limit = min(limit, nameDifference(class.Name, name)+differenceMargin)
+		limit = min(limit, spelling.Difference(class.Name, name)+spelling.Margin)
 	}
-	names := slices.DeleteFunc(ClassesLike(q.Cluster.Snapshot(), name), func(n string) bool { return nameDifference(n, name) > limit })
+	names := slices.DeleteFunc(ClassesLike(q.Cluster.Snapshot(), name), func(n string) bool { return spelling.Difference(n, name) > limit })
 	return names[:min(len(names), maxClasses)]
 }
 
@@ -94,7 +95,7 @@ func similarClasses(q *whatif.Question, name string) []string {
 func ClassesLike(s *inspect.Snapshot, name string) []string {
 	names := words.Each(s.Objects().Classes, func(c *resourcev1.DeviceClass) string { return c.Name })
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(nameDifference(a, name), nameDifference(b, name)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(spelling.Difference(a, name), spelling.Difference(b, name)), cmp.Compare(a, b))
 	})
 	return names
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/spelling"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
@@ -28,10 +29,10 @@ func FindForAbort(ctx context.Context, q *whatif.Question, e *explain.Explanatio
 	if abort.Code != allocator.SelectorError || q.PerNode != nil {
 		return nil
 	}
-	e.Failure = failureOf(ctx, q, abort)
+	e.Failure = spelling.FailureOf(ctx, q, abort)
 	s := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	for _, method := range []repairMethod{respell, guard, drop} {
-		r := &selectorRepair{search: s, method: method, lacks: map[failingTerm][]string{}, respelled: map[failingTerm]respelling{}}
+		r := &selectorRepair{search: s, method: method, lacks: map[failingTerm][]string{}, respelled: map[failingTerm]spelling.Respelling{}}
 		if f := r.run(ctx, abort); f != nil {
 			e.Fixes = append(e.Fixes, *f)
 		}
@@ -57,7 +58,7 @@ type selectorRepair struct {
 	// lacks are the fields that devices lack, for each term.
 	lacks map[failingTerm][]string
 	// respelled are the terms with other fields. It is filled by method respell only.
-	respelled map[failingTerm]respelling
+	respelled map[failingTerm]spelling.Respelling
 }
 
 // failingTerm is a term that fails. It belongs to a selector of a request or, if class is not "", of that
@@ -94,22 +95,22 @@ func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) *
 // collect adds the terms that fail for the device of an abort, and the fields that it lacks. It reports
 // whether there is anything new that the method can repair.
 func (r *selectorRepair) collect(ctx context.Context, abort *allocator.AbortError) bool {
-	failed, ok := failedSelectorOf(r.Q, abort)
+	failed, ok := spelling.FailedSelectorOf(r.Q, abort)
 	if !ok {
 		return false
 	}
 	anything := false
-	for i, term := range r.Q.Cluster.Selectors().Terms(ctx, failed.expression, abort.Device.Driver, failed.device) {
+	for i, term := range r.Q.Cluster.Selectors().Terms(ctx, failed.Expression, abort.Device.Driver, failed.Device) {
 		if term.Err == nil {
 			continue
 		}
-		key := r.known(failingTerm{at: failed.at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
+		key := r.known(failingTerm{at: failed.At, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
 		anything = r.add(key, term.Reads) || anything
 		if len(r.lacks[key]) == 0 && r.method != drop {
 			return false // it fails for another reason than a field that is not there
 		}
 		if r.method == respell {
-			if r.respelled[key], ok = respellingOf(r.Q, key.text, r.lacks[key], abort.Device, failed.device); !ok {
+			if r.respelled[key], ok = spelling.RespellingOf(r.Q, key.text, r.lacks[key], abort.Device, failed.Device); !ok {
 				return false
 			}
 		}
@@ -150,7 +151,7 @@ func (r *selectorRepair) replacement(f failingTerm) string {
 	case drop:
 		return ""
 	case respell:
-		return r.respelled[f].term
+		return r.respelled[f].Term
 	}
 	parts := words.Each(r.lacks[f], func(field string) string { return "has(" + field + ")" })
 	return strings.Join(append(parts, whatif.Parenthesized(f.text)), " && ")
@@ -167,7 +168,7 @@ func (r *selectorRepair) change() requirement.Change {
 		case drop:
 			text = "drop the term that fails: " + r.Q.Cluster.Selectors().Brief(f.text)
 		case respell:
-			text = r.respelled[f].message
+			text = r.respelled[f].Message
 		}
 		if f.class != "" {
 			c.Edits = append(c.Edits, whatif.ClassTermEdit{SelectorRef: at, Term: f.term, Expression: expression})

@@ -1,4 +1,4 @@
-package fix
+package spelling
 
 import (
 	"slices"
@@ -49,14 +49,14 @@ func fieldsOfDevice(device *resourcev1.Device, driver string) []selector.Field {
 	return out
 }
 
-// respelling is a term that reads other fields.
-type respelling struct{ term, message string }
+// Respelling is a term that reads other fields.
+type Respelling struct{ Term, Message string }
 
-// respellingOf makes a term read, instead of the fields that a device lacks, those of the device that were
+// RespellingOf makes a term read, instead of the fields that a device lacks, those of the device that were
 // probably meant. The result is false if some device has a field of that name, which is no misspelling then,
 // or if no field is similar enough.
-func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.DeviceID, device *resourcev1.Device) (respelling, bool) {
-	out := respelling{term: term}
+func RespellingOf(q *whatif.Question, term string, lacks []string, id inspect.DeviceID, device *resourcev1.Device) (Respelling, bool) {
+	out := Respelling{Term: term}
 	var parts []string
 	for _, text := range lacks {
 		wanted, ok := selector.ParseField(text)
@@ -68,10 +68,10 @@ func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.De
 			return out, false
 		}
 		parts = append(parts, nameNextTo(similar, wanted)+" instead of "+nameNextTo(wanted, similar))
-		out.term = strings.ReplaceAll(out.term, text, similar.Expression())
+		out.Term = strings.ReplaceAll(out.Term, text, similar.Expression())
 	}
-	out.message = "read " + strings.Join(parts, " and ")
-	return out, out.term != term
+	out.Message = "read " + strings.Join(parts, " and ")
+	return out, out.Term != term
 }
 
 // nameNextTo names a field next to another one: by its name alone if they differ in nothing else.
@@ -99,7 +99,7 @@ func anyDeviceHas(q *whatif.Question, f selector.Field) bool {
 func mostSimilar(f selector.Field, fields []selector.Field) (selector.Field, bool) {
 	best, distance := selector.Field{}, 1.0
 	for _, have := range fields {
-		d := nameDifference(have.Name, f.Name)
+		d := Difference(have.Name, f.Name)
 		if elsewhere := have.Kind != f.Kind || have.Domain != f.Domain; elsewhere && d > 0 {
 			continue
 		}

@@ -1,4 +1,4 @@
-package fix
+package spelling
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func (m *MissingClaim) Fixes(pod *corev1.Pod, s *inspect.Snapshot, ask func(*cor
 			names = append(names, t.Name)
 		}
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return nameDifference(n, m.Name) > maxClaimDifference })
+	names = slices.DeleteFunc(names, func(n string) bool { return Difference(n, m.Name) > maxClaimDifference })
 	slices.SortStableFunc(names, func(a, b string) int { return spell.Distance(a, m.Name) - spell.Distance(b, m.Name) })
 	kind, field := "resourceclaim", "resourceClaimName"
 	if m.Template {

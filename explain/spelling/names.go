@@ -1,4 +1,4 @@
-package fix
+package spelling
 
 import (
 	"strings"
@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// maxDifference is how different the name of a class may be for it to be meant by another.
-	maxDifference = 0.7
-	// differenceMargin is how much more different it may be than the class that is least different.
-	differenceMargin = 0.2
+	// Most is how different the name of a class may be for it to be meant by another.
+	Most = 0.7
+	// Margin is how much more different it may be than the class that is least different.
+	Margin = 0.2
 	// sameLabelDifference is how different names are at most whose first labels are equal, as gpu and
 	// gpu.example.com.
 	sameLabelDifference = 0.3
 )
 
-// nameDifference says how different two names are, from 0 for equal ones to 1. If they differ in the first
+// Difference says how different two names are, from 0 for equal ones to 1. If they differ in the first
 // label only, the rest does not count.
-func nameDifference(a, b string) float64 {
+func Difference(a, b string) float64 {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	firstA, restA, _ := strings.Cut(a, ".")
 	firstB, restB, _ := strings.Cut(b, ".")

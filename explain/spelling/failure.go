@@ -1,4 +1,4 @@
-package fix
+package spelling
 
 import (
 	"context"
@@ -18,51 +18,51 @@ import (
 // maxHas is the number of names of fields that are listed.
 const maxHas = 8
 
-// failureOf describes what makes the scheduler give up. It returns nil unless that is a term of a selector
+// FailureOf describes what makes the scheduler give up. It returns nil unless that is a term of a selector
 // that fails for a device.
-func failureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortError) *explain.Failure {
-	failed, ok := failedSelectorOf(q, abort)
+func FailureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortError) *explain.Failure {
+	failed, ok := FailedSelectorOf(q, abort)
 	if !ok {
 		return nil
 	}
-	for _, term := range q.Cluster.Selectors().Terms(ctx, failed.expression, abort.Device.Driver, failed.device) {
+	for _, term := range q.Cluster.Selectors().Terms(ctx, failed.Expression, abort.Device.Driver, failed.Device) {
 		if term.Err == nil {
 			continue
 		}
-		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(q, abort, failed.at, term.Expression)}
+		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(q, abort, failed.At, term.Expression)}
 		for _, r := range term.Reads {
 			if r.Value == "" {
 				f.Lacks = append(f.Lacks, r.Expression)
 			}
 		}
 		if len(f.Lacks) > 0 {
-			describeFailure(f, failed.device)
+			describeFailure(f, failed.Device)
 		}
 		return f
 	}
 	return nil
 }
 
-// failedSelector is a selector that fails for a device.
-type failedSelector struct {
-	at         whatif.RequestRef // the request that has it, or that names the class that has it
-	device     *resourcev1.Device
-	expression string
+// FailedSelector is a selector that fails for a device.
+type FailedSelector struct {
+	At         whatif.RequestRef // the request that has it, or that names the class that has it
+	Device     *resourcev1.Device
+	Expression string
 }
 
-// failedSelectorOf returns the selector that makes the scheduler abort. The result is false if it is none, or
+// FailedSelectorOf returns the selector that makes the scheduler abort. The result is false if it is none, or
 // if the device is not published.
-func failedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (failedSelector, bool) {
+func FailedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (FailedSelector, bool) {
 	at, ok := q.RequestNamed(abort.Claim, abort.Request)
 	device := deviceOf(q.Cluster.Snapshot(), abort.Device)
 	if !ok || device == nil || abort.Selector < 0 {
-		return failedSelector{}, false
+		return FailedSelector{}, false
 	}
 	selectors := q.SelectorsOf(at, abort.Class)
 	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
-		return failedSelector{}, false
+		return FailedSelector{}, false
 	}
-	return failedSelector{at, device, selectors[abort.Selector].CEL.Expression}, true
+	return FailedSelector{at, device, selectors[abort.Selector].CEL.Expression}, true
 }
 
 // deviceOf returns a device as it is published, or nil if it is not.
