@@ -35,7 +35,7 @@ func findBy(
 	if e.Verdict != explain.Unsatisfiable {
 		return nil
 	}
-	nodes := nearest(q, e.Groups)
+	nodes := conflict.NearestNodes(q, e.Groups)
 	if q.PerNode == nil {
 		findSame(ctx, q, e, nodes, run)
 		return q.Err()
