@@ -268,6 +268,19 @@ func (s *Snapshot) SlicesIn(pool PoolID) []*resourcev1.ResourceSlice {
 	return out
 }
 
+// Described yields the slices that describe a device, of all generations of its pool, with what they say of it.
+func (s *Snapshot) Described(id DeviceID) iter.Seq2[*resourcev1.ResourceSlice, *resourcev1.Device] {
+	return func(yield func(*resourcev1.ResourceSlice, *resourcev1.Device) bool) {
+		for _, info := range s.slicesOfPool(id.PoolID()) {
+			for i := range info.slice.Spec.Devices {
+				if d := &info.slice.Spec.Devices[i]; d.Name == id.Device && !yield(info.slice, d) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // PublishedIn returns the slices of a pool as they were published, without the taints of DeviceTaintRules, of
 // all generations.
 func (s *Snapshot) PublishedIn(pool PoolID) []*resourcev1.ResourceSlice {

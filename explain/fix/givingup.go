@@ -3,7 +3,6 @@ package fix
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -39,7 +38,7 @@ func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explana
 	if s.foundInReach() {
 		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
 	}
-	if e.Fixes = distinctPatches(distinct(s.verify(ctx))); len(e.Fixes) == 0 {
+	if e.Fixes = distinct(s.verify(ctx)); len(e.Fixes) == 0 {
 		e.NoHelp = append(e.NoHelp, "None of the single changes that were tried helps")
 	}
 	return q.Err()
@@ -198,15 +197,4 @@ func saysAdminAccess(q *whatif.Question) bool {
 	return slices.ContainsFunc(q.Claims, func(c *resourcev1.ResourceClaim) bool {
 		return slices.ContainsFunc(c.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return r.Exactly != nil && r.Exactly.AdminAccess != nil })
 	})
-}
-
-// distinctPatches leaves out fixes whose patch is that of one before.
-func distinctPatches(fixes []explain.Fix) []explain.Fix {
-	var out []explain.Fix
-	for _, f := range fixes {
-		if len(f.Patch) == 0 || !slices.ContainsFunc(out, func(o explain.Fix) bool { return reflect.DeepEqual(o.Patch, f.Patch) }) {
-			out = append(out, f)
-		}
-	}
-	return out
 }

@@ -25,14 +25,11 @@ func outOfReach(q *whatif.Question, node *corev1.Node) bool {
 // otherNodes proposes nodes that were not asked.
 func (s *search) otherNodes(ctx context.Context) {
 	q := s.Q
-	if q.Partial {
-		return // the other nodes were asked for something else, and refused
-	}
-	if len(s.Q.Usable()) == len(q.Cluster.Snapshot().Nodes()) {
-		return
+	if q.Partial || len(q.Usable()) == len(q.Cluster.Snapshot().Nodes()) {
+		return // there are no others, or they were asked for something else, and refused
 	}
 	asked := map[string]bool{}
-	for _, node := range s.Q.Usable() {
+	for _, node := range q.Usable() {
 		asked[node.Name] = true
 	}
 	var other []*corev1.Node

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
@@ -77,28 +78,17 @@ func deeds(f *explain.Fix) string {
 
 // withoutSupersets leaves out fixes that make all the changes of another one, and more.
 func withoutSupersets(fixes []explain.Fix) []explain.Fix {
-	keys := make([]map[string]bool, len(fixes))
+	keys := make([]sets.Set[string], len(fixes))
 	for i := range fixes {
-		keys[i] = map[string]bool{}
-		for _, e := range fixes[i].Edits {
-			keys[i][e.Key()] = true
-		}
+		keys[i] = sets.New(words.Each(fixes[i].Edits, explain.Edit.Key)...)
 	}
 	var out []explain.Fix
 	for i := range fixes {
-		if !slices.ContainsFunc(keys, func(other map[string]bool) bool { return contains(keys[i], other) }) {
+		if !slices.ContainsFunc(keys, func(other sets.Set[string]) bool {
+			return other.Len() > 0 && other.Len() < keys[i].Len() && keys[i].IsSuperset(other)
+		}) {
 			out = append(out, fixes[i])
 		}
 	}
 	return out
-}
-
-// contains reports whether one set contains another one that is smaller, and not empty.
-func contains(set, smaller map[string]bool) bool {
-	for key := range smaller {
-		if !set[key] {
-			return false
-		}
-	}
-	return len(smaller) > 0 && len(smaller) < len(set)
 }

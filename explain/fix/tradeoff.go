@@ -126,12 +126,8 @@ func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) [
 		if r.Request != name {
 			continue
 		}
-		for _, slice := range b.Snapshot.SlicesIn(inspect.PoolID{Driver: r.Driver, Pool: r.Pool}) {
-			for i := range slice.Spec.Devices {
-				if slice.Spec.Devices[i].Name == r.Device {
-					out = append(out, &slice.Spec.Devices[i])
-				}
-			}
+		for _, device := range b.Snapshot.Described(inspect.DeviceOf(&r)) {
+			out = append(out, device)
 		}
 	}
 	return out

@@ -67,12 +67,8 @@ func FailedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (FailedSe
 
 // deviceOf returns a device as it is published, or nil if it is not.
 func deviceOf(s *inspect.Snapshot, id inspect.DeviceID) *resourcev1.Device {
-	for _, slice := range s.SlicesIn(id.PoolID()) {
-		for i := range slice.Spec.Devices {
-			if slice.Spec.Devices[i].Name == id.Device {
-				return &slice.Spec.Devices[i]
-			}
-		}
+	for _, device := range s.Described(id) {
+		return device
 	}
 	return nil
 }

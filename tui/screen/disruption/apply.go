@@ -45,11 +45,9 @@ func Pointless(s *inspect.Snapshot, c screen.Change) string {
 
 // tainted reports whether a device has taints, of its own or by a rule.
 func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
-	for _, slice := range s.SlicesIn(id.PoolID()) {
-		for i := range slice.Spec.Devices {
-			if d := &slice.Spec.Devices[i]; d.Name == id.Device && len(d.Taints) > 0 {
-				return true
-			}
+	for _, d := range s.Described(id) {
+		if len(d.Taints) > 0 {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -83,17 +84,9 @@ func (r *row) inOrder() []string {
 
 // nodeOf is the node to which a device is tied, as its slice says. It is empty if there is none.
 func nodeOf(s *inspect.Snapshot, ref screen.Ref) string {
-	id := screen.DeviceID(ref)
-	for _, slice := range s.SlicesIn(id.PoolID()) {
-		for i := range slice.Spec.Devices {
-			d := &slice.Spec.Devices[i]
-			switch {
-			case d.Name != id.Device:
-			case d.NodeName != nil:
-				return *d.NodeName
-			case slice.Spec.NodeName != nil:
-				return *slice.Spec.NodeName
-			}
+	for slice, d := range s.Described(screen.DeviceID(ref)) {
+		if node := cmp.Or(d.NodeName, slice.Spec.NodeName); node != nil {
+			return *node
 		}
 	}
 	return ""
