@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/fix"
+	"github.com/kubectl-dra/kubectl-dra/explain/spelling"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -79,7 +79,7 @@ const maxSimilar = 3
 // existing names the classes that exist, of many those with the most similar names, so that a wrong name can
 // be corrected.
 func existing(s *inspect.Snapshot, class string) string {
-	names := fix.ClassesLike(s, class)
+	names := spelling.ClassesLike(s, class)
 	if len(names) == 0 {
 		return "; there are no device classes"
 	}

@@ -1,12 +1,10 @@
 package fix
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -87,17 +85,8 @@ func similarClasses(q *whatif.Question, name string) []string {
 	for _, class := range classes {
 		limit = min(limit, spelling.Difference(class.Name, name)+spelling.Margin)
 	}
-	names := slices.DeleteFunc(ClassesLike(q.Cluster.Snapshot(), name), func(n string) bool { return spelling.Difference(n, name) > limit })
+	names := slices.DeleteFunc(spelling.ClassesLike(q.Cluster.Snapshot(), name), func(n string) bool { return spelling.Difference(n, name) > limit })
 	return names[:min(len(names), maxClasses)]
-}
-
-// ClassesLike returns the names of all device classes, those first that are most similar to a name.
-func ClassesLike(s *inspect.Snapshot, name string) []string {
-	names := words.Each(s.Objects().Classes, func(c *resourcev1.DeviceClass) string { return c.Name })
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(spelling.Difference(a, name), spelling.Difference(b, name)), cmp.Compare(a, b))
-	})
-	return names
 }
 
 // creating is the change that creates missing classes. Its message names the first.

@@ -1,8 +1,14 @@
 package spelling
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
@@ -30,4 +36,13 @@ func Difference(a, b string) float64 {
 		return min(different, sameLabelDifference)
 	}
 	return different
+}
+
+// ClassesLike returns the names of all device classes, those first that are most similar to a name.
+func ClassesLike(s *inspect.Snapshot, name string) []string {
+	names := words.Each(s.Objects().Classes, func(c *resourcev1.DeviceClass) string { return c.Name })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(Difference(a, name), Difference(b, name)), cmp.Compare(a, b))
+	})
+	return names
 }

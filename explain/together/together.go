@@ -27,7 +27,7 @@ import (
 // The limits of the search: members of a queue, questions in the search for a placement and in a proof that a
 // change helps.
 const (
-	maxPods    = 24
+	maxPods       = 24
 	maxSolveAsks  = 400
 	maxVerifyAsks = 250
 )

@@ -55,7 +55,7 @@ var layers = []layer{
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict <
-	// fix < cycle < question < text.
+	// fix < cycle < replay < question < text.
 	{"explain/words", []string{"inspect"}},
 	{"explain", []string{"inspect", "allocator", "scheduler/filters", "explain/words"}},
 	{"explain/whatif", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words"}},
@@ -64,15 +64,20 @@ var layers = []layer{
 	{"explain/diagnose", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/conflict", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
-	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
+	{"explain/spelling", []string{"internal/spell", "inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
+	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict", "explain/spelling"}},
 	{"explain/headline", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
-	{"explain/cycle", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/fix"}},
-	{"explain/question", []string{"internal/progress", "inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
-	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/question", "explain/preemption"}},
+	{"explain/cycle", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/spelling"}},
+	{"explain/replay", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "scheduler/scores", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle"}},
+	{"explain/together", []string{"inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay"}},
+	{"explain/question", []string{"internal/progress", "inspect", "inspect/usage", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/replay", "explain/together", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
+	{"explain/fit", []string{"internal/progress", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/diagnose", "explain/requirement", "explain/whatif", "explain/cycle", "explain/question"}},
+	{"explain/volume", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/cycle", "explain/question"}},
+	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/replay", "explain/together", "explain/question", "explain/preemption"}},
 	{"explain/admission", []string{"inspect", "inspect/kueueconfig", "inspect/quantity", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/question", "explain/plan"}},
-	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
-	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/question", "explain/plan"}},
-	{"explain/triage", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/headline", "explain/question", "explain/plan", "explain/admission"}},
+	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
+	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
+	{"explain/triage", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/replay", "explain/headline", "explain/question", "explain/plan", "explain/admission"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/cycle", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},
@@ -116,7 +121,7 @@ var layers = []layer{
 		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/output",
 	}},
 	{"cmd/kubectl-dra/internal/cli/shared/inquiry", []string{
-		"inspect/...", "scheduler/scores", "explain/cycle", "explain/lifecycle", "internal/timebudget",
+		"inspect/...", "scheduler/scores", "explain/replay", "explain/lifecycle", "internal/timebudget",
 		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/cli/shared/sources", "cmd/kubectl-dra/internal/output",
 	}},
 	{"cmd/...", []string{"internal/checkup", "cmd/kubectl-dra/internal/output/...", "tui", "tui/theme"}},
@@ -249,7 +254,7 @@ var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
 	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.
