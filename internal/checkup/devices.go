@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// The standard attributes (k8s.io/dynamic-resource-allocation/deviceattribute), and what identities begin with.
+// Names by which hardware is known: the standard ones, of k8s.io/dynamic-resource-allocation/deviceattribute,
+// and what identities begin with.
 const (
 	standardPrefix = "resource.kubernetes.io/"
 	pciBusID       = standardPrefix + "pciBusID"
