@@ -165,10 +165,11 @@ func (r *checkReport) finds(f *fault) bool {
 // notLetIn are the faults that the API server of today does not let in, with what it says. They are found in
 // manifests, and where an older server let them in.
 var notLetIn = map[string]string{
-	"AdminAccessRefused": "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace",
-	"ObjectInvalid":      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters",
-	"PoolPartitionTypes": "spec.devices[0].attributes",
-	"SelectorInvalid":    "compilation failed: ERROR",
+	"AdminAccessRefused":      "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace",
+	"ObjectInvalid":           "a lowercase RFC 1123 label must consist of lower case alphanumeric characters",
+	"PoolPartitionTypes":      "spec.devices[0].attributes",
+	"SelectorInvalid":         "compilation failed: ERROR",
+	"StatusWithoutAllocation": "must be an allocated device in the claim",
 }
 
 // oldVersion is found by who has written objects, which the API server notes itself, whatever an object says

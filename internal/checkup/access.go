@@ -13,12 +13,21 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// oldAdminLabel is the label that granted admin access in Kubernetes 1.33, and that nothing reads since 1.34.
+const oldAdminLabel = "resource.k8s.io/admin-access"
+
 var accessRules = []Rule{
 	{
 		Code: "AdminAccessRefused", Severity: Error, needs: []inspect.Resource{inspect.Namespaces},
 		About:  "A template asks for admin access in a namespace that is not labelled for it. The API server refuses the claims that are made from it.",
 		Remedy: "kubectl label namespace NAMESPACE " + resourcev1.DRAAdminNamespaceLabelKey + "=true, if everybody who may create claims there may have that access.",
 		find:   findRefusedAdmin,
+	},
+	{
+		Code: "AdminLabelOld", Severity: Warning, needs: []inspect.Resource{inspect.Namespaces},
+		About:  "A namespace has the label that granted admin access in Kubernetes 1.33 and is ignored since 1.34.",
+		Remedy: "Use the label " + resourcev1.DRAAdminNamespaceLabelKey + ".",
+		find:   findOldLabels,
 	},
 	{
 		Code: "AdminAccessPossible", Severity: Note, needs: []inspect.Resource{inspect.Namespaces},
@@ -56,6 +65,15 @@ func findRefusedAdmin(v *visit) {
 					object("Namespace", "", template.Namespace)))
 			}
 		})
+	}
+}
+
+func findOldLabels(v *visit) {
+	for _, ns := range v.s.Objects().Namespaces {
+		if _, old := ns.Labels[oldAdminLabel]; old && v.s.Features().Minor >= 34 && ns.Labels[resourcev1.DRAAdminNamespaceLabelKey] != "true" {
+			v.report(about(object("Namespace", "", ns.Name), "metadata.labels",
+				"it has the label "+oldAdminLabel))
+		}
 	}
 }
 

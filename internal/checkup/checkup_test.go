@@ -227,12 +227,12 @@ func TestOptions(t *testing.T) {
 		change func(*checkup.Options)
 		want   []checkup.Code
 	}{
-		"all":       {func(*checkup.Options) {}, []checkup.Code{"PoolIncomplete", "ClaimIdle"}},
+		"all":       {func(*checkup.Options) {}, []checkup.Code{"PoolIncomplete", "ClaimIdle", "SelectorRedundant"}},
 		"default":   {func(o *checkup.Options) { o.Severity = "" }, []checkup.Code{"PoolIncomplete", "ClaimIdle"}},
 		"errors":    {func(o *checkup.Options) { o.Severity = checkup.Error }, []checkup.Code{"PoolIncomplete"}},
 		"only":      {func(o *checkup.Options) { o.Only = []checkup.Code{"ClaimIdle"} }, []checkup.Code{"ClaimIdle"}},
-		"ignore":    {func(o *checkup.Options) { o.Ignore = []checkup.Code{"ClaimIdle"} }, []checkup.Code{"PoolIncomplete"}},
-		"namespace": {func(o *checkup.Options) { o.Namespace = "ml" }, []checkup.Code{"ClaimIdle"}},
+		"ignore":    {func(o *checkup.Options) { o.Ignore = []checkup.Code{"ClaimIdle", "SelectorRedundant"} }, []checkup.Code{"PoolIncomplete"}},
+		"namespace": {func(o *checkup.Options) { o.Namespace = "ml" }, []checkup.Code{"ClaimIdle", "SelectorRedundant"}},
 		"elsewhere": {func(o *checkup.Options) { o.Namespace = "infer" }, nil},
 		"files":     {func(o *checkup.Options) { o.Files = true }, []checkup.Code{"PoolIncomplete"}},
 	} {
@@ -290,7 +290,7 @@ func TestLeftOut(t *testing.T) {
 		"nobody can be stuck":       {node, func(*checkup.Options) {}, checkup.Skipped{Code: "Stuck", Why: "no pods, resourceclaims, resourceslices and deviceclasses were read"}},
 		"who may do what":           {node, func(*checkup.Options) {}, checkup.Skipped{Code: "AdminAccessGrantable", Why: "it was not read who may do what"}},
 		"only, without a target":    {healthy(t), func(o *checkup.Options) { o.Only = []checkup.Code{"UpgradeVerdict"} }, checkup.Skipped{Code: "UpgradeVerdict", Why: "no release to upgrade to was given"}},
-		"only, of another severity": {healthy(t), func(o *checkup.Options) { o.Only, o.Severity = []checkup.Code{"AdminAccessUsed"}, "" }, checkup.Skipped{Code: "AdminAccessUsed", Why: "only findings of the severity warning and worse are looked for"}},
+		"only, of another severity": {healthy(t), func(o *checkup.Options) { o.Only, o.Severity = []checkup.Code{"PoolEmpty"}, "" }, checkup.Skipped{Code: "PoolEmpty", Why: "only findings of the severity warning and worse are looked for"}},
 		"only, of a cluster":        {healthy(t), func(o *checkup.Options) { o.Only, o.Files = []checkup.Code{"ClaimIdle"}, true }, checkup.Skipped{Code: "ClaimIdle", Why: "manifests alone do not tell"}},
 		"only, of manifests":        {node, func(o *checkup.Options) { o.Only, o.Files = []checkup.Code{"PoolIncomplete"}, true }, checkup.Skipped{Code: "PoolIncomplete", Why: "no resourceslices were read"}},
 		"manifests":                 {node, func(o *checkup.Options) { o.Files = true }, checkup.Skipped{}},

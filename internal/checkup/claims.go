@@ -13,8 +13,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// settled is how long a claim may be idle, and a deletion or a creation may take, before it is told.
-const settled = 10 * time.Minute
+const (
+	// settled is how long a claim may be idle, and a deletion or a creation may take, before it is told.
+	settled = 10 * time.Minute
+	// nearlyFull is from how many reservations on a claim is nearly full.
+	nearlyFull = 240
+)
 
 var claimRules = []Rule{
 	{
@@ -28,6 +32,18 @@ var claimRules = []Rule{
 		About:  "A claim is reserved for a pod that does not exist. The resourceclaim controller removes such reservations within seconds; if they stay, it is not running.",
 		Remedy: "Check that kube-controller-manager runs, with its controller resourceclaim-controller.",
 		find:   findReservedByGone,
+	},
+	{
+		Code: "ClaimReservedByOther", Severity: Warning, needs: []inspect.Resource{inspect.Claims, inspect.Pods},
+		About:  "A claim is reserved for a pod that no longer exists, and another pod has its name now. The reservation does not count for that pod.",
+		Remedy: "Check that kube-controller-manager runs, with its controller resourceclaim-controller.",
+		find:   findReservedByOther,
+	},
+	{
+		Code: "ClaimNearlyFull", Severity: Warning, needs: []inspect.Resource{inspect.Claims},
+		About:  fmt.Sprintf("A claim has at least %d of the %d reservations that it can have. Pods beyond that wait.", nearlyFull, resourcev1.ResourceClaimReservedForMaxSize),
+		Remedy: "Use a second claim, or a template that gives each pod its own claim.",
+		find:   findNearlyFull,
 	},
 	{
 		Code: "ClaimStuckDeleting", Severity: Warning, needs: []inspect.Resource{inspect.Claims},
@@ -52,6 +68,12 @@ var claimRules = []Rule{
 		About:  "A claim is allocated for a node that does not exist, so no pod can use it.",
 		Remedy: "Delete the pods that use it, and the claim; or deallocate it: kubectl dra deallocate claim NAME.",
 		find:   findNodesGone,
+	},
+	{
+		Code: "StatusWithoutAllocation", Severity: Warning, needs: []inspect.Resource{inspect.Claims},
+		About:  "The status of a claim mentions a device that the claim does not hold: a driver wrote it and has not removed it.",
+		Remedy: "The driver has to clear what it reports. Until then, tools may show devices that the claim does not have.",
+		find:   findLeftStatus,
 	},
 	{
 		Code: "DeviceNotReady", Severity: Error, needs: []inspect.Resource{inspect.Claims},
@@ -109,11 +131,37 @@ func findIdle(v *visit) {
 	}
 }
 
+func isPod(c *resourcev1.ResourceClaimConsumerReference) bool {
+	return c.APIGroup == "" && c.Resource == "pods"
+}
+
 func findReservedByGone(v *visit) {
 	for _, claim := range v.s.Objects().Claims {
 		if gone := v.s.ReservedByGone(claim); len(gone) > 0 {
 			v.reportClaim(claim, "status.reservedFor", fmt.Sprintf("it is reserved for %s, which %s not exist: %s",
 				words.Count(len(gone), "pod"), words.Plural(len(gone), "does", "do"), words.Shorten(gone, 3)))
+		}
+	}
+}
+
+func findReservedByOther(v *visit) {
+	for _, claim := range v.s.Objects().Claims {
+		for i := range claim.Status.ReservedFor {
+			by := &claim.Status.ReservedFor[i]
+			pod, exists := v.s.Pod(inspect.PodRef{Namespace: claim.Namespace, Name: by.Name})
+			if !isPod(by) || !exists || by.UID == "" || pod.UID == "" || by.UID == pod.UID {
+				continue
+			}
+			v.reportClaim(claim, fmt.Sprintf("status.reservedFor[%d]", i),
+				fmt.Sprintf("it is reserved for an earlier pod %s, of another UID than that which has the name now", by.Name), object("Pod", pod.Namespace, pod.Name))
+		}
+	}
+}
+
+func findNearlyFull(v *visit) {
+	for _, claim := range v.s.Objects().Claims {
+		if n := len(claim.Status.ReservedFor); n >= nearlyFull {
+			v.reportClaim(claim, "status.reservedFor", fmt.Sprintf("it has %d of %d reservations", n, resourcev1.ResourceClaimReservedForMaxSize))
 		}
 	}
 }
@@ -167,6 +215,23 @@ func findNodesGone(v *visit) {
 		}
 		if _, exists := v.s.Node(name); !exists {
 			v.reportClaim(claim, "status.allocation.nodeSelector", fmt.Sprintf("it is allocated for node %s, which does not exist", name))
+		}
+	}
+}
+
+func findLeftStatus(v *visit) {
+	for _, claim := range v.s.Objects().Claims {
+		held := map[inspect.DeviceID]bool{}
+		if claim.Status.Allocation != nil {
+			for i := range claim.Status.Allocation.Devices.Results {
+				held[inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i])] = true
+			}
+		}
+		for i := range claim.Status.Devices {
+			d := &claim.Status.Devices[i]
+			if id := (inspect.DeviceID{Driver: d.Driver, Pool: d.Pool, Device: d.Device}); !held[id] {
+				v.reportClaim(claim, fmt.Sprintf("status.devices[%d]", i), fmt.Sprintf("its status tells of %s, which it does not hold", id))
+			}
 		}
 	}
 }

@@ -27,6 +27,12 @@ var classRules = []Rule{
 		find:   findEmptyClasses,
 	},
 	{
+		Code: "ClassMatchesEverything", Severity: Warning, needs: []inspect.Resource{inspect.Classes, inspect.Slices},
+		About:  "A DeviceClass matches all devices of several drivers, so a request for it can get any kind of device.",
+		Remedy: "Begin its selector with device.driver == \"DRIVER\".",
+		find:   findClassesOfEverything,
+	},
+	{
 		Code: "ConfigForNobody", Severity: Warning, needs: []inspect.Resource{inspect.Slices},
 		About:  "The configuration of a class or request is for a driver that publishes nothing, so no driver will read it.",
 		Remedy: "Correct the name of the driver.",
@@ -94,6 +100,17 @@ func findEmptyClasses(v *visit) {
 			v.report(f.finding("spec.selectors", fmt.Sprintf("it matches none of %s",
 				words.Count(len(v.devices()), "device")), f.selectors))
 		}
+	})
+}
+
+func findClassesOfEverything(v *visit) {
+	v.classes(func(f *filter, out outcome) {
+		if out.matched != len(v.devices()) || len(out.drivers) < 2 {
+			return
+		}
+		slices.Sort(out.drivers)
+		v.report(f.finding("spec.selectors", fmt.Sprintf("it matches all %d devices, of the drivers %s",
+			out.matched, words.And(out.drivers)), f.selectors))
 	})
 }
 

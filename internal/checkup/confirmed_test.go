@@ -25,7 +25,7 @@ import (
 // confirmations ask the allocator, or the API's own types, whether a finding is true.
 var confirmations = map[checkup.Code]func(*confirmation, *checkup.Finding) error{
 	"SelectorInvalid": refusedClaim, "RequestMatchesNothing": refusedClaim, "ConstraintWithoutAttribute": refusedClaim, "ClassMissing": refusedClaim,
-	"SelectorAborts": refusedClaim, "ClassMatchesNothing": refusedClass, "DeviceTainted": refusedTainted,
+	"SelectorAborts": refusedClaim, "SelectorRedundant": refusedOpposite, "ClassMatchesNothing": refusedClass, "DeviceTainted": refusedTainted,
 	"VersionRemoved": removedVersion, "Stuck": refusedAlone,
 }
 
@@ -139,6 +139,28 @@ func refusedClaim(c *confirmation, f *checkup.Finding) error {
 		return err
 	}
 	return c.ask(claim, explain.Unsatisfiable, explain.Invalid)
+}
+
+// refusedOpposite: the request cannot be satisfied with the opposite of the selector, as no device differs in
+// it.
+func refusedOpposite(c *confirmation, f *checkup.Finding) error {
+	claim, request, err := c.claimAt(f)
+	if err != nil {
+		return err
+	}
+	selectors := &request.Exactly
+	at := indexIn(f.Path, "selectors")
+	var list []resourcev1.DeviceSelector
+	if *selectors != nil {
+		list = request.Exactly.Selectors
+	} else {
+		list = request.FirstAvailable[0].Selectors
+	}
+	if at < 0 || at >= len(list) {
+		return fmt.Errorf("there is no selector at %s", f.Path)
+	}
+	list[at].CEL.Expression = "!(" + list[at].CEL.Expression + ")"
+	return c.ask(claim, explain.Unsatisfiable)
 }
 
 // simpleClaim asks for all devices of a class.

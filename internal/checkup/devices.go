@@ -13,13 +13,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Names by which hardware is known: the standard ones, of k8s.io/dynamic-resource-allocation/deviceattribute,
-// and what identities begin with.
+// The domains of Kubernetes, in which drivers may not make up names, and the standard attributes in them
+// (k8s.io/dynamic-resource-allocation/deviceattribute).
 const (
 	standardPrefix = "resource.kubernetes.io/"
 	pciBusID       = standardPrefix + "pciBusID"
 	pciAddress     = "PCI address "
 	uuid           = "UUID "
+)
+
+var (
+	reservedDomains    = []string{"kubernetes.io", "k8s.io"}
+	standardAttributes = []string{"numaNode", "pciBusID", "pcieRoot"}
 )
 
 var deviceRules = []Rule{
@@ -64,6 +69,18 @@ var deviceRules = []Rule{
 		About:  "A device consumes more of a counter than there is, so it can never be allocated.",
 		Remedy: "Only the driver can correct what it publishes.",
 		find:   findCountersTooSmall,
+	},
+	{
+		Code: "AttributeReserved", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Devices have an attribute or capacity in a domain of Kubernetes that is not a standard one. Kubernetes may give it another meaning.",
+		Remedy: "Drivers should use their own domain for names of their own. The standard attributes are " + standardPrefix + "numaNode, pciBusID and pcieRoot.",
+		find:   findReserved,
+	},
+	{
+		Code: "AttributeUnqualified", Severity: Note, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Devices have an attribute with the name of a standard one, but in the driver's domain. Constraints that match the standard attribute across drivers do not find it.",
+		Remedy: "Publish it as " + standardPrefix + "NAME, beside the old name for as long as selectors read that.",
+		find:   findUnqualified,
 	},
 	{
 		Code: "AttributeTypes", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
@@ -318,45 +335,123 @@ func (v *visit) tooLarge(slice *resourcev1.ResourceSlice, full inspect.CounterLe
 	}
 }
 
-// findTypes reports the attributes that a driver publishes with several types, those named numaNode aside: as
-// drivers like, it is a number or a list of them.
-func findTypes(v *visit) {
-	type field struct{ driver, name string }
-	type some struct {
-		first *inspect.DeviceStatus
-		n     int
-	}
-	found := map[field]map[string]*some{} // by type
+// byField gathers the devices of each driver by the names of what they have, each name once, sorted.
+func (v *visit) byField(keep func(name string, capacity bool) bool, report func(driver, name, what string, of []*inspect.DeviceStatus)) {
+	type field struct{ driver, what, name string }
+	found := map[field][]*inspect.DeviceStatus{}
 	for _, d := range v.devices() {
+		for name := range d.Device.Attributes {
+			if keep(string(name), false) {
+				key := field{d.ID.Driver, "attribute", string(name)}
+				found[key] = append(found[key], d)
+			}
+		}
+		for name := range d.Device.Capacity {
+			if keep(string(name), true) {
+				key := field{d.ID.Driver, "capacity", string(name)}
+				found[key] = append(found[key], d)
+			}
+		}
+	}
+	order := func(a, b field) int {
+		return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.what, b.what), cmp.Compare(a.name, b.name))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(found), order) {
+		report(key.driver, key.name, key.what, found[key])
+	}
+}
+
+func (v *visit) reportField(driver, name, what, detail string, of []*inspect.DeviceStatus,
+	evidence ...string) {
+	var from []inspect.ObjectRef
+	for i, d := range of {
+		if i == 0 || of[i-1].Slice != d.Slice {
+			from = append(from, sliceRef(d.Slice))
+		}
+	}
+	v.report(Finding{Subject: what + " " + name + " of driver " + driver, Group: driver, Objects: from,
+		Detail: detail, Evidence: evidence})
+}
+
+func findReserved(v *visit) {
+	v.byField(func(name string, capacity bool) bool {
+		domain, rest, qualified := strings.Cut(name, "/")
+		if !qualified || !capacity && domain+"/" == standardPrefix && slices.Contains(standardAttributes, rest) {
+			return false
+		}
+		return slices.ContainsFunc(reservedDomains, func(r string) bool { return domain == r || strings.HasSuffix(domain, "."+r) })
+	}, func(driver, name, what string, of []*inspect.DeviceStatus) {
+		domain, _, _ := strings.Cut(name, "/")
+		if strings.EqualFold(domain, driver) || strings.HasSuffix(driver, "."+domain) { // a driver of the project itself
+			return
+		}
+		v.reportField(driver, name, what, words.Count(len(of), "device")+words.Plural(len(of), " has", " have")+" it, and it is no standard one", of)
+	})
+}
+
+func findUnqualified(v *visit) {
+	v.byField(func(name string, capacity bool) bool { return !capacity && slices.Contains(standardAttributes, name) },
+		func(driver, name, what string, of []*inspect.DeviceStatus) {
+			of = slices.DeleteFunc(of, func(d *inspect.DeviceStatus) bool {
+				_, both := d.Device.Attributes[resourcev1.QualifiedName(standardPrefix+name)]
+				return both
+			})
+			if len(of) > 0 {
+				v.reportField(driver, name, what, fmt.Sprintf("%s it without %s%s", words.Plural(len(of), "1 device has", fmt.Sprintf("%d devices have", len(of))), standardPrefix, name), of)
+			}
+		})
+}
+
+func findTypes(v *visit) {
+	odd := v.fieldsOfTypes()
+	v.byField(func(name string, capacity bool) bool { return !capacity && odd[name] }, func(driver, name, what string, of []*inspect.DeviceStatus) {
+		first := map[string]*inspect.DeviceStatus{}
+		counts := map[string]int{}
+		for _, d := range of {
+			kind := typeOf(d.Device.Attributes[resourcev1.QualifiedName(name)])
+			if first[kind] == nil {
+				first[kind] = d
+			}
+			counts[kind]++
+		}
+		if len(first) < 2 {
+			return
+		}
+		var kinds, lines []string
+		var some []*inspect.DeviceStatus
+		for _, kind := range slices.Sorted(maps.Keys(first)) {
+			kinds = append(kinds, kind)
+			lines = append(lines, fmt.Sprintf("%s: %s, such as %s", kind, words.Count(counts[kind], "device"), first[kind].ID))
+			if !slices.ContainsFunc(some,
+				func(d *inspect.DeviceStatus) bool { return d.Slice == first[kind].Slice }) {
+				some = append(some, first[kind])
+			}
+		}
+		v.reportField(driver, name, what, "its type is "+strings.Join(kinds, " here and ")+" there", some,
+			lines...)
+	})
+}
+
+// fieldsOfTypes are the attributes that some driver publishes with several types.
+func (v *visit) fieldsOfTypes() map[string]bool {
+	odd := map[string]bool{}
+	types := map[string]map[resourcev1.QualifiedName]string{} // of the first device of each driver
+	for _, d := range v.devices() {
+		of := types[d.ID.Driver]
+		if of == nil {
+			of = map[resourcev1.QualifiedName]string{}
+			types[d.ID.Driver] = of
+		}
 		for name, attribute := range d.Device.Attributes {
-			at, kind := field{d.ID.Driver, string(name)}, typeOf(attribute)
-			if found[at] == nil {
-				found[at] = map[string]*some{}
+			kind := typeOf(attribute)
+			if first, known := of[name]; !known {
+				of[name] = kind
+			} else if first != kind && name != standardPrefix+"numaNode" { // a number or a list of them, as drivers like
+				odd[string(name)] = true
 			}
-			if found[at][kind] == nil {
-				found[at][kind] = &some{first: d}
-			}
-			found[at][kind].n++
 		}
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(found), func(a, b field) int {
-		return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.name, b.name))
-	}) {
-		if len(found[at]) < 2 || at.name == standardPrefix+"numaNode" {
-			continue
-		}
-		f := Finding{Subject: "attribute " + at.name + " of driver " + at.driver, Group: at.driver}
-		kinds := slices.Sorted(maps.Keys(found[at]))
-		for _, kind := range kinds {
-			of := found[at][kind]
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s, such as %s", kind, words.Count(of.n, "device"), of.first.ID))
-			if ref := sliceRef(of.first.Slice); !slices.Contains(f.Objects, ref) {
-				f.Objects = append(f.Objects, ref)
-			}
-		}
-		f.Detail = "its type is " + strings.Join(kinds, " here and ") + " there"
-		v.report(f)
-	}
+	return odd
 }
 
 // typeOf is the type of an attribute, as CEL sees it.

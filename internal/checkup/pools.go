@@ -85,6 +85,19 @@ var poolRules = []Rule{
 		find:   findShared,
 	},
 	{
+		Code: "PoolEmpty", Severity: Note, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "A pool is complete and has no device.",
+		Remedy: "If there should be devices, the driver did not find them: look at its logs on that node.",
+		find: func(v *visit) {
+			v.eachPool(func(p *inspect.PoolStatus) string {
+				if !p.Complete || p.Error != "" || p.Devices.Total > 0 {
+					return ""
+				}
+				return "it has no devices"
+			})
+		},
+	},
+	{
 		Code: "SliceNodeGone", Severity: Warning, needs: []inspect.Resource{inspect.Slices, inspect.Nodes},
 		About:  "A slice is for a node that does not exist. Its devices are counted, but nobody can use them.",
 		Remedy: "A slice of a node's plugin belongs to the Node object and goes with it. If the node is gone for good, delete the slice.",

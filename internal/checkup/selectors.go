@@ -36,6 +36,12 @@ var selectorRules = []Rule{
 		find:   findRequestsWithoutDevices,
 	},
 	{
+		Code: "SelectorRedundant", Severity: Note, needs: []inspect.Resource{inspect.Slices, inspect.Classes},
+		About:  "A selector of a request is true for every device of its class, so it chooses nothing.",
+		Remedy: "Remove it, or check whether it means what was intended: kubectl dra cel --class CLASS.",
+		find:   findRedundant,
+	},
+	{
 		Code: "ConstraintWithoutAttribute", Severity: Warning, needs: []inspect.Resource{inspect.Slices, inspect.Classes},
 		About:  "A constraint is about an attribute that no device of the requested classes has, so the claim cannot be allocated.",
 		Remedy: "Compare the name with the attributes that there are: kubectl dra get devices -o wide.",
@@ -154,12 +160,15 @@ func (v *visit) try(expression string) *bench.Trial {
 type outcome struct {
 	// ofClass and matched count the devices that the class selects, and those that all of it selects.
 	ofClass, matched int
+	drivers          []string // of those that match, each once
 	// failed counts the devices on which a selector fails, the first of which is device, by the index of the
 	// selector.
 	failed map[int]int
 	first  map[int]*inspect.DeviceStatus
 	why    map[int]error
-	sure   bool // all selectors compile
+	// idle are own selectors that were asked about a device and false for none.
+	idle []int
+	sure bool // all selectors compile
 }
 
 // ask asks about every device, one selector after the other, until one is not true. What has the same
@@ -193,10 +202,27 @@ func (v *visit) askAll(f *filter) outcome {
 			return out
 		}
 	}
+	refused := make([]bool, len(trials))
+	of := len(trials) - f.own
 	for d := range v.devices() {
 		at := v.askDevice(d, trials, &out)
-		out.ofClass += words.Btoi(at >= len(trials)-f.own)
-		out.matched += words.Btoi(at == len(trials))
+		if at >= of {
+			out.ofClass++
+		}
+		switch {
+		case at < len(trials):
+			refused[at] = true
+		default:
+			out.matched++
+			if driver := v.devices()[d].ID.Driver; !slices.Contains(out.drivers, driver) {
+				out.drivers = append(out.drivers, driver)
+			}
+		}
+	}
+	for i := of; i < len(trials); i++ {
+		if !refused[i] {
+			out.idle = append(out.idle, i-of)
+		}
 	}
 	return out
 }
@@ -290,6 +316,24 @@ func expressions(of []resourcev1.DeviceSelector) []string {
 		}
 	}
 	return out
+}
+
+func findRedundant(v *visit) {
+	for _, f := range v.filters() {
+		if f.missing || f.object.Kind == "DeviceClass" || f.own == 0 {
+			continue
+		}
+		out := v.ask(&f)
+		if !out.sure || len(out.failed) > 0 || out.matched == 0 {
+			continue
+		}
+		for _, i := range out.idle {
+			at := len(f.selectors) - f.own + i
+			v.report(f.finding(f.pathOf(at),
+				fmt.Sprintf("the selector is true for all of the %s of class %s that it is asked about",
+					words.Count(out.ofClass, "device"), f.class), f.selectors[at:at+1]))
+		}
+	}
 }
 
 func findConstraints(v *visit) {
