@@ -125,9 +125,6 @@ func (c *Cluster) WithStepLimit(limit int64) *Cluster {
 // Snapshot returns the snapshot that the cluster was built from.
 func (c *Cluster) Snapshot() *inspect.Snapshot { return c.snapshot }
 
-// Features returns the switches in force.
-func (c *Cluster) Features() Features { return c.features }
-
 // Variant returns the implementation that the scheduler would choose for the features.
 func (c *Cluster) Variant() Variant { return c.variant }
 

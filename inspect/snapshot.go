@@ -225,25 +225,26 @@ func (s *Snapshot) Next(objects Objects, config Config) *Snapshot {
 	return build(s, objects, config)
 }
 
+// with returns a Snapshot of the same objects of which something else is known besides.
+func (s *Snapshot) with(change func(*Config)) *Snapshot {
+	config := s.config
+	change(&config)
+	return s.Next(*s.Objects(), config)
+}
+
 // WithFeatures returns a Snapshot of the same objects under other feature gates.
 func (s *Snapshot) WithFeatures(f Features) *Snapshot {
-	config := s.config
-	config.Features = f
-	return s.Next(*s.Objects(), config)
+	return s.with(func(config *Config) { config.Features = f })
 }
 
 // WithScheduler returns a Snapshot of the same objects with another configuration of kube-scheduler.
 func (s *Snapshot) WithScheduler(c *schedulerconfig.Config) *Snapshot {
-	config := s.config
-	config.Scheduler = c
-	return s.Next(*s.Objects(), config)
+	return s.with(func(config *Config) { config.Scheduler = c })
 }
 
 // WithKueue returns a Snapshot of the same objects with another configuration of Kueue.
 func (s *Snapshot) WithKueue(c *kueueconfig.Config) *Snapshot {
-	config := s.config
-	config.Kueue = c
-	return s.Next(*s.Objects(), config)
+	return s.with(func(config *Config) { config.Kueue = c })
 }
 
 // Kueue returns the configuration of Kueue. It is nil if that is not known.
@@ -272,30 +273,25 @@ func (s *Snapshot) SchedulerPod(name string) string {
 // WithRelease returns a Snapshot of the same objects under the rules of another release, and its feature
 // gates.
 func (s *Snapshot) WithRelease(r Release, f Features) *Snapshot {
-	config := s.config
-	if config.Features, config.ServerVersion = f, ""; r.Patch != LatestPatch {
-		config.ServerVersion = "v" + r.String()
-	}
-	return s.Next(*s.Objects(), config)
+	return s.with(func(config *Config) {
+		if config.Features, config.ServerVersion = f, ""; r.Patch != LatestPatch {
+			config.ServerVersion = "v" + r.String()
+		}
+	})
 }
 
 // WithHealth returns a Snapshot of the same objects of which some resources were read less far than was
 // thought.
 func (s *Snapshot) WithHealth(health map[Resource]Health) *Snapshot {
-	config := s.config
-	config.Health = maps.Clone(config.Health)
-	if config.Health == nil {
-		config.Health = map[Resource]Health{}
-	}
-	maps.Copy(config.Health, health)
-	return s.Next(*s.Objects(), config)
+	all := map[Resource]Health{}
+	maps.Copy(all, s.config.Health)
+	maps.Copy(all, health)
+	return s.with(func(config *Config) { config.Health = all })
 }
 
 // AsOf returns a Snapshot of the same objects at another moment of the log that they are from.
 func (s *Snapshot) AsOf(t time.Time) *Snapshot {
-	config := s.config
-	config.Time, config.Recorded = t, true
-	return s.Next(*s.Objects(), config)
+	return s.with(func(config *Config) { config.Time, config.Recorded = t, true })
 }
 
 // SameKnown reports whether both Snapshots are of the same release and features, and were read as far as each

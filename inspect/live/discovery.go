@@ -28,11 +28,7 @@ func (d discovered) mayServe(resource string) bool { return !d.known || d.resour
 func (r *reader) discover(ctx context.Context, gv schema.GroupVersion) (discovered, error) {
 	var found metav1.APIResourceList
 	bounded := connection.With(ctx, connection.Bounds{Bytes: limits.discovery})
-	request := r.client.Get().AbsPath("/apis", gv.Group, gv.Version).MaxRetries(r.retries)
-	if r.timeout > 0 {
-		request.Timeout(r.timeout)
-	}
-	err := decode(request.Do(bounded), &found)
+	err := decode(r.get("/apis", gv.Group, gv.Version).Do(bounded), &found)
 	switch {
 	case ctx.Err() != nil:
 		return discovered{}, ctx.Err() //nolint:wrapcheck // of the caller

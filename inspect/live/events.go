@@ -71,18 +71,23 @@ func (r *reader) eventsOf(ctx context.Context, o *inspect.ObjectRef) ([]inspect.
 		apifields.OneTermEqualSelector("involvedObject.name", o.Name), apifields.OneTermEqualSelector("involvedObject.uid", string(o.UID)),
 	)
 	options := metav1.ListOptions{FieldSelector: selector.String(), Limit: eventsPage}
-	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], o.Namespace, options, &bytes.Buffer{})
+	events, _, err := r.eventsPage(ctx, o.Namespace, options)
+	return slices.DeleteFunc(events, func(e inspect.Event) bool { // whatever a server answers that does not know the selector
+		return e.Kind != o.Kind || e.Namespace != o.Namespace || e.Name != o.Name || e.UID != o.UID
+	}), err
+}
+
+// eventsPage reads the first Events of a namespace, or of all, and says whether there are more.
+func (r *reader) eventsPage(ctx context.Context, namespace string, options metav1.ListOptions) (events []inspect.Event, more bool, err error) {
+	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], namespace, options, &bytes.Buffer{})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var out []inspect.Event
 	items := page.list.(*corev1.EventList).Items //nolint:forcetypeassert // newList made it
 	for i := range items {
-		if e := inspect.EventOf(&items[i]); e.Kind == o.Kind && e.Namespace == o.Namespace && e.Name == o.Name && e.UID == o.UID {
-			out = append(out, e) // and not whatever a server answers that does not know the selector
-		}
+		events = append(events, inspect.EventOf(&items[i]))
 	}
-	return out, nil
+	return events, page.next != "", nil
 }
 
 // eventsHealth says what kept Events from being read.

@@ -257,14 +257,22 @@ func checkContent(content string) error {
 	return nil
 }
 
-// request asks for a resource at a version, in one namespace or in all ("").
-func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.ListOptions) *rest.Request {
-	request := r.client.Get().AbsPath(k.path(v, namespace)...).
-		SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).
-		MaxRetries(r.retries)
-	if r.timeout > 0 && !options.Watch {
+// get asks for a path, as patiently as the reader is.
+func (r *reader) get(path ...string) *rest.Request {
+	request := r.client.Get().AbsPath(path...).MaxRetries(r.retries)
+	if r.timeout > 0 {
 		request.Timeout(r.timeout)
 	}
+	return request
+}
+
+// request asks for a resource at a version, in one namespace or in all ("").
+func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.ListOptions) *rest.Request {
+	request := r.get(k.path(v, namespace)...)
+	if options.Watch {
+		request = r.client.Get().AbsPath(k.path(v, namespace)...).MaxRetries(r.retries)
+	}
+	request.SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
 	if _, newer := r.age.newer.Load(k.Resource); newer || k.jsonOnly(v) {
 		request.SetHeader("Accept", runtime.ContentTypeJSON)
 	}

@@ -1,11 +1,9 @@
 package live
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apifields "k8s.io/apimachinery/pkg/fields"
@@ -59,16 +57,12 @@ func (r *reader) eventsIn(ctx context.Context, namespace string) (inspect.Events
 		terms = append(terms, apifields.OneTermNotEqualSelector("reason", reason))
 	}
 	options := metav1.ListOptions{FieldSelector: apifields.AndSelectors(terms...).String(), Limit: recentEvents}
-	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], namespace, options, &bytes.Buffer{})
+	events, more, err := r.eventsPage(ctx, namespace, options)
 	if err != nil {
 		return inspect.Events{}, err
 	}
-	out := inspect.Events{Health: inspect.Health{State: inspect.Synced, Version: "v1"}}
-	items := page.list.(*corev1.EventList).Items //nolint:forcetypeassert // newList made it
-	for i := range items[:min(len(items), recentEvents)] {
-		out.List = append(out.List, inspect.EventOf(&items[i]))
-	}
-	if page.next != "" || len(items) > recentEvents {
+	out := inspect.Events{List: events[:min(len(events), recentEvents)], Health: inspect.Health{State: inspect.Synced, Version: "v1"}}
+	if more || len(events) > recentEvents {
 		out.Health = inspect.Health{State: inspect.Incomplete, Version: "v1", Message: fmt.Sprintf("there are more events than the %d that were read", recentEvents)}
 	}
 	return out, nil

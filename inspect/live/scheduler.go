@@ -307,12 +307,7 @@ func (r *reader) configMapKey(ctx context.Context, namespace, name, key string) 
 	if len(content.IsPathSegmentName(name))+len(content.IsPathSegmentName(namespace)) > 0 {
 		return nil, fmt.Errorf("%q is no name", name)
 	}
-	request := r.client.Get().AbsPath("/api/v1/namespaces", namespace, "configmaps", name).
-		SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(r.retries)
-	if r.timeout > 0 {
-		request.Timeout(r.timeout)
-	}
-	data, err := request.DoRaw(connection.With(ctx, connection.Bounds{Bytes: limits.event}))
+	data, err := r.get("/api/v1/namespaces", namespace, "configmaps", name).SetHeader("Accept", runtime.ContentTypeJSON).DoRaw(connection.With(ctx, connection.Bounds{Bytes: limits.event}))
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller says what it asked for
 	}

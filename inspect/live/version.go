@@ -37,11 +37,7 @@ func (v serverVersion) release() string {
 // be read is no error.
 func (r *reader) version(ctx context.Context) (serverVersion, error) {
 	bounded := connection.With(ctx, connection.Bounds{Bytes: limits.version})
-	request := r.client.Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(r.retries)
-	if r.timeout > 0 {
-		request.Timeout(r.timeout)
-	}
-	data, err := request.DoRaw(bounded)
+	data, err := r.get("/version").SetHeader("Accept", runtime.ContentTypeJSON).DoRaw(bounded)
 	if ctx.Err() != nil {
 		return serverVersion{}, ctx.Err() //nolint:wrapcheck // of the caller
 	}

@@ -7,10 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // Decoding and validating are most of the work of reading a large cluster, and need nothing but the object.
@@ -104,7 +106,9 @@ func (c *collector) prepare(p *pending) {
 // finish completes an object, which needs its turn when it has no name: then one is made.
 func (c *collector) finish(p *pending) {
 	c.complete(p.object, p.head, p.kind)
-	shareMaps(p.object)
+	if slice, ok := p.object.(*resourcev1.ResourceSlice); ok {
+		sharing.New().Share(slice)
+	}
 	p.invalid = validate.Object(p.object)
 	p.finished = true
 }

@@ -174,11 +174,11 @@ func (p *Problem) Sentence() string {
 	case PodUnseen:
 		return fmt.Sprintf("pod %s is bound to this node, but its kubelet does not know of it", p.Pod)
 	case DriverMissing:
-		return fmt.Sprintf("driver %s %s, but no plugin of it answers: %spods with its devices cannot start or end", p.Driver, Evidence(p.Detail).sentence(), p.hidden())
+		return fmt.Sprintf("driver %s %s, but no plugin of it answers: %spods with its devices cannot start or end", p.Driver, evidenceText[Evidence(p.Detail)], p.hidden())
 	case PluginMissing:
-		return fmt.Sprintf("no device of %s is offered: %s", p.Resource, Evidence(p.Detail).sentence())
+		return fmt.Sprintf("no device of %s is offered: %s", p.Resource, evidenceText[Evidence(p.Detail)])
 	case CSIDriverMissing:
-		return fmt.Sprintf("CSI driver %s %s, but no plugin of it answers: %sits volumes cannot be mounted", p.Driver, InCSINode.sentence(), p.hidden())
+		return fmt.Sprintf("CSI driver %s %s, but no plugin of it answers: %sits volumes cannot be mounted", p.Driver, evidenceText[InCSINode], p.hidden())
 	case DeviceUnhealthy:
 		return p.unhealthy()
 	case OfferedTwice:
@@ -215,36 +215,24 @@ func (p *Problem) unhealthy() string {
 	return text
 }
 
-// sentence is what speaks for a plugin that is missing, in words.
-func (e Evidence) sentence() string {
-	switch e {
-	case HasPrepared:
-		return "has prepared claims"
-	case HasAllocated:
-		return "has devices of pods on this node"
-	case HasSlices:
-		return "has published devices of this node"
-	case InCSINode:
-		return "is in the CSINode of this node"
-	case NotBack:
-		return "its device plugin was here before the kubelet started, and has not come back"
-	case NoDevice:
-		return "its device plugin has not come back since the kubelet started, or has no device"
-	case Stopped:
-		return "its device plugin has stopped within the last 5 minutes, or all its devices are unhealthy"
-	case NoneHealthy:
-		return "its device plugin is gone, or all its devices are unhealthy"
-	case Dropped:
-		return "its device plugin is gone, and the kubelet has forgotten it, which takes 5 minutes"
-	}
-	return string(e)
+// evidenceText is what speaks for a plugin that is missing, in words.
+var evidenceText = map[Evidence]string{
+	HasPrepared:  "has prepared claims",
+	HasAllocated: "has devices of pods on this node",
+	HasSlices:    "has published devices of this node",
+	InCSINode:    "is in the CSINode of this node",
+	NotBack:      "its device plugin was here before the kubelet started, and has not come back",
+	NoDevice:     "its device plugin has not come back since the kubelet started, or has no device",
+	Stopped:      "its device plugin has stopped within the last 5 minutes, or all its devices are unhealthy",
+	NoneHealthy:  "its device plugin is gone, or all its devices are unhealthy",
+	Dropped:      "its device plugin is gone, and the kubelet has forgotten it, which takes 5 minutes",
 }
 
 // Sentence says of what is missing what speaks for it.
 func (m *MissingPlugin) Sentence() string {
 	parts := make([]string, 0, len(m.Evidence))
 	for _, e := range m.Evidence {
-		parts = append(parts, e.sentence())
+		parts = append(parts, evidenceText[e])
 	}
 	text := strings.Join(parts, ", ")
 	if m.Type != DevicePlugin {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -54,8 +55,6 @@ var accessRules = []Rule{
 	},
 }
 
-func isTrue(b *bool) bool { return b != nil && *b }
-
 func findRefusedAdmin(v *visit) {
 	for _, template := range v.s.Objects().Templates {
 		o := object("ResourceClaimTemplate", template.Namespace, template.Name)
@@ -94,7 +93,7 @@ func findAdmins(v *visit) {
 		}
 		var devices []string
 		for i := range claim.Status.Allocation.Devices.Results {
-			if r := &claim.Status.Allocation.Devices.Results[i]; isTrue(r.AdminAccess) {
+			if r := &claim.Status.Allocation.Devices.Results[i]; ptr.Deref(r.AdminAccess, false) {
 				devices = append(devices, inspect.DeviceOf(r).String())
 			}
 		}

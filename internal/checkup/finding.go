@@ -63,9 +63,6 @@ type Finding struct {
 // Message is the finding in one sentence.
 func (f *Finding) Message() string { return f.Subject + ": " + f.Detail }
 
-// Rule is the rule that reported the finding.
-func (f *Finding) Rule() *Rule { return f.rule }
-
 // Key tells findings apart across runs: what it is about, and not what was seen, which changes all the time.
 func (f *Finding) Key() string {
 	var b strings.Builder

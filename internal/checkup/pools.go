@@ -153,18 +153,10 @@ func aboutSlice(slice *resourcev1.ResourceSlice, path, detail string) Finding {
 // newest returns the slices of a pool that are of its newest generation, and those that are not.
 func (v *visit) newest(id inspect.PoolID) (newest, older []*resourcev1.ResourceSlice) {
 	all := v.s.SlicesIn(id)
-	var generation int64
-	for _, slice := range all {
-		generation = max(generation, slice.Spec.Pool.Generation)
-	}
-	for _, slice := range all {
-		if slice.Spec.Pool.Generation == generation {
-			newest = append(newest, slice)
-		} else {
-			older = append(older, slice)
-		}
-	}
-	return newest, older
+	newest = inspect.NewestSlices(all)
+	return newest, slices.DeleteFunc(slices.Clone(all), func(s *resourcev1.ResourceSlice) bool {
+		return s.Spec.Pool.Generation == newest[0].Spec.Pool.Generation
+	})
 }
 
 func findDisagreeing(v *visit) {

@@ -28,7 +28,7 @@ var layers = []layer{
 	{"inspect/schedulerconfig", nil},
 	{"inspect/kueueconfig", []string{"inspect/quantity"}},
 	{"inspect", []string{"inspect/kueueconfig", "inspect/quantity", "inspect/schedulerconfig"}},
-	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/...", "internal/inputfile"}},
+	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/sharing", "inspect/manifest/...", "internal/inputfile"}},
 	{"inspect/manifest/defaults", nil},
 	{"inspect/manifest/podtemplate", []string{"inspect", "inspect/quantity"}},
 	{"inspect/manifest/validate", []string{"inspect"}},

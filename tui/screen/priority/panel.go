@@ -50,9 +50,6 @@ func (r *row) panel() []styled.Line {
 		d := r.load.Demand
 		add("demand", fmt.Sprintf("%.1f seats on average in the last 10 s, %.0f at most", *d.Average, *d.HighWatermark))
 	}
-	if !r.exempt() {
-		add("widest", fmt.Sprintf("a list takes at most %s, a write at most %d", words.Count(r.widest.List, "seat"), r.widest.Write))
-	}
 	add("schemas", cmp.Or(r.schemas, "none leads here"))
 	if r.dangling != nil {
 		texts := make([]string, len(r.dangling))

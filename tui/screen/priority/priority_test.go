@@ -71,7 +71,7 @@ func TestWhyCurrent(t *testing.T) {
 	text := strings.Join(lines, "\n")
 	for _, want := range []string{
 		"workload-low  CurrentCL  ", " for each of the 400.0 seats that it wants, as for all", "exempt  CurrentCL  1: the most that it took",
-		"workload-low  widest     a list takes at most 37 seats, a write at most 10", "system  of DRA     the kubelets", "workload-high  of DRA     the claim controller, kube-scheduler",
+		"system  of DRA     the kubelets", "workload-high  of DRA     the claim controller, kube-scheduler",
 		"every pod of the cluster can crowd this level",
 	} {
 		if !strings.Contains(text, want) {

@@ -28,7 +28,6 @@ type row struct {
 	dangling []flowcontrol.Dangling
 	// current is why the limit of this moment is what it is; nil if that is not known.
 	current *flowcontrol.Current
-	widest  flowcontrol.Widest
 	// actors are those of DRA who ask at the level.
 	actors []flowcontrol.Actor
 	// seats is the server concurrency limit, shares the sum over all levels.
@@ -62,8 +61,8 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 		r := row{
 			name: inspect.Sanitize(level.Name), level: level, load: last.reading.Level(level.Name),
 			rates: past.rates(level.Name), use: past.use(level.Name), schemas: inspect.Sanitize(strings.Join(schemas[level.Name], ", ")),
-			dangling: dangling, widest: flowcontrol.WidestOf(&level, s.Features().Minor),
-			seats: limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
+			dangling: dangling,
+			seats:    limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
 			differs: slices.Contains(differing, level.Name), unread: unread(last.reading, asked),
 		}
 		if current != nil {

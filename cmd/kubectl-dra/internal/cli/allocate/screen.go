@@ -170,9 +170,7 @@ func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapsho
 	if len(d.Allocations) == 0 {
 		return nil, "", fmt.Errorf("%s/%s is allocated already", o.namespace, o.names[0])
 	}
-	if err := o.announce(ctx, d); err != nil {
-		return nil, "", err
-	}
+	o.announce(d)
 	text, err := statusText(d.Written(o.Reader.Now(snapshot)))
 	return d, notes.String() + "\n" + text, err
 }

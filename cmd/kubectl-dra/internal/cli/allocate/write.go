@@ -15,7 +15,6 @@ import (
 	"golang.org/x/term"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -238,15 +237,13 @@ func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool
 		o.Streams.Note("The cluster has changed since. What would be written now is something else.")
 	}
 	o.askedBefore = true
-	if err := o.announce(ctx, d); err != nil {
-		return false, err
-	}
+	o.announce(d)
 	o.Streams.Note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
 	return o.ask(ctx, "Allocate?")
 }
 
 // announce says what is to be written.
-func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) error {
+func (o *allocateOptions) announce(d *commit.Decision) {
 	o.Streams.Note("To be written:")
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
@@ -260,32 +257,6 @@ func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) erro
 	if d.Node != "" {
 		o.Streams.Note("  on node %s", d.Node)
 	}
-	return o.noteContenders(ctx, d)
-}
-
-func (o *allocateOptions) noteContenders(ctx context.Context, d *commit.Decision) error {
-	contenders, complete, err := d.Contenders(ctx, allocator.NewCluster(d.Snapshot, allocator.Options{}))
-	if err != nil {
-		return err
-	}
-	for i, contender := range contenders {
-		if i == sources.MaxWarnings {
-			o.Streams.Note("  and %d more claims", len(contenders)-i)
-			break
-		}
-		text := contender.Claim.String()
-		if len(contender.Pods) > 0 {
-			text += " (pod " + contender.Pods[0].Name + ")"
-		}
-		o.Streams.Note("  %s waits too and could take %s", text, console.CommaList(deviceNames(contender.Devices)))
-	}
-	switch {
-	case !complete:
-		o.Streams.Note("  there are more waiting claims, which were not looked at")
-	case len(contenders) == 0:
-		o.Streams.Note("  no other waiting claim could take these devices")
-	}
-	return nil
 }
 
 func deviceNames(devices []inspect.DeviceID) []string {

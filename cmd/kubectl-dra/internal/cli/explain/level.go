@@ -193,7 +193,7 @@ func (o *levelOptions) plan(ctx context.Context, in fairness.LevelInput) error {
 	limits := flowcontrol.Resolved{Limits: flowcontrol.Compute(after.PriorityLevels, in.Limits.ServerConcurrency), Source: in.Limits.Source}
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
-	plan := fairness.LevelPlan(in.Limits, limits, in.Snapshot.Features().Minor, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
+	plan := fairness.LevelPlan(in.Limits, limits, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
 	return o.Answer(plan, console.OnPage(plan.Write), console.ExitAnswered)
 }
 

@@ -24,7 +24,7 @@ need not name the groups that the server adds. Describe the request by --verb,
 --resource and --namespace, or by its --url.
 
 For a level with queues it says in which of them the requests of this flow may
-wait, and how likely it is that others fill all of them.
+wait.
 
 --verify asks the server: it impersonates the user, sends a GET that is classified
 in the same way and reads nothing, and compares the server's answer with this one.

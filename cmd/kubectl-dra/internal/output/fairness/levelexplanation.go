@@ -22,9 +22,6 @@ type PriorityLevelExplanation struct {
 	Conditions  []Condition    `json:"conditions,omitempty"`
 	// Current says why the current limit is what it is; absent if the server's metrics could not be read.
 	Current *CurrentLimit `json:"current,omitempty"`
-	// Widest are the seats that one request may take at most; absent for an exempt level.
-	Widest *flowcontrol.Widest `json:"widest,omitempty"`
-	Odds   []SqueezeOdds       `json:"odds,omitempty"`
 	// FlowSchemas are those that lead to the level, in the order in which they are tried.
 	FlowSchemas []*FlowSchema `json:"flowSchemas"`
 	// Actors are those of DRA whose requests the level serves.
@@ -113,13 +110,6 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 				e.Conditions = output.Optional(object.Status.Conditions, levelCondition)
 			}
 		}
-		if level.Type != flowcontrolv1.PriorityLevelEnablementExempt {
-			widest := flowcontrol.WidestOf(level, in.Snapshot.Features().Minor)
-			e.Widest = &widest
-		}
-		if level.Queuing != nil {
-			e.Odds = squeezeOdds(*level.Queuing)
-		}
 		out[i] = e
 	}
 	return out
@@ -127,18 +117,6 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 
 func levelCondition(c flowcontrolv1.PriorityLevelConfigurationCondition) Condition {
 	return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: output.Timestamp(c.LastTransitionTime)}
-}
-
-// squeezeOdds are the odds of a level with queues.
-func squeezeOdds(q flowcontrol.Queuing) []SqueezeOdds {
-	var out []SqueezeOdds
-	for _, n := range elephants {
-		if odds := flowcontrol.Odds(q, n); odds != nil {
-			value, _ := odds.Float64()
-			out = append(out, SqueezeOdds{Elephants: n, Probability: value, Exact: odds.RatString()})
-		}
-	}
-	return out
 }
 
 // DRAActors are those whose requests decide how soon pods get devices.

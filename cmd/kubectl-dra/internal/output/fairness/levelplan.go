@@ -66,7 +66,6 @@ type LevelLimits struct {
 	Lower     int                  `json:"lower"`
 	Upper     int                  `json:"upper"`
 	Queuing   *flowcontrol.Queuing `json:"queuing,omitempty"`
-	Widest    *flowcontrol.Widest  `json:"widest,omitempty"`
 }
 
 // MovedRequest is a request that goes elsewhere.
@@ -88,7 +87,7 @@ type Destination struct {
 }
 
 // LevelPlan compares the limits and destinations before a change with those after it.
-func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
+func LevelPlan(before, after flowcontrol.Resolved, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
 	p := &PriorityLevelPlan{
 		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
 		Levels: []LevelChange{}, Moved: output.Each(moved, movedRequest),
@@ -97,11 +96,11 @@ func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontro
 	changes := map[string]LevelChange{}
 	for i := range before.Levels {
 		level := &before.Levels[i]
-		changes[level.Name] = LevelChange{Name: level.Name, Before: levelLimits(level, minor)}
+		changes[level.Name] = LevelChange{Name: level.Name, Before: levelLimits(level)}
 	}
 	for i := range after.Levels {
 		level := &after.Levels[i]
-		changes[level.Name] = LevelChange{Name: level.Name, Before: changes[level.Name].Before, After: levelLimits(level, minor)}
+		changes[level.Name] = LevelChange{Name: level.Name, Before: changes[level.Name].Before, After: levelLimits(level)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		p.Levels = append(p.Levels, changes[name])
@@ -109,16 +108,11 @@ func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontro
 	return p
 }
 
-func levelLimits(level *flowcontrol.Level, minor int) *LevelLimits {
-	l := &LevelLimits{
+func levelLimits(level *flowcontrol.Level) *LevelLimits {
+	return &LevelLimits{
 		Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable, Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper,
 		Queuing: level.Queuing,
 	}
-	if level.Response != "" {
-		widest := flowcontrol.WidestOf(level, minor)
-		l.Widest = &widest
-	}
-	return l
 }
 
 func movedRequest(m flowcontrol.Moved) MovedRequest {
@@ -141,7 +135,7 @@ func movedRequest(m flowcontrol.Moved) MovedRequest {
 
 // Write writes the plan for people.
 func (e *PriorityLevelPlan) Write(p *output.Page) {
-	rows := [][]string{{"LEVEL", "SHARES", "NominalCL", "LendableCL", "BorrowingCL", "WIDEST LIST", ""}}
+	rows := [][]string{{"LEVEL", "SHARES", "NominalCL", "LendableCL", "BorrowingCL", ""}}
 	for _, l := range e.Levels {
 		rows = append(rows, l.row())
 	}
@@ -213,11 +207,7 @@ func (l *LevelChange) row() []string {
 		after, mark = before, "gone"
 	}
 	cells := func(l *LevelLimits) []string {
-		widest := "-"
-		if l.Widest != nil {
-			widest = fmt.Sprint(l.Widest.List)
-		}
-		return []string{fmt.Sprint(l.Shares), fmt.Sprint(l.Nominal), fmt.Sprint(l.Lendable), borrowingText(l.Borrowing), widest}
+		return []string{fmt.Sprint(l.Shares), fmt.Sprint(l.Nominal), fmt.Sprint(l.Lendable), borrowingText(l.Borrowing)}
 	}
 	row := append([]string{l.Name}, cells(after)...)
 	for i, was := range cells(before) {

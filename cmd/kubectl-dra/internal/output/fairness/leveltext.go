@@ -12,7 +12,7 @@ import (
 
 // Write writes the explanation for people.
 func (e *PriorityLevelExplanation) Write(p *output.Page) {
-	l, exempt := e.Level, e.Widest == nil
+	l, exempt := e.Level, e.Level.Type == "Exempt"
 	text := fmt.Sprintf("priority level %s: ", l.Name)
 	switch {
 	case exempt:
@@ -83,7 +83,6 @@ func (e *PriorityLevelExplanation) writeLimits(p *output.Page, exempt bool) {
 
 // writeFull says when requests wait and when they are rejected.
 func (e *PriorityLevelExplanation) writeFull(p *output.Page) {
-	p.Field("Widest", "a list takes at most %s, a write at most %d", words.Count(e.Widest.List, "seat"), e.Widest.Write)
 	q := e.Level.Queuing
 	if q == nil {
 		p.Field("When full", "a request is rejected (429) if the seats in use and its own exceed CurrentCL; one that is wider runs only while nothing else does")
@@ -91,13 +90,6 @@ func (e *PriorityLevelExplanation) writeFull(p *output.Page) {
 	}
 	p.Field("When full", "requests wait once CurrentCL seats are in use, each flow in %d of %d queues, for at most a quarter of their time-out (15 s of the usual 60 s, never more than 1 min); "+
 		"one is rejected (429) if the queue that it comes to has %s already, and when it has waited too long", q.HandSize, q.Queues, words.Count(q.QueueLengthLimit, "request"))
-	if q.HandSize < q.Queues {
-		p.Field("Odds", "that other flows, each filling its queues, have all those of a flow: %s", oddsText(e.Odds))
-	}
-}
-
-func oddsText(odds []SqueezeOdds) string {
-	return strings.Join(output.Each(odds, func(o SqueezeOdds) string { return fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants) }), ", ")
 }
 
 // writeLoad says what the level is doing.

@@ -33,10 +33,8 @@ type RequestExplanation struct {
 	// Rejected are the schemas that come before, and why they do not match.
 	Rejected []RejectedSchema `json:"rejected"`
 	// Level is the priority level as in a PriorityLevelList.
-	Level *PriorityLevel `json:"level,omitempty"`
-	// Odds are the probabilities that all queues of the flow are also queues of so many other flows.
-	Odds     []SqueezeOdds `json:"odds,omitempty"`
-	Verified *Verified     `json:"verified,omitempty"`
+	Level    *PriorityLevel `json:"level,omitempty"`
+	Verified *Verified      `json:"verified,omitempty"`
 	// Partial says what could not be read.
 	Partial []string `json:"partial,omitempty"`
 }
@@ -64,14 +62,6 @@ type RejectedSchema struct {
 	Message string `json:"message"`
 }
 
-// SqueezeOdds is the probability that so many flows squeeze out another one.
-type SqueezeOdds struct {
-	Elephants   int     `json:"elephants"`
-	Probability float64 `json:"probability"`
-	// Exact is the probability as a fraction.
-	Exact string `json:"exact"`
-}
-
 // Results of a verification.
 const (
 	VerifiedSame    = "Same"
@@ -88,14 +78,10 @@ type Verified struct {
 	Message       string `json:"message,omitempty"`
 }
 
-// elephants are the numbers of flows for which odds are told: those of the documentation of Kubernetes.
-var elephants = []int{1, 4, 16}
-
 // Request explains where a request goes.
 func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	c := flowcontrol.Classify(in.Snapshot.Objects().FlowSchemas, &in.Limits.Limits, r)
 	at := slices.IndexFunc(in.Limits.Levels, func(l flowcontrol.Level) bool { return l.Name == c.Level })
-	level := &in.Limits.Levels[at]
 	e := &RequestExplanation{
 		APIVersion: output.APIVersion, Kind: "RequestExplanation", LongRunning: r.LongRunning(),
 		Request: RequestAsked{
@@ -112,9 +98,6 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	e.Level = levels[at].(*PriorityLevel) //nolint:forcetypeassert // it is a list of those
 	if h := in.Reading.Health; in.Reading.Metrics == nil && h.Message != "" {
 		e.Partial = append(e.Partial, h.Message+": how busy the level is, is not known")
-	}
-	if !e.LongRunning && level.Queuing != nil {
-		e.Odds = squeezeOdds(*level.Queuing)
 	}
 	return e
 }

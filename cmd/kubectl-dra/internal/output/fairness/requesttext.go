@@ -128,7 +128,4 @@ func (e *RequestExplanation) writeQueues(p *output.Page) {
 	names := strings.Join(output.Each(e.Queues, func(queue int) string { return fmt.Sprint(queue) }), ", ")
 	total := e.Level.Queuing.Queues
 	p.Field("Queues", "%s of %d; the request waits in the one of them with the least work", names, total)
-	if len(e.Odds) > 0 && len(e.Queues) < total {
-		p.Field("Odds", "that other flows, each filling its queues, have all of these: %s", oddsText(e.Odds))
-	}
 }
