@@ -41,7 +41,6 @@ type getOptions struct {
 	by               use.By
 	node             string // empty for all nodes
 	noHeaders, watch bool
-	allowMissingKeys bool
 
 	serverConcurrency int                // 0 if it is unknown
 	levels            flowcontrol.Source // it is nil until reading has made it
@@ -135,7 +134,6 @@ func (o *getOptions) bind(cmd *cobra.Command, completer *inquiry.Completer) {
 	set.BoolVarP(&o.watch, "watch", "w", false, "also print what changes from then on; deleted objects are named on stderr")
 	set.StringVarP(&o.labels, "selector", "l", "", "list only what has these labels, as key=value,…")
 	set.StringVar(&o.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
-	set.BoolVar(&o.allowMissingKeys, "allow-missing-template-keys", true, "ignore missing fields in templates")
 	set.StringVar(&o.groupBy, "by", "", "count usage by "+console.CommaList(usageGroupings())+"; by default by "+usageGroupings()[0])
 	set.StringVar(&o.node, "node", "", "list only the "+console.CommaList(nodeViews)+" of this node")
 	sources.AddConcurrencyFlag(set, &o.serverConcurrency)
@@ -170,7 +168,6 @@ func (o *getOptions) complete(args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Format.AllowMissingKeys = o.allowMissingKeys
 	if o.selector, err = labels.Parse(o.labels); err != nil {
 		return console.Usagef("--selector: %w", err)
 	}
