@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is
@@ -34,7 +35,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	for i := range d.Gone {
 		counts[d.Gone[i].Then]++
 	}
-	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d.Gone)
+	stuck, never, unsure := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d.Gone)
 	lost := len(d.Losses) - openOf(d.Losses) + stuckOf(d.Replay.Preempted)
 	sure := d.Replay.Certain && !d.Unseen
 	text := d.What + " ends " + words.Count(len(d.Gone), "pod")
@@ -48,7 +49,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		for _, part := range []struct {
 			n    int
 			text string
-		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - open, "%d left waiting"}, {open, "%d may not find a node"}, {never, "%d will not come back"}} {
+		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - unsure, "%d left waiting"}, {unsure, "%d may not find a node"}, {never, "%d will not come back"}} {
 			if part.n > 0 {
 				parts = append(parts, fmt.Sprintf(part.text, part.n))
 			}
@@ -68,14 +69,14 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	if d.Unseen {
 		text += "; not all pods and claims were read, so there may be more"
 	}
-	sign := styled.Span{Text: "✓ ", Role: styled.Good}
+	sign := good
 	switch {
-	case stuck > open || lost > 0 || held > openHeld || d.LeavesSome:
-		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
-	case d.Unseen, d.Open, open+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
-		sign = styled.Span{Text: "? ", Role: styled.Warn}
+	case stuck > unsure || lost > 0 || held > openHeld || d.LeavesSome:
+		sign = bad
+	case d.Unseen, d.Open, unsure+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
+		sign = open
 	case never > 0 && !d.Final:
-		sign = styled.Span{Text: "! ", Role: styled.Warn}
+		sign = mixed
 	}
 	p.add("", "  ", sign, span(styled.Strong, text))
 }
@@ -101,9 +102,8 @@ func stuckOf(gone []explain.GonePod) int {
 func openGone(gone []explain.GonePod) int {
 	n := 0
 	for i := range gone {
-		if g := &gone[i]; g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown) {
-			n++
-		}
+		g := &gone[i]
+		n += words.Btoi(g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown))
 	}
 	return n
 }
@@ -254,10 +254,7 @@ func (p *page) released(claims []explain.LostClaim) {
 		return
 	}
 	for _, c := range claims {
-		var ids []string
-		for _, id := range c.Devices {
-			ids = append(ids, id.String())
-		}
+		ids := words.Each(c.Devices, inspect.DeviceID.String)
 		p.add("  ", "    ", span(styled.Name, c.Claim.String()), span(styled.Plain, "  "+strings.Join(ids, ", ")))
 	}
 }

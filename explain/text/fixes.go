@@ -218,10 +218,7 @@ func (p *page) whoCan(i int) {
 
 // actorsText names some actors.
 func actorsText(actors []explain.Actor) string {
-	names := make([]string, len(actors))
-	for i, a := range actors {
-		names[i] = actorNames[a]
-	}
+	names := words.Each(actors, func(a explain.Actor) string { return actorNames[a] })
 	return strings.Join(names, " and ")
 }
 

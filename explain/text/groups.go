@@ -77,11 +77,7 @@ func (p *page) group(g *explain.Group) {
 
 func (p *page) nodeNames(names []inspect.NodeName) string {
 	limit := p.limit(maxNames, len(names))
-	var out []string
-	for _, n := range names[:limit] {
-		out = append(out, string(n))
-	}
-	text := strings.Join(out, ", ")
+	text := strings.Join(words.Strings(names[:limit]), ", ")
 	if len(names) > limit {
 		text += fmt.Sprintf(" and %d more", len(names)-limit)
 	}

@@ -78,6 +78,33 @@ func Each[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
+// Group is what of a list has the same key.
+type Group[K comparable, T any] struct {
+	Key K
+	Of  []T
+}
+
+// Groups puts together what of a list has the same key, in the order of the first of each.
+func Groups[K comparable, T any](list []T, key func(T) K) []Group[K, T] {
+	var out []Group[K, T]
+	at := map[K]int{}
+	for _, e := range list {
+		k := key(e)
+		i, known := at[k]
+		if !known {
+			i = len(out)
+			at[k], out = i, append(out, Group[K, T]{Key: k})
+		}
+		out[i].Of = append(out[i].Of, e)
+	}
+	return out
+}
+
+// Strings are texts of a type of their own as plain ones.
+func Strings[T ~string](list []T) []string {
+	return Each(list, func(text T) string { return string(text) })
+}
+
 // Shorten joins at most limit names with commas and counts the rest, as "a, b and 3 more".
 func Shorten(names []string, limit int) string {
 	if len(names) <= limit {

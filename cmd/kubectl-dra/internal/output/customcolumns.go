@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -87,10 +88,7 @@ func (c customColumns) print(w io.Writer, list *List, opts TableOptions) error {
 			if err != nil {
 				return fmt.Errorf("custom column %s: %w", c[i].header, err)
 			}
-			texts := make([]string, len(values))
-			for j, v := range values {
-				texts[j] = inspect.Sanitize(fmt.Sprint(v))
-			}
+			texts := words.Each(values, func(v any) string { return inspect.Sanitize(fmt.Sprint(v)) })
 			row[i] = OrNone(strings.Join(texts, ","))
 		}
 		rows = append(rows, row)

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -68,9 +69,7 @@ func Devices(s *inspect.Snapshot) *List {
 			d.State, d.Reason = string(inspect.DeviceUnknown), "a claim that is not seen here may hold it"
 		}
 		if slices.ContainsFunc(d.Taints, func(t Taint) bool { return t.Key == inspect.FenceKey }) {
-			for _, name := range s.Fences(status.ID) {
-				d.Fences = append(d.Fences, inspect.FenceAdvice(name))
-			}
+			d.Fences = words.Each(s.Fences(status.ID), inspect.FenceAdvice)
 			d.Reason = strings.TrimPrefix(strings.Join(append([]string{d.Reason}, d.Fences...), "; "), "; ")
 		}
 		list.Items = append(list.Items, d)

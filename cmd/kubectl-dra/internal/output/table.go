@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -92,10 +93,7 @@ func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 // WriteTable writes rows below the headers of their columns, as kubectl does.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
 	if !opts.NoHeaders && !opts.Layout.started() {
-		header := make([]string, len(columns))
-		for i, c := range columns {
-			header[i] = c.Header
-		}
+		header := words.Each(columns, func(c Column) string { return c.Header })
 		rows = append([][]string{header}, rows...)
 	}
 	widths := layOut(columns, rows, opts)

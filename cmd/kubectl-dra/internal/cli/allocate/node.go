@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -268,11 +269,7 @@ func (o *allocateOptions) nodePhrase() string {
 }
 
 func claimNames(claims []*resourcev1.ResourceClaim) []string {
-	names := make([]string, len(claims))
-	for i, claim := range claims {
-		names[i] = claim.Namespace + "/" + claim.Name
-	}
-	return names
+	return words.Each(claims, func(claim *resourcev1.ResourceClaim) string { return claim.Namespace + "/" + claim.Name })
 }
 
 // consumerOf is the pod for which a claim is reserved.

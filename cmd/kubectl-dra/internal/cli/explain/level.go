@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -116,10 +117,7 @@ func (o *levelOptions) run(ctx context.Context) error {
 }
 
 func unknownLevel(name string, levels []flowcontrol.Level) error {
-	var names []string
-	for i := range levels {
-		names = append(names, levels[i].Name)
-	}
+	names := words.Each(levels, func(l flowcontrol.Level) string { return l.Name })
 	hint := cmp.Or(console.DidYouMean(name, names), "; there are "+console.CommaList(names))
 	return fmt.Errorf("prioritylevelconfiguration %q not found%s", name, hint)
 }

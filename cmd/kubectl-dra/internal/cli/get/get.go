@@ -70,12 +70,8 @@ const getExample = `  # Claims of all namespaces
 // New returns the command get.
 func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	o := &getOptions{Options: sources.Options{Streams: streams, Reader: reader}}
-	var names []string
-	for _, v := range views {
-		names = append(names, v.names[0])
-	}
 	cmd := &cobra.Command{
-		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
+		Use:   "get (" + strings.Join(viewNames(), "|") + ") [NAME...]",
 		Short: "List claims, devices, pools, nodes, classes, templates, pods, taint rules, drivers, priority levels, storage, queues or usage",
 		Long: `List objects in a table, or in any other output format of kubectl:
 
@@ -149,7 +145,7 @@ func (o *getOptions) complete(args []string) error {
 		return console.Usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
 	}
 	if len(args) == 0 {
-		return console.Usagef("say what to get: %s", viewNames())
+		return console.Usagef("say what to get: %s", console.CommaList(viewNames()))
 	}
 	word, names, err := inquiry.SplitTypeAndNames(args)
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
@@ -16,13 +17,7 @@ import (
 const usageView = "usage"
 
 // usageGroupings are the values of --by.
-func usageGroupings() []string {
-	var names []string
-	for _, by := range use.Groupings() {
-		names = append(names, string(by))
-	}
-	return names
-}
+func usageGroupings() []string { return words.Strings(use.Groupings()) }
 
 // groupingOf reads the value of --by.
 func groupingOf(text string, v view) (use.By, error) {

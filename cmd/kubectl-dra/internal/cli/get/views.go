@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
@@ -128,13 +129,7 @@ var views = []view{
 // queueUses are what Kueue decides by.
 var queueUses = append(live.KueueResources(), inspect.Templates, inspect.Classes, inspect.Slices, inspect.Namespaces)
 
-func viewNames() string {
-	var names []string
-	for _, v := range views {
-		names = append(names, v.names[0])
-	}
-	return console.CommaList(names)
-}
+func viewNames() []string { return words.Each(views, func(v view) string { return v.names[0] }) }
 
 func viewByName(name string) (view, error) {
 	var known []string
@@ -147,5 +142,5 @@ func viewByName(name string) (view, error) {
 	if hint := console.DidYouMean(name, known); hint != "" {
 		return view{}, console.Usagef("unknown type %q%s", name, hint)
 	}
-	return view{}, console.Usagef("unknown type %q; there are %s", name, viewNames())
+	return view{}, console.Usagef("unknown type %q; there are %s", name, console.CommaList(viewNames()))
 }

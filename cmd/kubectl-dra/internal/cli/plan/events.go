@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
@@ -19,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -246,10 +248,7 @@ func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.Nod
 // nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?, or several
 // with commas between them. Names of nodes have none of these.
 func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
-	var all []string
-	for _, node := range s.Nodes() {
-		all = append(all, node.Name)
-	}
+	all := words.Each(s.Nodes(), func(node *corev1.Node) string { return node.Name })
 	var out []inspect.NodeName
 	for _, name := range strings.Split(strings.Join(names, ","), ",") {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")

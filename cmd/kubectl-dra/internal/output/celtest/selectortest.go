@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -127,7 +128,7 @@ func testedTerms(b *bench.Bench, t *bench.Trial, o *bench.Outcome) []TestedTerm 
 	for i, value := range o.Terms {
 		terms = append(terms, TestedTerm{
 			Expression: t.Terms[i], Value: value.String(),
-			Reads: output.Each(reads[i], func(r selector.Read) TestedRead { return TestedRead{Field: r.Expression, Value: r.Value} }),
+			Reads: words.Each(reads[i], func(r selector.Read) TestedRead { return TestedRead{Field: r.Expression, Value: r.Value} }),
 		})
 	}
 	return terms

@@ -50,13 +50,13 @@ type SkippedCheck struct {
 func NewCheck(r *checkup.Report) *Check {
 	return &Check{
 		APIVersion: output.APIVersion, Kind: "Check", Asked: r.Asked, Known: r.Known,
-		Findings: output.Each(r.Findings, func(f *checkup.Finding) CheckFinding {
+		Findings: words.Each(r.Findings, func(f *checkup.Finding) CheckFinding {
 			return CheckFinding{
 				Code: string(f.Code), Severity: string(f.Severity), Objects: f.Names(), Path: f.Path, Subject: f.Subject, Message: f.Message(),
 				Evidence: f.Evidence, Remedy: f.Remedy, Key: f.Key(),
 			}
 		}),
-		Skipped: output.Each(r.Skipped, func(s checkup.Skipped) SkippedCheck { return SkippedCheck{string(s.Code), s.Why} }),
+		Skipped: words.Each(r.Skipped, func(s checkup.Skipped) SkippedCheck { return SkippedCheck{string(s.Code), s.Why} }),
 		Basis:   r.Basis,
 	}
 }
@@ -89,15 +89,15 @@ type Eviction struct {
 
 // RulePreviews returns the wire form of one preview, or a RulePreviewList of several.
 func RulePreviews(previews []*checkup.RulePreview) any {
-	return output.OneOrList("RulePreviewList", output.Each(previews, newRulePreview))
+	return output.OneOrList("RulePreviewList", words.Each(previews, newRulePreview))
 }
 
 func newRulePreview(p *checkup.RulePreview) *RulePreview {
 	return &RulePreview{
 		APIVersion: output.APIVersion, Kind: "RulePreview", Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(), AllocatedDevices: p.Allocated,
-		Devices: output.Each(p.Devices, inspect.DeviceID.String), Claims: output.Each(p.Claims, inspect.ClaimRef.String), Staying: output.Each(p.Staying, inspect.PodRef.String),
-		Evicted: output.Each(p.Evicted, func(e checkup.Eviction) Eviction {
-			return Eviction{Pod: e.Pod.String(), At: output.OptionalTime(e.At), Devices: output.Each(e.Devices, inspect.DeviceID.String)}
+		Devices: words.Each(p.Devices, inspect.DeviceID.String), Claims: words.Each(p.Claims, inspect.ClaimRef.String), Staying: words.Each(p.Staying, inspect.PodRef.String),
+		Evicted: words.Each(p.Evicted, func(e checkup.Eviction) Eviction {
+			return Eviction{Pod: e.Pod.String(), At: output.OptionalTime(e.At), Devices: words.Each(e.Devices, inspect.DeviceID.String)}
 		}),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Diff is the wire form of what changed between two moments.
@@ -72,7 +73,7 @@ const maxFields = 8
 func NewDiff(d *flip.Diff, from, to Moment) *Diff {
 	out := &Diff{
 		APIVersion: output.APIVersion, Kind: "Diff", From: from, To: to, Changed: []ChangeSum{},
-		Flips: output.Each(d.Flips, newFlip), Made: output.Each(d.Made, newFlip), Gone: output.Each(d.Gone, newFlip),
+		Flips: words.Each(d.Flips, newFlip), Made: words.Each(d.Made, newFlip), Gone: words.Each(d.Gone, newFlip),
 		Undecided: d.Undecided, Partial: output.OrEmpty(d.Partial),
 	}
 	for _, c := range d.Counts {

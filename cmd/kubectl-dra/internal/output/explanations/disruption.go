@@ -3,6 +3,7 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -76,9 +77,9 @@ type LostClaim struct {
 // NewDisruption returns the wire form of a disruption.
 func NewDisruption(d *explain.Disruption) *Disruption {
 	return &Disruption{
-		APIVersion: output.APIVersion, Kind: "Plan", What: d.What, Gone: output.Each(d.Gone, gonePod), Held: output.Optional(d.Held, heldPod), Besides: d.Besides,
-		Claims: output.Each(d.Claims, func(c explain.LostClaim) LostClaim {
-			return LostClaim{Claim: c.Claim.String(), Devices: output.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
+		APIVersion: output.APIVersion, Kind: "Plan", What: d.What, Gone: words.Each(d.Gone, gonePod), Held: output.Optional(d.Held, heldPod), Besides: d.Besides,
+		Claims: words.Each(d.Claims, func(c explain.LostClaim) LostClaim {
+			return LostClaim{Claim: c.Claim.String(), Devices: words.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
 		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: d.Basis,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -136,7 +137,7 @@ type Loss struct {
 
 // Explanations returns the wire form of one answer, or an ExplanationList of several.
 func Explanations(answers []*explain.Explanation) any {
-	return output.OneOrList("ExplanationList", output.Each(answers, NewExplanation))
+	return output.OneOrList("ExplanationList", words.Each(answers, NewExplanation))
 }
 
 // NewExplanation returns the wire form of an answer.
@@ -149,9 +150,9 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Allocation: output.Maybe(e.Allocation, c.allocation),
 		Lifecycle:  output.Maybe(e.Lifecycle, c.lifecycle),
 		Volume:     output.Maybe(e.Volume, volume),
-		Groups:     output.Each(e.Groups, c.group),
+		Groups:     words.Each(e.Groups, c.group),
 		Failure:    output.Maybe(e.Failure, c.failure),
-		Conflict:   output.Maybe(e.Conflict, c.conflict), Fixes: output.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
+		Conflict:   output.Maybe(e.Conflict, c.conflict), Fixes: words.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Preemption: output.Maybe(e.Preemption, preemption),
 		Partial:    output.OrEmpty(e.Partial),
 		Basis:      e.Basis,
@@ -173,7 +174,7 @@ func (c claimName) of(ref inspect.ClaimRef) string {
 }
 
 func (c claimName) allocation(a explain.Allocation) Allocation {
-	return Allocation{Node: string(a.Node), Devices: output.Each(a.Devices, func(d explain.Device) AllocatedDevice {
+	return Allocation{Node: string(a.Node), Devices: words.Each(a.Devices, func(d explain.Device) AllocatedDevice {
 		return AllocatedDevice{
 			Claim: c.of(d.Claim), Request: d.Request, Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device,
 			AdminAccess: d.Admin, ConsumedCapacity: d.Consumed,
@@ -183,8 +184,8 @@ func (c claimName) allocation(a explain.Allocation) Allocation {
 
 func (c claimName) group(g explain.Group) NodeGroup {
 	return NodeGroup{
-		Nodes:   output.Each(g.Nodes, func(n inspect.NodeName) string { return string(n) }),
-		Reasons: output.Each(g.Reasons, c.reason),
+		Nodes:   words.Strings(g.Nodes),
+		Reasons: words.Each(g.Reasons, c.reason),
 		Funnels: output.Optional(g.Funnels, c.funnel),
 	}
 }
@@ -210,7 +211,7 @@ func (c claimName) plugin(name string) string {
 func (c claimName) funnel(f explain.Funnel) Funnel {
 	return Funnel{
 		Claim: c.of(f.Claim), Request: f.Request, Needed: f.Needed, All: f.All,
-		Steps: output.Each(f.Steps, func(s explain.Step) Step {
+		Steps: words.Each(f.Steps, func(s explain.Step) Step {
 			return Step{Name: s.Name, Left: s.Left, Most: unlessEqual(s.Most, s.Left), Lost: output.Optional(s.Lost, loss)}
 		}),
 	}

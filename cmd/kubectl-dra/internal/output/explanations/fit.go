@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -37,14 +38,14 @@ type FitNode struct {
 
 // Fits returns the wire form of one answer, or a FitList of several.
 func Fits(answers []*explain.Fit) any {
-	return output.OneOrList("FitList", output.Each(answers, newFit))
+	return output.OneOrList("FitList", words.Each(answers, newFit))
 }
 
 func newFit(f *explain.Fit) *Fit {
 	c := claimName{subject: f.Subject}
 	return &Fit{
 		APIVersion: output.APIVersion, Kind: "Fit", Subject: f.Subject, Total: f.Total, AtLeast: f.AtLeast,
-		Nodes: output.Each(f.Nodes, func(n explain.NodeFit) FitNode {
+		Nodes: words.Each(f.Nodes, func(n explain.NodeFit) FitNode {
 			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),
 		Partial: output.OrEmpty(f.Partial),
@@ -176,11 +177,6 @@ func fitRemarks(f *explain.Fit) []string {
 	if most > 1 {
 		remarks = append(remarks, "Copies are placed together; when they come one by one they can strand devices.")
 	}
-	for _, text := range f.Partial {
-		remarks = append(remarks, "! "+text)
-	}
-	for _, text := range f.Basis.Remarks {
-		remarks = append(remarks, "Note: "+text+".")
-	}
-	return remarks
+	remarks = append(remarks, words.Each(f.Partial, func(text string) string { return "! " + text })...)
+	return append(remarks, words.Each(f.Basis.Remarks, func(text string) string { return "Note: " + text + "." })...)
 }

@@ -3,6 +3,7 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Plan is the wire form of an explain.Plan.
@@ -78,7 +79,7 @@ func NewPlan(p *explain.Plan) *Plan {
 
 func replay(r *explain.Replay) Replay {
 	return Replay{
-		Placed: output.Each(r.Placed, placedPod), Pending: output.Each(r.Pending, pendingPod), Running: output.Optional(r.Running, explain.Subject.FullName),
+		Placed: words.Each(r.Placed, placedPod), Pending: words.Each(r.Pending, pendingPod), Running: output.Optional(r.Running, explain.Subject.FullName),
 		Others: output.Optional(r.Others, explain.Subject.FullName), Preempted: output.Optional(r.Preempted, gonePod), Certain: r.Certain, Remarks: r.Remarks,
 	}
 }
@@ -86,7 +87,7 @@ func replay(r *explain.Replay) Replay {
 func placedPod(p explain.PlacedPod) PlacedPod {
 	return PlacedPod{
 		Pod: p.Subject.FullName(), Node: string(p.Node), AnyOf: p.AnyOf,
-		Devices: output.Each(p.Devices, func(d explain.Device) string { return d.ID.String() }),
+		Devices: words.Each(p.Devices, func(d explain.Device) string { return d.ID.String() }),
 	}
 }
 

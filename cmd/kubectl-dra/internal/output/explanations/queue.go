@@ -3,6 +3,7 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // QueueExplanation is what explain says of a queue of Kueue.
@@ -20,7 +21,7 @@ func (e *QueueExplanation) Headline() string {
 
 // Queues returns the wire form of one queue, or a QueueExplanationList of several.
 func Queues(all []*explain.QueueState) any {
-	return output.OneOrList("QueueExplanationList", output.Each(all, func(q *explain.QueueState) *QueueExplanation {
+	return output.OneOrList("QueueExplanationList", words.Each(all, func(q *explain.QueueState) *QueueExplanation {
 		return &QueueExplanation{APIVersion: output.APIVersion, Kind: "QueueExplanation", Queue: *q}
 	}))
 }

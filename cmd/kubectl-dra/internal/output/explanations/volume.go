@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -55,7 +56,7 @@ type VolumeTogether struct {
 
 func volume(v explain.Volume) Volume {
 	return Volume{
-		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: v.Wanted, Nodes: output.Each(v.Nodes, volumeNode),
+		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: v.Wanted, Nodes: words.Each(v.Nodes, volumeNode),
 	}
 }
 
@@ -75,7 +76,7 @@ func volumeNode(n explain.VolumeNode) VolumeNode {
 
 func volumeTogether(t filters.VolumeTogether) VolumeTogether {
 	return VolumeTogether{
-		Pod: t.Pod.String(), Claims: output.Each(t.Claims, func(o filters.Object) string { return o.Namespace + "/" + o.Name }),
+		Pod: t.Pod.String(), Claims: words.Each(t.Claims, func(o filters.Object) string { return o.Namespace + "/" + o.Name }),
 		Requested: t.Wanted, Left: t.Left, Refused: t.Refused, Message: t.Words(),
 	}
 }

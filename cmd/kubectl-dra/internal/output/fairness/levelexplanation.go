@@ -6,6 +6,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -143,10 +144,10 @@ func squeezeOdds(q flowcontrol.Queuing) []SqueezeOdds {
 
 // DRAActors are those whose requests decide how soon pods get devices.
 func DRAActors(s *inspect.Snapshot, reading flowcontrol.Reading) []DRAActor {
-	return output.Each(flowcontrol.DRAActors(s), func(a flowcontrol.Actor) DRAActor {
+	return words.Each(flowcontrol.DRAActors(s), func(a flowcontrol.Actor) DRAActor {
 		return DRAActor{
 			Role: string(a.Role), Driver: a.Driver, User: a.User, Evidence: string(a.Evidence), Crowded: a.Crowded(),
-			Asks: output.Each(a.Asks, func(r flowcontrol.ActorRequest) ActorRequest {
+			Asks: words.Each(a.Asks, func(r flowcontrol.ActorRequest) ActorRequest {
 				out := ActorRequest{Verb: r.Verb, Resource: r.Resource, FlowSchema: r.Schema, PriorityLevel: r.Level}
 				if counts := reading.Schema(r.Level, r.Schema); counts != nil {
 					rejected := counts.RejectedRequests()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
@@ -91,7 +92,7 @@ type Destination struct {
 func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
 	p := &PriorityLevelPlan{
 		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
-		Levels: []LevelChange{}, Moved: output.Each(moved, movedRequest),
+		Levels: []LevelChange{}, Moved: words.Each(moved, movedRequest),
 		Dangling: dangling, TakenBack: output.Optional(back, takenBack),
 	}
 	changes := map[string]LevelChange{}
@@ -192,11 +193,7 @@ func (e *PriorityLevelPlan) movedText() []string {
 			who[text] = append(who[text], name)
 		}
 	}
-	lines := make([]string, len(order))
-	for i, text := range order {
-		lines[i] = strings.Join(who[text], ", ") + ": " + text
-	}
-	return lines
+	return words.Each(order, func(text string) string { return strings.Join(who[text], ", ") + ": " + text })
 }
 
 func (d Destination) text() string {

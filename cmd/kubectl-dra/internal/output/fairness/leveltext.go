@@ -37,7 +37,7 @@ func (e *PriorityLevelExplanation) Write(p *output.Page) {
 		p.Field("From", "no FlowSchema leads here")
 	} else {
 		p.Field("From", "%s:", words.Count(len(e.FlowSchemas), "FlowSchema"))
-		p.Rows(output.Each(e.FlowSchemas, (*FlowSchema).row))
+		p.Rows(words.Each(e.FlowSchemas, (*FlowSchema).row))
 	}
 	if len(e.Actors) > 0 {
 		p.Field("Of DRA", "these ask here:")
@@ -97,7 +97,7 @@ func (e *PriorityLevelExplanation) writeFull(p *output.Page) {
 }
 
 func oddsText(odds []SqueezeOdds) string {
-	return strings.Join(output.Each(odds, func(o SqueezeOdds) string { return fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants) }), ", ")
+	return strings.Join(words.Each(odds, func(o SqueezeOdds) string { return fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants) }), ", ")
 }
 
 // writeLoad says what the level is doing.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -104,7 +105,7 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 		},
 		FlowSchema: c.Schema, FlowSchemaAssumed: c.SchemaAssumed, Rule: c.Rule, PriorityLevel: c.Level, Exempt: c.Exempt,
 		DistinguisherMethod: string(c.Method), Distinguisher: c.Distinguisher, Queues: append([]int{}, c.Hand...),
-		Rejected: output.Each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
+		Rejected: words.Each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
 			return RejectedSchema{FlowSchema: m.Schema, Reason: string(m.Reason), Rule: m.Rule, Message: m.Message()}
 		}),
 	}

@@ -46,7 +46,7 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 	return &NodeNetwork{
 		APIVersion: output.APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
 		Files: output.OrEmpty(v.Files), Needs: output.OrEmpty(needs), Interfaces: output.OrEmpty(interfaces),
-		RemovedFlags: output.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
+		RemovedFlags: words.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
 	}
 }
 
@@ -94,7 +94,7 @@ const maxNetworkFiles, maxIgnoredFiles = 100, 20
 
 // cells makes texts safe.
 func cells(texts ...string) []string {
-	return output.Each(texts, inspect.Sanitize)
+	return words.Each(texts, inspect.Sanitize)
 }
 
 // chainText is the chain of a network: the plugins with what they declare, and which are not installed.
@@ -141,5 +141,5 @@ func networkRemarks(n *NodeNetwork) []string {
 }
 
 func podNames(pods []inspect.PodRef) string {
-	return strings.Join(output.Each(pods, inspect.PodRef.String), ", ")
+	return strings.Join(words.Each(pods, inspect.PodRef.String), ", ")
 }

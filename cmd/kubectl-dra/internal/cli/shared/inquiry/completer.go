@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
@@ -137,23 +139,17 @@ func (c *Completer) Names(ctx context.Context, resource inspect.Resource) []stri
 // NamesIn lists the objects of a resource in a namespace, or in all (""). Of a server only names are asked
 // for.
 func (c *Completer) NamesIn(ctx context.Context, resource inspect.Resource, namespace string) []string {
-	var names []string
 	if !c.Reader.Offline() {
-		for _, row := range c.rows(ctx, resource, namespace) {
-			names = append(names, row.Name)
-		}
-		return names
+		return words.Each(c.rows(ctx, resource, namespace), func(row live.Row) string { return row.Name })
 	}
 	snapshot := c.readOf(ctx, namespace, []inspect.Resource{resource})
 	if snapshot == nil {
 		return nil
 	}
 	if resource == inspect.Nodes { // which slices tell of, too
-		for _, node := range snapshot.Nodes() {
-			names = append(names, node.Name)
-		}
-		return names
+		return words.Each(snapshot.Nodes(), func(node *corev1.Node) string { return node.Name })
 	}
+	var names []string
 	for _, o := range inspect.KindOf(resource).Objects(snapshot.Objects()) {
 		if namespace == "" || o.GetNamespace() == namespace {
 			names = append(names, o.GetName())
