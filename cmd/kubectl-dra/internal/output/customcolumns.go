@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // customColumns are columns that the user defined, as "NAME:.name,STATE:.state".
@@ -88,7 +87,7 @@ func (c customColumns) print(w io.Writer, list *List, opts TableOptions) error {
 			if err != nil {
 				return fmt.Errorf("custom column %s: %w", c[i].header, err)
 			}
-			texts := words.Each(values, func(v any) string { return inspect.Sanitize(fmt.Sprint(v)) })
+			texts := words.Each(values, func(v any) string { return fmt.Sprint(v) })
 			row[i] = OrNone(strings.Join(texts, ","))
 		}
 		rows = append(rows, row)

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -71,7 +72,7 @@ type fixChoice struct {
 func (o *explainOptions) parseFix(value string) (*fixChoice, error) {
 	c, err := parseFixChoice(value)
 	if err == nil && c != nil && o.Format.Name != "" && !slices.Contains(manifestFormats, o.Format.Name) {
-		return nil, console.Usagef("with --fix, -o can be %s", console.OrList(manifestFormats))
+		return nil, console.Usagef("with --fix, -o can be %s", words.Or(manifestFormats))
 	}
 	return c, err
 }
@@ -161,7 +162,7 @@ func (c *fixChoice) ambiguous(answers []*explain.Explanation, found int) error {
 	if found > 1 {
 		which = fmt.Sprintf("that may be a fix for any of %d subjects", found)
 	}
-	return fmt.Errorf("%s; say %s", which, console.OrList(ways[:min(len(ways), console.MaxNamesListed)]))
+	return fmt.Errorf("%s; say %s", which, words.Or(ways[:min(len(ways), console.MaxNamesListed)]))
 }
 
 // printFix prints the chosen fix: as text, or the objects that it changes as they become.

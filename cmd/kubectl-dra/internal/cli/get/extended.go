@@ -12,22 +12,13 @@ import (
 
 // extendedResources lists the extended resources of the nodes. What is known of the snapshot before is used
 // again.
-func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot, _ string) (*output.List, error) {
 	o.cluster = scheduler.NewCluster(s, scheduler.Options{Like: o.cluster})
 	survey, err := extended.All(ctx, o.cluster, s.Inventory())
 	if err != nil {
 		return nil, err
 	}
 	return output.ExtendedResources(s, survey), nil
-}
-
-// surveyed is extendedResources where nothing can interrupt it.
-func surveyed(s *inspect.Snapshot, _ string) *output.List {
-	list, err := new(getOptions).extendedResources(context.Background(), s)
-	if err != nil {
-		panic(err) // it can only be that of the context
-	}
-	return list
 }
 
 // addTotals adds up the items that are shown.

@@ -21,10 +21,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-func allNamespaces(list func(*inspect.Snapshot) *output.List) func(*inspect.Snapshot, string) *output.List {
-	return func(s *inspect.Snapshot, _ string) *output.List { return list(s) }
-}
-
 var deviceUses = []inspect.Resource{inspect.Claims, inspect.TaintRules, inspect.Nodes}
 
 // getOptions are a request for a table.
@@ -224,7 +220,7 @@ func (o *getOptions) run(ctx context.Context) error {
 	if unseen != nil && len(list.Items) == 0 {
 		missing = append(missing, unseen)
 	}
-	if err := o.print(snapshot, list, len(missing) > 0); err != nil {
+	if err := o.print(ctx, snapshot, list, len(missing) > 0); err != nil {
 		return err
 	}
 	o.noteFences(list)
@@ -326,7 +322,7 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if o.view.countsPods && s.Health(inspect.Pods).State == inspect.NotRead {
 		o.Note("no pods were read: what a device plugin offers is counted as free")
 	}
-	if list, err = o.items(ctx, s); err != nil {
+	if list, err = o.view.list(o, ctx, s, o.namespace); err != nil {
 		return nil, nil, err
 	}
 	if len(list.Partial) > 0 {
@@ -335,7 +331,7 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if err := o.keepOnNode(s, list); err != nil {
 		missing = append(missing, err)
 	} else {
-		missing = o.pickNamed(s, list)
+		missing = o.pickNamed(ctx, s, list)
 	}
 	if !o.view.selects {
 		list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
@@ -353,16 +349,8 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	return list, missing, nil
 }
 
-// items returns all items of the view.
-func (o *getOptions) items(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	if o.view.listLive != nil {
-		return o.view.listLive(o, ctx, s)
-	}
-	return o.view.list(s, o.namespace), nil
-}
-
 // pickNamed keeps the items that were named and reports names that are not there.
-func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
+func (o *getOptions) pickNamed(ctx context.Context, s *inspect.Snapshot, list *output.List) []error {
 	if len(o.names) == 0 {
 		return nil
 	}
@@ -378,7 +366,7 @@ func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
 			}
 		}
 		if !found {
-			missing = append(missing, o.notFound(s, list, name))
+			missing = append(missing, o.notFound(ctx, s, list, name))
 		}
 	}
 	list.Items = picked
@@ -386,7 +374,7 @@ func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
 }
 
 // notFound says that no item is called by a name, and what there is instead.
-func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name string) error {
+func (o *getOptions) notFound(ctx context.Context, s *inspect.Snapshot, list *output.List, name string) error {
 	text := fmt.Sprintf("%s %q not found", o.view.singular, name)
 	var here, callable, elsewhere []string
 	for _, item := range list.Items {
@@ -396,7 +384,11 @@ func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name strin
 	here = slices.Compact(here)
 	if o.namespace != "" {
 		text += fmt.Sprintf(" in namespace %q", o.namespace)
-		for _, item := range o.view.list(s, "").Items {
+		all, err := o.view.list(o, ctx, s, "")
+		if err != nil {
+			return err
+		}
+		for _, item := range all.Items {
 			if m := item.Meta(); m.Name == name {
 				elsewhere = append(elsewhere, m.Namespace)
 			}
@@ -412,12 +404,12 @@ func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name strin
 // forPeople reports that a table is wanted.
 func (o *getOptions) forPeople() bool { return o.Format.Name == "" || o.Format.Name == "wide" }
 
-func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) error {
+func (o *getOptions) print(ctx context.Context, s *inspect.Snapshot, list *output.List, failed bool) error {
 	if o.forPeople() && len(list.Items) == 0 {
-		if !failed {
-			o.sayEmpty(s)
+		if failed {
+			return nil
 		}
-		return nil
+		return o.sayEmpty(ctx, s)
 	}
 	out := o.Out
 	if o.forPeople() {
@@ -429,18 +421,21 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 }
 
 // sayEmpty says on stderr that there is nothing, and where there is something.
-func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
+func (o *getOptions) sayEmpty(ctx context.Context, s *inspect.Snapshot) error {
 	noun := cmp.Or(o.view.noun, o.view.names[0])
 	if o.node != "" {
 		o.Note("No %s found of node %q.", noun, o.node)
-		return
+		return nil
 	}
 	if o.namespace == "" {
 		o.Note("No %s found.", noun)
-		return
+		return nil
 	}
 	text := fmt.Sprintf("No %s found in namespace %q", noun, o.namespace)
-	everywhere := o.view.list(s, "")
+	everywhere, err := o.view.list(o, ctx, s, "")
+	if err != nil {
+		return err
+	}
 	n := len(everywhere.Items)
 	if everywhere.Usage != nil {
 		n = everywhere.Usage.Claims.Total // its items are namespaces
@@ -449,4 +444,5 @@ func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}
 	o.Note("%s.", text)
+	return nil
 }

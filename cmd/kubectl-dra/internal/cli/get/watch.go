@@ -61,7 +61,7 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 	c.keepChanged(list)
 	if len(list.Items) == 0 {
 		if first && c.forPeople() {
-			c.sayEmpty(s)
+			return c.sayEmpty(ctx, s)
 		}
 		return nil
 	}

@@ -238,9 +238,7 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	options.Logs = func(ctx context.Context, namespace, pod, container string, lines int) (string, error) {
 		return live.Logs(ctx, config, namespace, pod, container, lines)
 	}
-	options.Source, err = live.Watch(ctx, config, live.Options{
-		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.Reader.ApplyFeatureFlag,
-	})
+	options.Source, err = o.Reader.Updates(ctx, namespace, inspect.Resources(), shownFirst(o.view)...)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -23,6 +22,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // MaxWarnings is how many warnings about manifests are shown without -v.
@@ -145,15 +145,7 @@ func readConfig(flag, path string, read func([]byte) error) error {
 	if path == "" {
 		return nil
 	}
-	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
-	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
-	if err == nil && len(text) > maxConfig {
-		err = fmt.Errorf("%s is larger than 1 MiB", path)
-	}
+	text, err := inputfile.ReadAll(path, maxConfig)
 	if err == nil {
 		err = read(text)
 	}
