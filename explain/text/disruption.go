@@ -131,24 +131,21 @@ func (p *page) preempted(pods []explain.GonePod) {
 
 func (p *page) goneRows(pods []explain.GonePod) {
 	name := widest(pods, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
-	shown, left := 0, map[explain.Comeback]int{}
-	for _, then := range []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack} {
-		for i := range pods {
-			g := &pods[i]
-			if g.Then != then {
-				continue
-			}
-			if shown == maxGone && !p.opts.Verbose {
-				left[then]++
-				continue
-			}
-			shown++
-			p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
-		}
+	worst := []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack}
+	sorted := slices.SortedStableFunc(slices.Values(pods), func(a, b explain.GonePod) int {
+		return slices.Index(worst, a.Then) - slices.Index(worst, b.Then)
+	})
+	limit := p.limit(maxGone, len(sorted))
+	for i := range sorted[:limit] {
+		g := &sorted[i]
+		p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
 	}
-	rest := left[explain.LeftWaiting] + left[explain.NeverComes] + left[explain.ComesBack]
-	if rest > 0 {
-		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(rest, "pod"), left[explain.LeftWaiting], p.opts.more("shows all"))))
+	if rest := sorted[limit:]; len(rest) > 0 {
+		waiting := 0
+		for i := range rest {
+			waiting += words.Btoi(rest[i].Then == explain.LeftWaiting)
+		}
+		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(len(rest), "pod"), waiting, p.opts.more("shows all"))))
 	}
 }
 

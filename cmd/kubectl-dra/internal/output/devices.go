@@ -185,17 +185,18 @@ func (d *Device) claimsText() string {
 }
 
 func taintsText(taints []Taint) string {
-	texts := make([]string, len(taints))
-	for i, t := range taints {
-		texts[i] = t.Key + ":" + t.Effect
-		if t.Value != "" {
-			texts[i] = t.Key + "=" + t.Value + ":" + t.Effect
-		}
+	return strings.Join(words.Each(taints, func(t Taint) string {
+		text := t.String()
 		for _, rule := range t.Rules {
-			texts[i] += " by " + rule.String()
+			text += " by " + rule.String()
 		}
-	}
-	return strings.Join(texts, ",")
+		return text
+	}), ",")
+}
+
+// String is the taint as kubectl writes it.
+func (t Taint) String() string {
+	return words.FormatTaint(&resourcev1.DeviceTaint{Key: t.Key, Value: t.Value, Effect: resourcev1.DeviceTaintEffect(t.Effect)})
 }
 
 func capacityText(capacity map[string]Capacity) string {

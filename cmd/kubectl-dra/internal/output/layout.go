@@ -69,10 +69,7 @@ func printItemLine(w io.Writer, list *List, item Item) error {
 	if err != nil {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}
-	head, err := json.Marshal(struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}{list.APIVersion, strings.TrimSuffix(list.Kind, "List")})
+	head, err := json.Marshal(HeadOf(strings.TrimSuffix(list.Kind, "List")))
 	if err != nil {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}

@@ -13,6 +13,15 @@ import (
 // APIVersion is the version of all wire types of this package.
 const APIVersion = "kubectl-dra.dev/v1alpha1"
 
+// Head is what every document begins with.
+type Head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// HeadOf begins a document of a kind.
+func HeadOf(kind string) Head { return Head{APIVersion, kind} }
+
 // Item is one entry of a List.
 type Item interface {
 	// Meta returns how the item is called and found.
@@ -56,9 +65,8 @@ func (m Meta) Selected(selector labels.Selector) bool {
 
 // List is a list of items of one kind.
 type List struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Items      []Item `json:"items"`
+	Head
+	Items []Item `json:"items"`
 	// Partial says what could not be read, where devices are counted: that many of them are free at most.
 	Partial []string `json:"partial,omitempty"`
 	// ServerConcurrency is set in a PriorityLevelList.
@@ -82,14 +90,13 @@ type List struct {
 
 // NewList makes an empty list of a kind, which is printed as a table.
 func NewList(kind, resource string, table Table) *List {
-	return &List{APIVersion: APIVersion, Kind: kind, Items: []Item{}, Resource: resource, Table: table}
+	return &List{Head: HeadOf(kind), Items: []Item{}, Resource: resource, Table: table}
 }
 
 // ListOf is a document of several answers.
 type ListOf[T any] struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Items      []T    `json:"items"`
+	Head
+	Items []T `json:"items"`
 }
 
 // OneOrList is the only one of some answers, or a document of several or none.
@@ -97,7 +104,7 @@ func OneOrList[T any](kind string, items []T) any {
 	if len(items) == 1 {
 		return items[0]
 	}
-	return &ListOf[T]{APIVersion: APIVersion, Kind: kind, Items: OrEmpty(items)}
+	return &ListOf[T]{Head: HeadOf(kind), Items: OrEmpty(items)}
 }
 
 // Keep drops the items for which keep is false.

@@ -266,17 +266,15 @@ func (o *allocateOptions) noteContenders(ctx context.Context, d *commit.Decision
 	if err != nil {
 		return err
 	}
-	for i, contender := range contenders {
-		if i == sources.MaxWarnings {
-			o.Streams.Note("  and %d more claims", len(contenders)-i)
-			break
-		}
+	var notes []string
+	for _, contender := range contenders {
 		text := contender.Claim.String()
 		if len(contender.Pods) > 0 {
 			text += " (pod " + contender.Pods[0].Name + ")"
 		}
-		o.Streams.Note("  %s waits too and could take %s", text, console.CommaList(output.DeviceNames(contender.Devices)))
+		notes = append(notes, fmt.Sprintf("  %s waits too and could take %s", text, console.CommaList(output.DeviceNames(contender.Devices))))
 	}
+	o.Streams.NoteSome(notes, sources.MaxWarnings, "  and %d more claims")
 	switch {
 	case !complete:
 		o.Streams.Note("  there are more waiting claims, which were not looked at")

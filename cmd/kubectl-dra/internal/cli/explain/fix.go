@@ -22,7 +22,9 @@ import (
 
 // again is how the question was asked, for commands that ask it again.
 func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
-	asked := remedy.Asked{Files: o.Files, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: o.Reader.Demo}
+	asked := o.Reader.Asked(flags)
+	given := asked.Args
+	asked.Files, asked.Args = o.Files, nil
 	fixable := 0
 	for _, e := range answers {
 		if len(e.Fixes) > 0 {
@@ -39,8 +41,8 @@ func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanat
 	if len(o.Files) == 0 || o.Reader.Connection.NamespaceFlag() != "" {
 		asked.Args = append(asked.Args, "-n", o.Namespace)
 	}
-	asked.Args = slices.Concat(asked.Args, sources.GivenFlags(flags, []string{"node"}), sources.GivenReadingFlags(flags))
-	asked.Once = slices.Contains(o.Files, "-") || slices.Contains(o.Reader.From, "-")
+	asked.Args = slices.Concat(asked.Args, sources.GivenFlags(flags, []string{"node"}), given)
+	asked.Once = asked.Once || slices.Contains(o.Files, "-")
 	return asked
 }
 

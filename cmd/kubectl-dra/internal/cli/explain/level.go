@@ -164,7 +164,7 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
 	actors := fairness.DRAActors(in.Snapshot, in.Reading)
-	list := &output.ListOf[fairness.DRAActor]{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
+	list := &output.ListOf[fairness.DRAActor]{Head: output.HeadOf("DRAActorList"), Items: actors}
 	return o.Answer(list, console.OnPage(func(p *output.Page) { fairness.WriteActors(p, actors) }), console.ExitAnswered)
 }
 

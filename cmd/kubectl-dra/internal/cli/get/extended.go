@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
@@ -35,11 +36,6 @@ func (o *getOptions) noteTotals(list *output.List) {
 	if list.Usage != nil && len(list.Items) > 0 {
 		o.Note("%s", list.Usage.Message)
 	}
-	for i, total := range list.Totals {
-		if i == sources.MaxWarnings {
-			o.Note("%d more totals; -o json has them all", len(list.Totals)-sources.MaxWarnings)
-			return
-		}
-		o.Note("%s: %s", total.Name, total.Message)
-	}
+	totals := words.Each(list.Totals, func(t output.ResourceTotal) string { return t.Name + ": " + t.Message })
+	o.NoteSome(totals, sources.MaxWarnings, "%d more totals; -o json has them all")
 }

@@ -274,21 +274,17 @@ func (o *getOptions) incomplete(s *inspect.Snapshot) error {
 
 // noteFences says of the devices of a list how to lift the fences around them.
 func (o *getOptions) noteFences(list *output.List) {
-	said := 0
+	var notes []string
 	for _, item := range list.Items {
 		d, ok := item.(*output.Device)
 		if !ok {
 			return
 		}
 		for _, advice := range d.Fences {
-			if said++; said <= sources.MaxWarnings {
-				o.Note("%s is %s", d.Meta().Name, advice)
-			}
+			notes = append(notes, fmt.Sprintf("%s is %s", d.Meta().Name, advice))
 		}
 	}
-	if said > sources.MaxWarnings {
-		o.Note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-sources.MaxWarnings, inspect.FenceKey)
-	}
+	o.NoteSome(notes, sources.MaxWarnings, "%d more fences; kubectl get devicetaintrules -l "+inspect.FenceKey+" lists them all")
 }
 
 // resources are those that the view is made of.

@@ -122,7 +122,7 @@ func (o *topOptions) complete(args []string) error {
 // follow shows the cluster of the flags, and then each that the user goes to.
 func (o *topOptions) follow(ctx context.Context, flags *pflag.FlagSet) error {
 	for {
-		o.asked = o.UI.asked(flags)
+		o.asked = o.Reader.Asked(flags)
 		err := o.run(ctx)
 		next, ok := errors.AsType[tui.SwitchContext](err)
 		if !ok {
@@ -357,14 +357,6 @@ func (o *topOptions) logIn(ctx context.Context) error {
 
 // demoCluster stands where other clusters have their name.
 const demoCluster = "demo, only in memory"
-
-// asked is how the cluster is asked about.
-func (u *UI) asked(flags *pflag.FlagSet) remedy.Asked {
-	return remedy.Asked{
-		Args:  sources.GivenReadingFlags(flags),
-		Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: u.Reader.Demo, Once: slices.Contains(u.Reader.From, "-"),
-	}
-}
 
 // Lab opens the editor of selectors, on what the flags say to read.
 func (u *UI) Lab(ctx context.Context, flags *pflag.FlagSet) error {

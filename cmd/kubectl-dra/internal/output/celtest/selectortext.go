@@ -243,17 +243,17 @@ func (g *deviceGroup) because() string {
 				continue
 			}
 			for _, r := range term.Reads {
-				if known[r.Field] == nil {
-					fields = append(fields, r.Field)
-					known[r.Field] = map[string]bool{}
+				if known[r.Expression] == nil {
+					fields = append(fields, r.Expression)
+					known[r.Expression] = map[string]bool{}
 				}
 				value := r.Value
 				if value == "" {
 					value = "not set"
 				}
-				if !known[r.Field][value] {
-					known[r.Field][value] = true
-					values[r.Field] = append(values[r.Field], value)
+				if !known[r.Expression][value] {
+					known[r.Expression][value] = true
+					values[r.Expression] = append(values[r.Expression], value)
 				}
 			}
 		}

@@ -16,9 +16,8 @@ import (
 
 // Explanation is the wire form of an explain.Explanation.
 type Explanation struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
 	// Workload is there only when the subject is one pod of another object.
 	Workload *explain.Workload `json:"workload,omitempty"`
 	Verdict  explain.Verdict   `json:"verdict"`
@@ -144,7 +143,7 @@ func Explanations(answers []*explain.Explanation) any {
 func NewExplanation(e *explain.Explanation) *Explanation {
 	c := claimName{subject: e.Subject}
 	return &Explanation{
-		APIVersion: output.APIVersion, Kind: "Explanation",
+		Head:    output.HeadOf("Explanation"),
 		Subject: e.Subject, Workload: e.Workload, Verdict: e.Verdict, Message: e.Message, Nodes: e.Nodes,
 		Turn: e.Turn, Admission: e.Admission, Queue: e.Queue, Joint: e.Joint, Search: e.Search, Advice: e.Advice, Waits: e.Waits, Scheduler: e.Scheduler,
 		Allocation: output.Maybe(e.Allocation, c.allocation),

@@ -15,9 +15,8 @@ import (
 
 // Fit is the wire form of an explain.Fit.
 type Fit struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
 	// Total is the number of copies that fit in all, a lower bound when AtLeast is set.
 	Total   int           `json:"total"`
 	AtLeast bool          `json:"atLeast"`
@@ -43,7 +42,7 @@ func Fits(answers []*explain.Fit) any {
 func newFit(f *explain.Fit) *Fit {
 	c := claimName{subject: f.Subject}
 	return &Fit{
-		APIVersion: output.APIVersion, Kind: "Fit", Subject: f.Subject, Total: f.Total, AtLeast: f.AtLeast,
+		Head: output.HeadOf("Fit"), Subject: f.Subject, Total: f.Total, AtLeast: f.AtLeast,
 		Nodes: words.Each(f.Nodes, func(n explain.NodeFit) FitNode {
 			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),

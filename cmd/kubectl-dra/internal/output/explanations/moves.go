@@ -8,9 +8,8 @@ import (
 
 // MovesPlan is the wire form of explain.Moves: a Plan of moves.
 type MovesPlan struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
 	// Verdict is Feasible, Infeasible or Unknown.
 	Verdict string `json:"verdict" enum:"explain.JointVerdict"`
 	Message string `json:"message,omitempty"`
@@ -57,7 +56,7 @@ type FixedPods struct {
 // NewMovesPlan returns the wire form of moves.
 func NewMovesPlan(m *explain.Moves) *MovesPlan {
 	return &MovesPlan{
-		APIVersion: output.APIVersion, Kind: "Plan", Subject: m.Subject, Verdict: string(m.Verdict), Message: m.Message,
+		Head: output.HeadOf("Plan"), Subject: m.Subject, Verdict: string(m.Verdict), Message: m.Message,
 		Moves: words.Each(m.Moves, move), Minimum: Minimum{m.Proven, m.AtLeast}, Doubts: m.Doubts, Commands: m.Commands, Remarks: m.Remarks,
 		Fixed: output.Optional(m.Fixed, func(f explain.FixedPods) FixedPods {
 			return FixedPods{Reason: f.Key, Pods: words.Each(f.Pods, explain.Subject.FullName)}

@@ -8,8 +8,7 @@ import (
 
 // Plan is the wire form of an explain.Plan.
 type Plan struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Replay is what kube-scheduler does, Joint whether all can be placed in some order and on some nodes.
 	Replay  Replay        `json:"replay"`
 	Joint   *JointPlan    `json:"joint,omitempty"`
@@ -65,7 +64,7 @@ type JointPlan struct {
 // NewPlan returns the wire form of a plan.
 func NewPlan(p *explain.Plan) *Plan {
 	out := &Plan{
-		APIVersion: output.APIVersion, Kind: "Plan", Replay: replay(&p.Replay),
+		Head: output.HeadOf("Plan"), Replay: replay(&p.Replay),
 		Changes: output.Optional(p.Changes, claimName{}.fix), Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
 	}
 	if j := p.Joint; j != nil {

@@ -8,8 +8,7 @@ import (
 
 // ShapePlan is the wire form of an explain.ShapePlan. Its kind is that of all plans.
 type ShapePlan struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Pods is the number asked about. Waiting are those that kube-scheduler leaves waiting as things are.
 	Pods    int      `json:"pods"`
 	Waiting []string `json:"waiting"`
@@ -58,7 +57,7 @@ type ShapeNodes struct {
 // NewShapePlan returns the wire form of a plan of nodes.
 func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
-		APIVersion: output.APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: words.Each(p.Waiting, explain.Subject.FullName), Stuck: words.Each(p.Stuck, pendingPod),
+		Head: output.HeadOf("Plan"), Pods: p.Pods, Waiting: words.Each(p.Waiting, explain.Subject.FullName), Stuck: words.Each(p.Stuck, pendingPod),
 		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: words.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
 	}
 }

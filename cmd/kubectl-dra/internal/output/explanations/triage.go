@@ -10,8 +10,7 @@ import (
 
 // Triage is the wire form of an explain.Triage.
 type Triage struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Node is the only node that was asked why it refuses what is stuck. If it is left out, all nodes were.
 	Node   string  `json:"node,omitempty"`
 	Causes []Cause `json:"causes"`
@@ -88,7 +87,7 @@ type CauseFix struct {
 // NewTriage returns the wire form of a triage.
 func NewTriage(t *explain.Triage) *Triage {
 	return &Triage{
-		APIVersion: output.APIVersion, Kind: "Triage", Node: string(t.Node), Causes: words.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
+		Head: output.HeadOf("Triage"), Node: string(t.Node), Causes: words.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: output.OrEmpty(t.Ready), Binding: t.Binding, NotLookedInto: t.NotLookedInto, Depends: t.Depends, Unsure: t.Unsure,
 		Partial: output.OrEmpty(t.Partial),
 		Basis:   t.Basis, OtherSchedulers: t.OtherSchedulers, SchedulerPods: t.SchedulerPods,

@@ -25,22 +25,14 @@ type VolumeNode struct {
 	Answer string `json:"answer" enum:"explain.VolumeAnswer"`
 	// Rule is what decides, and DecidedBy the object that does: Offered is what its field Field says, and
 	// Missing how much that is short of what is requested.
-	Rule      string             `json:"rule" enum:"filters.VolumeRule"`
-	DecidedBy *filters.Object    `json:"decidedBy,omitempty"`
-	Field     string             `json:"field,omitempty"`
-	Offered   *resource.Quantity `json:"offered,omitempty"`
-	Missing   *resource.Quantity `json:"missing,omitempty"`
-	Reasons   []VolumeReason     `json:"reasons,omitempty"`
+	Rule      string                 `json:"rule" enum:"filters.VolumeRule"`
+	DecidedBy *filters.Object        `json:"decidedBy,omitempty"`
+	Field     string                 `json:"field,omitempty"`
+	Offered   *resource.Quantity     `json:"offered,omitempty"`
+	Missing   *resource.Quantity     `json:"missing,omitempty"`
+	Reasons   []explain.VolumeReason `json:"reasons,omitempty"`
 	// Together are pods for which the claim fits alone and not with their other claims.
 	Together []VolumeTogether `json:"together,omitempty"`
-}
-
-// VolumeReason is what a plugin of the scheduler says against a node. The code is left out where it could not
-// decide.
-type VolumeReason struct {
-	Plugin  string `json:"plugin" enum:"filters.Plugin"`
-	Code    string `json:"code,omitempty" enum:"allocator.Code"`
-	Message string `json:"message"`
 }
 
 // VolumeTogether are claims of a pod that fit one by one and not together. The scheduler does not notice
@@ -63,9 +55,7 @@ func volume(v explain.Volume) Volume {
 func volumeNode(n explain.VolumeNode) VolumeNode {
 	out := VolumeNode{
 		Node: string(n.Node), Answer: string(n.Answer), Rule: string(n.Rule), Field: n.Field, Offered: n.Offered, Missing: n.Missing,
-		Reasons: output.Optional(n.Reasons, func(r explain.VolumeReason) VolumeReason {
-			return VolumeReason{Plugin: string(r.Plugin), Code: string(r.Code), Message: r.Message}
-		}),
+		Reasons:  n.Reasons,
 		Together: output.Optional(n.Together, volumeTogether),
 	}
 	if n.By != (filters.Object{}) {

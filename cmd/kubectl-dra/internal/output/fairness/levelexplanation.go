@@ -14,8 +14,7 @@ import (
 // PriorityLevelExplanation says why a priority level has the seats that it has, and what becomes of its
 // requests.
 type PriorityLevelExplanation struct {
-	APIVersion        string                   `json:"apiVersion"`
-	Kind              string                   `json:"kind"`
+	output.Head
 	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
 	// TotalShares is the sum of the shares of all levels.
 	TotalShares int            `json:"totalShares"`
@@ -89,7 +88,7 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 	for i := range limits.Levels {
 		level := &limits.Levels[i]
 		e := &PriorityLevelExplanation{
-			APIVersion: output.APIVersion, Kind: "PriorityLevelExplanation", ServerConcurrency: *list.ServerConcurrency, TotalShares: limits.Shares,
+			Head: output.HeadOf("PriorityLevelExplanation"), ServerConcurrency: *list.ServerConcurrency, TotalShares: limits.Shares,
 			Level: list.Items[i].(*PriorityLevel), FlowSchemas: []*FlowSchema{}, //nolint:forcetypeassert // it is a list of those
 		}
 		if len(current) > 0 {

@@ -14,8 +14,7 @@ import (
 // PriorityLevelPlan says what a change of priority levels or FlowSchemas would make of the limits and of
 // where requests go.
 type PriorityLevelPlan struct {
-	APIVersion        string                   `json:"apiVersion"`
-	Kind              string                   `json:"kind"`
+	output.Head
 	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
 	// Levels are all levels, before and after, by name.
 	Levels []LevelChange `json:"levels"`
@@ -91,7 +90,7 @@ type Destination struct {
 // LevelPlan compares the limits and destinations before a change with those after it.
 func LevelPlan(before, after flowcontrol.Resolved, minor int, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
 	p := &PriorityLevelPlan{
-		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
+		Head: output.HeadOf("PriorityLevelPlan"), ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
 		Levels: []LevelChange{}, Moved: words.Each(moved, movedRequest),
 		Dangling: dangling, TakenBack: output.Optional(back, takenBack),
 	}

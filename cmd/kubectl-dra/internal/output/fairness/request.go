@@ -12,9 +12,8 @@ import (
 
 // RequestExplanation says where a request to the API server goes, and why.
 type RequestExplanation struct {
-	APIVersion string       `json:"apiVersion"`
-	Kind       string       `json:"kind"`
-	Request    RequestAsked `json:"request"`
+	output.Head
+	Request RequestAsked `json:"request"`
 	// LongRunning: the request passes by priority and fairness; the rest says where it would go.
 	LongRunning bool `json:"longRunning,omitempty"`
 	// FlowSchema matches first; Rule is the number of its rule that does, from 1 on, absent if the request
@@ -98,7 +97,7 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	at := slices.IndexFunc(in.Limits.Levels, func(l flowcontrol.Level) bool { return l.Name == c.Level })
 	level := &in.Limits.Levels[at]
 	e := &RequestExplanation{
-		APIVersion: output.APIVersion, Kind: "RequestExplanation", LongRunning: r.LongRunning(),
+		Head: output.HeadOf("RequestExplanation"), LongRunning: r.LongRunning(),
 		Request: RequestAsked{
 			User: r.User, Groups: r.Groups, Method: r.Method, URL: r.URL.RequestURI(), Verb: r.Info.Verb, Resource: r.Resource(),
 			APIGroup: r.Info.APIGroup, Namespace: r.Info.Namespace, Name: r.Info.Name,

@@ -14,8 +14,7 @@ import (
 
 // NodeNetwork is the wire form of what a node has of network configurations.
 type NodeNetwork struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Node is empty if only its files were read.
 	Node      string `json:"node,omitempty"`
 	Runtime   string `json:"runtime"`
@@ -44,7 +43,7 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 		runtime = "unknown"
 	}
 	return &NodeNetwork{
-		APIVersion: output.APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
+		Head: output.HeadOf("NodeNetwork"), Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
 		Files: output.OrEmpty(v.Files), Needs: output.OrEmpty(needs), Interfaces: output.OrEmpty(interfaces),
 		RemovedFlags: words.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
 	}

@@ -11,9 +11,8 @@ import (
 
 // NodeView is the wire form of what a kubelet and the API server say of a node.
 type NodeView struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Node       string `json:"node"`
+	output.Head
+	Node string `json:"node"`
 	// Pod is the only pod that it is about, as namespace/name.
 	Pod string `json:"pod,omitempty"`
 	// Kubelet is whether anything of the node itself could be read.
@@ -179,7 +178,7 @@ type NodeSource struct {
 
 // NewNodeView makes the wire form. partial says what could not be read of the API server.
 func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeView {
-	out := &NodeView{APIVersion: output.APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(),
+	out := &NodeView{Head: output.HeadOf("NodeView"), Node: string(r.Node), Kubelet: v.Any(),
 		KubeletStarted: output.OptionalUTC(v.Started), Notes: output.OrEmpty(notes), Partial: output.OrEmpty(partial),
 		Problems:   words.Each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
 		Containers: words.Each(r.Containers, wireContainer), Claims: words.Each(r.Claims, wireNodeClaim), Plugins: words.Each(r.Plugins, wirePlugin), Sources: []NodeSource{},
