@@ -221,14 +221,7 @@ func (g *deviceGroup) nodes() string {
 	names := words.Each(g.devices, func(d *TestedDevice) string { return d.Node })
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
-	return output.OrNone(firstNames(names, maxNames))
-}
-
-func firstNames(names []string, n int) string {
-	if len(names) <= n {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+	return output.OrNone(words.Shorten(names, maxNames))
 }
 
 // because names the values that decided: of the terms that are false, those that fail, or all.

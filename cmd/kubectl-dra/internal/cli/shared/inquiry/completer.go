@@ -110,17 +110,9 @@ func (c *Completer) ownersOf(ctx context.Context, k inspect.OwnerKind) []string 
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := c.within(ctx)
-	defer cancel()
-	finder := c.finder()
-	if finder == nil {
-		return nil
-	}
-	names, err := finder.Names(ctx, k, namespace)
-	if err != nil {
-		return nil
-	}
-	return names
+	return ofServer(ctx, c, func(ctx context.Context, server *live.Finder) ([]string, error) {
+		return server.Names(ctx, k, namespace)
+	})
 }
 
 // Names lists the objects of a resource in the namespace of the command, or without a namespace if they have
@@ -160,17 +152,24 @@ func (c *Completer) NamesIn(ctx context.Context, resource inspect.Resource, name
 
 // rows lists a resource of a server.
 func (c *Completer) rows(ctx context.Context, resource inspect.Resource, namespace string) []live.Row {
+	return ofServer(ctx, c, func(ctx context.Context, server *live.Finder) ([]live.Row, error) {
+		return server.Rows(ctx, resource, namespace)
+	})
+}
+
+// ofServer is what a server answers in time, or nothing.
+func ofServer[T any](ctx context.Context, c *Completer, ask func(context.Context, *live.Finder) ([]T, error)) []T {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
 	finder := c.finder()
 	if finder == nil {
 		return nil
 	}
-	rows, err := finder.Rows(ctx, resource, namespace)
+	out, err := ask(ctx, finder)
 	if err != nil {
 		return nil
 	}
-	return rows
+	return out
 }
 
 // finder asks the server of the flags. It is nil if they do not say which that is.
