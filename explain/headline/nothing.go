@@ -272,9 +272,7 @@ func (s *shortage) obstacles() []obstacle {
 	var out []obstacle
 	for _, step := range []string{"features", "taints", "free", "capacity", "counters", "constraints"} {
 		for _, l := range s.losses(step) {
-			if o := (obstacle{step, stateOf(step, l)}); !slices.Contains(out, o) {
-				out = append(out, o)
-			}
+			out = words.AppendNew(out, obstacle{step, stateOf(step, l)})
 		}
 	}
 	return out
@@ -308,9 +306,7 @@ func (s *shortage) by() string {
 			if s.q.Supposed[l.Claims[i].Claim] {
 				return " or taken by those before it"
 			}
-			if name := l.Claims[i].Claim.String(); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+			names = words.AppendNew(names, l.Claims[i].Claim.String())
 		}
 	}
 	if len(names) == 0 {

@@ -56,12 +56,9 @@ func (b *builder) remake(template explain.ObjectChange, written []explain.Object
 
 // waiting are the pods that wait with a claim made from a template. The one that was asked about comes first.
 func (b *builder) waiting(template explain.ObjectChange) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range b.s.Objects().Pods {
-		if pod.Namespace == template.Namespace && waitsWithClaimOf(pod, template.Name) {
-			out = append(out, pod)
-		}
-	}
+	out := words.Keep(b.s.Objects().Pods, func(pod *corev1.Pod) bool {
+		return pod.Namespace == template.Namespace && waitsWithClaimOf(pod, template.Name)
+	})
 	slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return words.Btoi(b.isAsking(y)) - words.Btoi(b.isAsking(x)) })
 	return out
 }

@@ -17,8 +17,8 @@ func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
 	p.disruptionHeadline(d)
 	p.doubts(d.Replay.Remarks)
-	p.gone(d.Gone)
-	p.preempted(d.Replay.Preempted)
+	p.gone("", d.Gone)
+	p.gone("Preempted by kube-scheduler", d.Replay.Preempted)
 	p.held(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
@@ -112,24 +112,11 @@ func openGone(gone []explain.GonePod) int {
 const maxGone = 20
 
 // gone shows the pods that end, and what becomes of each.
-func (p *page) gone(pods []explain.GonePod) {
+func (p *page) gone(title string, pods []explain.GonePod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.blank()
-	p.goneRows(pods)
-}
-
-// preempted shows the pods that kube-scheduler ends for others.
-func (p *page) preempted(pods []explain.GonePod) {
-	if len(pods) == 0 {
-		return
-	}
-	p.title("Preempted by kube-scheduler")
-	p.goneRows(pods)
-}
-
-func (p *page) goneRows(pods []explain.GonePod) {
+	p.title(title)
 	name := widest(pods, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
 	worst := []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack}
 	sorted := slices.SortedStableFunc(slices.Values(pods), func(a, b explain.GonePod) int {
@@ -285,17 +272,10 @@ func (p *page) alsoPlaced(d *explain.Disruption) {
 		p.blank()
 		p.add("", "  ", span(styled.Plain, "Others that wait now are placed too: "+words.Shorten(names, maxAnyway)))
 	}
-	if len(d.Gains) > 0 {
-		p.title("Placed then, of those that wait now")
-		p.placedRows(d.Gains)
+	p.placed("Placed then, of those that wait now", d.Gains)
+	title := "Left waiting then, although they would fit now"
+	if openOf(d.Losses) == len(d.Losses) {
+		title = "May be left waiting then, although they may fit now"
 	}
-	if len(d.Losses) > 0 {
-		p.blank()
-		title := "Left waiting then, although they would fit now"
-		if openOf(d.Losses) == len(d.Losses) {
-			title = "May be left waiting then, although they may fit now"
-		}
-		p.add("", "", span(styled.Title, title))
-		p.waitingFor(d.Losses)
-	}
+	p.waiting(title, d.Losses)
 }

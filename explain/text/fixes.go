@@ -428,9 +428,7 @@ func losses(step *explain.Step) []string {
 	var parts []string
 	titles := []string{stepTitles[step.Name]}
 	for i := range step.Lost {
-		if title := lossTitle(step, &step.Lost[i]); !slices.Contains(titles, title) {
-			titles = append(titles, title)
-		}
+		titles = words.AppendNew(titles, lossTitle(step, &step.Lost[i]))
 	}
 	for _, title := range titles {
 		low, high := 0, 0

@@ -86,13 +86,9 @@ func (p *page) nodeNames(names []inspect.NodeName) string {
 
 // reasonsOf returns the reasons about the request of a funnel.
 func reasonsOf(g *explain.Group, f *explain.Funnel) []explain.Reason {
-	var out []explain.Reason
-	for _, r := range g.Reasons {
-		if r.Claim == f.Claim && r.Request != "" && (r.Request == f.Request || strings.HasPrefix(f.Request, r.Request+"/")) {
-			out = append(out, r)
-		}
-	}
-	return out
+	return words.Keep(g.Reasons, func(r explain.Reason) bool {
+		return r.Claim == f.Claim && r.Request != "" && (r.Request == f.Request || strings.HasPrefix(f.Request, r.Request+"/"))
+	})
 }
 
 // stepTitles say what was lost at a step.

@@ -21,9 +21,9 @@ const (
 func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
 	p.replayHeadline(&plan.Replay, plan.LeavesSome())
-	p.placed(plan.Replay.Placed)
-	p.preempted(plan.Replay.Preempted)
-	p.pending(plan.Replay.Pending)
+	p.placed("", plan.Replay.Placed)
+	p.gone("Preempted by kube-scheduler", plan.Replay.Preempted)
+	p.waiting("Left waiting", plan.Replay.Pending)
 	p.best(plan)
 	p.footer()
 	return p.lines
@@ -95,15 +95,11 @@ func allOf(n int) string {
 }
 
 // placed shows where pods are: each in a row, or many of them by node.
-func (p *page) placed(pods []explain.PlacedPod) {
+func (p *page) placed(title string, pods []explain.PlacedPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.blank()
-	p.placedRows(pods)
-}
-
-func (p *page) placedRows(pods []explain.PlacedPod) {
+	p.title(title)
 	if len(pods) <= maxPlanRows || p.opts.Verbose {
 		p.placedEach(pods)
 		return
@@ -184,17 +180,12 @@ func (p *page) placedByNode(pods []explain.PlacedPod) {
 	}
 }
 
-// pending shows who is left waiting, those together that wait for the same.
-func (p *page) pending(pods []explain.PendingPod) {
+// waiting shows pods with why they wait, those together that wait for the same.
+func (p *page) waiting(title string, pods []explain.PendingPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.title("Left waiting")
-	p.waitingFor(pods)
-}
-
-// waitingFor shows pods with why they wait, those together that wait for the same.
-func (p *page) waitingFor(pods []explain.PendingPod) {
+	p.title(title)
 	type reason struct {
 		alike   int
 		verdict explain.Verdict // of some that are alike it may not be known
@@ -227,7 +218,7 @@ func (p *page) best(plan *explain.Plan) {
 			text += ", if the others that wait come later"
 		}
 		p.add("", "  ", span(styled.Good, "→ "), span(styled.Strong, text))
-		p.placed(j.Placed)
+		p.placed("", j.Placed)
 	case j.Verdict == explain.Infeasible:
 		p.add("", "  ", span(styled.Bad, "✗ "), span(styled.Strong, "no order and no choice of nodes places all: "), span(styled.Plain, j.Message))
 		if n := len(j.Conflict); n > 0 && n <= maxPlanRows && n < len(plan.Replay.Pending)+len(plan.Replay.Placed) {

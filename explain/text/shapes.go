@@ -25,10 +25,7 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	}
 	p.helping(helps)
 	p.failing(fails)
-	if len(plan.Stuck) > 0 {
-		p.title("Waiting for something else")
-		p.waitingFor(plan.Stuck)
-	}
+	p.waiting("Waiting for something else", plan.Stuck)
 	if len(plan.Untried) > 0 {
 		p.blank()
 	}

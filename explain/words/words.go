@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,6 +77,27 @@ func Each[T, U any](list []T, f func(T) U) []U {
 		out[i] = f(e)
 	}
 	return out
+}
+
+// Keep is what is to be kept of a list, which stays as it is.
+func Keep[T any](list []T, keep func(T) bool) []T {
+	var out []T
+	for _, e := range list {
+		if keep(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// AppendNew appends what a list does not have yet.
+func AppendNew[T comparable](list []T, more ...T) []T {
+	for _, e := range more {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // Group is what of a list has the same key.

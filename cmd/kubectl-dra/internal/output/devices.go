@@ -89,9 +89,9 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		}},
 	}
 	for _, h := range status.Holders {
-		d.Claims = appendNew(d.Claims, h.Claim.String())
+		d.Claims = words.AppendNew(d.Claims, h.Claim.String())
 		if h.Admin() {
-			d.AdminClaims = appendNew(d.AdminClaims, h.Claim.String())
+			d.AdminClaims = words.AppendNew(d.AdminClaims, h.Claim.String())
 		}
 	}
 	for _, taint := range status.Device.Taints {
@@ -127,13 +127,6 @@ func heldWhole(status *inspect.DeviceStatus) bool {
 		return false
 	}
 	return len(status.Used) == 0 || slices.ContainsFunc(status.Holders, func(h inspect.Holder) bool { return !h.Admin() && !h.Shared() })
-}
-
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
 }
 
 // attributeValue returns the plain value of an attribute; nil when it has none that we know.

@@ -63,7 +63,7 @@ func listedPod(s *inspect.Snapshot, pod *corev1.Pod) *ListedPod {
 		for i := range containers {
 			for name := range containers[i].Resources.Requests {
 				if inspect.IsExtendedResource(name) {
-					p.ExtendedResources = appendNew(p.ExtendedResources, string(name))
+					p.ExtendedResources = words.AppendNew(p.ExtendedResources, string(name))
 				}
 			}
 		}

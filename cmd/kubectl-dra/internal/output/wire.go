@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
@@ -108,15 +109,7 @@ func OneOrList[T any](kind string, items []T) any {
 }
 
 // Keep drops the items for which keep is false.
-func (l *List) Keep(keep func(Item) bool) {
-	kept := []Item{}
-	for _, item := range l.Items {
-		if keep(item) {
-			kept = append(kept, item)
-		}
-	}
-	l.Items = kept
-}
+func (l *List) Keep(keep func(Item) bool) { l.Items = OrEmpty(words.Keep(l.Items, keep)) }
 
 // ServerConcurrency is the limit that the priority levels of a list share, in seats, and how it is known.
 type ServerConcurrency struct {

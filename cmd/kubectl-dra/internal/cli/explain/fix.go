@@ -123,12 +123,7 @@ func (c *fixChoice) matches(e *explain.Explanation) bool {
 
 // choose returns the answer and the index of the fix that are chosen.
 func (c *fixChoice) choose(answers []*explain.Explanation) (*explain.Explanation, int, error) {
-	var found []*explain.Explanation
-	for _, e := range answers {
-		if c.matches(e) {
-			found = append(found, e)
-		}
-	}
+	found := words.Keep(answers, c.matches)
 	if len(found) > 1 { // those that cannot be meant are not in the way
 		found = slices.DeleteFunc(found, func(e *explain.Explanation) bool { return len(e.Fixes) == 0 })
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
@@ -289,13 +290,7 @@ func (o *getOptions) noteFences(list *output.List) {
 
 // resources are those that the view is made of.
 func (o *getOptions) resources() []inspect.Resource {
-	all := slices.Clone(o.view.needs)
-	for _, resource := range o.view.uses {
-		if !slices.Contains(all, resource) {
-			all = append(all, resource)
-		}
-	}
-	return all
+	return words.AppendNew(slices.Clone(o.view.needs), o.view.uses...)
 }
 
 // checkRequired returns an error when what the view cannot do without could not be read.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
@@ -116,12 +117,7 @@ func (o *cniOptions) run(ctx context.Context) error {
 	var needs []cni.Need
 	var interfaces []cni.Interface
 	if node != nil {
-		var pods []*corev1.Pod
-		for _, pod := range snapshot.Objects().Pods {
-			if pod.Spec.NodeName == node.Name {
-				pods = append(pods, pod)
-			}
-		}
+		pods := words.Keep(snapshot.Objects().Pods, func(pod *corev1.Pod) bool { return pod.Spec.NodeName == node.Name })
 		needs, interfaces = view.Needs(pods), cni.Interfaces(snapshot, node.Name)
 	}
 	answer := nodeview.NewNodeNetwork(o.node, view, needs, interfaces, o.removedFlags())

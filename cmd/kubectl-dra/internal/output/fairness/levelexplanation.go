@@ -103,11 +103,9 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 				e.FlowSchemas = append(e.FlowSchemas, f)
 			}
 		}
-		for _, actor := range actors {
-			if slices.ContainsFunc(actor.Asks, func(r ActorRequest) bool { return r.PriorityLevel == level.Name }) {
-				e.Actors = append(e.Actors, actor)
-			}
-		}
+		e.Actors = words.Keep(actors, func(a DRAActor) bool {
+			return slices.ContainsFunc(a.Asks, func(r ActorRequest) bool { return r.PriorityLevel == level.Name })
+		})
 		for _, object := range in.Snapshot.PriorityLevels() {
 			if object.Name == level.Name {
 				e.Conditions = output.Optional(object.Status.Conditions, levelCondition)

@@ -188,9 +188,7 @@ func (e *PriorityLevelPlan) movedText() []string {
 		if who[text] == nil {
 			order = append(order, text)
 		}
-		if !slices.Contains(who[text], name) {
-			who[text] = append(who[text], name)
-		}
+		who[text] = words.AppendNew(who[text], name)
 	}
 	return words.Each(order, func(text string) string { return strings.Join(who[text], ", ") + ": " + text })
 }

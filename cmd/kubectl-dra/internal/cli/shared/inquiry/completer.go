@@ -205,22 +205,10 @@ func (c *Completer) beQuiet() bool {
 	if slices.Contains(c.Reader.From, "-") {
 		return false // the shell's input is not ours
 	}
-	c.Reader.From = once(c.Reader.From)
+	c.Reader.From = words.AppendNew(nil, c.Reader.From...) // cobra reads flags twice when it completes, so each path is there twice
 	c.streams.ErrOut = io.Discard
 	c.Reader.Connection.KeyboardTaken = c.Reader.Connection.KeyboardTaken || c.noPrompt
 	return console.ConfigureLog(io.Discard, 0) == nil && c.Reader.Validate() == nil
-}
-
-// once returns each path once: cobra reads flags twice when it completes, so that those that may be repeated
-// have everything twice.
-func once(paths []string) []string {
-	var out []string
-	for _, path := range paths {
-		if !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-	}
-	return out
 }
 
 func (c *Completer) readOf(ctx context.Context, namespace string, resources []inspect.Resource) *inspect.Snapshot {
