@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -184,11 +183,7 @@ const detail = 12
 
 // row prints a line of the subtraction, with its details behind it or, if they are long, below.
 func (p *page) row(sign string, low, high int, title, message string) {
-	n := strconv.Itoa(low)
-	if low != high {
-		n = fmt.Sprintf("%d-%d", low, high)
-	}
-	first := fmt.Sprintf("   %s %5s  %s", sign, n, title)
+	first := fmt.Sprintf("   %s %5s  %s", sign, numbers(low, high), title)
 	role := styled.Plain
 	if sign == "=" {
 		role = styled.Strong

@@ -249,7 +249,7 @@ func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.Nod
 // with commas between them. Names of nodes have none of these.
 func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
 	all := words.Each(s.Nodes(), func(node *corev1.Node) string { return node.Name })
-	var out []inspect.NodeName
+	var out []string
 	for _, name := range strings.Split(strings.Join(names, ","), ",") {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")
 		matching := inquiry.Matching(name, all)
@@ -262,11 +262,7 @@ func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error)
 		default:
 			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
 		}
-		for _, name := range matching {
-			if !slices.Contains(out, inspect.NodeName(name)) {
-				out = append(out, inspect.NodeName(name))
-			}
-		}
+		out = words.AppendNew(out, matching...)
 	}
-	return out, nil
+	return words.Each(out, func(name string) inspect.NodeName { return inspect.NodeName(name) }), nil
 }
