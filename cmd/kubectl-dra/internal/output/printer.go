@@ -37,8 +37,8 @@ func NeedsArgument(name string) bool {
 	return name == "custom-columns" || name == "jsonpath" || name == "go-template"
 }
 
-// ParseFormat reads the value of -o. An argument that cannot be used is an error: a template or path that does
-// not parse.
+// ParseFormat reads the value of -o. An argument that cannot be used is an error: a template or path that
+// does not parse.
 func ParseFormat(text string, allowed []string) (Format, error) {
 	if text == "" {
 		return Format{}, nil

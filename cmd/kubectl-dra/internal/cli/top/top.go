@@ -248,8 +248,8 @@ var needed = map[string][]inspect.Resource{
 	"priority": {inspect.PriorityLevels}, "storage": {inspect.StorageCapacities},
 }
 
-// shownFirst is what a view cannot do without; it has none if that is nothing or everything. Without a view it
-// begins with the claims, or with the causes.
+// shownFirst is what a view cannot do without; it has none if that is nothing or everything. Without a view
+// it begins with the claims, or with the causes.
 var shownFirst = map[string][]inspect.Resource{
 	"": {inspect.Claims}, "claims": {inspect.Claims}, "pods": {inspect.Pods},
 	"devices": {inspect.Claims, inspect.Slices}, "pools": {inspect.Claims, inspect.Slices}, "drivers": {inspect.Claims, inspect.Slices},

@@ -205,7 +205,7 @@ func (c *Completer) beQuiet() bool {
 	if slices.Contains(c.Reader.From, "-") {
 		return false // the shell's input is not ours
 	}
-	c.Reader.From = words.AppendNew(nil, c.Reader.From...) // cobra reads flags twice when it completes, so each path is there twice
+	c.Reader.From = words.AppendNew(nil, c.Reader.From...) // cobra reads flags twice when it completes
 	c.streams.ErrOut = io.Discard
 	c.Reader.Connection.KeyboardTaken = c.Reader.Connection.KeyboardTaken || c.noPrompt
 	return console.ConfigureLog(io.Discard, 0) == nil && c.Reader.Validate() == nil

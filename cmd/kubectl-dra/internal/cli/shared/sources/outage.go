@@ -79,8 +79,8 @@ func FailureOf(source tui.Source) error {
 	return nil
 }
 
-// Updates has the snapshots of a cluster, or of the life of the demo cluster, until ctx is done. There is none
-// before those resources are read that come first.
+// Updates has the snapshots of a cluster, or of the life of the demo cluster, until ctx is done. There is
+// none before those resources are read that come first.
 func (r *Reader) Updates(ctx context.Context, namespace string, resources []inspect.Resource, first ...inspect.Resource) (tui.Source, error) {
 	if r.Demo {
 		snapshot, err := r.ReadDemo()
