@@ -233,16 +233,11 @@ func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.Nod
 	if s.NodesAssumed() {
 		return nil, errors.New("no nodes were read, so their labels are not known: name the nodes instead")
 	}
-	var out []inspect.NodeName
-	for _, node := range s.Nodes() {
-		if selector.Matches(labels.Set(node.Labels)) {
-			out = append(out, inspect.NodeName(node.Name))
-		}
-	}
-	if len(out) == 0 {
+	nodes := words.Keep(s.Nodes(), func(node *corev1.Node) bool { return selector.Matches(labels.Set(node.Labels)) })
+	if len(nodes) == 0 {
 		return nil, fmt.Errorf("no node has the labels %s", selector)
 	}
-	return out, nil
+	return words.Each(nodes, func(node *corev1.Node) inspect.NodeName { return inspect.NodeName(node.Name) }), nil
 }
 
 // nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?, or several
