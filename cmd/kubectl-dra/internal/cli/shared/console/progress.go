@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
@@ -20,6 +21,12 @@ const progressDelay = 500 * time.Millisecond
 // progressPause is the time between two looks at what there is to show.
 const progressPause = 100 * time.Millisecond
 
+// An estimate is shown of work that has taken leastEstimated, once leastSteps are done.
+const (
+	leastEstimated = 2 * time.Second
+	leastSteps     = 3
+)
+
 // begun is about when the program began.
 var begun = time.Now()
 
@@ -30,8 +37,9 @@ type Progress struct {
 	timer *time.Timer
 	done  bool
 	drawn string
-	// text is what was told last; of its steps, if there are any, so many are taken.
+	// text is what was told last, since began; of its steps, if there are any, so many are taken.
 	text      string
+	began     time.Time
 	taken, of int
 }
 
@@ -76,7 +84,7 @@ func (p *Progress) Report(text string, taken, of int) {
 	defer p.mu.Unlock()
 	switch {
 	case text != p.text || of != p.of || taken == 0:
-		p.text, p.taken, p.of = text, taken, of
+		p.text, p.began, p.taken, p.of = text, time.Now(), taken, of
 	default:
 		p.taken = max(p.taken, taken)
 	}
@@ -115,12 +123,21 @@ func (p *Progress) draw() {
 	}
 }
 
-// line is "placing pods: 3120 of 10000".
+// line is "placing pods: 3120 of 10000, the rest in about 4s".
 func (p *Progress) line() string {
 	if p.of == 0 || p.text == "" {
 		return p.text
 	}
-	return fmt.Sprintf("%s: %d of %d", p.text, p.taken, p.of)
+	line := fmt.Sprintf("%s: %d of %d", p.text, p.taken, p.of)
+	took := time.Since(p.began)
+	if p.taken < leastSteps || took < leastEstimated {
+		return line
+	}
+	left := time.Duration(float64(took) / float64(p.taken) * float64(p.of-p.taken)).Round(time.Second)
+	if left == 0 {
+		return line
+	}
+	return fmt.Sprintf("%s, the rest in about %s", line, duration.HumanDuration(left))
 }
 
 // TerminalWidth returns the width of the terminal that w is, if it is one; 80 when the terminal does not

@@ -36,7 +36,8 @@ func TestProgress(t *testing.T) {
 		time.Sleep(time.Second)
 		want := []string{
 			"placing pods: 1 of 10", "placing pods: 2 of 10", "placing pods: 3 of 10", "placing pods: 4 of 10",
-			"placing pods: 5 of 10", "placing pods: 6 of 10", "placing pods: 7 of 10", "placing pods: 8 of 10",
+			"placing pods: 4 of 10, the rest in about 3s", "placing pods: 5 of 10, the rest in about 2s",
+			"placing pods: 6 of 10, the rest in about 2s", "placing pods: 7 of 10, the rest in about 1s", "placing pods: 8 of 10, the rest in about 1s",
 			`reading \x1b[7m`, "",
 		}
 		if got := shown(&out); strings.Join(got, "\n") != strings.Join(want, "\n") {
