@@ -72,11 +72,11 @@ type HeldPod struct {
 // Eviction is what PodDisruptionBudgets have to do with the eviction of a pod.
 type Eviction struct {
 	// Budgets are those that protect the pod, as namespace/name.
-	Budgets []string
+	Budgets []string `json:"budgets,omitempty"`
 	// Open says that it is not known whether the pod goes.
-	Open bool
+	Open bool `json:"open,omitempty"`
 	// Message says what the eviction waits for, or why it is never granted.
-	Message string
+	Message string `json:"message"`
 }
 
 // Comeback is what becomes of a pod that has to go.

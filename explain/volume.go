@@ -62,8 +62,8 @@ const (
 
 // VolumeReason is what a plugin of the scheduler says against a node.
 type VolumeReason struct {
-	Plugin filters.Plugin
+	Plugin filters.Plugin `json:"plugin"`
 	// Code is empty if the plugin could not decide.
-	Code    filters.Code
-	Message string
+	Code    filters.Code `json:"code,omitempty"`
+	Message string       `json:"message"`
 }

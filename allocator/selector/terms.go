@@ -26,9 +26,9 @@ type Term struct {
 // Read is a field of a device that an expression reads, with its value.
 type Read struct {
 	// Expression is the field, as device.attributes["gpu.example.com"].model.
-	Expression string
+	Expression string `json:"field"`
 	// Value is the value in CEL's notation, or "" when the device does not have the field.
-	Value string
+	Value string `json:"value"`
 }
 
 // Part is a term that is not yet evaluated.

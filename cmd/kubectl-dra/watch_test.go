@@ -21,13 +21,9 @@ func TestWatchLines(t *testing.T) {
 		lines  int
 		hangUp bool
 	}{
-		"get":               {[]string{"get", "claims", "-A"}, 5, false},
-		"get, and hang up":  {[]string{"get", "claims", "-A"}, 1, true},
-		"get devices":       {[]string{"get", "devices"}, 5, false},
-		"explain":           {[]string{"explain", "claim", "train-0", "-n", "ml"}, 1, false},
-		"explain two":       {[]string{"explain", "claim", "train-0", "pretrain-2", "-n", "ml"}, 2, false},
-		"explain a pod":     {[]string{"explain", "pod", "pretrain-2", "-n", "ml"}, 1, false},
-		"explain on a node": {[]string{"explain", "claim", "train-0", "-n", "ml", "--node", "gpu-b-04"}, 1, false},
+		"get":              {[]string{"get", "claims", "-A"}, 5, false},
+		"get, and hang up": {[]string{"get", "claims", "-A"}, 1, true},
+		"get devices":      {[]string{"get", "devices"}, 5, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

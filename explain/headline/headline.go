@@ -366,16 +366,7 @@ func (s *shortage) free() string {
 }
 
 // lost reports whether a step of a funnel loses devices on any node.
-func (s *shortage) lost(step string) bool {
-	for _, f := range s.funnels {
-		for i := range f.Steps {
-			if f.Steps[i].Name == step && len(f.Steps[i].Lost) > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (s *shortage) lost(step string) bool { return len(s.losses(step)) > 0 }
 
 // fitting follows words for devices of the class if not all of them will do, and the sentence has not said
 // which.

@@ -239,25 +239,22 @@ func amountOf(f *explain.Fix, name resourcev1.QualifiedName) (string, bool) {
 // obstacle is what is in the way of devices, and the step at which it shows.
 type obstacle struct{ step, state string }
 
+// lostFor says of a device what it was lost for.
+var lostFor = map[allocator.Code]string{
+	allocator.NodeUnsuitable:             "in need of a feature that the node does not declare",
+	allocator.FeatureDisabled:            "behind a feature gate that is off",
+	allocator.DeviceTainted:              "tainted",
+	allocator.DeviceInUse:                "in use",
+	allocator.CapacityPolicyViolated:     "unable to give that amount",
+	allocator.CompatibilityGroupConflict: "not compatible with partitions in use",
+	allocator.AttributeMissing:           "without an attribute that a constraint needs",
+}
+
 // stateOf says of a device that it was lost at a step.
 func stateOf(step string, l *explain.Loss) string {
-	switch l.Code {
-	case allocator.NodeUnsuitable:
-		return "in need of a feature that the node does not declare"
-	case allocator.FeatureDisabled:
-		return "behind a feature gate that is off"
-	case allocator.DeviceTainted:
-		return "tainted"
-	case allocator.DeviceInUse:
-		return "in use"
-	case allocator.CapacityPolicyViolated:
-		return "unable to give that amount"
-	case allocator.CompatibilityGroupConflict:
-		return "not compatible with partitions in use"
-	case allocator.AttributeMissing:
-		return "without an attribute that a constraint needs"
-	}
 	switch {
+	case lostFor[l.Code] != "":
+		return lostFor[l.Code]
 	case l.Lacking:
 		return "without the capacity"
 	case step == "counters" && l.UsedUp:
@@ -275,9 +272,7 @@ func (s *shortage) obstacles() []obstacle {
 	var out []obstacle
 	for _, step := range []string{"features", "taints", "free", "capacity", "counters", "constraints"} {
 		for _, l := range s.losses(step) {
-			if o := (obstacle{step, stateOf(step, l)}); !slices.Contains(out, o) {
-				out = append(out, o)
-			}
+			out = words.AppendNew(out, obstacle{step, stateOf(step, l)})
 		}
 	}
 	return out
@@ -285,10 +280,7 @@ func (s *shortage) obstacles() []obstacle {
 
 // states joins obstacles.
 func states(obstacles []obstacle) string {
-	parts := make([]string, len(obstacles))
-	for i, o := range obstacles {
-		parts[i] = o.state
-	}
+	parts := words.Each(obstacles, func(o obstacle) string { return o.state })
 	return words.Or(parts)
 }
 
@@ -314,9 +306,7 @@ func (s *shortage) by() string {
 			if s.q.Supposed[l.Claims[i].Claim] {
 				return " or taken by those before it"
 			}
-			if name := l.Claims[i].Claim.String(); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+			names = words.AppendNew(names, l.Claims[i].Claim.String())
 		}
 	}
 	if len(names) == 0 {

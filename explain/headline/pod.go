@@ -1,6 +1,7 @@
 package headline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -248,6 +249,21 @@ func (l *lacks) split() Headline {
 	}
 }
 
+// phrases say in a few words what a node lacks for a pod, and what is wrong with such a node.
+var phrases = map[filters.Code]struct{ what, short string }{
+	filters.TooManyPods:      {"room for a pod", "with too many pods"},
+	filters.NodeMismatch:     {"", "not of the kind that it asks for"},
+	filters.NodeTainted:      {"", "tainted"},
+	filters.Unschedulable:    {"", "cordoned"},
+	filters.SpreadConstraint: {"a place that its topology spread allows", "against its spread"},
+	filters.PodAffinity:      {"the company that it wants", "without the pods that it wants to be with"},
+	filters.PodAntiAffinity:  {"distance from other pods", "with pods that it has to keep away from"},
+	filters.VolumeCapacity:   noVolumes, filters.VolumeInUse: noVolumes, filters.VolumeLimit: noVolumes,
+	filters.VolumeNode: noVolumes, filters.VolumeOutOfZone: noVolumes, filters.VolumeUnbound: noVolumes,
+}
+
+var noVolumes = struct{ what, short string }{"its volumes", "without its volumes"}
+
 // what names what is lacked.
 func (l *lacks) what(at *lack) string {
 	if at.key == devices {
@@ -257,20 +273,10 @@ func (l *lacks) what(at *lack) string {
 	switch r.Code {
 	case filters.InsufficientResources:
 		return filters.Words(r.Resource, r.Requested)
-	case filters.TooManyPods:
-		return "room for a pod"
 	case filters.PortInUse:
 		return fmt.Sprintf("port %d", r.Port.HostPort)
-	case filters.SpreadConstraint:
-		return "a place that its topology spread allows"
-	case filters.PodAffinity:
-		return "the company that it wants"
-	case filters.PodAntiAffinity:
-		return "distance from other pods"
-	case filters.VolumeCapacity, filters.VolumeInUse, filters.VolumeLimit, filters.VolumeNode, filters.VolumeOutOfZone, filters.VolumeUnbound:
-		return "its volumes"
 	}
-	return "what " + string(r.Plugin) + " asks for"
+	return cmp.Or(phrases[r.Code].what, "what "+string(r.Plugin)+" asks for")
 }
 
 // ofDevices names the devices that are asked for.
@@ -333,10 +339,7 @@ func (l *lacks) counted(e *explain.Explanation) Headline {
 		return Headline{} // devices say it all
 	}
 	counts := l.counts()
-	var parts []string
-	for _, c := range counts[:min(len(counts), maxCounted)] {
-		parts = append(parts, fmt.Sprintf("%d %s", c.nodes, c.text))
-	}
+	parts := words.Each(counts[:min(len(counts), maxCounted)], func(c count) string { return fmt.Sprintf("%d %s", c.nodes, c.text) })
 	text := strings.Join(parts, ", ")
 	if n := len(counts) - maxCounted; n > 0 {
 		text += fmt.Sprintf(", and %s", words.Count(n, "other reason"))
@@ -378,30 +381,13 @@ func (l *lacks) short(at *lack) string {
 		return "without its devices"
 	}
 	r := &at.refusal[0]
-	switch r.Code {
-	case filters.InsufficientResources:
+	switch {
+	case r.Code == filters.InsufficientResources:
 		return "short of " + string(r.Resource)
-	case filters.TooManyPods:
-		return "with too many pods"
-	case filters.PortInUse:
+	case r.Code == filters.PortInUse:
 		return fmt.Sprintf("with port %d in use", r.Port.HostPort)
-	case filters.NodeMismatch:
-		return "not of the kind that it asks for"
-	case filters.NodeTainted:
-		if r.Taint != nil {
-			return "with the taint " + (&corev1.Taint{Key: r.Taint.Key, Value: r.Taint.Value, Effect: r.Taint.Effect}).ToString()
-		}
-		return "tainted"
-	case filters.Unschedulable:
-		return "cordoned"
-	case filters.SpreadConstraint:
-		return "against its spread"
-	case filters.PodAffinity:
-		return "without the pods that it wants to be with"
-	case filters.PodAntiAffinity:
-		return "with pods that it has to keep away from"
-	case filters.VolumeCapacity, filters.VolumeInUse, filters.VolumeLimit, filters.VolumeNode, filters.VolumeOutOfZone, filters.VolumeUnbound:
-		return "without its volumes"
+	case r.Code == filters.NodeTainted && r.Taint != nil:
+		return "with the taint " + (&corev1.Taint{Key: r.Taint.Key, Value: r.Taint.Value, Effect: r.Taint.Effect}).ToString()
 	}
-	return "refused by " + string(r.Plugin)
+	return cmp.Or(phrases[r.Code].short, "refused by "+string(r.Plugin))
 }

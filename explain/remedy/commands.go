@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -159,17 +160,9 @@ type builder struct {
 }
 
 // add adds a command, once.
-func (b *builder) add(line string) {
-	if !slices.Contains(b.lines, line) {
-		b.lines = append(b.lines, line)
-	}
-}
+func (b *builder) add(line string) { b.lines = words.AppendNew(b.lines, line) }
 
-func (b *builder) remark(text string) {
-	if !slices.Contains(b.remarks, text) {
-		b.remarks = append(b.remarks, text)
-	}
-}
+func (b *builder) remark(text string) { b.remarks = words.AppendNew(b.remarks, text) }
 
 // resume writes what makes the controller of a workload make pods.
 func (b *builder) resume(w *explain.Workload, patch []explain.PatchOperation) {
@@ -183,11 +176,8 @@ func (b *builder) resume(w *explain.Workload, patch []explain.PatchOperation) {
 
 // deleteRules writes what deletes DeviceTaintRules.
 func (b *builder) deleteRules(rules []explain.TaintRule) {
-	words := []string{"delete", "devicetaintrule"}
-	for _, r := range rules {
-		words = append(words, b.name(r.Name))
-	}
-	b.add(b.kubectl(words...))
+	names := words.Each(rules, func(r explain.TaintRule) string { return b.name(r.Name) })
+	b.add(b.kubectl(append([]string{"delete", "devicetaintrule"}, names...)...))
 }
 
 // manifests is the command that prints the changed objects.
@@ -251,11 +241,11 @@ func (b *builder) patch(c explain.ObjectChange) {
 	if err != nil {
 		return
 	}
-	words := []string{"patch", b.of(c.Kind, c.Name), "--type=json", "-p", string(text)}
+	command := []string{"patch", b.of(c.Kind, c.Name), "--type=json", "-p", string(text)}
 	if c.Namespace != "" {
-		words = append(words, "-n", b.name(c.Namespace))
+		command = append(command, "-n", b.name(c.Namespace))
 	}
-	b.add(b.kubectl(words...))
+	b.add(b.kubectl(command...))
 }
 
 // changeObjects writes what changes objects of the cluster.

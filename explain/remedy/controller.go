@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/yamlpatch"
 )
 
 // controllerOf is the controller of a pod that is changed. It is nil for other objects, and for pods that
@@ -59,35 +60,12 @@ func templatePatch(s *inspect.Snapshot, c explain.ObjectChange) (string, error) 
 			return "", fmt.Errorf("%s is not in the spec", op.Path)
 		}
 		path := "/spec/template/spec/" + rest
-		if value, found := valueAt(tree, op.Path); found {
+		tokens := yamlpatch.Tokens(op.Path)
+		if value, found := yamlpatch.Lookup(tree, tokens); found == len(tokens) {
 			tests = append(tests, explain.PatchOperation{Op: "test", Path: path, Value: value})
 		}
 		list = append(list, explain.PatchOperation{Op: op.Op, Path: path, Value: op.Value})
 	}
 	text, err := json.Marshal(append(tests, list...))
 	return string(text), err
-}
-
-// valueAt returns what stands at a JSON pointer.
-func valueAt(tree any, pointer string) (any, bool) {
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch level := tree.(type) {
-		case map[string]any:
-			value, ok := level[token]
-			if !ok {
-				return nil, false
-			}
-			tree = value
-		case []any:
-			var at int
-			if _, err := fmt.Sscan(token, &at); err != nil || at < 0 || at >= len(level) {
-				return nil, false
-			}
-			tree = level[at]
-		default:
-			return nil, false
-		}
-	}
-	return tree, true
 }

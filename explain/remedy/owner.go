@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -35,11 +34,7 @@ func (c *Controller) String() string { return c.Kind + " " + c.Name }
 func podsOf(s *inspect.Snapshot, namespace string, c Controller) []inspect.PodRef {
 	var out []inspect.PodRef
 	for _, pod := range s.Objects().Pods {
-		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		if pod.Namespace != namespace || ended {
-			continue
-		}
-		if of := ControllerOf(pod); of != nil && *of == c {
+		if of := ControllerOf(pod); pod.Namespace == namespace && !inspect.Ended(pod) && of != nil && *of == c {
 			out = append(out, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 		}
 	}

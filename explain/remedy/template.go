@@ -6,8 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -19,66 +21,50 @@ const maxRemade = 16
 // remember the old one for an hour. So it is the pods that are made anew: all that wait with a claim made
 // from the template, those first that were asked about, and but for those that are written anew anyway.
 func (b *builder) remake(template explain.ObjectChange, written []explain.ObjectChange) {
-	var alone []*corev1.Pod
-	made := map[Controller][]*corev1.Pod{}
-	var controllers []Controller
-	for _, pod := range b.waiting(template) {
-		if slices.ContainsFunc(written, func(c explain.ObjectChange) bool {
+	anew := slices.DeleteFunc(b.waiting(template), func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(written, func(c explain.ObjectChange) bool {
 			return c.Kind == "Pod" && c.Name == pod.Name && c.Namespace == pod.Namespace
-		}) {
-			continue
-		}
-		c := ControllerOf(pod)
-		if c == nil {
-			alone = append(alone, pod)
-			continue
-		}
-		if made[*c] == nil {
-			controllers = append(controllers, *c)
-		}
-		made[*c] = append(made[*c], pod)
-	}
-	for _, pod := range alone {
-		b.add(b.kubectl("get", "pod", b.name(pod.Name), "-n", pod.Namespace, "-o", "yaml") + " | " + b.kubectl("replace", "--force", "-f", "-"))
-	}
+		})
+	})
+	groups := words.Groups(anew, func(pod *corev1.Pod) Controller { return ptr.Deref(ControllerOf(pod), Controller{}) })
+	slices.SortStableFunc(groups, func(x, y words.Group[Controller, *corev1.Pod]) int { // those that nobody makes anew first
+		return words.Btoi(x.Key != Controller{}) - words.Btoi(y.Key != Controller{})
+	})
 	var named []string
-	for _, c := range controllers {
-		switch selector := b.selecting(made[c]); {
-		case c.Kind == "Deployment" && len(podsOf(b.s, template.Namespace, c)) == len(made[c]):
+	for _, made := range groups {
+		c := made.Key
+		switch selector := b.selecting(made.Of); {
+		case c == Controller{}:
+			for _, pod := range made.Of {
+				b.add(b.kubectl("get", "pod", b.name(pod.Name), "-n", pod.Namespace, "-o", "yaml") + " | " + b.kubectl("replace", "--force", "-f", "-"))
+			}
+		case c.Kind == "Deployment" && len(podsOf(b.s, template.Namespace, c)) == len(made.Of):
 			b.add(b.kubectl("rollout", "restart", b.of(c.Kind, c.Name), "-n", template.Namespace))
-		case len(made[c]) > maxRemade && selector != "":
+		case len(made.Of) > maxRemade && selector != "":
 			b.add(b.kubectl("delete", "pod", "-l", selector, "--field-selector=spec.nodeName=", "-n", template.Namespace))
 		default:
-			for _, pod := range made[c] {
-				named = append(named, b.name(pod.Name))
-			}
+			named = append(named, words.Each(made.Of, func(pod *corev1.Pod) string { return b.name(pod.Name) })...)
 		}
 	}
 	for some := range slices.Chunk(named, maxRemade) {
 		b.add(b.kubectl(append(append([]string{"delete", "pod"}, some...), "-n", template.Namespace)...))
 	}
-	if len(alone)+len(controllers) > 0 {
+	if len(anew) > 0 {
 		b.remark("Claims that were made from the template stay as they are, so the pods that wait with one are made anew.")
 	}
 }
 
 // waiting are the pods that wait with a claim made from a template. The one that was asked about comes first.
 func (b *builder) waiting(template explain.ObjectChange) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range b.s.Objects().Pods {
-		if pod.Namespace == template.Namespace && waitsWithClaimOf(pod, template.Name) {
-			out = append(out, pod)
-		}
-	}
-	slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return b.order(x) - b.order(y) })
+	out := words.Keep(b.s.Objects().Pods, func(pod *corev1.Pod) bool {
+		return pod.Namespace == template.Namespace && waitsWithClaimOf(pod, template.Name)
+	})
+	slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return words.Btoi(b.isAsking(y)) - words.Btoi(b.isAsking(x)) })
 	return out
 }
 
-func (b *builder) order(pod *corev1.Pod) int {
-	if pod.Namespace == b.asking.Namespace && pod.Name == b.asking.Name {
-		return 0
-	}
-	return 1
+func (b *builder) isAsking(pod *corev1.Pod) bool {
+	return pod.Namespace == b.asking.Namespace && pod.Name == b.asking.Name
 }
 
 // selecting is a selector of labels that selects these pods and, of all that have no node, no other. It is ""

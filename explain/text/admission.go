@@ -113,12 +113,12 @@ func (p *page) moreOf(n int) {
 // QueueLines lays out what a queue has, who holds it, and who waits.
 func QueueLines(q *explain.QueueState, opts Options) []styled.Line {
 	p := newPage(&explain.Explanation{}, opts)
-	sign := styled.Span{Text: "✓ ", Role: styled.Good}
+	sign := good
 	switch {
 	case q.Inactive != "":
-		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
+		sign = bad
 	case len(q.Waiting) > 0:
-		sign = styled.Span{Text: "! ", Role: styled.Warn}
+		sign = mixed
 	}
 	name := q.Name
 	if q.Namespace != "" {

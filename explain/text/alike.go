@@ -16,10 +16,7 @@ func RenderAll(w io.Writer, all []*explain.Explanation, opts Options) error {
 	var lines []styled.Line
 	groups := Alike(all)
 	if opts.Verbose {
-		groups = [][]*explain.Explanation{}
-		for _, e := range all {
-			groups = append(groups, []*explain.Explanation{e})
-		}
+		groups = words.Each(all, func(e *explain.Explanation) []*explain.Explanation { return []*explain.Explanation{e} })
 	}
 	for _, group := range groups {
 		if len(lines) > 0 {
@@ -43,11 +40,7 @@ func alikeLines(group []*explain.Explanation, opts Options) []styled.Line {
 
 // Subjects are the names of the subjects of some answers.
 func Subjects(answers []*explain.Explanation) []string {
-	names := make([]string, len(answers))
-	for i, e := range answers {
-		names[i] = e.Subject.FullName()
-	}
-	return names
+	return words.Each(answers, func(e *explain.Explanation) string { return e.Subject.FullName() })
 }
 
 // Alike groups the answers that say the same of their subjects, in the order of the first of each group.

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is
@@ -16,8 +17,8 @@ func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
 	p.disruptionHeadline(d)
 	p.doubts(d.Replay.Remarks)
-	p.gone(d.Gone)
-	p.preempted(d.Replay.Preempted)
+	p.gone("", d.Gone)
+	p.gone("Preempted by kube-scheduler", d.Replay.Preempted)
 	p.held(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
@@ -34,7 +35,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	for i := range d.Gone {
 		counts[d.Gone[i].Then]++
 	}
-	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d.Gone)
+	stuck, never, unsure := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d.Gone)
 	lost := len(d.Losses) - openOf(d.Losses) + stuckOf(d.Replay.Preempted)
 	sure := d.Replay.Certain && !d.Unseen
 	text := d.What + " ends " + words.Count(len(d.Gone), "pod")
@@ -48,7 +49,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		for _, part := range []struct {
 			n    int
 			text string
-		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - open, "%d left waiting"}, {open, "%d may not find a node"}, {never, "%d will not come back"}} {
+		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - unsure, "%d left waiting"}, {unsure, "%d may not find a node"}, {never, "%d will not come back"}} {
 			if part.n > 0 {
 				parts = append(parts, fmt.Sprintf(part.text, part.n))
 			}
@@ -68,14 +69,14 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	if d.Unseen {
 		text += "; not all pods and claims were read, so there may be more"
 	}
-	sign := styled.Span{Text: "✓ ", Role: styled.Good}
+	sign := good
 	switch {
-	case stuck > open || lost > 0 || held > openHeld || d.LeavesSome:
-		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
-	case d.Unseen, d.Open, open+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
-		sign = styled.Span{Text: "? ", Role: styled.Warn}
+	case stuck > unsure || lost > 0 || held > openHeld || d.LeavesSome:
+		sign = bad
+	case d.Unseen, d.Open, unsure+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
+		sign = open
 	case never > 0 && !d.Final:
-		sign = styled.Span{Text: "! ", Role: styled.Warn}
+		sign = mixed
 	}
 	p.add("", "  ", sign, span(styled.Strong, text))
 }
@@ -101,9 +102,8 @@ func stuckOf(gone []explain.GonePod) int {
 func openGone(gone []explain.GonePod) int {
 	n := 0
 	for i := range gone {
-		if g := &gone[i]; g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown) {
-			n++
-		}
+		g := &gone[i]
+		n += words.Btoi(g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown))
 	}
 	return n
 }
@@ -112,43 +112,27 @@ func openGone(gone []explain.GonePod) int {
 const maxGone = 20
 
 // gone shows the pods that end, and what becomes of each.
-func (p *page) gone(pods []explain.GonePod) {
+func (p *page) gone(title string, pods []explain.GonePod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.blank()
-	p.goneRows(pods)
-}
-
-// preempted shows the pods that kube-scheduler ends for others.
-func (p *page) preempted(pods []explain.GonePod) {
-	if len(pods) == 0 {
-		return
-	}
-	p.title("Preempted by kube-scheduler")
-	p.goneRows(pods)
-}
-
-func (p *page) goneRows(pods []explain.GonePod) {
+	p.title(title)
 	name := widest(pods, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
-	shown, left := 0, map[explain.Comeback]int{}
-	for _, then := range []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack} {
-		for i := range pods {
-			g := &pods[i]
-			if g.Then != then {
-				continue
-			}
-			if shown == maxGone && !p.opts.Verbose {
-				left[then]++
-				continue
-			}
-			shown++
-			p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
-		}
+	worst := []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack}
+	sorted := slices.SortedStableFunc(slices.Values(pods), func(a, b explain.GonePod) int {
+		return slices.Index(worst, a.Then) - slices.Index(worst, b.Then)
+	})
+	limit := p.limit(maxGone, len(sorted))
+	for i := range sorted[:limit] {
+		g := &sorted[i]
+		p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
 	}
-	rest := left[explain.LeftWaiting] + left[explain.NeverComes] + left[explain.ComesBack]
-	if rest > 0 {
-		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(rest, "pod"), left[explain.LeftWaiting], p.opts.more("shows all"))))
+	if rest := sorted[limit:]; len(rest) > 0 {
+		waiting := 0
+		for i := range rest {
+			waiting += words.Btoi(rest[i].Then == explain.LeftWaiting)
+		}
+		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(len(rest), "pod"), waiting, p.opts.more("shows all"))))
 	}
 }
 
@@ -254,10 +238,7 @@ func (p *page) released(claims []explain.LostClaim) {
 		return
 	}
 	for _, c := range claims {
-		var ids []string
-		for _, id := range c.Devices {
-			ids = append(ids, id.String())
-		}
+		ids := words.Each(c.Devices, inspect.DeviceID.String)
 		p.add("  ", "    ", span(styled.Name, c.Claim.String()), span(styled.Plain, "  "+strings.Join(ids, ", ")))
 	}
 }
@@ -291,17 +272,10 @@ func (p *page) alsoPlaced(d *explain.Disruption) {
 		p.blank()
 		p.add("", "  ", span(styled.Plain, "Others that wait now are placed too: "+words.Shorten(names, maxAnyway)))
 	}
-	if len(d.Gains) > 0 {
-		p.title("Placed then, of those that wait now")
-		p.placedRows(d.Gains)
+	p.placed("Placed then, of those that wait now", d.Gains)
+	title := "Left waiting then, although they would fit now"
+	if openOf(d.Losses) == len(d.Losses) {
+		title = "May be left waiting then, although they may fit now"
 	}
-	if len(d.Losses) > 0 {
-		p.blank()
-		title := "Left waiting then, although they would fit now"
-		if openOf(d.Losses) == len(d.Losses) {
-			title = "May be left waiting then, although they may fit now"
-		}
-		p.add("", "", span(styled.Title, title))
-		p.waitingFor(d.Losses)
-	}
+	p.waiting(title, d.Losses)
 }

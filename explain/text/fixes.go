@@ -218,10 +218,7 @@ func (p *page) whoCan(i int) {
 
 // actorsText names some actors.
 func actorsText(actors []explain.Actor) string {
-	names := make([]string, len(actors))
-	for i, a := range actors {
-		names[i] = actorNames[a]
-	}
+	names := words.Each(actors, func(a explain.Actor) string { return actorNames[a] })
 	return strings.Join(names, " and ")
 }
 
@@ -431,9 +428,7 @@ func losses(step *explain.Step) []string {
 	var parts []string
 	titles := []string{stepTitles[step.Name]}
 	for i := range step.Lost {
-		if title := lossTitle(step, &step.Lost[i]); !slices.Contains(titles, title) {
-			titles = append(titles, title)
-		}
+		titles = words.AppendNew(titles, lossTitle(step, &step.Lost[i]))
 	}
 	for _, title := range titles {
 		low, high := 0, 0

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -77,11 +76,7 @@ func (p *page) group(g *explain.Group) {
 
 func (p *page) nodeNames(names []inspect.NodeName) string {
 	limit := p.limit(maxNames, len(names))
-	var out []string
-	for _, n := range names[:limit] {
-		out = append(out, string(n))
-	}
-	text := strings.Join(out, ", ")
+	text := strings.Join(words.Strings(names[:limit]), ", ")
 	if len(names) > limit {
 		text += fmt.Sprintf(" and %d more", len(names)-limit)
 	}
@@ -90,13 +85,9 @@ func (p *page) nodeNames(names []inspect.NodeName) string {
 
 // reasonsOf returns the reasons about the request of a funnel.
 func reasonsOf(g *explain.Group, f *explain.Funnel) []explain.Reason {
-	var out []explain.Reason
-	for _, r := range g.Reasons {
-		if r.Claim == f.Claim && r.Request != "" && (r.Request == f.Request || strings.HasPrefix(f.Request, r.Request+"/")) {
-			out = append(out, r)
-		}
-	}
-	return out
+	return words.Keep(g.Reasons, func(r explain.Reason) bool {
+		return r.Claim == f.Claim && r.Request != "" && (r.Request == f.Request || strings.HasPrefix(f.Request, r.Request+"/"))
+	})
 }
 
 // stepTitles say what was lost at a step.
@@ -192,11 +183,7 @@ const detail = 12
 
 // row prints a line of the subtraction, with its details behind it or, if they are long, below.
 func (p *page) row(sign string, low, high int, title, message string) {
-	n := strconv.Itoa(low)
-	if low != high {
-		n = fmt.Sprintf("%d-%d", low, high)
-	}
-	first := fmt.Sprintf("   %s %5s  %s", sign, n, title)
+	first := fmt.Sprintf("   %s %5s  %s", sign, numbers(low, high), title)
 	role := styled.Plain
 	if sign == "=" {
 		role = styled.Strong

@@ -30,6 +30,14 @@ func Write(w io.Writer, lines []styled.Line, color bool) error {
 	return err
 }
 
+// The signs before an answer.
+var (
+	good  = styled.Span{Text: "✓ ", Role: styled.Good}
+	bad   = styled.Span{Text: "✗ ", Role: styled.Bad}
+	mixed = styled.Span{Text: "! ", Role: styled.Warn}
+	open  = styled.Span{Text: "? ", Role: styled.Warn}
+)
+
 // span makes a safe span.
 func span(role styled.Role, text string) styled.Span {
 	return styled.Span{Text: inspect.Sanitize(text), Role: role}

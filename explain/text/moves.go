@@ -32,22 +32,22 @@ func (p *page) movesHeadline(m *explain.Moves) {
 	name := m.Subject.FullName()
 	switch n := len(m.Moves); {
 	case n > 0:
-		sign := styled.Span{Text: "✓ ", Role: styled.Good}
+		sign := good
 		if m.Verdict != explain.Feasible {
-			sign = styled.Span{Text: "? ", Role: styled.Warn}
+			sign = open
 		}
 		text := fmt.Sprintf("%s fits on %s once %s moved", name, m.Target.Node, words.Plural(n, "1 pod is", fmt.Sprintf("%d pods are", n)))
 		p.add("", "  ", sign, span(styled.Strong, text), span(styled.Plain, minimumText(m)))
 	case m.Verdict == explain.Feasible:
-		p.add("", "  ", styled.Span{Text: "✓ ", Role: styled.Good}, span(styled.Strong, name), span(styled.Plain, " "+m.Message))
+		p.add("", "  ", good, span(styled.Strong, name), span(styled.Plain, " "+m.Message))
 	case m.Verdict == explain.Infeasible:
-		p.add("", "  ", styled.Span{Text: "✗ ", Role: styled.Bad}, span(styled.Strong, "no moves make room for "+name), span(styled.Plain, ": it "+m.Message))
+		p.add("", "  ", bad, span(styled.Strong, "no moves make room for "+name), span(styled.Plain, ": it "+m.Message))
 	default:
 		text := ": " + m.Message
 		if m.AtLeast > 1 {
 			text += fmt.Sprintf("; at least %d pods would have to go", m.AtLeast)
 		}
-		p.add("", "  ", styled.Span{Text: "? ", Role: styled.Warn}, span(styled.Strong, "whether moves make room for "+name+" is not known"), span(styled.Plain, text))
+		p.add("", "  ", open, span(styled.Strong, "whether moves make room for "+name+" is not known"), span(styled.Plain, text))
 	}
 	p.doubts(m.Doubts)
 }

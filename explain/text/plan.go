@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -22,9 +21,9 @@ const (
 func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
 	p.replayHeadline(&plan.Replay, plan.LeavesSome())
-	p.placed(plan.Replay.Placed)
-	p.preempted(plan.Replay.Preempted)
-	p.pending(plan.Replay.Pending)
+	p.placed("", plan.Replay.Placed)
+	p.gone("Preempted by kube-scheduler", plan.Replay.Preempted)
+	p.waiting("Left waiting", plan.Replay.Pending)
 	p.best(plan)
 	p.footer()
 	return p.lines
@@ -36,33 +35,33 @@ func newPlanPage(plan *explain.Plan, opts Options) *page {
 
 func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	all := len(r.Placed) + len(r.Pending)
-	sign := styled.Span{Text: "✓ ", Role: styled.Good}
+	sign := good
 	text := "kube-scheduler places " + allOf(all)
-	switch open := openPods(r); {
+	switch unsure := openOf(r.Pending); {
 	case all == 0 && !r.Certain:
-		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to wait"
+		sign, text = open, "nothing is known to wait"
 	case all == 0:
-		sign, text = styled.Span{Text: "✓ ", Role: styled.Good}, "there is nothing to place"
-	case len(r.Pending) > open, some:
-		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
+		sign, text = good, "there is nothing to place"
+	case len(r.Pending) > unsure, some:
+		sign = bad
 		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), words.Count(all, "pod"))
-		if most := all - max(len(r.Pending)-open, 1); !r.Certain && len(r.Ties) == 0 { // other choices may place others
+		if most := all - max(len(r.Pending)-unsure, 1); !r.Certain && len(r.Ties) == 0 { // other choices may place others
 			text = fmt.Sprintf("kube-scheduler places at most %d of %s", most, words.Count(all, "pod"))
 			if len(r.Placed) < most {
 				text += fmt.Sprintf(", and %d by the choices shown", len(r.Placed))
 			}
 		}
-	case open > 0:
-		sign = styled.Span{Text: "? ", Role: styled.Warn}
+	case unsure > 0:
+		sign = open
 		text = fmt.Sprintf("kube-scheduler %s %d of %s; for the others it is not known", may(r.Certain, "places", "place"), len(r.Placed), words.Count(all, "pod"))
 	case !r.Certain:
-		sign = styled.Span{Text: "? ", Role: styled.Warn}
+		sign = open
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
 	}
 	if n := len(r.Preempted); n > 0 {
 		text += "; it " + may(r.Certain, "preempts", "preempt") + " " + words.Count(n, "other pod") + " for that"
 		if sign.Role == styled.Good {
-			sign = styled.Span{Text: "! ", Role: styled.Warn}
+			sign = mixed
 		}
 	}
 	if n := len(r.Running); n > 0 {
@@ -76,16 +75,11 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	p.doubts(r.Remarks)
 }
 
-// openPods is the number of pods that are left waiting of which that is not known.
-func openPods(r *explain.Replay) int { return openOf(r.Pending) }
-
 // openOf is the number of pods of which it is not known whether they are left waiting.
 func openOf(pods []explain.PendingPod) int {
 	n := 0
 	for i := range pods {
-		if pods[i].Verdict == explain.Unknown {
-			n++
-		}
+		n += words.Btoi(pods[i].Verdict == explain.Unknown)
 	}
 	return n
 }
@@ -101,15 +95,11 @@ func allOf(n int) string {
 }
 
 // placed shows where pods are: each in a row, or many of them by node.
-func (p *page) placed(pods []explain.PlacedPod) {
+func (p *page) placed(title string, pods []explain.PlacedPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.blank()
-	p.placedRows(pods)
-}
-
-func (p *page) placedRows(pods []explain.PlacedPod) {
+	p.title(title)
 	if len(pods) <= maxPlanRows || p.opts.Verbose {
 		p.placedEach(pods)
 		return
@@ -167,67 +157,47 @@ func deviceNames(pod *explain.PlacedPod) string {
 
 // placedByNode shows how many pods each node gets.
 func (p *page) placedByNode(pods []explain.PlacedPod) {
-	var order []inspect.NodeName
-	on := map[inspect.NodeName][]string{}
 	choice := 0
 	for i := range pods {
-		if on[pods[i].Node] == nil {
-			order = append(order, pods[i].Node)
-		}
-		on[pods[i].Node] = append(on[pods[i].Node], pods[i].Subject.FullName())
-		if pods[i].AnyOf > 1 {
-			choice++
-		}
+		choice += words.Btoi(pods[i].AnyOf > 1)
 	}
-	width := widest(order, math.MaxInt, func(node *inspect.NodeName) string { return string(*node) })
-	for i, node := range order {
+	nodes := words.Groups(pods, func(pod explain.PlacedPod) inspect.NodeName { return pod.Node })
+	width := widest(nodes, math.MaxInt, func(node *words.Group[inspect.NodeName, explain.PlacedPod]) string { return string(node.Key) })
+	for i, node := range nodes {
 		if i == maxPlanRows {
 			rest := 0
-			for _, other := range order[i:] {
-				rest += len(on[other])
+			for _, other := range nodes[i:] {
+				rest += len(other.Of)
 			}
-			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more%s", words.Count(rest, "pod"), words.Count(len(order)-i, "node"), p.opts.more("shows all"))))
+			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more%s", words.Count(rest, "pod"), words.Count(len(nodes)-i, "node"), p.opts.more("shows all"))))
 			break
 		}
-		p.add("  "+pad(string(node), width)+"  ", "    ", span(styled.Name, words.Count(len(on[node]), "pod")), span(styled.Plain, "  "+words.Shorten(on[node], maxPlanNames)))
+		names := words.Each(node.Of, func(pod explain.PlacedPod) string { return pod.Subject.FullName() })
+		p.add("  "+pad(string(node.Key), width)+"  ", "    ", span(styled.Name, words.Count(len(names), "pod")), span(styled.Plain, "  "+words.Shorten(names, maxPlanNames)))
 	}
 	if choice > 0 {
 		p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("for %s kube-scheduler may choose another node; one possible choice is shown", words.Count(choice, "pod"))))
 	}
 }
 
-// pending shows who is left waiting, those together that wait for the same.
-func (p *page) pending(pods []explain.PendingPod) {
+// waiting shows pods with why they wait, those together that wait for the same.
+func (p *page) waiting(title string, pods []explain.PendingPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.title("Left waiting")
-	p.waitingFor(pods)
-}
-
-// waitingFor shows pods with why they wait, those together that wait for the same.
-func (p *page) waitingFor(pods []explain.PendingPod) {
+	p.title(title)
 	type reason struct {
 		alike   int
 		verdict explain.Verdict // of some that are alike it may not be known
 	}
-	var order []reason
-	by, message := map[reason][]string{}, map[reason]string{}
-	for i := range pods {
-		alike := reason{pods[i].Alike, pods[i].Verdict}
-		if by[alike] == nil {
-			order = append(order, alike)
-			message[alike] = pods[i].Message
-		}
-		by[alike] = append(by[alike], pods[i].Subject.FullName())
-	}
 	limit := p.limit(maxPlanNames, len(pods))
-	for _, alike := range order {
+	for _, group := range words.Groups(pods, func(pod explain.PendingPod) reason { return reason{pod.Alike, pod.Verdict} }) {
 		count := ""
-		if n := len(by[alike]); n > 1 {
+		if n := len(group.Of); n > 1 {
 			count = fmt.Sprintf("%d pods: ", n)
 		}
-		p.add("  ", "    ", span(styled.Dim, count), span(styled.Name, words.Shorten(by[alike], limit)), span(styled.Plain, ": "+message[alike]))
+		names := words.Each(group.Of, func(pod explain.PendingPod) string { return pod.Subject.FullName() })
+		p.add("  ", "    ", span(styled.Dim, count), span(styled.Name, words.Shorten(names, limit)), span(styled.Plain, ": "+group.Of[0].Message))
 	}
 }
 
@@ -248,11 +218,11 @@ func (p *page) best(plan *explain.Plan) {
 			text += ", if the others that wait come later"
 		}
 		p.add("", "  ", span(styled.Good, "→ "), span(styled.Strong, text))
-		p.placed(j.Placed)
+		p.placed("", j.Placed)
 	case j.Verdict == explain.Infeasible:
 		p.add("", "  ", span(styled.Bad, "✗ "), span(styled.Strong, "no order and no choice of nodes places all: "), span(styled.Plain, j.Message))
 		if n := len(j.Conflict); n > 0 && n <= maxPlanRows && n < len(plan.Replay.Pending)+len(plan.Replay.Placed) {
-			names := slices.Clone(fullNames(j.Conflict))
+			names := fullNames(j.Conflict)
 			text := "these cannot be placed together: "
 			if j.Minimal && n > 1 {
 				text = "these cannot be placed together, and without any one of them the others can: "

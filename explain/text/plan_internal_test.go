@@ -37,7 +37,7 @@ func TestPlacedAtMost(t *testing.T) {
 		}
 	}
 	p := newPage(nil, Options{Width: 200})
-	p.waitingFor(pending(no, unknown, unknown))
+	p.waiting("", pending(no, unknown, unknown))
 	if got := textOf(p.lines); strings.Count(got, "message Unknown") != 2 || strings.Count(got, "message Unsatisfiable") != 1 {
 		t.Errorf("pods of which one thing is known stand with others:\n%s", got)
 	}

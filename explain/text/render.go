@@ -115,10 +115,12 @@ func (p *page) heading(heading string, spans ...styled.Span) {
 	p.add("", "  ", append([]styled.Span{{Text: heading, Role: styled.Strong}}, spans...)...)
 }
 
-// title begins a part of a plan.
+// title begins a part of a plan, which need not have one.
 func (p *page) title(title string) {
 	p.blank()
-	p.add("", "", span(styled.Title, title))
+	if title != "" {
+		p.add("", "", span(styled.Title, title))
+	}
 }
 
 // doubts says what is not certain.

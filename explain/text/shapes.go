@@ -25,10 +25,7 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	}
 	p.helping(helps)
 	p.failing(fails)
-	if len(plan.Stuck) > 0 {
-		p.title("Waiting for something else")
-		p.waitingFor(plan.Stuck)
-	}
+	p.waiting("Waiting for something else", plan.Stuck)
 	if len(plan.Untried) > 0 {
 		p.blank()
 	}
@@ -40,7 +37,6 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 func (p *page) shapesHeadline(plan *explain.ShapePlan) {
 	waiting := len(plan.Waiting)
 	left := plan.Pods - len(plan.Stuck)
-	good, bad, open := styled.Span{Text: "✓ ", Role: styled.Good}, styled.Span{Text: "✗ ", Role: styled.Bad}, styled.Span{Text: "? ", Role: styled.Warn}
 	add := func(sign styled.Span, text string) { p.add("", "  ", sign, span(styled.Strong, text)) }
 	others := ""
 	if n := len(plan.Stuck); n > 0 {
@@ -98,12 +94,7 @@ func bestOf(plan *explain.ShapePlan) *explain.ShapeAnswer {
 
 // proven reports whether all shapes are proved to fail.
 func proven(plan *explain.ShapePlan) bool {
-	for i := range plan.Shapes {
-		if plan.Shapes[i].Verdict != explain.ShapeFails {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(plan.Shapes, func(a explain.ShapeAnswer) bool { return a.Verdict != explain.ShapeFails })
 }
 
 // countOf says how many nodes of what.
@@ -121,9 +112,9 @@ func (p *page) helping(answers []*explain.ShapeAnswer) {
 	}
 	name = min(name, p.opts.Width/2)
 	for _, a := range answers {
-		sign := styled.Span{Text: "✓ ", Role: styled.Good}
+		sign := good
 		if a.Verdict == explain.ShapeMayFit {
-			sign = styled.Span{Text: "? ", Role: styled.Warn}
+			sign = open
 		}
 		p.add("  ", "      ", sign, span(styled.Name, pad(countOf(a), name)+"  "), span(styled.Dim, sourceOf(a)+": "), span(styled.Plain, howSure(a)))
 		if a.Assumes != "" {
@@ -167,27 +158,18 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 	}
 	p.title(title)
 	type reason struct{ pod, why, assumes string }
-	var order []reason
-	names := map[reason][]string{}
-	open := map[reason]bool{}
-	for _, a := range answers {
-		r := reason{a.Pod.FullName(), a.Why, a.Assumes}
-		if names[r] == nil {
-			order = append(order, r)
-		}
-		names[r] = append(names[r], a.Name)
-		open[r] = open[r] || a.Verdict == explain.ShapeUnknown
-	}
 	limit := p.limit(maxPlanNames, len(answers))
-	for _, r := range order {
-		sign, why := styled.Span{Text: "✗ ", Role: styled.Bad}, r.why
-		if open[r] {
-			sign = styled.Span{Text: "? ", Role: styled.Warn}
+	for _, group := range words.Groups(answers, func(a *explain.ShapeAnswer) reason { return reason{a.Pod.FullName(), a.Why, a.Assumes} }) {
+		sign, r := bad, group.Key
+		if slices.ContainsFunc(group.Of, func(a *explain.ShapeAnswer) bool { return a.Verdict == explain.ShapeUnknown }) {
+			sign = open
 		}
+		why := r.why
 		if r.pod != "" {
 			why = r.pod + ": " + why
 		}
-		p.add("  ", "      ", sign, span(styled.Name, words.Shorten(names[r], limit)), span(styled.Plain, "  "+why))
+		names := words.Each(group.Of, func(a *explain.ShapeAnswer) string { return a.Name })
+		p.add("  ", "      ", sign, span(styled.Name, words.Shorten(names, limit)), span(styled.Plain, "  "+why))
 		if r.assumes != "" {
 			p.add("      ", "      ", span(styled.Dim, "assumes "+r.assumes))
 		}

@@ -55,7 +55,7 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 }
 
 func (p *page) stuckHeadline(t *explain.Triage) {
-	sign, text := styled.Span{Text: "✓ ", Role: styled.Good}, "nothing is stuck"
+	sign, text := good, "nothing is stuck"
 	var known []explain.Subject
 	causes := 0
 	for i := range t.Causes {
@@ -66,7 +66,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	}
 	switch n := len(known); {
 	case n > 0:
-		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
+		sign = bad
 		text = fmt.Sprintf("%s %s stuck", subjectCount(known), words.Plural(n, "is", "are"))
 		if t.Node != "" {
 			text += fmt.Sprintf("; node %s refuses %s", t.Node, words.Plural(n, "it", "them"))
@@ -75,7 +75,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 			text += fmt.Sprintf(", for %d different reasons", causes)
 		}
 	case t.Undecided() > 0 || t.Unseen || t.Unsure || len(t.Binding) > 0:
-		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to be stuck"
+		sign, text = open, "nothing is known to be stuck"
 	}
 	if n := t.Undecided(); n > 0 {
 		text += fmt.Sprintf("; for %d more it is not known", n)
@@ -272,20 +272,10 @@ func freesText(f *explain.CauseFix) string {
 }
 
 func subjectsOf(c *explain.Cause) []explain.Subject {
-	out := make([]explain.Subject, len(c.Subjects))
-	for i, s := range c.Subjects {
-		out[i] = s.Subject
-	}
-	return out
+	return words.Each(c.Subjects, func(s explain.StuckSubject) explain.Subject { return s.Subject })
 }
 
-func fullNames(list []explain.Subject) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = s.FullName()
-	}
-	return out
-}
+func fullNames(list []explain.Subject) []string { return words.Each(list, explain.Subject.FullName) }
 
 // subjectCount counts subjects by their kind, as "2 pods and 1 claim".
 func subjectCount(list []explain.Subject) string {

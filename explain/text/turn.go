@@ -37,10 +37,7 @@ func (p *page) turn() {
 
 // namesOf are subjects in words, the first of them if there are many.
 func (p *page) namesOf(subjects []explain.Subject) []string {
-	var names []string
-	for _, s := range subjects {
-		names = append(names, kindInWords(s.Kind)+" "+s.FullName())
-	}
+	names := words.Each(subjects, func(s explain.Subject) string { return kindInWords(s.Kind) + " " + s.FullName() })
 	if more := len(names) - maxBefore; more > 0 && !p.opts.Verbose {
 		names = append(names[:maxBefore], fmt.Sprintf("%d more", more))
 	}

@@ -97,18 +97,10 @@ func answerOrder(a explain.VolumeAnswer) int {
 
 // compareSizes compares sizes of which one that is not known is the largest.
 func compareSizes(a, b *resource.Quantity) int {
-	switch {
-	case a == nil || b == nil:
-		return cmp.Compare(boolNumber(a == nil), boolNumber(b == nil))
+	if a == nil || b == nil {
+		return cmp.Compare(words.Btoi(a == nil), words.Btoi(b == nil))
 	}
 	return a.Cmp(*b)
-}
-
-func boolNumber(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // whyVolume says what decides: that in itself, if it says all that there is to say, or else what is in the
@@ -117,10 +109,7 @@ func whyVolume(n *explain.VolumeNode) string {
 	if n.Missing != nil && len(n.Reasons) == 1 || len(n.Reasons) == 0 {
 		return n.Message
 	}
-	var all []string
-	for _, r := range n.Reasons {
-		all = append(all, r.Message)
-	}
+	all := words.Each(n.Reasons, func(r explain.VolumeReason) string { return r.Message })
 	return strings.Join(all, "; ")
 }
 
@@ -191,20 +180,14 @@ func leftPad(text string, width int) string {
 }
 
 func (p *page) volumeRow(t *volumeTable, row *volumeRow) {
-	sign, role := "? ", styled.Warn
-	switch row.Answer {
-	case explain.VolumeFits:
-		sign, role = "✓ ", styled.Good
-	case explain.VolumeRefused:
-		sign, role = "✗ ", styled.Bad
-	}
+	sign := map[explain.VolumeAnswer]styled.Span{explain.VolumeFits: good, explain.VolumeRefused: bad, explain.VolumeUnknown: open}[row.Answer]
 	offered := sizeText(row.Offered)
 	if offered == "" && row.Missing != nil {
 		offered = "-"
 	}
 	text := t.row(rowName(row), offered, sizeText(row.Missing))
 	hang := strings.Repeat(" ", min(styled.Width(text)+4, p.opts.Width/2))
-	spans := []styled.Span{{Text: sign, Role: role}, {Text: text}, span(styled.Plain, row.why)}
+	spans := []styled.Span{sign, {Text: text}, span(styled.Plain, row.why)}
 	if len(row.nodes) > 1 {
 		spans = append(spans, span(styled.Dim, ": "+p.nodeNames(row.nodes)))
 	}

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,6 +77,54 @@ func Each[T, U any](list []T, f func(T) U) []U {
 		out[i] = f(e)
 	}
 	return out
+}
+
+// Keep is what is to be kept of a list, which stays as it is.
+func Keep[T any](list []T, keep func(T) bool) []T {
+	var out []T
+	for _, e := range list {
+		if keep(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// AppendNew appends what a list does not have yet.
+func AppendNew[T comparable](list []T, more ...T) []T {
+	for _, e := range more {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Group is what of a list has the same key.
+type Group[K comparable, T any] struct {
+	Key K
+	Of  []T
+}
+
+// Groups puts together what of a list has the same key, in the order of the first of each.
+func Groups[K comparable, T any](list []T, key func(T) K) []Group[K, T] {
+	var out []Group[K, T]
+	at := map[K]int{}
+	for _, e := range list {
+		k := key(e)
+		i, known := at[k]
+		if !known {
+			i = len(out)
+			at[k], out = i, append(out, Group[K, T]{Key: k})
+		}
+		out[i].Of = append(out[i].Of, e)
+	}
+	return out
+}
+
+// Strings are texts of a type of their own as plain ones.
+func Strings[T ~string](list []T) []string {
+	return Each(list, func(text T) string { return string(text) })
 }
 
 // Shorten joins at most limit names with commas and counts the rest, as "a, b and 3 more".

@@ -71,9 +71,9 @@ func (r *Report) LeaveOut(known map[string]bool) {
 
 // Skipped is a rule that could not be decided.
 type Skipped struct {
-	Code Code
+	Code Code `json:"code"`
 	// Why says what could not be read or decided. It quotes the cluster: it is unsafe to print as it is.
-	Why string
+	Why string `json:"message"`
 }
 
 // AtLeast returns the report without findings that are less bad than a severity, and without rules that have

@@ -79,7 +79,7 @@ var layers = []layer{
 	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
 	{"explain/triage", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/replay", "explain/headline", "explain/question", "explain/plan", "explain/admission"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/cycle", "explain/question"}},
-	{"explain/remedy", []string{"inspect", "explain"}},
+	{"explain/remedy", []string{"inspect", "explain", "explain/words", "internal/yamlpatch"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},
 	{"explain/text/...", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words"}},
 	{"internal/checkup", []string{"internal/progress", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
@@ -121,7 +121,7 @@ var layers = []layer{
 		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/output",
 	}},
 	{"cmd/kubectl-dra/internal/cli/shared/inquiry", []string{
-		"inspect/...", "scheduler/scores", "explain/replay", "explain/lifecycle", "internal/timebudget",
+		"inspect/...", "scheduler/scores", "explain/replay", "explain/lifecycle", "explain/words", "internal/timebudget",
 		"cmd/kubectl-dra/internal/cli/shared/console", "cmd/kubectl-dra/internal/cli/shared/sources", "cmd/kubectl-dra/internal/output",
 	}},
 	{"cmd/...", []string{"internal/checkup", "cmd/kubectl-dra/internal/output/...", "tui", "tui/theme"}},

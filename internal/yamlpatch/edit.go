@@ -40,7 +40,7 @@ func (e *entry) value() *yaml.Node {
 func (d *document) locate(pointer string) *entry {
 	var e *entry
 	at := d.root
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+	for _, token := range Tokens(pointer) {
 		if at == nil {
 			return nil
 		}

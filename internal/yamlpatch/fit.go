@@ -48,8 +48,8 @@ func Fit(object any, operations []Operation) ([]Operation, error) {
 
 // fit makes one operation fit. It is false if there is nothing to do.
 func fit(object any, op Operation, all []Operation) (Operation, bool) {
-	tokens := strings.Split(strings.TrimPrefix(op.Path, "/"), "/")
-	at := present(object, tokens)
+	tokens := Tokens(op.Path)
+	_, at := Lookup(object, tokens)
 	missing := at < len(tokens)
 	switch {
 	case !missing:
@@ -74,28 +74,32 @@ func fit(object any, op Operation, all []Operation) (Operation, bool) {
 	return Operation{Op: "add", Path: "/" + strings.Join(tokens[:at+1], "/"), Value: value}, true
 }
 
-// present is how many of the tokens of a JSON pointer lead to something.
-func present(object any, tokens []string) int {
+// Lookup follows a JSON pointer, and says how many of its tokens lead to something. The value is what all of
+// them lead to.
+func Lookup(object any, tokens []string) (value any, found int) {
 	for i, token := range tokens {
 		switch in := object.(type) {
 		case map[string]any:
 			next, ok := in[unescaped(token)]
 			if !ok {
-				return i
+				return nil, i
 			}
 			object = next
 		case []any:
 			index, err := strconv.Atoi(token)
 			if err != nil || index < 0 || index >= len(in) {
-				return i
+				return nil, i
 			}
 			object = in[index]
 		default:
-			return i
+			return nil, i
 		}
 	}
-	return len(tokens)
+	return object, len(tokens)
 }
+
+// Tokens takes a JSON pointer apart.
+func Tokens(pointer string) []string { return strings.Split(strings.TrimPrefix(pointer, "/"), "/") }
 
 func unescaped(token string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 )
 
-// mayBeEmpty are flags of commands that may be given without a value: to kubectl it is as if the first four
+// mayBeEmpty are flags of commands that may be given without a value: to kubectl it is as if the first three
 // were not given, and the others have a default that somebody may want to do without.
-var mayBeEmpty = []string{"output", "template", "selector", "sort-by", "kubelet-flags", "cni-default-network"}
+var mayBeEmpty = []string{"output", "selector", "sort-by", "kubelet-flags", "cni-default-network"}
 
 // refuseEmptyFlags refuses flags of a command that were given an empty value. Most often a variable in a
 // script is empty then, and a question about one node must not become one about all of them, nor a dry run a

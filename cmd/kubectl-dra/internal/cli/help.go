@@ -108,13 +108,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		if err != nil || len(rest) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		var names []string
-		for _, sub := range of.Commands() {
-			if sub.IsAvailableCommand() {
-				names = append(names, sub.Name())
-			}
-		}
-		return console.WithPrefix(names, nil, prefix)
+		return console.WithPrefix(availableIn(of), nil, prefix)
 	})
 	return cmd
 }

@@ -142,16 +142,21 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
+	names := availableIn(cmd)
+	if hint := console.DidYouMean(args[0], names); hint != "" {
+		return console.Usagef("unknown command %q%s", args[0], hint)
+	}
+	return console.Usagef("unknown command %q; there are %s", args[0], console.CommaList(names))
+}
+
+// availableIn names the subcommands of a command.
+func availableIn(cmd *cobra.Command) (names []string) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
 	}
-	if hint := console.DidYouMean(args[0], names); hint != "" {
-		return console.Usagef("unknown command %q%s", args[0], hint)
-	}
-	return console.Usagef("unknown command %q; there are %s", args[0], console.CommaList(names))
+	return names
 }
 
 // offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -51,7 +52,7 @@ func Claims(s *inspect.Snapshot, namespace string) *List {
 func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 	c := &Claim{
 		Namespace: claim.Namespace, Name: claim.Name, State: string(inspect.StateOf(claim)),
-		Devices: []string{}, Pods: []string{}, Age: age(claim.CreationTimestamp, s.Time()), Created: Timestamp(claim.CreationTimestamp),
+		Devices: []string{}, Pods: words.Each(s.PodsOf(inspect.RefOf(claim)), inspect.PodRef.String), Age: age(claim.CreationTimestamp, s.Time()), Created: Timestamp(claim.CreationTimestamp),
 		Listed: Listed{Meta{Namespace: claim.Namespace, Name: claim.Name, Labels: claim.Labels, Created: claim.CreationTimestamp}},
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
@@ -63,9 +64,6 @@ func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 				c.AdminDevices = append(c.AdminDevices, inspect.DeviceOf(r).String())
 			}
 		}
-	}
-	for _, pod := range s.PodsOf(inspect.RefOf(claim)) {
-		c.Pods = append(c.Pods, pod.String())
 	}
 	return c
 }

@@ -11,21 +11,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Each converts a list; the result is never nil, so that it reads [] in JSON.
-func Each[A, B any](list []A, convert func(A) B) []B {
-	out := make([]B, len(list))
-	for i, a := range list {
-		out[i] = convert(a)
-	}
-	return out
-}
-
 // Optional converts a list that is left out when it is empty.
 func Optional[A, B any](list []A, convert func(A) B) []B {
 	if len(list) == 0 {
 		return nil
 	}
-	return Each(list, convert)
+	return words.Each(list, convert)
 }
 
 // Maybe converts what may not be there.

@@ -8,8 +8,7 @@ import (
 
 	"k8s.io/client-go/util/jsonpath"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // customColumns are columns that the user defined, as "NAME:.name,STATE:.state".
@@ -20,38 +19,7 @@ type customColumn struct {
 	path   *jsonpath.JSONPath
 }
 
-// customColumns reads the argument of custom-columns, or the file of custom-columns-file: one line of
-// headers and one of paths.
-func (f Format) customColumns() (customColumns, error) {
-	if f.Name == "custom-columns" {
-		return parseCustomColumns(f.Argument)
-	}
-	data, err := inputfile.ReadAll(f.Argument, maxFormatFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading custom columns: %w", err)
-	}
-	lines := strings.SplitN(string(data), "\n", 3)
-	if len(lines) < 2 {
-		return nil, fmt.Errorf("reading custom columns from %s: want one line of headers and one of paths", f.Argument)
-	}
-	headers, paths := strings.Fields(lines[0]), strings.Fields(lines[1])
-	if len(headers) != len(paths) || len(headers) == 0 {
-		return nil, fmt.Errorf("reading custom columns from %s: %d headers and %d paths", f.Argument, len(headers), len(paths))
-	}
-	var columns customColumns
-	for i := range headers {
-		path, err := fieldPath(paths[i])
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, customColumn{headers[i], path})
-	}
-	return columns, nil
-}
-
-// maxFormatFile is how much a file of columns or with a template may have, in bytes.
-const maxFormatFile = 1 << 20
-
+// parseCustomColumns reads the argument of custom-columns.
 func parseCustomColumns(spec string) (customColumns, error) {
 	var columns customColumns
 	for part := range strings.SplitSeq(spec, ",") {
@@ -119,10 +87,7 @@ func (c customColumns) print(w io.Writer, list *List, opts TableOptions) error {
 			if err != nil {
 				return fmt.Errorf("custom column %s: %w", c[i].header, err)
 			}
-			texts := make([]string, len(values))
-			for j, v := range values {
-				texts[j] = inspect.Sanitize(fmt.Sprint(v))
-			}
+			texts := words.Each(values, func(v any) string { return fmt.Sprint(v) })
 			row[i] = OrNone(strings.Join(texts, ","))
 		}
 		rows = append(rows, row)

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -68,9 +69,7 @@ func Devices(s *inspect.Snapshot) *List {
 			d.State, d.Reason = string(inspect.DeviceUnknown), "a claim that is not seen here may hold it"
 		}
 		if slices.ContainsFunc(d.Taints, func(t Taint) bool { return t.Key == inspect.FenceKey }) {
-			for _, name := range s.Fences(status.ID) {
-				d.Fences = append(d.Fences, inspect.FenceAdvice(name))
-			}
+			d.Fences = words.Each(s.Fences(status.ID), inspect.FenceAdvice)
 			d.Reason = strings.TrimPrefix(strings.Join(append([]string{d.Reason}, d.Fences...), "; "), "; ")
 		}
 		list.Items = append(list.Items, d)
@@ -90,9 +89,9 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		}},
 	}
 	for _, h := range status.Holders {
-		d.Claims = appendNew(d.Claims, h.Claim.String())
+		d.Claims = words.AppendNew(d.Claims, h.Claim.String())
 		if h.Admin() {
-			d.AdminClaims = appendNew(d.AdminClaims, h.Claim.String())
+			d.AdminClaims = words.AppendNew(d.AdminClaims, h.Claim.String())
 		}
 	}
 	for _, taint := range status.Device.Taints {
@@ -128,13 +127,6 @@ func heldWhole(status *inspect.DeviceStatus) bool {
 		return false
 	}
 	return len(status.Used) == 0 || slices.ContainsFunc(status.Holders, func(h inspect.Holder) bool { return !h.Admin() && !h.Shared() })
-}
-
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
 }
 
 // attributeValue returns the plain value of an attribute; nil when it has none that we know.
@@ -186,17 +178,18 @@ func (d *Device) claimsText() string {
 }
 
 func taintsText(taints []Taint) string {
-	texts := make([]string, len(taints))
-	for i, t := range taints {
-		texts[i] = t.Key + ":" + t.Effect
-		if t.Value != "" {
-			texts[i] = t.Key + "=" + t.Value + ":" + t.Effect
-		}
+	return strings.Join(words.Each(taints, func(t Taint) string {
+		text := t.String()
 		for _, rule := range t.Rules {
-			texts[i] += " by " + rule.String()
+			text += " by " + rule.String()
 		}
-	}
-	return strings.Join(texts, ",")
+		return text
+	}), ",")
+}
+
+// String is the taint as kubectl writes it.
+func (t Taint) String() string {
+	return words.FormatTaint(&resourcev1.DeviceTaint{Key: t.Key, Value: t.Value, Effect: resourcev1.DeviceTaintEffect(t.Effect)})
 }
 
 func capacityText(capacity map[string]Capacity) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -26,16 +25,6 @@ func encodeJSON(value any, indent string) ([]byte, error) {
 		return nil, fmt.Errorf("encoding JSON: %w", err)
 	}
 	return escapeUnsafe(b.Bytes()), nil
-}
-
-// PrintJSONLine prints a value as JSON on a line of its own.
-func PrintJSONLine(w io.Writer, value any) error {
-	data, err := encodeJSON(value, "")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
 }
 
 // escapeUnsafe escapes what Sanitize would. In JSON, such characters other than the encoder's own line

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
 )
@@ -144,11 +145,9 @@ func resourceCount(c extended.Count) ResourceCount {
 }
 
 func resourceUses(uses []extended.Use, by extended.Server) []ResourceUse {
-	out := []ResourceUse{}
-	for _, u := range uses {
-		out = append(out, ResourceUse{Namespace: u.Pod.Namespace, Name: u.Pod.Name, Count: u.Count, ServedBy: string(by)})
-	}
-	return out
+	return words.Each(uses, func(u extended.Use) ResourceUse {
+		return ResourceUse{Namespace: u.Pod.Namespace, Name: u.Pod.Name, Count: u.Count, ServedBy: string(by)}
+	})
 }
 
 var extendedTable = Table{
@@ -158,10 +157,7 @@ var extendedTable = Table{
 	},
 	Row: func(item Item) []string {
 		e := item.(*ExtendedResource)
-		var pods []string
-		for _, u := range e.Pods {
-			pods = append(pods, u.Namespace+"/"+u.Name+":"+strconv.FormatInt(u.Count, 10))
-		}
+		pods := words.Each(e.Pods, func(u ResourceUse) string { return u.Namespace + "/" + u.Name + ":" + strconv.FormatInt(u.Count, 10) })
 		return []string{
 			e.Name, OrNone(e.Node), e.ServedBy, orUnread(e.Capacity), orUnread(e.Allocatable), orUnread(e.Used), orUnread(e.Free),
 			OrNone(strings.Join(e.Notes, "; ")), OrNone(e.Class), OrNone(strings.Join(pods, ",")),

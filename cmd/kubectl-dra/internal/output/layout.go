@@ -41,7 +41,7 @@ func (l *Layout) keep(columns []Column, rows [][]string, widths []int, limit int
 // table, or each as a document of its own, which in JSON takes one line.
 func (f Format) PrintStream(w io.Writer, list *List, opts TableOptions) error {
 	switch f.Name {
-	case "", "wide", "name", "custom-columns", "custom-columns-file":
+	case "", "wide", "name", "custom-columns":
 		return f.PrintList(w, list, opts)
 	}
 	for _, item := range list.Items {
@@ -69,14 +69,16 @@ func printItemLine(w io.Writer, list *List, item Item) error {
 	if err != nil {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}
-	head, err := json.Marshal(struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}{list.APIVersion, strings.TrimSuffix(list.Kind, "List")})
+	head, err := json.Marshal(HeadOf(strings.TrimSuffix(list.Kind, "List")))
 	if err != nil {
 		return fmt.Errorf("encoding JSON: %w", err)
 	}
-	return PrintJSONLine(w, json.RawMessage(append(append(head[:len(head)-1], ','), tree[1:]...)))
+	line, err := encodeJSON(json.RawMessage(append(append(head[:len(head)-1], ','), tree[1:]...)), "")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(line)
+	return err
 }
 
 // Changed reports whether two items of one kind say different things, their age apart: it changes all the

@@ -65,16 +65,20 @@ func (p *Page) Rows(rows [][]string) {
 	}
 }
 
-// PrintRemarks prints remarks below an answer, a line each.
-func PrintRemarks(w io.Writer, remarks []string) error {
-	if len(remarks) == 0 {
-		return nil
+// Line writes a line, safe and whatever its width.
+func (p *Page) Line(text string) { p.WriteString(inspect.Sanitize(text) + "\n") }
+
+// Table writes a table. A width of 0 is any.
+func (p *Page) Table(columns []Column, rows [][]string, width int) {
+	_ = WriteTable(p, columns, rows, TableOptions{Width: width}) // a page takes everything
+}
+
+// Remarks writes remarks below an answer, a line each.
+func (p *Page) Remarks(remarks []string) {
+	for i, remark := range remarks {
+		if i == 0 {
+			p.WriteString("\n")
+		}
+		p.Line(remark)
 	}
-	var b strings.Builder
-	b.WriteString("\n")
-	for _, remark := range remarks {
-		b.WriteString(inspect.Sanitize(remark) + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -59,13 +60,9 @@ func listedPod(s *inspect.Snapshot, pod *corev1.Pod) *ListedPod {
 	if status := pod.Status.ExtendedResourceClaimStatus; status != nil {
 		p.Claims = append(p.Claims, status.ResourceClaimName)
 	}
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			for name := range containers[i].Resources.Requests {
-				if inspect.IsExtendedResource(name) {
-					p.ExtendedResources = appendNew(p.ExtendedResources, string(name))
-				}
-			}
+	for name := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
+		if inspect.IsExtendedResource(name) {
+			p.ExtendedResources = append(p.ExtendedResources, string(name))
 		}
 	}
 	slices.Sort(p.ExtendedResources)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // Format is what -o asks for: a name and, for some, an argument after "=".
@@ -21,67 +20,48 @@ type Format struct {
 	// Name is empty for the output for people.
 	Name     string
 	Argument string
-	// AllowMissingKeys lets templates and JSONPath pass over fields that do not exist.
-	AllowMissingKeys bool
 }
 
 // Sets of formats that commands offer.
 var (
 	// TableFormats are those for lists.
-	TableFormats = []string{
-		"wide", "json", "yaml", "name", "custom-columns", "custom-columns-file", "jsonpath", "jsonpath-as-json", "jsonpath-file",
-		"go-template", "go-template-file",
-	}
+	TableFormats = []string{"wide", "json", "yaml", "name", "custom-columns", "jsonpath", "go-template"}
 	// ObjectFormats are those for answers and objects.
-	ObjectFormats = []string{"json", "yaml", "jsonpath", "jsonpath-as-json", "jsonpath-file", "go-template", "go-template-file"}
+	ObjectFormats = []string{"json", "yaml", "jsonpath", "go-template"}
 	// NamedFormats are those for objects that have a name.
 	NamedFormats = append([]string{"name"}, ObjectFormats...)
 )
 
-// needArgument are the formats that want something after "=".
-var needArgument = []string{
-	"custom-columns", "custom-columns-file", "jsonpath", "jsonpath-as-json", "jsonpath-file", "go-template", "go-template-file",
+// NeedsArgument reports whether a format wants something after "=".
+func NeedsArgument(name string) bool {
+	return name == "custom-columns" || name == "jsonpath" || name == "go-template"
 }
 
-// NeedsArgument reports whether a format wants something after "=".
-func NeedsArgument(name string) bool { return slices.Contains(needArgument, name) }
-
-// ParseFormat reads the value of -o, and the value of --template, which stands for the argument.
-func ParseFormat(text, template string, allowed []string) (Format, error) {
-	if text == "" && template != "" {
-		text = "go-template"
-	}
+// ParseFormat reads the value of -o. An argument that cannot be used is an error: a template or path that
+// does not parse.
+func ParseFormat(text string, allowed []string) (Format, error) {
 	if text == "" {
 		return Format{}, nil
 	}
 	name, argument, _ := strings.Cut(text, "=")
-	if argument == "" {
-		argument = template
-	}
-	if !slices.Contains(allowed, name) {
-		return Format{}, fmt.Errorf("unknown output format %q; there are %s", name, strings.Join(allowed, ", "))
-	}
-	if slices.Contains(needArgument, name) == (argument == "") {
-		if argument == "" {
-			return Format{}, fmt.Errorf("output format %s needs an argument: -o %s=…", name, name)
-		}
-		return Format{}, fmt.Errorf("output format %s takes no argument", name)
-	}
-	return Format{Name: name, Argument: argument, AllowMissingKeys: true}, nil
-}
-
-// Check reports an argument that cannot be used: a template or path that does not parse, a file that
-// cannot be read.
-func (f Format) Check() error {
+	f := Format{Name: name, Argument: argument}
 	switch {
-	case f.Name == "custom-columns" || f.Name == "custom-columns-file":
-		_, err := f.customColumns()
-		return err
-	case slices.Contains(needArgument, f.Name):
-		_, err := f.templatePrinter()
-		return err
+	case !slices.Contains(allowed, name):
+		return Format{}, fmt.Errorf("unknown output format %q; there are %s", name, strings.Join(allowed, ", "))
+	case !NeedsArgument(name) && argument != "":
+		return Format{}, fmt.Errorf("output format %s takes no argument", name)
+	case !NeedsArgument(name):
+		return f, nil
+	case argument == "":
+		return Format{}, fmt.Errorf("output format %s needs an argument: -o %s=…", name, name)
 	}
-	return nil
+	var err error
+	if name == "custom-columns" {
+		_, err = parseCustomColumns(argument)
+	} else {
+		_, err = f.templatePrinter()
+	}
+	return f, err
 }
 
 // PrintList prints a list in the format.
@@ -101,8 +81,8 @@ func (f Format) PrintList(w io.Writer, list *List, opts TableOptions) error {
 			}
 		}
 		return nil
-	case "custom-columns", "custom-columns-file":
-		columns, err := f.customColumns()
+	case "custom-columns":
+		columns, err := parseCustomColumns(f.Argument)
 		if err != nil {
 			return err
 		}
@@ -130,40 +110,21 @@ func (f Format) PrintValue(w io.Writer, value any) error {
 	return err
 }
 
+// templatePrinter makes the printer of kubectl for the argument, which is a template or path.
 func (f Format) templatePrinter() (printers.ResourcePrinter, error) {
-	printer, err := f.parseTemplate()
-	if err != nil {
-		return nil, fmt.Errorf("reading the argument of -o %s: %w", f.Name, err)
-	}
-	return printer, nil
-}
-
-// parseTemplate makes the printer of kubectl for the argument, which is a template or path, or the name of a
-// file that has one.
-func (f Format) parseTemplate() (printers.ResourcePrinter, error) {
-	text := f.Argument
-	kind, file := strings.CutSuffix(f.Name, "-file")
-	if file {
-		data, err := inputfile.ReadAll(f.Argument, maxFormatFile)
+	if f.Name == "go-template" {
+		printer, err := printers.NewGoTemplatePrinter([]byte(f.Argument))
 		if err != nil {
-			return nil, fmt.Errorf("error reading --template %s, %w", f.Argument, err)
+			return nil, fmt.Errorf("reading the argument of -o %s: error parsing template %s, %w", f.Name, f.Argument, err)
 		}
-		text = string(data)
-	}
-	if kind == "go-template" {
-		printer, err := printers.NewGoTemplatePrinter([]byte(text))
-		if err != nil {
-			return nil, fmt.Errorf("error parsing template %s, %w", text, err)
-		}
-		printer.AllowMissingKeys(f.AllowMissingKeys)
+		printer.AllowMissingKeys(true)
 		return printer, nil
 	}
-	printer, err := printers.NewJSONPathPrinter(text)
+	printer, err := printers.NewJSONPathPrinter(f.Argument)
 	if err != nil {
-		return nil, fmt.Errorf("error parsing jsonpath %s, %w", text, err)
+		return nil, fmt.Errorf("reading the argument of -o %s: error parsing jsonpath %s, %w", f.Name, f.Argument, err)
 	}
-	printer.AllowMissingKeys(f.AllowMissingKeys)
-	printer.EnableJSONOutput(kind == "jsonpath-as-json")
+	printer.AllowMissingKeys(true)
 	return printer, nil
 }
 

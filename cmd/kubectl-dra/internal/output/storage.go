@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/storage"
 )
@@ -40,7 +41,7 @@ func StorageCapacities(s *inspect.Snapshot, namespace string) *List {
 			continue
 		}
 		item := &Storage{
-			Namespace: o.Namespace, Name: o.Name, StorageClass: c.Class, Nodes: []string{}, NodeTopology: o.NodeTopology,
+			Namespace: o.Namespace, Name: o.Name, StorageClass: c.Class, Nodes: words.Strings(c.Nodes), NodeTopology: o.NodeTopology,
 			Age: age(o.CreationTimestamp, s.Time()), Created: Timestamp(o.CreationTimestamp),
 			Listed: Listed{Meta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp}},
 		}
@@ -49,9 +50,6 @@ func StorageCapacities(s *inspect.Snapshot, namespace string) *List {
 		}
 		if c.Largest != nil {
 			item.MaximumVolumeSize = c.Largest.String()
-		}
-		for _, node := range c.Nodes {
-			item.Nodes = append(item.Nodes, string(node))
 		}
 		if c.Err != nil {
 			item.Error = c.Err.Error()

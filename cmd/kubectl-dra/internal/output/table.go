@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -61,7 +62,7 @@ type TableOptions struct {
 // gap separates two columns.
 const gap = 3
 
-// PrintTable prints a list in columns. No cell can reach the terminal unescaped.
+// PrintTable prints a list in columns.
 func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 	var columns []Column
 	var shown []int
@@ -79,23 +80,26 @@ func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 		cells := list.Table.Row(item)
 		var row []string
 		if namespace {
-			row = append(row, inspect.Sanitize(item.Meta().Namespace))
+			row = append(row, item.Meta().Namespace)
 		}
 		for _, i := range shown {
-			row = append(row, inspect.Sanitize(cells[i]))
+			row = append(row, cells[i])
 		}
 		rows = append(rows, row)
 	}
 	return WriteTable(w, columns, rows, opts)
 }
 
-// WriteTable writes rows below the headers of their columns, as kubectl does.
+// WriteTable writes rows below the headers of their columns, as kubectl does. No cell can reach the terminal
+// unescaped.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
-	if !opts.NoHeaders && !opts.Layout.started() {
-		header := make([]string, len(columns))
-		for i, c := range columns {
-			header[i] = c.Header
+	for _, row := range rows {
+		for i := range row {
+			row[i] = inspect.Sanitize(row[i])
 		}
+	}
+	if !opts.NoHeaders && !opts.Layout.started() {
+		header := words.Each(columns, func(c Column) string { return c.Header })
 		rows = append([][]string{header}, rows...)
 	}
 	widths := layOut(columns, rows, opts)

@@ -4,10 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -77,7 +75,6 @@ var taintRuleTable = Table{
 	},
 	Row: func(item Item) []string {
 		r := item.(*ListedTaintRule)
-		taint := resourcev1.DeviceTaint{Key: r.Taint.Key, Value: r.Taint.Value, Effect: resourcev1.DeviceTaintEffect(r.Taint.Effect)}
-		return []string{r.Name, words.FormatTaint(&taint), r.selects(), strconv.Itoa(r.Devices), strconv.Itoa(r.Held), r.Age}
+		return []string{r.Name, r.Taint.String(), r.selects(), strconv.Itoa(r.Devices), strconv.Itoa(r.Held), r.Age}
 	},
 }

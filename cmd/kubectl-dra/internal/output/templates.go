@@ -7,6 +7,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -49,7 +50,7 @@ func Templates(s *inspect.Snapshot, namespace string) *List {
 				continue
 			}
 			if t := of[pod.Namespace+"/"+*name]; t != nil {
-				t.Pods = appendNew(t.Pods, pod.Namespace+"/"+pod.Name)
+				t.Pods = words.AppendNew(t.Pods, pod.Namespace+"/"+pod.Name)
 			}
 		}
 	}

@@ -220,10 +220,7 @@ var usageTable = Table{
 	},
 	Row: func(item Item) []string {
 		u := item.(*Usage)
-		counters := make([]string, len(u.Counters))
-		for i, c := range u.Counters {
-			counters[i] = c.Counter + " " + c.Taken
-		}
+		counters := words.Each(u.Counters, func(c CounterTaken) string { return c.Counter + " " + c.Taken })
 		return []string{
 			u.Metadata.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), OrNone(u.idleFor), strconv.Itoa(u.Claims.Refused), strconv.Itoa(u.Wanted), OrNone(u.refusedFor),
 			u.driversText(), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), OrNone(strings.Join(counters, ", ")),

@@ -7,11 +7,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
 // APIVersion is the version of all wire types of this package.
 const APIVersion = "kubectl-dra.dev/v1alpha1"
+
+// Head is what every document begins with.
+type Head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// HeadOf begins a document of a kind.
+func HeadOf(kind string) Head { return Head{APIVersion, kind} }
 
 // Item is one entry of a List.
 type Item interface {
@@ -56,9 +66,8 @@ func (m Meta) Selected(selector labels.Selector) bool {
 
 // List is a list of items of one kind.
 type List struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Items      []Item `json:"items"`
+	Head
+	Items []Item `json:"items"`
 	// Partial says what could not be read, where devices are counted: that many of them are free at most.
 	Partial []string `json:"partial,omitempty"`
 	// ServerConcurrency is set in a PriorityLevelList.
@@ -82,14 +91,13 @@ type List struct {
 
 // NewList makes an empty list of a kind, which is printed as a table.
 func NewList(kind, resource string, table Table) *List {
-	return &List{APIVersion: APIVersion, Kind: kind, Items: []Item{}, Resource: resource, Table: table}
+	return &List{Head: HeadOf(kind), Items: []Item{}, Resource: resource, Table: table}
 }
 
 // ListOf is a document of several answers.
 type ListOf[T any] struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Items      []T    `json:"items"`
+	Head
+	Items []T `json:"items"`
 }
 
 // OneOrList is the only one of some answers, or a document of several or none.
@@ -97,19 +105,11 @@ func OneOrList[T any](kind string, items []T) any {
 	if len(items) == 1 {
 		return items[0]
 	}
-	return &ListOf[T]{APIVersion: APIVersion, Kind: kind, Items: OrEmpty(items)}
+	return &ListOf[T]{Head: HeadOf(kind), Items: OrEmpty(items)}
 }
 
 // Keep drops the items for which keep is false.
-func (l *List) Keep(keep func(Item) bool) {
-	kept := []Item{}
-	for _, item := range l.Items {
-		if keep(item) {
-			kept = append(kept, item)
-		}
-	}
-	l.Items = kept
-}
+func (l *List) Keep(keep func(Item) bool) { l.Items = OrEmpty(words.Keep(l.Items, keep)) }
 
 // ServerConcurrency is the limit that the priority levels of a list share, in seats, and how it is known.
 type ServerConcurrency struct {

@@ -31,7 +31,7 @@ const (
 
 // described are the folders of the packages whose types are printed.
 var described = []string{
-	"./cmd/kubectl-dra/internal/output", "./tui", "./allocator", "./explain", "./inspect", "./scheduler/filters",
+	"./cmd/kubectl-dra/internal/output", "./tui", "./allocator", "./explain", "./inspect", "./scheduler/filters", "./internal/checkup",
 }
 
 // schemas are the schemas of all kinds, by their names.

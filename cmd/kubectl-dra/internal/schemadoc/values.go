@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 )
 
@@ -33,13 +34,9 @@ func (g *generator) valuesOf(tag string) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, value := range found {
-			values = append(values, value)
-		}
+		values = output.Optional(found, func(value string) any { return value })
 	} else {
-		for value := range strings.SplitSeq(tag, ",") {
-			values = append(values, value)
-		}
+		values = output.Optional(strings.Split(tag, ","), func(value string) any { return value })
 	}
 	g.values[tag] = values
 	return values, nil

@@ -1,17 +1,18 @@
 package allocate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/allocations"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
@@ -166,10 +167,8 @@ func (o *allocateOptions) noteDecision(d *commit.Decision) {
 	}
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
-		if allocation := d.Allocations[ref]; allocation != nil {
+		if allocation := cmp.Or(d.Allocations[ref], claim.Status.Allocation); allocation != nil {
 			o.noteConditions(claim, allocation)
-		} else if claim.Status.Allocation != nil {
-			o.noteConditions(claim, claim.Status.Allocation)
 		}
 	}
 }
@@ -178,42 +177,15 @@ func (o *allocateOptions) noteDecision(d *commit.Decision) {
 func (o *allocateOptions) noteConditions(claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) {
 	for i := range allocation.Devices.Results {
 		r := &allocation.Devices.Results[i]
-		waits, failed := conditionsOf(claim, r)
+		waits, failed := lifecycle.OpenConditions(claim, r), lifecycle.FailedCondition(claim, r)
 		device := inspect.DeviceOf(r)
 		switch {
-		case len(failed) > 0:
-			o.Streams.Note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, console.CommaList(failed))
+		case failed != nil:
+			o.Streams.Note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, failed.Type)
 		case len(waits) > 0:
 			o.Streams.Note("%s/%s: a pod that uses it waits until driver %s reports %s for %s", claim.Namespace, claim.Name, r.Driver, console.CommaList(waits), device)
 		}
 	}
-}
-
-// conditionsOf returns the binding conditions of an allocated device that are not met, and the failure
-// conditions that are.
-func conditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) (waits, failed []string) {
-	var reported []metav1.Condition
-	for i := range claim.Status.Devices {
-		d := &claim.Status.Devices[i]
-		same := d.ShareID == nil && r.ShareID == nil || d.ShareID != nil && r.ShareID != nil && *d.ShareID == string(*r.ShareID)
-		if same && d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device {
-			reported = d.Conditions
-		}
-	}
-	holds := func(name string) bool {
-		return slices.ContainsFunc(reported, func(c metav1.Condition) bool { return c.Type == name && c.Status == metav1.ConditionTrue })
-	}
-	for _, name := range r.BindingConditions {
-		if !holds(name) {
-			waits = append(waits, name)
-		}
-	}
-	for _, name := range r.BindingFailureConditions {
-		if holds(name) {
-			failed = append(failed, name)
-		}
-	}
-	return waits, failed
 }
 
 // dryRunMode is the dry run that this is, or "" if it is none.

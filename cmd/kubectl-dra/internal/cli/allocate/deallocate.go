@@ -73,10 +73,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		}
 	}
 	if o.dryRun == dryRunClient {
-		cleared := make([]*resourcev1.ResourceClaim, len(claims))
-		for i, claim := range claims {
-			cleared[i] = commit.Cleared(claim)
-		}
+		cleared := words.Each(claims, commit.Cleared)
 		o.Streams.Note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
@@ -118,10 +115,7 @@ func (o *deallocateOptions) committer(ctx context.Context, snapshot *inspect.Sna
 
 // clear deallocates the claims, if they are as they were shown. When that ends early it says how far it came.
 func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, claims, shown []*resourcev1.ResourceClaim) error {
-	refs := make([]inspect.ClaimRef, len(claims))
-	for i, claim := range claims {
-		refs[i] = inspect.RefOf(claim)
-	}
+	refs := words.Each(claims, inspect.RefOf)
 	o.Grace.Extend()
 	written, err := c.Deallocate(ctx, refs, shown...)
 	if err == nil {

@@ -9,11 +9,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -113,30 +115,13 @@ func claimsOfPod(s *inspect.Snapshot, pod *corev1.Pod) ([]string, error) {
 // extendedResources names the resources of a pod that device classes provide, sorted.
 func extendedResources(s *inspect.Snapshot, pod *corev1.Pod) []string {
 	var out []string
-	for _, class := range s.Objects().Classes {
-		names := []string{resourcev1.ResourceDeviceClassPrefix + class.Name}
-		if class.Spec.ExtendedResourceName != nil {
-			names = append(names, *class.Spec.ExtendedResourceName)
-		}
-		for _, name := range names {
-			if asksFor(pod, corev1.ResourceName(name)) && !slices.Contains(out, name) {
-				out = append(out, name)
-			}
+	for name, amount := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
+		if !amount.IsZero() && s.ClassOfExtendedResource(name) != nil {
+			out = append(out, string(name))
 		}
 	}
 	slices.Sort(out)
 	return out
-}
-
-// asksFor reports whether a container of a pod asks for a resource. A limit is a request where there is none.
-func asksFor(pod *corev1.Pod, name corev1.ResourceName) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
-		request, found := c.Resources.Requests[name]
-		if !found {
-			request = c.Resources.Limits[name]
-		}
-		return !request.IsZero()
-	})
 }
 
 // checkAllocatable refuses claims that the scheduler would not allocate.
@@ -180,7 +165,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *scheduler.Clust
 		return nil, err
 	}
 	if d.Node == "" {
-		d.Refusal = []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(claimNames(w.claims)), o.nodePhrase())}
+		d.Refusal = o.notTogether(w)
 	}
 	return d, nil
 }
@@ -239,7 +224,7 @@ func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *scheduler
 			return o.refusalLines(cluster, e, "claim")
 		}
 	}
-	return []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(claimNames(w.claims)), o.nodePhrase())}, nil
+	return o.notTogether(w), nil
 }
 
 // refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler
@@ -259,20 +244,14 @@ func (o *allocateOptions) refusalLines(cluster *scheduler.Cluster, e *explain.Ex
 	return nil, nil
 }
 
-// nodePhrase names the nodes that are asked about.
-func (o *allocateOptions) nodePhrase() string {
+// notTogether says that claims do not fit on the nodes that are asked about.
+func (o *allocateOptions) notTogether(w *allocationTarget) []string {
+	where := "any node"
 	if o.node != "" {
-		return "node " + o.node
+		where = "node " + o.node
 	}
-	return "any node"
-}
-
-func claimNames(claims []*resourcev1.ResourceClaim) []string {
-	names := make([]string, len(claims))
-	for i, claim := range claims {
-		names[i] = claim.Namespace + "/" + claim.Name
-	}
-	return names
+	names := words.Each(w.claims, func(claim *resourcev1.ResourceClaim) string { return claim.Namespace + "/" + claim.Name })
+	return []string{fmt.Sprintf("%s cannot be allocated together on %s", console.CommaList(names), where)}
 }
 
 // consumerOf is the pod for which a claim is reserved.

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 )
@@ -128,10 +129,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	if err := o.checkComplete(snapshot); err != nil {
 		return nil, err
 	}
-	var namespaces []string
-	for _, claim := range d.Claims {
-		namespaces = append(namespaces, claim.Namespace)
-	}
+	namespaces := words.Each(d.Claims, func(claim *resourcev1.ResourceClaim) string { return claim.Namespace })
 	api, err := o.api(ctx, snapshot, commit.Needed(snapshot.Features(), commit.Allocating, namespaces, o.reserve))
 	if err != nil {
 		return nil, err
@@ -259,19 +257,11 @@ func (o *allocateOptions) announce(d *commit.Decision) {
 	}
 }
 
-func deviceNames(devices []inspect.DeviceID) []string {
-	names := make([]string, len(devices))
-	for i, id := range devices {
-		names[i] = id.String()
-	}
-	return names
-}
-
 func devicesText(devices []inspect.DeviceID) string {
 	if len(devices) == 0 {
 		return "no device"
 	}
-	return console.CommaList(deviceNames(devices))
+	return console.CommaList(output.DeviceNames(devices))
 }
 
 var errNoAnswer = errors.New("no answer: nothing was written")

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/celtest"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -272,9 +273,7 @@ func (t *selectorTester) testOne(ctx context.Context, expression string, devices
 }
 
 func subjects(devices []inspect.DeviceStatus) []bench.Subject {
-	out := make([]bench.Subject, len(devices))
-	for i := range devices {
-		out[i] = bench.Subject{Driver: devices[i].ID.Driver, Device: devices[i].Device}
-	}
-	return out
+	return words.Each(devices, func(d inspect.DeviceStatus) bench.Subject {
+		return bench.Subject{Driver: d.ID.Driver, Device: d.Device}
+	})
 }

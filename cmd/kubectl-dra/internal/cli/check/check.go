@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -151,21 +153,9 @@ func nextReleases() []string {
 	return out
 }
 
-func severityNames() []string {
-	var names []string
-	for _, s := range checkup.Severities() {
-		names = append(names, string(s))
-	}
-	return names
-}
+func severityNames() []string { return words.Strings(checkup.Severities()) }
 
-func codeNames() []string {
-	var names []string
-	for _, code := range checkup.Codes() {
-		names = append(names, string(code))
-	}
-	return names
-}
+func codeNames() []string { return words.Strings(checkup.Codes()) }
 
 // complete refuses what does not go together.
 func (o *checkOptions) complete() (err error) {
@@ -353,10 +343,9 @@ func (o *checkOptions) previewRules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var previews []*checkup.RulePreview
-	for _, rule := range given.Objects.TaintRules {
-		previews = append(previews, checkup.PreviewRule(snapshot, rule))
-	}
+	previews := words.Each(given.Objects.TaintRules, func(rule *resourcev1.DeviceTaintRule) *checkup.RulePreview {
+		return checkup.PreviewRule(snapshot, rule)
+	})
 	if o.Format.Name == "" {
 		for _, remark := range cycle.Unread(snapshot) {
 			o.Note("! %s", remark)

@@ -74,10 +74,6 @@ the changed file.
 With --since and a log of kubectl dra record it says when a claim or pod stopped
 fitting, and the smallest change that did it.
 
-With --watch it decides again whenever something in the cluster changes, and
-prints the answer when the verdict, the number of nodes or the devices differ;
-with -o json, each answer is on a line of its own.
-
 Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot be, 1
 the scheduler itself gives up with an error (or the question could not be
 answered).`
@@ -107,18 +103,15 @@ const explainExample = `  # What is stuck in the cluster, and what unblocks most
   # Since when does it not fit, and why?
   kubectl dra explain claim train-0 -n ml --from cluster.log --since
 
-  # Wait until it can be allocated
-  kubectl dra explain claim train-0 -n ml --watch -o json
-
   # On one node only, for a script
   kubectl dra explain pod train-0 -n ml --node gpu-a-01 -o jsonpath='{.verdict}'`
 
 // explainOptions are what explain is asked.
 type explainOptions struct {
 	*inquiry.Options
-	narrow       inquiry.Narrowing
-	fix          string
-	since, watch bool
+	narrow inquiry.Narrowing
+	fix    string
+	since  bool
 }
 
 // New returns the command explain with its subcommands.
@@ -161,7 +154,6 @@ func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Co
 	}
 	cmd.Flags().StringVar(&o.fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	cmd.Flags().BoolVar(&o.since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "decide again whenever something changes, and print each new verdict")
 	o.narrow.AddTo(cmd)
 	o.AddTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	console.CompleteArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.Typed(explainKinds))
@@ -203,13 +195,9 @@ func nodeNamed(args []string) (name string, is bool) {
 // check refuses flags that do not go together.
 func (o *explainOptions) check(args []string) error {
 	switch {
-	case o.watch && (len(args) == 0 || o.since):
-		return console.Usagef("--watch follows claims, pods and templates of the cluster, by their names")
 	case o.since && len(args) == 0:
 		return console.Usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
 	case len(args)+len(o.Files) == 0: // about what is stuck
-	case o.watch && o.fix != "":
-		return console.Usagef("--fix and --watch exclude each other")
 	case o.narrow.Given():
 		return console.Usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
 	case o.since && o.fix != "":
@@ -220,14 +208,8 @@ func (o *explainOptions) check(args []string) error {
 
 // run answers a question about named objects, or those of files.
 func (o *explainOptions) run(cmd *cobra.Command) error {
-	switch {
-	case o.since:
+	if o.since {
 		return explainSince(cmd.Context(), o)
-	case o.watch:
-		if err := o.checkWatch(); err != nil {
-			return err
-		}
-		return o.watchVerdicts(cmd.Context())
 	}
 	volumes, err := o.volumeClaims()
 	if err != nil {

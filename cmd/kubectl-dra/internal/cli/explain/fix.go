@@ -16,12 +16,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // again is how the question was asked, for commands that ask it again.
 func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
-	asked := remedy.Asked{Files: o.Files, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: o.Reader.Demo}
+	asked := o.Reader.Asked(flags)
+	given := asked.Args
+	asked.Files, asked.Args = o.Files, nil
 	fixable := 0
 	for _, e := range answers {
 		if len(e.Fixes) > 0 {
@@ -38,8 +41,8 @@ func (o *explainOptions) again(flags *pflag.FlagSet, answers []*explain.Explanat
 	if len(o.Files) == 0 || o.Reader.Connection.NamespaceFlag() != "" {
 		asked.Args = append(asked.Args, "-n", o.Namespace)
 	}
-	asked.Args = slices.Concat(asked.Args, sources.GivenFlags(flags, []string{"node"}), sources.GivenReadingFlags(flags))
-	asked.Once = slices.Contains(o.Files, "-") || slices.Contains(o.Reader.From, "-")
+	asked.Args = slices.Concat(asked.Args, sources.GivenFlags(flags, []string{"node"}), given)
+	asked.Once = asked.Once || slices.Contains(o.Files, "-")
 	return asked
 }
 
@@ -71,7 +74,7 @@ type fixChoice struct {
 func (o *explainOptions) parseFix(value string) (*fixChoice, error) {
 	c, err := parseFixChoice(value)
 	if err == nil && c != nil && o.Format.Name != "" && !slices.Contains(manifestFormats, o.Format.Name) {
-		return nil, console.Usagef("with --fix, -o can be %s", console.OrList(manifestFormats))
+		return nil, console.Usagef("with --fix, -o can be %s", words.Or(manifestFormats))
 	}
 	return c, err
 }
@@ -120,12 +123,7 @@ func (c *fixChoice) matches(e *explain.Explanation) bool {
 
 // choose returns the answer and the index of the fix that are chosen.
 func (c *fixChoice) choose(answers []*explain.Explanation) (*explain.Explanation, int, error) {
-	var found []*explain.Explanation
-	for _, e := range answers {
-		if c.matches(e) {
-			found = append(found, e)
-		}
-	}
+	found := words.Keep(answers, c.matches)
 	if len(found) > 1 { // those that cannot be meant are not in the way
 		found = slices.DeleteFunc(found, func(e *explain.Explanation) bool { return len(e.Fixes) == 0 })
 	}
@@ -161,7 +159,7 @@ func (c *fixChoice) ambiguous(answers []*explain.Explanation, found int) error {
 	if found > 1 {
 		which = fmt.Sprintf("that may be a fix for any of %d subjects", found)
 	}
-	return fmt.Errorf("%s; say %s", which, console.OrList(ways[:min(len(ways), console.MaxNamesListed)]))
+	return fmt.Errorf("%s; say %s", which, words.Or(ways[:min(len(ways), console.MaxNamesListed)]))
 }
 
 // printFix prints the chosen fix: as text, or the objects that it changes as they become.

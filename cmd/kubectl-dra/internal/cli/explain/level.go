@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/fairness"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -116,10 +117,7 @@ func (o *levelOptions) run(ctx context.Context) error {
 }
 
 func unknownLevel(name string, levels []flowcontrol.Level) error {
-	var names []string
-	for i := range levels {
-		names = append(names, levels[i].Name)
-	}
+	names := words.Each(levels, func(l flowcontrol.Level) string { return l.Name })
 	hint := cmp.Or(console.DidYouMean(name, names), "; there are "+console.CommaList(names))
 	return fmt.Errorf("prioritylevelconfiguration %q not found%s", name, hint)
 }
@@ -166,7 +164,7 @@ func (o *levelOptions) print(all []*fairness.PriorityLevelExplanation) error {
 // actors says where DRA's actors ask.
 func (o *levelOptions) actors(in fairness.LevelInput) error {
 	actors := fairness.DRAActors(in.Snapshot, in.Reading)
-	list := &output.ListOf[fairness.DRAActor]{APIVersion: output.APIVersion, Kind: "DRAActorList", Items: actors}
+	list := &output.ListOf[fairness.DRAActor]{Head: output.HeadOf("DRAActorList"), Items: actors}
 	return o.Answer(list, console.OnPage(func(p *output.Page) { fairness.WriteActors(p, actors) }), console.ExitAnswered)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/internal/yamlpatch"
 )
 
@@ -39,10 +40,7 @@ func (o *explainOptions) fitFix(f *explain.Fix, subject explain.Subject, object 
 		if err != nil {
 			continue // the object is not what was asked about, such as one of two with a name
 		}
-		patch := make([]explain.PatchOperation, len(fitted))
-		for k, op := range fitted {
-			patch[k] = explain.PatchOperation(op)
-		}
+		patch := words.Each(fitted, func(op yamlpatch.Operation) explain.PatchOperation { return explain.PatchOperation(op) })
 		c.Patch = patch
 		if c.Kind == subject.Kind && c.Name == subject.Name && c.Namespace == subject.Namespace {
 			f.Patch = patch

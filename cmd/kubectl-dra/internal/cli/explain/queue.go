@@ -43,7 +43,7 @@ func explainQueues(ctx context.Context, o *explainOptions, args []string) error 
 		return err
 	case len(names) == 0 || slices.Contains(names, ""):
 		return console.Usagef("%s needs a name; kubectl dra get queues -A lists them", word)
-	case len(o.Files) > 0 || o.Node != "" || o.fix != "" || o.since || o.watch || o.narrow.Given():
+	case len(o.Files) > 0 || o.Node != "" || o.fix != "" || o.since || o.narrow.Given():
 		return console.Usagef("explain %s takes no other flags than those of output and of what is read", word)
 	}
 	if o.Namespace, err = o.Reader.Namespace(); err != nil {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
@@ -64,12 +65,7 @@ func explainSince(ctx context.Context, o *explainOptions) error {
 }
 
 func isSinceKind(n inquiry.Named) bool {
-	for _, k := range sinceKinds {
-		if n.Kind.Kind == k.Kind && n.Kind.Owner == nil && n.Unknown == nil {
-			return true
-		}
-	}
-	return false
+	return n.Kind.Owner == nil && n.Unknown == nil && slices.ContainsFunc(sinceKinds, func(k inquiry.Kind) bool { return k.Kind == n.Kind.Kind })
 }
 
 // at returns the cluster at a moment, with what is given besides.

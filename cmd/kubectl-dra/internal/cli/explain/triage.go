@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
@@ -128,7 +127,7 @@ func (o *explainOptions) askedAlone(subject explain.Subject, flags *pflag.FlagSe
 	if subject.Kind != "Pod" {
 		k = inquiry.Claim
 	}
-	args := []string{k.Names[0], subject.Name, "-n", subject.Namespace}
-	args = append(args, sources.GivenReadingFlags(flags)...)
-	return remedy.Asked{Args: args, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Once: slices.Contains(o.Reader.From, "-"), Demo: o.Reader.Demo}
+	asked := o.Reader.Asked(flags)
+	asked.Args = append([]string{k.Names[0], subject.Name, "-n", subject.Namespace}, asked.Args...)
+	return asked
 }

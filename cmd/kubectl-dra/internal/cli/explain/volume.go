@@ -45,7 +45,7 @@ func explainVolumeClaims(ctx context.Context, o *explainOptions, names []string)
 	cluster := scheduler.NewCluster(snapshot, scheduler.Options{})
 	var answers []*explain.Explanation
 	for _, name := range names {
-		if !exists(snapshot, inquiry.VolumeClaim, o.Namespace, name) {
+		if _, ok := snapshot.VolumeClaim(o.Namespace, name); !ok {
 			return inquiry.NotFound(snapshot, inquiry.VolumeClaim, o.Namespace, name)
 		}
 		answer, err := volume.Explain(ctx, cluster, o.Namespace, name, question.Options{Node: o.NodeName()})
@@ -55,14 +55,4 @@ func explainVolumeClaims(ctx context.Context, o *explainOptions, names []string)
 		answers = append(answers, answer)
 	}
 	return printExplanations(o, answers)
-}
-
-// exists reports whether there is an object of a kind.
-func exists(s *inspect.Snapshot, k inquiry.Kind, namespace, name string) bool {
-	for _, o := range inquiry.ObjectNames(s, k) {
-		if o.Namespace == namespace && o.Name == name {
-			return true
-		}
-	}
-	return false
 }

@@ -12,11 +12,7 @@ import (
 func completeViews(c *inquiry.Completer) console.Completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			var names []string
-			for _, v := range views {
-				names = append(names, v.names[0])
-			}
-			return console.WithPrefix(names, nil, prefix)
+			return console.WithPrefix(viewNames(), nil, prefix)
 		}
 		v, err := viewByName(args[0])
 		switch {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/extended"
@@ -12,22 +13,13 @@ import (
 
 // extendedResources lists the extended resources of the nodes. What is known of the snapshot before is used
 // again.
-func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot, _ string) (*output.List, error) {
 	o.cluster = scheduler.NewCluster(s, scheduler.Options{Like: o.cluster})
 	survey, err := extended.All(ctx, o.cluster, s.Inventory())
 	if err != nil {
 		return nil, err
 	}
 	return output.ExtendedResources(s, survey), nil
-}
-
-// surveyed is extendedResources where nothing can interrupt it.
-func surveyed(s *inspect.Snapshot, _ string) *output.List {
-	list, err := new(getOptions).extendedResources(context.Background(), s)
-	if err != nil {
-		panic(err) // it can only be that of the context
-	}
-	return list
 }
 
 // addTotals adds up the items that are shown.
@@ -44,11 +36,6 @@ func (o *getOptions) noteTotals(list *output.List) {
 	if list.Usage != nil && len(list.Items) > 0 {
 		o.Note("%s", list.Usage.Message)
 	}
-	for i, total := range list.Totals {
-		if i == sources.MaxWarnings {
-			o.Note("%d more totals; -o json has them all", len(list.Totals)-sources.MaxWarnings)
-			return
-		}
-		o.Note("%s: %s", total.Name, total.Message)
-	}
+	totals := words.Each(list.Totals, func(t output.ResourceTotal) string { return t.Name + ": " + t.Message })
+	o.NoteSome(totals, sources.MaxWarnings, "%d more totals; -o json has them all")
 }

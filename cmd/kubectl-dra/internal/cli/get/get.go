@@ -15,15 +15,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-func allNamespaces(list func(*inspect.Snapshot) *output.List) func(*inspect.Snapshot, string) *output.List {
-	return func(s *inspect.Snapshot, _ string) *output.List { return list(s) }
-}
 
 var deviceUses = []inspect.Resource{inspect.Claims, inspect.TaintRules, inspect.Nodes}
 
@@ -41,7 +38,6 @@ type getOptions struct {
 	by               use.By
 	node             string // empty for all nodes
 	noHeaders, watch bool
-	allowMissingKeys bool
 
 	serverConcurrency int                // 0 if it is unknown
 	levels            flowcontrol.Source // it is nil until reading has made it
@@ -71,12 +67,8 @@ const getExample = `  # Claims of all namespaces
 // New returns the command get.
 func New(streams *console.Streams, reader *sources.Reader, completer *inquiry.Completer) *cobra.Command {
 	o := &getOptions{Options: sources.Options{Streams: streams, Reader: reader}}
-	var names []string
-	for _, v := range views {
-		names = append(names, v.names[0])
-	}
 	cmd := &cobra.Command{
-		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
+		Use:   "get (" + strings.Join(viewNames(), "|") + ") [NAME...]",
 		Short: "List claims, devices, pools, nodes, classes, templates, pods, taint rules, drivers, priority levels, storage, queues or usage",
 		Long: `List objects in a table, or in any other output format of kubectl:
 
@@ -135,7 +127,6 @@ func (o *getOptions) bind(cmd *cobra.Command, completer *inquiry.Completer) {
 	set.BoolVarP(&o.watch, "watch", "w", false, "also print what changes from then on; deleted objects are named on stderr")
 	set.StringVarP(&o.labels, "selector", "l", "", "list only what has these labels, as key=value,…")
 	set.StringVar(&o.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
-	set.BoolVar(&o.allowMissingKeys, "allow-missing-template-keys", true, "ignore missing fields in templates")
 	set.StringVar(&o.groupBy, "by", "", "count usage by "+console.CommaList(usageGroupings())+"; by default by "+usageGroupings()[0])
 	set.StringVar(&o.node, "node", "", "list only the "+console.CommaList(nodeViews)+" of this node")
 	sources.AddConcurrencyFlag(set, &o.serverConcurrency)
@@ -151,7 +142,7 @@ func (o *getOptions) complete(args []string) error {
 		return console.Usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
 	}
 	if len(args) == 0 {
-		return console.Usagef("say what to get: %s", viewNames())
+		return console.Usagef("say what to get: %s", console.CommaList(viewNames()))
 	}
 	word, names, err := inquiry.SplitTypeAndNames(args)
 	if err == nil {
@@ -170,7 +161,6 @@ func (o *getOptions) complete(args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Format.AllowMissingKeys = o.allowMissingKeys
 	if o.selector, err = labels.Parse(o.labels); err != nil {
 		return console.Usagef("--selector: %w", err)
 	}
@@ -231,7 +221,7 @@ func (o *getOptions) run(ctx context.Context) error {
 	if unseen != nil && len(list.Items) == 0 {
 		missing = append(missing, unseen)
 	}
-	if err := o.print(snapshot, list, len(missing) > 0); err != nil {
+	if err := o.print(ctx, snapshot, list, len(missing) > 0); err != nil {
 		return err
 	}
 	o.noteFences(list)
@@ -285,32 +275,22 @@ func (o *getOptions) incomplete(s *inspect.Snapshot) error {
 
 // noteFences says of the devices of a list how to lift the fences around them.
 func (o *getOptions) noteFences(list *output.List) {
-	said := 0
+	var notes []string
 	for _, item := range list.Items {
 		d, ok := item.(*output.Device)
 		if !ok {
 			return
 		}
 		for _, advice := range d.Fences {
-			if said++; said <= sources.MaxWarnings {
-				o.Note("%s is %s", d.Meta().Name, advice)
-			}
+			notes = append(notes, fmt.Sprintf("%s is %s", d.Meta().Name, advice))
 		}
 	}
-	if said > sources.MaxWarnings {
-		o.Note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-sources.MaxWarnings, inspect.FenceKey)
-	}
+	o.NoteSome(notes, sources.MaxWarnings, "%d more fences; kubectl get devicetaintrules -l "+inspect.FenceKey+" lists them all")
 }
 
 // resources are those that the view is made of.
 func (o *getOptions) resources() []inspect.Resource {
-	all := slices.Clone(o.view.needs)
-	for _, resource := range o.view.uses {
-		if !slices.Contains(all, resource) {
-			all = append(all, resource)
-		}
-	}
-	return all
+	return words.AppendNew(slices.Clone(o.view.needs), o.view.uses...)
 }
 
 // checkRequired returns an error when what the view cannot do without could not be read.
@@ -333,7 +313,7 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if o.view.countsPods && s.Health(inspect.Pods).State == inspect.NotRead {
 		o.Note("no pods were read: what a device plugin offers is counted as free")
 	}
-	if list, err = o.items(ctx, s); err != nil {
+	if list, err = o.view.list(o, ctx, s, o.namespace); err != nil {
 		return nil, nil, err
 	}
 	if len(list.Partial) > 0 {
@@ -342,7 +322,7 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if err := o.keepOnNode(s, list); err != nil {
 		missing = append(missing, err)
 	} else {
-		missing = o.pickNamed(s, list)
+		missing = o.pickNamed(ctx, s, list)
 	}
 	if !o.view.selects {
 		list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
@@ -360,16 +340,8 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	return list, missing, nil
 }
 
-// items returns all items of the view.
-func (o *getOptions) items(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	if o.view.listLive != nil {
-		return o.view.listLive(o, ctx, s)
-	}
-	return o.view.list(s, o.namespace), nil
-}
-
 // pickNamed keeps the items that were named and reports names that are not there.
-func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
+func (o *getOptions) pickNamed(ctx context.Context, s *inspect.Snapshot, list *output.List) []error {
 	if len(o.names) == 0 {
 		return nil
 	}
@@ -385,7 +357,7 @@ func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
 			}
 		}
 		if !found {
-			missing = append(missing, o.notFound(s, list, name))
+			missing = append(missing, o.notFound(ctx, s, list, name))
 		}
 	}
 	list.Items = picked
@@ -393,7 +365,7 @@ func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
 }
 
 // notFound says that no item is called by a name, and what there is instead.
-func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name string) error {
+func (o *getOptions) notFound(ctx context.Context, s *inspect.Snapshot, list *output.List, name string) error {
 	text := fmt.Sprintf("%s %q not found", o.view.singular, name)
 	var here, callable, elsewhere []string
 	for _, item := range list.Items {
@@ -403,7 +375,11 @@ func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name strin
 	here = slices.Compact(here)
 	if o.namespace != "" {
 		text += fmt.Sprintf(" in namespace %q", o.namespace)
-		for _, item := range o.view.list(s, "").Items {
+		all, err := o.view.list(o, ctx, s, "")
+		if err != nil {
+			return err
+		}
+		for _, item := range all.Items {
 			if m := item.Meta(); m.Name == name {
 				elsewhere = append(elsewhere, m.Namespace)
 			}
@@ -419,12 +395,12 @@ func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name strin
 // forPeople reports that a table is wanted.
 func (o *getOptions) forPeople() bool { return o.Format.Name == "" || o.Format.Name == "wide" }
 
-func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) error {
+func (o *getOptions) print(ctx context.Context, s *inspect.Snapshot, list *output.List, failed bool) error {
 	if o.forPeople() && len(list.Items) == 0 {
-		if !failed {
-			o.sayEmpty(s)
+		if failed {
+			return nil
 		}
-		return nil
+		return o.sayEmpty(ctx, s)
 	}
 	out := o.Out
 	if o.forPeople() {
@@ -436,18 +412,21 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 }
 
 // sayEmpty says on stderr that there is nothing, and where there is something.
-func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
+func (o *getOptions) sayEmpty(ctx context.Context, s *inspect.Snapshot) error {
 	noun := cmp.Or(o.view.noun, o.view.names[0])
 	if o.node != "" {
 		o.Note("No %s found of node %q.", noun, o.node)
-		return
+		return nil
 	}
 	if o.namespace == "" {
 		o.Note("No %s found.", noun)
-		return
+		return nil
 	}
 	text := fmt.Sprintf("No %s found in namespace %q", noun, o.namespace)
-	everywhere := o.view.list(s, "")
+	everywhere, err := o.view.list(o, ctx, s, "")
+	if err != nil {
+		return err
+	}
 	n := len(everywhere.Items)
 	if everywhere.Usage != nil {
 		n = everywhere.Usage.Claims.Total // its items are namespaces
@@ -456,4 +435,5 @@ func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}
 	o.Note("%s.", text)
+	return nil
 }

@@ -25,13 +25,14 @@ func checkConcurrency(seats int, v view) error {
 }
 
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
-func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot, _ string) (*output.List, error) {
 	reading, err := o.reading(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.PriorityLevels()) == 0 {
-		return computedLevels(s), nil
+	if len(s.PriorityLevels()) == 0 { // nothing is known of any level, not even of those that a server would make up
+		limits := flowcontrol.Limits{ServerConcurrency: flowcontrol.DefaultServerConcurrency}
+		return fairness.PriorityLevels(s, limits, flowcontrol.ConcurrencyDefault, flowcontrol.Reading{}), nil
 	}
 	limits, source := o.limits(s, reading.Metrics)
 	for _, ignored := range limits.Ignored {
@@ -61,16 +62,6 @@ func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
 	return reading, nil
 }
 
-// computedLevels lists the priority levels for the default server concurrency limit. Without objects
-// there are none: nothing is known of any level, not even of those that a server would make up.
-func computedLevels(s *inspect.Snapshot) *output.List {
-	limits := flowcontrol.Limits{ServerConcurrency: flowcontrol.DefaultServerConcurrency}
-	if len(s.PriorityLevels()) > 0 {
-		limits = flowcontrol.Compute(s.PriorityLevels(), limits.ServerConcurrency)
-	}
-	return fairness.PriorityLevels(s, limits, flowcontrol.ConcurrencyDefault, flowcontrol.Reading{})
-}
-
 // limits computes the limits for the server concurrency limit of the flag, of the metrics, or else the
 // default.
 func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, flowcontrol.ConcurrencySource) {
@@ -91,17 +82,11 @@ func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (
 }
 
 // flowSchemas lists the FlowSchemas, with what the server says of their requests where there is one.
-func (o *getOptions) flowSchemas(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+func (o *getOptions) flowSchemas(ctx context.Context, s *inspect.Snapshot, _ string) (*output.List, error) {
 	reading, err := o.reading(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return schemasWith(s, reading), nil
-}
-
-func computedSchemas(s *inspect.Snapshot) *output.List { return schemasWith(s, flowcontrol.Reading{}) }
-
-func schemasWith(s *inspect.Snapshot, reading flowcontrol.Reading) *output.List {
 	limits := flowcontrol.Compute(s.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which levels there are does not depend on it
-	return fairness.FlowSchemas(s, &limits, reading)
+	return fairness.FlowSchemas(s, &limits, reading), nil
 }

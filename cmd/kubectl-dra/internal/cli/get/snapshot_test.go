@@ -14,10 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/clitest"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -26,6 +28,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -111,13 +114,23 @@ func TestSnapshotAnswersAsItsSource(t *testing.T) {
 	}
 }
 
+// ofFiles are the options of a command that reads files.
+func ofFiles() *getOptions {
+	reader := clitest.NewReader(io.Discard, time.Now)
+	reader.From = []string{"-"}
+	return &getOptions{Options: sources.Options{Streams: reader.Streams, Reader: reader}, by: use.Namespace, selector: labels.Everything()}
+}
+
 // listOf prints a list as JSON. A machine that is busy with other things gives up questions of a list that
 // take milliseconds: it is asked again.
 func listOf(t *testing.T, v *view, s *inspect.Snapshot) string {
 	t.Helper()
 	for again := 0; ; again++ {
 		var got bytes.Buffer
-		list := v.list(s, "")
+		list, err := v.list(ofFiles(), t.Context(), s, "")
+		if err != nil {
+			t.Fatal(err)
+		}
 		if v.fillIn != nil {
 			if err := v.fillIn(context.Background(), s, list); err != nil {
 				t.Fatal(err)

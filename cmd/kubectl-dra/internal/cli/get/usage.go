@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
@@ -16,13 +17,7 @@ import (
 const usageView = "usage"
 
 // usageGroupings are the values of --by.
-func usageGroupings() []string {
-	var names []string
-	for _, by := range use.Groupings() {
-		names = append(names, string(by))
-	}
-	return names
-}
+func usageGroupings() []string { return words.Strings(use.Groupings()) }
 
 // groupingOf reads the value of --by.
 func groupingOf(text string, v view) (use.By, error) {
@@ -37,16 +32,9 @@ func groupingOf(text string, v view) (use.By, error) {
 	return use.By(text), nil
 }
 
-// usage lists who uses how much, of the claims of the namespace that the selector selects.
-func (o *getOptions) usage(_ context.Context, s *inspect.Snapshot) (*output.List, error) {
+// usage lists who uses how much, of the claims of a namespace that the selector selects.
+func (o *getOptions) usage(_ context.Context, s *inspect.Snapshot, namespace string) (*output.List, error) {
 	return output.UsageOf(s, use.Of(s, s.Inventory(), o.by, func(claim *resourcev1.ResourceClaim) bool {
-		return (o.namespace == "" || claim.Namespace == o.namespace) && o.selector.Matches(labels.Set(claim.Labels))
+		return (namespace == "" || claim.Namespace == namespace) && o.selector.Matches(labels.Set(claim.Labels))
 	})), nil
-}
-
-// usageByNamespace is usage for who only wants to know what there is.
-func usageByNamespace(s *inspect.Snapshot, namespace string) *output.List {
-	o := &getOptions{namespace: namespace, by: use.Namespace, selector: labels.Everything()}
-	list, _ := o.usage(context.Background(), s) // it never fails
-	return list
 }

@@ -8,9 +8,25 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
+
+// lister lists what a view shows, in a namespace or in all ("").
+type lister func(o *getOptions, ctx context.Context, s *inspect.Snapshot, namespace string) (*output.List, error)
+
+// inNamespace lists what only depends on the snapshot and the namespace.
+func inNamespace(list func(*inspect.Snapshot, string) *output.List) lister {
+	return func(_ *getOptions, _ context.Context, s *inspect.Snapshot, namespace string) (*output.List, error) {
+		return list(s, namespace), nil
+	}
+}
+
+// allNamespaces lists what is in no namespace.
+func allNamespaces(list func(*inspect.Snapshot) *output.List) lister {
+	return inNamespace(func(s *inspect.Snapshot, _ string) *output.List { return list(s) })
+}
 
 // view is a table that kubectl dra get shows.
 type view struct {
@@ -26,9 +42,7 @@ type view struct {
 	// madeOf are the resources that the rows are of, if those are not the needs: with some of them unread
 	// there is something to show.
 	madeOf []inspect.Resource
-	list   func(s *inspect.Snapshot, namespace string) *output.List
-	// listLive, where set, says more than list, which only has the snapshot to go by.
-	listLive func(o *getOptions, ctx context.Context, s *inspect.Snapshot) (*output.List, error)
+	list   lister
 	// selects says that the list applies the selector itself.
 	selects bool
 	// fillIn fills in what takes work, for the items that are shown. It is nil if nothing does.
@@ -42,7 +56,7 @@ var views = []view{
 		names: []string{"claims", "claim", "resourceclaims", "resourceclaim"}, singular: "resourceclaim", namespaced: true,
 		needs: []inspect.Resource{inspect.Claims},
 		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Nodes},
-		list:  output.Claims, fillIn: explainPending,
+		list:  inNamespace(output.Claims), fillIn: explainPending,
 	},
 	{
 		names: []string{"devices", "device", "dev"}, singular: "device",
@@ -63,11 +77,11 @@ var views = []view{
 	},
 	{
 		names: []string{"templates", "template", "resourceclaimtemplates", "resourceclaimtemplate", "rct"}, singular: inquiry.Template.Singular, namespaced: true,
-		needs: []inspect.Resource{inspect.Templates}, uses: []inspect.Resource{inspect.Pods}, list: output.Templates,
+		needs: []inspect.Resource{inspect.Templates}, uses: []inspect.Resource{inspect.Pods}, list: inNamespace(output.Templates),
 	},
 	{
 		names: []string{"pods", "pod", "po"}, singular: inquiry.Pod.Singular, namespaced: true,
-		needs: []inspect.Resource{inspect.Pods}, list: output.Pods,
+		needs: []inspect.Resource{inspect.Pods}, list: inNamespace(output.Pods),
 	},
 	{
 		names: []string{"taintrules", "taintrule", "devicetaintrules", "devicetaintrule"}, singular: "devicetaintrule",
@@ -81,60 +95,54 @@ var views = []view{
 		names:    []string{priorityLevelsView, "prioritylevel", "prioritylevelconfigurations", "prioritylevelconfiguration", "pl"},
 		singular: "prioritylevelconfiguration",
 		needs:    []inspect.Resource{inspect.PriorityLevels}, uses: []inspect.Resource{inspect.FlowSchemas},
-		list: allNamespaces(computedLevels), listLive: (*getOptions).priorityLevels,
+		list: (*getOptions).priorityLevels,
 	},
 	{
 		names: []string{flowSchemasView, "flowschema", "fs"}, singular: "flowschema",
 		needs: sources.FlowControlResources,
-		list:  allNamespaces(computedSchemas), listLive: (*getOptions).flowSchemas,
+		list:  (*getOptions).flowSchemas,
 	},
 	{
 		names: []string{"storage", "csistoragecapacities", "csistoragecapacity"}, singular: "csistoragecapacity",
 		inAllNamespaces: true, // a volume may come from any of them
 		needs:           []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
-		list: output.StorageCapacities,
+		list: inNamespace(output.StorageCapacities),
 	},
 	{
 		names: []string{"extended", "extendedresources", "extendedresource", "er"}, singular: "extendedresource", noun: "extended resources",
 		needs: []inspect.Resource{inspect.Nodes},
 		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.Claims, inspect.TaintRules},
-		list:  surveyed, listLive: (*getOptions).extendedResources, fillIn: addTotals, countsPods: true,
+		list:  (*getOptions).extendedResources, fillIn: addTotals, countsPods: true,
 	},
 	{
 		names: []string{"queues", "queue"}, singular: "queue", namespaced: true,
-		needs: []inspect.Resource{inspect.LocalQueues, inspect.ClusterQueues}, uses: queueUses, list: output.Queues,
+		needs: []inspect.Resource{inspect.LocalQueues, inspect.ClusterQueues}, uses: queueUses, list: inNamespace(output.Queues),
 	},
 	{
 		names: []string{"clusterqueues", "clusterqueue", "cq"}, singular: "clusterqueue",
-		needs: []inspect.Resource{inspect.ClusterQueues}, uses: queueUses, list: output.OfKind("ClusterQueue"),
+		needs: []inspect.Resource{inspect.ClusterQueues}, uses: queueUses, list: inNamespace(output.OfKind("ClusterQueue")),
 	},
 	{
 		names: []string{"localqueues", "localqueue", "lq"}, singular: "localqueue", namespaced: true,
-		needs: []inspect.Resource{inspect.LocalQueues}, uses: queueUses, list: output.OfKind("LocalQueue"),
+		needs: []inspect.Resource{inspect.LocalQueues}, uses: queueUses, list: inNamespace(output.OfKind("LocalQueue")),
 	},
 	{
 		names:    []string{"workloads", "workload", "wl"},
 		singular: "workload", namespaced: true,
-		needs: []inspect.Resource{inspect.KueueWorkloads}, uses: queueUses, list: output.KueueWorkloads,
+		needs: []inspect.Resource{inspect.KueueWorkloads}, uses: queueUses, list: inNamespace(output.KueueWorkloads),
 	},
 	{
 		names: []string{usageView}, singular: "usage", noun: "claims", inAllNamespaces: true, selects: true,
 		needs: []inspect.Resource{inspect.Claims, inspect.Slices},
 		uses:  []inspect.Resource{inspect.Pods, inspect.TaintRules, inspect.Nodes},
-		list:  usageByNamespace, listLive: (*getOptions).usage, fillIn: addTotals,
+		list:  (*getOptions).usage, fillIn: addTotals,
 	},
 }
 
 // queueUses are what Kueue decides by.
 var queueUses = append(live.KueueResources(), inspect.Templates, inspect.Classes, inspect.Slices, inspect.Namespaces)
 
-func viewNames() string {
-	var names []string
-	for _, v := range views {
-		names = append(names, v.names[0])
-	}
-	return console.CommaList(names)
-}
+func viewNames() []string { return words.Each(views, func(v view) string { return v.names[0] }) }
 
 func viewByName(name string) (view, error) {
 	var known []string
@@ -147,5 +155,5 @@ func viewByName(name string) (view, error) {
 	if hint := console.DidYouMean(name, known); hint != "" {
 		return view{}, console.Usagef("unknown type %q%s", name, hint)
 	}
-	return view{}, console.Usagef("unknown type %q; there are %s", name, viewNames())
+	return view{}, console.Usagef("unknown type %q; there are %s", name, console.CommaList(viewNames()))
 }

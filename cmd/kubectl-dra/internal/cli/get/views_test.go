@@ -212,7 +212,11 @@ func (u *truth) onNodes(t *testing.T, s *inspect.Snapshot) {
 			}
 		}
 	}
-	for _, item := range surveyed(s, "").Items {
+	resources, err := ofFiles().extendedResources(t.Context(), s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range resources.Items {
 		e := item.(*output.ExtendedResource)
 		if e.Devices == nil || e.Node == "" {
 			continue

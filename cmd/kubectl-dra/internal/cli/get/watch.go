@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -60,7 +61,7 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 	c.keepChanged(list)
 	if len(list.Items) == 0 {
 		if first && c.forPeople() {
-			c.sayEmpty(s)
+			return c.sayEmpty(ctx, s)
 		}
 		return nil
 	}
@@ -72,10 +73,7 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 // noteGone says which items are gone. When resources can be read further or less far than the last time,
 // that need not be true of those that are missing; a remark on their health tells that.
 func (c *changes) noteGone(s *inspect.Snapshot, list *output.List) {
-	var states []inspect.HealthState
-	for _, r := range c.resources() {
-		states = append(states, s.Health(r).State)
-	}
+	states := words.Each(c.resources(), func(r inspect.Resource) inspect.HealthState { return s.Health(r).State })
 	same := slices.Equal(states, c.states)
 	c.states = states
 	if !same {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
@@ -24,7 +25,7 @@ import (
 // kubeletFlagFiles are where the arguments of kubelets stand, as kubeadm and packages write them.
 var kubeletFlagFiles = []string{"/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet"}
 
-// maxFlagFile is how much is read of such a file, in bytes.
+// maxFlagFile is how large such a file may be, in bytes.
 const maxFlagFile = 64 << 10
 
 // cniOptions are a request.
@@ -116,12 +117,7 @@ func (o *cniOptions) run(ctx context.Context) error {
 	var needs []cni.Need
 	var interfaces []cni.Interface
 	if node != nil {
-		var pods []*corev1.Pod
-		for _, pod := range snapshot.Objects().Pods {
-			if pod.Spec.NodeName == node.Name {
-				pods = append(pods, pod)
-			}
-		}
+		pods := words.Keep(snapshot.Objects().Pods, func(pod *corev1.Pod) bool { return pod.Spec.NodeName == node.Name })
 		needs, interfaces = view.Needs(pods), cni.Interfaces(snapshot, node.Name)
 	}
 	answer := nodeview.NewNodeNetwork(o.node, view, needs, interfaces, o.removedFlags())
@@ -152,7 +148,7 @@ func (o *cniOptions) ask(ctx context.Context) (*inspect.Snapshot, *corev1.Node, 
 func (o *cniOptions) removedFlags() []cni.RemovedFlag {
 	text := ""
 	for _, path := range o.kubeletFlags {
-		data, err := readSome(path)
+		data, err := inputfile.ReadAll(path, maxFlagFile)
 		if err != nil {
 			if !os.IsNotExist(err) || !slices.Equal(o.kubeletFlags, kubeletFlagFiles) {
 				o.Note("warning: %v", fmt.Errorf("reading arguments of the kubelet: %w", err))
@@ -162,14 +158,4 @@ func (o *cniOptions) removedFlags() []cni.RemovedFlag {
 		text += string(data) + "\n"
 	}
 	return cni.RemovedFlags(text)
-}
-
-// readSome reads the beginning of a file.
-func readSome(path string) ([]byte, error) {
-	file, err := inputfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // it is only read
-	return io.ReadAll(io.LimitReader(file, maxFlagFile))
 }

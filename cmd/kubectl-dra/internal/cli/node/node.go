@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
@@ -20,6 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/nodeview"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
@@ -219,10 +221,7 @@ func (o *nodeOptions) choose(view *node.View, s *inspect.Snapshot) (inspect.Node
 	if len(s.Nodes()) == 1 {
 		return inspect.NodeName(s.Nodes()[0].Name), nil
 	}
-	var names []string
-	for _, n := range s.Nodes() {
-		names = append(names, n.Name)
-	}
+	names := words.Each(s.Nodes(), func(n *corev1.Node) string { return n.Name })
 	return "", errors.New("this machine is no node of the cluster, so name one" + console.WhatExists("", "", names, nil))
 }
 

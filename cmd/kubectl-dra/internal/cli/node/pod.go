@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
@@ -73,19 +73,14 @@ func (o *nodeOptions) unknownPod(view *node.View, s *inspect.Snapshot, known boo
 // readAgain asks for pods one by one if the kubelet could not list them.
 func (o *nodeOptions) readAgain(ctx context.Context, view *node.View, s *inspect.Snapshot) {
 	var refs []inspect.PodRef
-	add := func(namespace, name string) {
-		if ref := (inspect.PodRef{Namespace: namespace, Name: name}); !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
 	for _, pod := range view.KubeletPods {
 		if !inspect.Ended(pod) {
-			add(pod.Namespace, pod.Name)
+			refs = words.AppendNew(refs, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 		}
 	}
 	for _, pod := range s.Objects().Pods {
 		if inspect.NodeName(pod.Spec.NodeName) == o.name && !inspect.Ended(pod) {
-			add(pod.Namespace, pod.Name)
+			refs = words.AppendNew(refs, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 		}
 	}
 	if !o.late {

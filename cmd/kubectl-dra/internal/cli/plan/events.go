@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
@@ -19,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -231,26 +233,18 @@ func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.Nod
 	if s.NodesAssumed() {
 		return nil, errors.New("no nodes were read, so their labels are not known: name the nodes instead")
 	}
-	var out []inspect.NodeName
-	for _, node := range s.Nodes() {
-		if selector.Matches(labels.Set(node.Labels)) {
-			out = append(out, inspect.NodeName(node.Name))
-		}
-	}
-	if len(out) == 0 {
+	nodes := words.Keep(s.Nodes(), func(node *corev1.Node) bool { return selector.Matches(labels.Set(node.Labels)) })
+	if len(nodes) == 0 {
 		return nil, fmt.Errorf("no node has the labels %s", selector)
 	}
-	return out, nil
+	return words.Each(nodes, func(node *corev1.Node) inspect.NodeName { return inspect.NodeName(node.Name) }), nil
 }
 
 // nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?, or several
 // with commas between them. Names of nodes have none of these.
 func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
-	var all []string
-	for _, node := range s.Nodes() {
-		all = append(all, node.Name)
-	}
-	var out []inspect.NodeName
+	all := words.Each(s.Nodes(), func(node *corev1.Node) string { return node.Name })
+	var out []string
 	for _, name := range strings.Split(strings.Join(names, ","), ",") {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")
 		matching := inquiry.Matching(name, all)
@@ -263,11 +257,7 @@ func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error)
 		default:
 			return nil, inquiry.NotFound(s, inquiry.Node, "", name)
 		}
-		for _, name := range matching {
-			if !slices.Contains(out, inspect.NodeName(name)) {
-				out = append(out, inspect.NodeName(name))
-			}
-		}
+		out = words.AppendNew(out, matching...)
 	}
-	return out, nil
+	return words.Each(out, func(name string) inspect.NodeName { return inspect.NodeName(name) }), nil
 }

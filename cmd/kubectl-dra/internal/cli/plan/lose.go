@@ -40,7 +40,7 @@ of that if they name only one.`,
   kubectl dra plan lose node --any 1`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) == 0 {
-			return console.Usagef("name what is lost: %s", console.OrList(loseKinds))
+			return console.Usagef("name what is lost: %s", words.Or(loseKinds))
 		}
 		what, names := strings.TrimSuffix(strings.ToLower(args[0]), "s"), args[1:]
 		if inquiry.Node.HasName(what) {

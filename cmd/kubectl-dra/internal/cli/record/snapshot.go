@@ -111,10 +111,10 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
 	}
-	counts := countsOf(&header)
-	o.streams.Note("saved %s to %s", totalText(counts), path)
+	texts, all := countsOf(&header)
+	o.streams.Note("saved %s to %s", totalText(texts, all), path)
 	if o.streams.Verbosity > 0 {
-		o.streams.Note("  %s", console.CommaList(counts.texts))
+		o.streams.Note("  %s", console.CommaList(texts))
 	}
 	if n := header.InexactSelectors; n > 0 {
 		o.streams.Note("selectors that compute with replaced text, and may answer differently: %d", n)
@@ -270,30 +270,24 @@ func isJSON(path string) bool {
 	return path == "-" || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".json")
 }
 
-// counts are the numbers of objects that were saved, of each kind in a text, and in all.
-type counts struct {
-	texts []string
-	all   int
-}
-
-func countsOf(h *archive.Header) counts {
-	var c counts
+// countsOf are the numbers of objects that were saved: of each kind in a text, and in all.
+func countsOf(h *archive.Header) (texts []string, all int) {
 	for _, resource := range inspect.Resources() {
 		if n := h.Objects[resource]; n > 0 {
-			c.texts, c.all = append(c.texts, words.Count(n, strings.ToLower(inspect.KindOf(resource).Name))), c.all+n
+			texts, all = append(texts, words.Count(n, strings.ToLower(inspect.KindOf(resource).Name))), all+n
 		}
 	}
-	return c
+	return texts, all
 }
 
 // totalText sums up what was saved: by kinds where that is short.
-func totalText(c counts) string {
-	switch n := len(c.texts); {
+func totalText(texts []string, all int) string {
+	switch n := len(texts); {
 	case n == 0:
 		return "no objects"
 	case n <= console.MaxNamesListed:
-		return console.CommaList(c.texts)
+		return console.CommaList(texts)
 	default:
-		return fmt.Sprintf("%d objects of %d kinds (-v counts each)", c.all, n)
+		return fmt.Sprintf("%d objects of %d kinds (-v counts each)", all, n)
 	}
 }

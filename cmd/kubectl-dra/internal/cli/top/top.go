@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
@@ -122,7 +123,7 @@ func (o *topOptions) complete(args []string) error {
 // follow shows the cluster of the flags, and then each that the user goes to.
 func (o *topOptions) follow(ctx context.Context, flags *pflag.FlagSet) error {
 	for {
-		o.asked = o.UI.asked(flags)
+		o.asked = o.Reader.Asked(flags)
 		err := o.run(ctx)
 		next, ok := errors.AsType[tui.SwitchContext](err)
 		if !ok {
@@ -188,9 +189,17 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	if options.Levels, err = o.Reader.LevelSource(); err != nil {
 		return err
 	}
-	if err := o.connectEvents(options); err != nil {
-		return err
+	var config *rest.Config
+	var namespace string // where the user may at least look, when not everywhere
+	if !o.Reader.Offline() {
+		if config, err = o.Connection.RESTConfig(); err != nil {
+			return err
+		}
+		if namespace, err = o.Reader.Namespace(); err != nil {
+			return err
+		}
 	}
+	o.connectEvents(options, config, namespace)
 	if !once {
 		if log, err := o.connectLog(ctx, options); log || err != nil {
 			return err
@@ -223,41 +232,33 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		options.Writer = o.Writers.Demo(life)
 		return nil
 	}
-	config, err := o.Connection.RESTConfig()
-	if err != nil {
-		return err
-	}
-	namespace, err := o.Reader.Namespace() // where the user may at least look, when not everywhere
-	if err != nil {
-		return err
-	}
-	options.Remarks = o.Connection.Plugin.LastLines
 	options.Events = func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error) {
 		return live.Events(ctx, config, inquiry.WithUID(objects))
 	}
 	options.Logs = func(ctx context.Context, namespace, pod, container string, lines int) (string, error) {
 		return live.Logs(ctx, config, namespace, pod, container, lines)
 	}
-	options.Source, err = live.Watch(ctx, config, live.Options{
-		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.Reader.ApplyFeatureFlag,
-	})
+	options.Source, err = o.Reader.Updates(ctx, namespace, inspect.Resources(), shownFirst[o.view]...)
 	return err
+}
+
+// needed are the resources without which a view is no answer, where those are not what it shows first.
+var needed = map[string][]inspect.Resource{
+	"causes": {inspect.Pods, inspect.Claims}, "checkup": {inspect.Pods, inspect.Claims}, "usage": {inspect.Claims, inspect.Slices},
+	"priority": {inspect.PriorityLevels}, "storage": {inspect.StorageCapacities},
+}
+
+// shownFirst is what a view cannot do without; it has none if that is nothing or everything. Without a view
+// it begins with the claims, or with the causes.
+var shownFirst = map[string][]inspect.Resource{
+	"": {inspect.Claims}, "claims": {inspect.Claims}, "pods": {inspect.Pods},
+	"devices": {inspect.Claims, inspect.Slices}, "pools": {inspect.Claims, inspect.Slices}, "drivers": {inspect.Claims, inspect.Slices},
+	"nodes": {inspect.Claims, inspect.Slices, inspect.Nodes},
 }
 
 // lacks says what was not read of that without which a view is no answer.
 func (o *topOptions) lacks(s *inspect.Snapshot) error {
-	needs := shownFirst(o.view)
-	switch o.view {
-	case "causes", "checkup":
-		needs = []inspect.Resource{inspect.Pods, inspect.Claims}
-	case "usage":
-		needs = []inspect.Resource{inspect.Claims, inspect.Slices}
-	case "priority":
-		needs = []inspect.Resource{inspect.PriorityLevels}
-	case "storage":
-		needs = []inspect.Resource{inspect.StorageCapacities}
-	}
-	for _, r := range needs {
+	for _, r := range slices.Concat(needed[o.view], shownFirst[o.view]) {
 		switch h := s.Health(r); {
 		case h.State == inspect.NotRead:
 			return fmt.Errorf("the view is incomplete: no %s were read", r)
@@ -296,27 +297,11 @@ func (o *topOptions) connectLog(ctx context.Context, options *tui.Options) (log 
 	return true, nil
 }
 
-// shownFirst returns what a view cannot do without, nil if that is nothing or everything.
-func shownFirst(view string) []inspect.Resource {
-	switch view {
-	case "", "claims": // without a view it begins with the claims, or with the causes
-		return []inspect.Resource{inspect.Claims}
-	case "devices", "pools", "drivers":
-		return []inspect.Resource{inspect.Claims, inspect.Slices}
-	case "nodes":
-		return []inspect.Resource{inspect.Claims, inspect.Slices, inspect.Nodes}
-	case "pods":
-		return []inspect.Resource{inspect.Pods}
-	}
-	return nil
-}
-
 // connectEvents sets where the Events of the cluster come from.
-func (o *topOptions) connectEvents(options *tui.Options) error {
+func (o *topOptions) connectEvents(options *tui.Options, config *rest.Config, namespace string) {
 	switch {
 	case o.Reader.Demo:
 		options.NoRecent = "the demo cluster has none"
-		return nil
 	case o.Reader.Offline():
 		options.NoRecent = "the files have none"
 		options.Recent = func(context.Context) (inspect.Events, error) {
@@ -326,18 +311,9 @@ func (o *topOptions) connectEvents(options *tui.Options) error {
 			}
 			return given, nil
 		}
-		return nil
+	default:
+		options.Recent = func(ctx context.Context) (inspect.Events, error) { return live.RecentEvents(ctx, config, namespace) }
 	}
-	config, err := o.Connection.RESTConfig()
-	if err != nil {
-		return err
-	}
-	namespace, err := o.Reader.Namespace() // where the user may at least look, when not everywhere
-	if err != nil {
-		return err
-	}
-	options.Recent = func(ctx context.Context) (inspect.Events, error) { return live.RecentEvents(ctx, config, namespace) }
-	return nil
 }
 
 // logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so
@@ -359,14 +335,6 @@ func (o *topOptions) logIn(ctx context.Context) error {
 
 // demoCluster stands where other clusters have their name.
 const demoCluster = "demo, only in memory"
-
-// asked is how the cluster is asked about.
-func (u *UI) asked(flags *pflag.FlagSet) remedy.Asked {
-	return remedy.Asked{
-		Args:  sources.GivenReadingFlags(flags),
-		Flags: sources.GivenFlags(flags, sources.ClusterFlags), Demo: u.Reader.Demo, Once: slices.Contains(u.Reader.From, "-"),
-	}
-}
 
 // Lab opens the editor of selectors, on what the flags say to read.
 func (u *UI) Lab(ctx context.Context, flags *pflag.FlagSet) error {

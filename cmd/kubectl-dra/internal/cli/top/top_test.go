@@ -13,12 +13,12 @@ func TestShownFirst(t *testing.T) {
 	for view, want := range map[string]inspect.Resource{
 		"": inspect.Claims, "claims": inspect.Claims, "devices": inspect.Slices, "pools": inspect.Slices, "drivers": inspect.Slices, "nodes": inspect.Nodes, "pods": inspect.Pods,
 	} {
-		if !slices.Contains(shownFirst(view), want) || view != "" && !slices.Contains(tui.Views(), view) {
-			t.Errorf("view %q does not begin with %s but with %v", view, want, shownFirst(view))
+		if !slices.Contains(shownFirst[view], want) || view != "" && !slices.Contains(tui.Views(), view) {
+			t.Errorf("view %q does not begin with %s but with %v", view, want, shownFirst[view])
 		}
 	}
 	for _, view := range tui.Views() {
-		for _, r := range shownFirst(view) {
+		for _, r := range shownFirst[view] {
 			if !slices.Contains(inspect.Resources(), r) {
 				t.Errorf("view %q waits for %s, which is not read", view, r)
 			}

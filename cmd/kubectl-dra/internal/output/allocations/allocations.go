@@ -34,34 +34,35 @@ func ClaimObjects(claims []*resourcev1.ResourceClaim) any {
 	return list
 }
 
-// PrintClaimNames prints the names of claims as -o name does.
-func PrintClaimNames(w io.Writer, claims []*resourcev1.ResourceClaim) error {
+// printEach prints a safe line for each claim.
+func printEach(w io.Writer, claims []*resourcev1.ResourceClaim, line func(*resourcev1.ResourceClaim) string) error {
 	for _, claim := range claims {
-		if _, err := fmt.Fprintf(w, "resourceclaim.resource.k8s.io/%s\n", inspect.Sanitize(claim.Name)); err != nil {
+		if _, err := fmt.Fprintln(w, inspect.Sanitize(line(claim))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// PrintClaimNames prints the names of claims as -o name does.
+func PrintClaimNames(w io.Writer, claims []*resourcev1.ResourceClaim) error {
+	return printEach(w, claims, func(claim *resourcev1.ResourceClaim) string { return "resourceclaim.resource.k8s.io/" + claim.Name })
+}
+
 // PrintAllocations prints one line per claim: its devices and its node. dryRun says whether that is so or
 // would be: it is "", client or server.
 func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun string) error {
-	for _, claim := range claims {
+	return printEach(w, claims, func(claim *resourcev1.ResourceClaim) string {
 		var devices []string
 		for i := range claim.Status.Allocation.Devices.Results {
-			r := &claim.Status.Allocation.Devices.Results[i]
-			devices = append(devices, inspect.DeviceOf(r).String())
+			devices = append(devices, inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]).String())
 		}
 		line := fmt.Sprintf("%s/%s: %s", claim.Namespace, claim.Name, output.OrNone(strings.Join(devices, ", ")))
 		if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
 			line += " on node " + string(node)
 		}
-		if _, err := fmt.Fprintln(w, inspect.Sanitize(line+dryRunSuffix(dryRun))); err != nil {
-			return err
-		}
-	}
-	return nil
+		return line + dryRunSuffix(dryRun)
+	})
 }
 
 // dryRunSuffix is what kubectl puts behind what it did not do.
@@ -78,11 +79,7 @@ func dryRunSuffix(dryRun string) string {
 // PrintDeallocations prints one line per claim that has no allocation any more, or, in a dry run, would have
 // none. dryRun is as for PrintAllocations.
 func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun string) error {
-	suffix := dryRunSuffix(dryRun)
-	for _, claim := range claims {
-		if _, err := fmt.Fprintln(w, inspect.Sanitize(fmt.Sprintf("%s/%s: deallocated%s", claim.Namespace, claim.Name, suffix))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printEach(w, claims, func(claim *resourcev1.ResourceClaim) string {
+		return fmt.Sprintf("%s/%s: deallocated%s", claim.Namespace, claim.Name, dryRunSuffix(dryRun))
+	})
 }

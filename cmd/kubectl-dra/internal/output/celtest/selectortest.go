@@ -12,8 +12,7 @@ import (
 
 // SelectorTest is the wire form of a selector that was tried on devices.
 type SelectorTest struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Subject is the object that the selector is of, and Path where in it; both are left out for an
 	// expression that was given.
 	Subject *explain.Subject `json:"subject,omitempty"`
@@ -77,21 +76,15 @@ type TestedDevice struct {
 
 // TestedTerm is what a term says of a device: Value is true, false or error.
 type TestedTerm struct {
-	Expression string       `json:"expression"`
-	Value      string       `json:"value" enum:"true,false,error"`
-	Reads      []TestedRead `json:"reads,omitempty"`
-}
-
-// TestedRead is a field that a term read; Value is empty when the device does not have it.
-type TestedRead struct {
-	Field string `json:"field"`
-	Value string `json:"value"`
+	Expression string          `json:"expression"`
+	Value      string          `json:"value" enum:"true,false,error"`
+	Reads      []selector.Read `json:"reads,omitempty"`
 }
 
 // NewSelectorTest returns the wire form of a trial on devices.
 func NewSelectorTest(b *bench.Bench, t *bench.Trial, devices []inspect.DeviceStatus) *SelectorTest {
 	out := &SelectorTest{
-		APIVersion: output.APIVersion, Kind: "SelectorTest", Expression: t.Expression, Valid: t.Check.Scheduler == nil,
+		Head: output.HeadOf("SelectorTest"), Expression: t.Expression, Valid: t.Check.Scheduler == nil,
 		Cost:    SelectorCost{Limit: selector.MaxCost},
 		Length:  SelectorLength{Bytes: t.Check.Length, Limit: selector.MaxLength},
 		Matched: t.Matched, Failed: t.Failed, Total: len(devices),
@@ -125,10 +118,7 @@ func testedTerms(b *bench.Bench, t *bench.Trial, o *bench.Outcome) []TestedTerm 
 	reads := b.Reads(t, o)
 	terms := []TestedTerm{}
 	for i, value := range o.Terms {
-		terms = append(terms, TestedTerm{
-			Expression: t.Terms[i], Value: value.String(),
-			Reads: output.Each(reads[i], func(r selector.Read) TestedRead { return TestedRead{Field: r.Expression, Value: r.Value} }),
-		})
+		terms = append(terms, TestedTerm{Expression: t.Terms[i], Value: value.String(), Reads: reads[i]})
 	}
 	return terms
 }

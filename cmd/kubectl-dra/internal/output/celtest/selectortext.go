@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/bench"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -32,13 +33,9 @@ func PrintSelectorTest(w io.Writer, s *SelectorTest, opts SelectorOptions) error
 	p.findings()
 	p.summary()
 	p.terms()
-	if _, err := io.WriteString(w, p.String()); err != nil {
-		return err
-	}
-	if err := p.table(w); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, p.footer())
+	p.table()
+	p.footer()
+	_, err := io.WriteString(w, p.String())
 	return err
 }
 
@@ -48,9 +45,7 @@ type selectorPrinter struct {
 	opts SelectorOptions
 }
 
-func (p *selectorPrinter) line(format string, args ...any) {
-	p.WriteString(inspect.Sanitize(fmt.Sprintf(format, args...)) + "\n")
-}
+func (p *selectorPrinter) line(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }
 
 func (p *selectorPrinter) header() {
 	if s := p.test.Subject; s != nil {
@@ -160,22 +155,16 @@ type deviceGroup struct {
 // groups puts devices together, those that match first and those that fail last.
 func (s *SelectorTest) groups() []*deviceGroup {
 	type key struct{ result, driver, values, failure string }
-	found := map[key]*deviceGroup{}
-	var out []*deviceGroup
-	for _, d := range s.Devices {
+	grouped := words.Groups(s.Devices, func(d *TestedDevice) key {
 		var values strings.Builder
 		for _, term := range d.Terms {
 			values.WriteString(term.Value[:1])
 		}
-		k := key{d.Result, d.Driver, values.String(), bench.WithoutAdvice(d.Error)}
-		g := found[k]
-		if g == nil {
-			g = &deviceGroup{result: d.Result, driver: d.Driver, terms: d.Terms, failure: k.failure}
-			found[k] = g
-			out = append(out, g)
-		}
-		g.devices = append(g.devices, d)
-	}
+		return key{d.Result, d.Driver, values.String(), bench.WithoutAdvice(d.Error)}
+	})
+	out := words.Each(grouped, func(g words.Group[key, *TestedDevice]) *deviceGroup {
+		return &deviceGroup{result: g.Key.result, driver: g.Key.driver, terms: g.Of[0].Terms, failure: g.Key.failure, devices: g.Of}
+	})
 	order := []string{string(bench.Match), string(bench.Failed), string(bench.NoMatch)}
 	slices.SortStableFunc(out, func(a, b *deviceGroup) int {
 		return slices.Index(order, a.result) - slices.Index(order, b.result)
@@ -186,9 +175,9 @@ func (s *SelectorTest) groups() []*deviceGroup {
 // maxNames is how many names a row of a group shows.
 const maxNames = 3
 
-func (p *selectorPrinter) table(w io.Writer) error {
+func (p *selectorPrinter) table() {
 	if len(p.test.Devices) == 0 {
-		return nil
+		return
 	}
 	count := len(p.test.Devices[0].Terms)
 	columns := []output.Column{{Header: "RESULT"}}
@@ -214,15 +203,8 @@ func (p *selectorPrinter) table(w io.Writer) error {
 		}
 		rows = append(rows, g.row([]string{strconv.Itoa(len(g.devices)), g.driver, g.nodes()}))
 	}
-	for _, row := range rows {
-		for i := range row {
-			row[i] = inspect.Sanitize(row[i])
-		}
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	return output.WriteTable(w, columns, rows, output.TableOptions{Width: p.opts.TableWidth})
+	p.line("")
+	p.Table(columns, rows, p.opts.TableWidth)
 }
 
 func (g *deviceGroup) row(cells []string) []string {
@@ -236,26 +218,10 @@ func (g *deviceGroup) row(cells []string) []string {
 }
 
 func (g *deviceGroup) nodes() string {
-	var names []string
-	seen := map[string]bool{}
-	for _, d := range g.devices {
-		if !seen[d.Node] && d.Node != "" {
-			seen[d.Node] = true
-			names = append(names, d.Node)
-		}
-	}
-	if len(names) == 0 {
-		return output.OrNone("")
-	}
+	names := words.Each(g.devices, func(d *TestedDevice) string { return d.Node })
 	slices.Sort(names)
-	return firstNames(names, maxNames)
-}
-
-func firstNames(names []string, n int) string {
-	if len(names) <= n {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+	return output.OrNone(words.Shorten(names, maxNames))
 }
 
 // because names the values that decided: of the terms that are false, those that fail, or all.
@@ -270,17 +236,17 @@ func (g *deviceGroup) because() string {
 				continue
 			}
 			for _, r := range term.Reads {
-				if known[r.Field] == nil {
-					fields = append(fields, r.Field)
-					known[r.Field] = map[string]bool{}
+				if known[r.Expression] == nil {
+					fields = append(fields, r.Expression)
+					known[r.Expression] = map[string]bool{}
 				}
 				value := r.Value
 				if value == "" {
 					value = "not set"
 				}
-				if !known[r.Field][value] {
-					known[r.Field][value] = true
-					values[r.Field] = append(values[r.Field], value)
+				if !known[r.Expression][value] {
+					known[r.Expression][value] = true
+					values[r.Expression] = append(values[r.Expression], value)
 				}
 			}
 		}
@@ -316,12 +282,11 @@ func shortValues(values []string) string {
 }
 
 // footer tells the cost and whether the API server accepts the expression.
-func (p *selectorPrinter) footer() string {
+func (p *selectorPrinter) footer() {
 	s := p.test
 	if !s.Valid {
-		return ""
+		return
 	}
-	p.Reset()
 	p.line("")
 	text := fmt.Sprintf("Cost: at most %s of %s", thousands(s.Cost.Worst), thousands(s.Cost.Limit))
 	if s.Cost.Device != "" {
@@ -333,7 +298,6 @@ func (p *selectorPrinter) footer() string {
 	} else {
 		p.line("The API server does not accept it in a new object.")
 	}
-	return p.String()
 }
 
 // thousands writes a number with commas.

@@ -12,13 +12,12 @@ import (
 
 // Check is the wire form of a checkup.Report.
 type Check struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Findings are the worst first.
 	Findings []CheckFinding `json:"findings"`
 	// Asked is how many checks were made, and Skipped are those that could not be.
-	Asked   int            `json:"asked"`
-	Skipped []SkippedCheck `json:"skipped"`
+	Asked   int               `json:"asked"`
+	Skipped []checkup.Skipped `json:"skipped"`
 	// Known is how many findings are those of the baseline, and not listed.
 	Known int           `json:"known,omitempty"`
 	Basis explain.Basis `json:"basis"`
@@ -40,33 +39,26 @@ type CheckFinding struct {
 	Key string `json:"key"`
 }
 
-// SkippedCheck is a check that could not be made.
-type SkippedCheck struct {
-	Code    string `json:"code" enum:"checkup.Code"`
-	Message string `json:"message"`
-}
-
 // NewCheck returns the wire form of a report .
 func NewCheck(r *checkup.Report) *Check {
 	return &Check{
-		APIVersion: output.APIVersion, Kind: "Check", Asked: r.Asked, Known: r.Known,
-		Findings: output.Each(r.Findings, func(f *checkup.Finding) CheckFinding {
+		Head: output.HeadOf("Check"), Asked: r.Asked, Known: r.Known,
+		Findings: words.Each(r.Findings, func(f *checkup.Finding) CheckFinding {
 			return CheckFinding{
 				Code: string(f.Code), Severity: string(f.Severity), Objects: f.Names(), Path: f.Path, Subject: f.Subject, Message: f.Message(),
 				Evidence: f.Evidence, Remedy: f.Remedy, Key: f.Key(),
 			}
 		}),
-		Skipped: output.Each(r.Skipped, func(s checkup.Skipped) SkippedCheck { return SkippedCheck{string(s.Code), s.Why} }),
+		Skipped: output.OrEmpty(r.Skipped),
 		Basis:   r.Basis,
 	}
 }
 
 // RulePreview is the wire form of a checkup.RulePreview.
 type RulePreview struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Rule       string `json:"rule"`
-	Taint      string `json:"taint"`
+	output.Head
+	Rule  string `json:"rule"`
+	Taint string `json:"taint"`
 	// Ignored: the cluster does not look at such rules.
 	Ignored bool     `json:"ignored,omitempty"`
 	Devices []string `json:"devices"`
@@ -89,15 +81,15 @@ type Eviction struct {
 
 // RulePreviews returns the wire form of one preview, or a RulePreviewList of several.
 func RulePreviews(previews []*checkup.RulePreview) any {
-	return output.OneOrList("RulePreviewList", output.Each(previews, newRulePreview))
+	return output.OneOrList("RulePreviewList", words.Each(previews, newRulePreview))
 }
 
 func newRulePreview(p *checkup.RulePreview) *RulePreview {
 	return &RulePreview{
-		APIVersion: output.APIVersion, Kind: "RulePreview", Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(), AllocatedDevices: p.Allocated,
-		Devices: output.Each(p.Devices, inspect.DeviceID.String), Claims: output.Each(p.Claims, inspect.ClaimRef.String), Staying: output.Each(p.Staying, inspect.PodRef.String),
-		Evicted: output.Each(p.Evicted, func(e checkup.Eviction) Eviction {
-			return Eviction{Pod: e.Pod.String(), At: output.OptionalTime(e.At), Devices: output.Each(e.Devices, inspect.DeviceID.String)}
+		Head: output.HeadOf("RulePreview"), Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(), AllocatedDevices: p.Allocated,
+		Devices: words.Each(p.Devices, inspect.DeviceID.String), Claims: words.Each(p.Claims, inspect.ClaimRef.String), Staying: words.Each(p.Staying, inspect.PodRef.String),
+		Evicted: words.Each(p.Evicted, func(e checkup.Eviction) Eviction {
+			return Eviction{Pod: e.Pod.String(), At: output.OptionalTime(e.At), Devices: words.Each(e.Devices, inspect.DeviceID.String)}
 		}),
 	}
 }

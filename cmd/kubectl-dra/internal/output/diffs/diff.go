@@ -6,20 +6,20 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Diff is the wire form of what changed between two moments.
 type Diff struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	From       Moment            `json:"from"`
-	To         Moment            `json:"to"`
-	Changed    []ChangeSum       `json:"changed"`
-	Flips      []Flip            `json:"flips"`
-	Made       []Flip            `json:"made"`
-	Gone       []Flip            `json:"gone"`
-	Undecided  []explain.Subject `json:"undecided,omitempty"`
-	Partial    []string          `json:"partial"`
+	output.Head
+	From      Moment            `json:"from"`
+	To        Moment            `json:"to"`
+	Changed   []ChangeSum       `json:"changed"`
+	Flips     []Flip            `json:"flips"`
+	Made      []Flip            `json:"made"`
+	Gone      []Flip            `json:"gone"`
+	Undecided []explain.Subject `json:"undecided,omitempty"`
+	Partial   []string          `json:"partial"`
 }
 
 // Moment is where one side of a comparison is from.
@@ -71,8 +71,8 @@ const maxFields = 8
 // NewDiff returns the wire form of a comparison.
 func NewDiff(d *flip.Diff, from, to Moment) *Diff {
 	out := &Diff{
-		APIVersion: output.APIVersion, Kind: "Diff", From: from, To: to, Changed: []ChangeSum{},
-		Flips: output.Each(d.Flips, newFlip), Made: output.Each(d.Made, newFlip), Gone: output.Each(d.Gone, newFlip),
+		Head: output.HeadOf("Diff"), From: from, To: to, Changed: []ChangeSum{},
+		Flips: words.Each(d.Flips, newFlip), Made: words.Each(d.Made, newFlip), Gone: words.Each(d.Gone, newFlip),
 		Undecided: d.Undecided, Partial: output.OrEmpty(d.Partial),
 	}
 	for _, c := range d.Counts {

@@ -111,11 +111,7 @@ func verdictRole(v explain.Verdict) styled.Role {
 
 // flip tells of one subject: what held, what holds, and what did it.
 func (p *diffPage) flip(f *flip.Flip) {
-	kind := "claim"
-	if f.Subject.Kind == "Pod" {
-		kind = "pod"
-	}
-	line := styled.Line{{Text: kind + " "}, {Text: f.Subject.FullName(), Role: styled.Name}, {Text: ": "}}
+	line := styled.Line{{Text: kindOf(f.Subject) + " "}, {Text: f.Subject.FullName(), Role: styled.Name}, {Text: ": "}}
 	if f.Before == f.After {
 		line = append(line, styled.Span{Text: "moved from "}, styled.Span{Text: whereabouts(f.Had, f.From)}, styled.Span{Text: " to "}, styled.Span{Text: whereabouts(f.Has, f.To)})
 	} else {
@@ -204,15 +200,14 @@ func (p *diffPage) crowd(title string, flips []flip.Flip, verdict func(*flip.Fli
 }
 
 func subjectNames(subjects []explain.Subject) []string {
-	var out []string
-	for _, s := range subjects {
-		kind := "claim/"
-		if s.Kind == "Pod" {
-			kind = "pod/"
-		}
-		out = append(out, kind+s.FullName())
+	return words.Each(subjects, func(s explain.Subject) string { return kindOf(s) + "/" + s.FullName() })
+}
+
+func kindOf(s explain.Subject) string {
+	if s.Kind == "Pod" {
+		return "pod"
 	}
-	return out
+	return "claim"
 }
 
 // counts says in a line how many objects changed.

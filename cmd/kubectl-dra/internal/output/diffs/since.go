@@ -36,12 +36,11 @@ type SinceAnswer struct {
 
 // Since is the wire form of a SinceAnswer.
 type Since struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
-	Verdict    string          `json:"verdict" enum:"explain.Verdict"`
-	AsOf       time.Time       `json:"asOf"`
-	Message    string          `json:"message"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
+	Verdict string          `json:"verdict" enum:"explain.Verdict"`
+	AsOf    time.Time       `json:"asOf"`
+	Message string          `json:"message"`
 	// LastFit is the moment before it stopped fitting.
 	LastFit *Held `json:"lastFit,omitempty"`
 	// Stopped is the moment of the change that did it.
@@ -66,7 +65,7 @@ type Held struct {
 // NewSince returns the wire form of an answer.
 func NewSince(a *SinceAnswer) *Since {
 	out := &Since{
-		APIVersion: output.APIVersion, Kind: "Since", Subject: a.Subject, Verdict: string(a.Verdict), AsOf: a.Now, Message: sinceMessage(a),
+		Head: output.HeadOf("Since"), Subject: a.Subject, Verdict: string(a.Verdict), AsOf: a.Now, Message: sinceMessage(a),
 		Moments: a.Moments, Looked: a.Looked,
 	}
 	if !a.Found {

@@ -3,13 +3,13 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Disruption is the wire form of an explain.Disruption: a plan with the pods that go.
 type Disruption struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// What is what happens, in words.
 	What string `json:"what"`
 	// Gone are the pods that have to go, those first that go first.
@@ -46,24 +46,14 @@ type GonePod struct {
 	Again      *PlacedPod  `json:"again,omitempty"`
 	Pending    *PendingPod `json:"pending,omitempty"`
 	// Eviction says what PodDisruptionBudgets have to do with it, if it does not simply go at once.
-	Eviction *Eviction `json:"eviction,omitempty"`
+	Eviction *explain.Eviction `json:"eviction,omitempty"`
 }
 
 // HeldPod is a pod, as namespace/name, that is to be evicted and is not.
 type HeldPod struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node"`
-	Eviction
-}
-
-// Eviction is what PodDisruptionBudgets have to do with the eviction of a pod.
-type Eviction struct {
-	// Budgets are those that protect the pod, as namespace/name.
-	Budgets []string `json:"budgets,omitempty"`
-	// Open: it is not known whether the pod goes.
-	Open bool `json:"open,omitempty"`
-	// Message says what the eviction waits for, or why it is never granted.
-	Message string `json:"message"`
+	explain.Eviction
 }
 
 // LostClaim is a claim, as namespace/name, that loses its devices.
@@ -76,9 +66,9 @@ type LostClaim struct {
 // NewDisruption returns the wire form of a disruption.
 func NewDisruption(d *explain.Disruption) *Disruption {
 	return &Disruption{
-		APIVersion: output.APIVersion, Kind: "Plan", What: d.What, Gone: output.Each(d.Gone, gonePod), Held: output.Optional(d.Held, heldPod), Besides: d.Besides,
-		Claims: output.Each(d.Claims, func(c explain.LostClaim) LostClaim {
-			return LostClaim{Claim: c.Claim.String(), Devices: output.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
+		Head: output.HeadOf("Plan"), What: d.What, Gone: words.Each(d.Gone, gonePod), Held: output.Optional(d.Held, heldPod), Besides: d.Besides,
+		Claims: words.Each(d.Claims, func(c explain.LostClaim) LostClaim {
+			return LostClaim{Claim: c.Claim.String(), Devices: words.Each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
 		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: output.Optional(d.Gains, placedPod), Losses: output.Optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: output.OrEmpty(d.Partial), Basis: d.Basis,
 	}
@@ -89,10 +79,10 @@ func gonePod(g explain.GonePod) GonePod {
 		Pod: g.Subject.FullName(), Node: string(g.Node), Cause: g.Cause, AfterSeconds: int64(g.After.Seconds()),
 		Controller: g.Controller, Then: string(g.Then),
 		Again: output.Maybe(g.Again, placedPod), Pending: output.Maybe(g.Pending, pendingPod),
-		Eviction: output.Maybe(g.Eviction, func(e explain.Eviction) Eviction { return Eviction(e) }),
+		Eviction: g.Eviction,
 	}
 }
 
 func heldPod(h explain.HeldPod) HeldPod {
-	return HeldPod{Pod: h.Subject.FullName(), Node: string(h.Node), Eviction: Eviction(h.Eviction)}
+	return HeldPod{Pod: h.Subject.FullName(), Node: string(h.Node), Eviction: h.Eviction}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
 // Explanation is the wire form of an explain.Explanation.
 type Explanation struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
 	// Workload is there only when the subject is one pod of another object.
 	Workload *explain.Workload `json:"workload,omitempty"`
 	Verdict  explain.Verdict   `json:"verdict"`
@@ -136,22 +136,22 @@ type Loss struct {
 
 // Explanations returns the wire form of one answer, or an ExplanationList of several.
 func Explanations(answers []*explain.Explanation) any {
-	return output.OneOrList("ExplanationList", output.Each(answers, NewExplanation))
+	return output.OneOrList("ExplanationList", words.Each(answers, NewExplanation))
 }
 
 // NewExplanation returns the wire form of an answer.
 func NewExplanation(e *explain.Explanation) *Explanation {
 	c := claimName{subject: e.Subject}
 	return &Explanation{
-		APIVersion: output.APIVersion, Kind: "Explanation",
+		Head:    output.HeadOf("Explanation"),
 		Subject: e.Subject, Workload: e.Workload, Verdict: e.Verdict, Message: e.Message, Nodes: e.Nodes,
 		Turn: e.Turn, Admission: e.Admission, Queue: e.Queue, Joint: e.Joint, Search: e.Search, Advice: e.Advice, Waits: e.Waits, Scheduler: e.Scheduler,
 		Allocation: output.Maybe(e.Allocation, c.allocation),
 		Lifecycle:  output.Maybe(e.Lifecycle, c.lifecycle),
 		Volume:     output.Maybe(e.Volume, volume),
-		Groups:     output.Each(e.Groups, c.group),
+		Groups:     words.Each(e.Groups, c.group),
 		Failure:    output.Maybe(e.Failure, c.failure),
-		Conflict:   output.Maybe(e.Conflict, c.conflict), Fixes: output.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
+		Conflict:   output.Maybe(e.Conflict, c.conflict), Fixes: words.Each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Preemption: output.Maybe(e.Preemption, preemption),
 		Partial:    output.OrEmpty(e.Partial),
 		Basis:      e.Basis,
@@ -173,7 +173,7 @@ func (c claimName) of(ref inspect.ClaimRef) string {
 }
 
 func (c claimName) allocation(a explain.Allocation) Allocation {
-	return Allocation{Node: string(a.Node), Devices: output.Each(a.Devices, func(d explain.Device) AllocatedDevice {
+	return Allocation{Node: string(a.Node), Devices: words.Each(a.Devices, func(d explain.Device) AllocatedDevice {
 		return AllocatedDevice{
 			Claim: c.of(d.Claim), Request: d.Request, Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device,
 			AdminAccess: d.Admin, ConsumedCapacity: d.Consumed,
@@ -183,8 +183,8 @@ func (c claimName) allocation(a explain.Allocation) Allocation {
 
 func (c claimName) group(g explain.Group) NodeGroup {
 	return NodeGroup{
-		Nodes:   output.Each(g.Nodes, func(n inspect.NodeName) string { return string(n) }),
-		Reasons: output.Each(g.Reasons, c.reason),
+		Nodes:   words.Strings(g.Nodes),
+		Reasons: words.Each(g.Reasons, c.reason),
 		Funnels: output.Optional(g.Funnels, c.funnel),
 	}
 }
@@ -210,7 +210,7 @@ func (c claimName) plugin(name string) string {
 func (c claimName) funnel(f explain.Funnel) Funnel {
 	return Funnel{
 		Claim: c.of(f.Claim), Request: f.Request, Needed: f.Needed, All: f.All,
-		Steps: output.Each(f.Steps, func(s explain.Step) Step {
+		Steps: words.Each(f.Steps, func(s explain.Step) Step {
 			return Step{Name: s.Name, Left: s.Left, Most: unlessEqual(s.Most, s.Left), Lost: output.Optional(s.Lost, loss)}
 		}),
 	}

@@ -10,14 +10,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Fit is the wire form of an explain.Fit.
 type Fit struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
 	// Total is the number of copies that fit in all, a lower bound when AtLeast is set.
 	Total   int           `json:"total"`
 	AtLeast bool          `json:"atLeast"`
@@ -37,14 +36,14 @@ type FitNode struct {
 
 // Fits returns the wire form of one answer, or a FitList of several.
 func Fits(answers []*explain.Fit) any {
-	return output.OneOrList("FitList", output.Each(answers, newFit))
+	return output.OneOrList("FitList", words.Each(answers, newFit))
 }
 
 func newFit(f *explain.Fit) *Fit {
 	c := claimName{subject: f.Subject}
 	return &Fit{
-		APIVersion: output.APIVersion, Kind: "Fit", Subject: f.Subject, Total: f.Total, AtLeast: f.AtLeast,
-		Nodes: output.Each(f.Nodes, func(n explain.NodeFit) FitNode {
+		Head: output.HeadOf("Fit"), Subject: f.Subject, Total: f.Total, AtLeast: f.AtLeast,
+		Nodes: words.Each(f.Nodes, func(n explain.NodeFit) FitNode {
 			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),
 		Partial: output.OrEmpty(f.Partial),
@@ -58,29 +57,18 @@ const maxFitRows = 12
 // PrintFit prints the number of copies, then a table by node, in as many columns as are given, or any number
 // for 0.
 func PrintFit(w io.Writer, f *explain.Fit, opts text.Options) error {
-	headline := fitHeadline(f, f.Subject.Namespace+"/"+f.Subject.Name)
-	if _, err := fmt.Fprintf(w, "%s\n\n", inspect.Sanitize(headline)); err != nil {
-		return err
-	}
 	columns := []output.Column{{Header: "NODE"}, {Header: "COPIES"}, {Header: "LIMIT", Cut: output.CutText}}
-	var rows [][]string
+	rows := words.Each(f.Nodes, func(n explain.NodeFit) []string { return []string{string(n.Node), copiesText(n), limitText(n)} })
 	if len(f.Nodes) > maxFitRows && !opts.Verbose {
 		columns[0].Header = "NODES"
 		rows = fitGroups(f.Nodes)
-	} else {
-		for _, n := range f.Nodes {
-			rows = append(rows, []string{string(n.Node), copiesText(n), limitText(n)})
-		}
 	}
-	for _, row := range rows {
-		for i := range row {
-			row[i] = inspect.Sanitize(row[i])
-		}
-	}
-	if err := output.WriteTable(w, columns, rows, output.TableOptions{Width: opts.Width}); err != nil {
-		return err
-	}
-	return output.PrintRemarks(w, fitRemarks(f))
+	return output.PrintPage(w, opts.Width, func(p *output.Page) {
+		p.Line(fitHeadline(f, f.Subject.Namespace+"/"+f.Subject.Name))
+		p.WriteString("\n")
+		p.Table(columns, rows, opts.Width)
+		p.Remarks(fitRemarks(f))
+	})
 }
 
 func fitHeadline(f *explain.Fit, name string) string {
@@ -130,37 +118,25 @@ func limitText(n explain.NodeFit) string {
 // fitGroups takes nodes with the same number of copies and the same kind of limit together. The limit
 // that is shown is that of the first node.
 func fitGroups(nodes []explain.NodeFit) [][]string {
-	type answer struct {
-		copies, code, request string
-	}
-	var order []answer
-	groups := map[answer][]explain.NodeFit{}
-	for _, n := range nodes {
-		key := answer{copiesText(n), string(n.Limit.Code), n.Limit.Request}
-		if groups[key] == nil {
-			order = append(order, key)
+	type answer struct{ copies, code, request string }
+	groups := words.Groups(nodes, func(n explain.NodeFit) answer {
+		return answer{copiesText(n), string(n.Limit.Code), n.Limit.Request}
+	})
+	return words.Each(groups, func(group words.Group[answer, explain.NodeFit]) []string {
+		one := group.Of[0]
+		first, name, limit := limitOf(one), string(one.Node), limitText(one)
+		n := len(group.Of)
+		if n == 1 {
+			return []string{name, group.Key.copies, limit}
 		}
-		groups[key] = append(groups[key], n)
-	}
-	var rows [][]string
-	for _, key := range order {
-		group := groups[key]
-		name, first, limit := string(group[0].Node), limitOf(group[0]), limitText(group[0])
-		if n := len(group); n > 1 {
-			name = fmt.Sprintf("%s and %d more", name, n-1)
-			if slices.ContainsFunc(group, func(n explain.NodeFit) bool {
-				other := limitOf(n)
-				return other.Finding() != first.Finding()
-			}) {
-				limit = "e.g. " + limit
-			}
+		if slices.ContainsFunc(group.Of, func(n explain.NodeFit) bool {
+			other := limitOf(n)
+			return other.Finding() != first.Finding()
+		}) {
+			limit = "e.g. " + limit
 		}
-		rows = append(rows, []string{name, key.copies + " each", limit})
-		if len(group) == 1 {
-			rows[len(rows)-1][1] = key.copies
-		}
-	}
-	return rows
+		return []string{fmt.Sprintf("%s and %d more", name, n-1), group.Key.copies + " each", limit}
+	})
 }
 
 // fitRemarks is what a reader must know to trust the number.
@@ -176,11 +152,6 @@ func fitRemarks(f *explain.Fit) []string {
 	if most > 1 {
 		remarks = append(remarks, "Copies are placed together; when they come one by one they can strand devices.")
 	}
-	for _, text := range f.Partial {
-		remarks = append(remarks, "! "+text)
-	}
-	for _, text := range f.Basis.Remarks {
-		remarks = append(remarks, "Note: "+text+".")
-	}
-	return remarks
+	remarks = append(remarks, words.Each(f.Partial, func(text string) string { return "! " + text })...)
+	return append(remarks, words.Each(f.Basis.Remarks, func(text string) string { return "Note: " + text + "." })...)
 }

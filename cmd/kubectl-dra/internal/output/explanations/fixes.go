@@ -3,6 +3,7 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -98,7 +99,7 @@ type Fix struct {
 func (c claimName) conflict(conflict explain.Conflict) Conflict {
 	return Conflict{
 		Node: string(conflict.Node), Sole: conflict.Sole, Unproven: conflict.Unproven,
-		Requirements: output.Each(conflict.Requirements, c.requirement), Given: output.Optional(conflict.Background, c.requirement),
+		Requirements: words.Each(conflict.Requirements, c.requirement), Given: output.Optional(conflict.Background, c.requirement),
 	}
 }
 
@@ -117,7 +118,7 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 
 func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
-		Kind: string(f.Kind), Actor: string(f.Actor(c.subject)), Also: output.Optional(f.Also, func(k explain.FixKind) string { return string(k) }),
+		Kind: string(f.Kind), Actor: string(f.Actor(c.subject)), Also: words.Strings(f.Also),
 		Node: string(f.Node), Nodes: f.Nodes, Like: string(f.Like), Timeout: string(f.Timeout), Beside: output.Optional(f.OtherBlockers, c.requirement),
 		Patch: f.Patch, Changes: f.Changes,
 		Replaces: f.Replaces, Commands: f.Commands, Remarks: f.Remarks,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -104,7 +105,7 @@ type Event struct {
 
 func (c claimName) lifecycle(l explain.Lifecycle) Lifecycle {
 	return Lifecycle{
-		Outcome: string(l.Outcome), Pods: output.Each(l.Pods, podProgress), Problems: output.Each(l.Problems, problem),
+		Outcome: string(l.Outcome), Pods: words.Each(l.Pods, podProgress), Problems: words.Each(l.Problems, problem),
 		Containers: output.Optional(l.Containers, container), Devices: output.Optional(l.Devices, c.deviceState),
 		Events: output.Optional(l.Events, event), MoreEvents: l.MoreEvents,
 	}

@@ -3,14 +3,13 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // MovesPlan is the wire form of explain.Moves: a Plan of moves.
 type MovesPlan struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Subject    explain.Subject `json:"subject"`
+	output.Head
+	Subject explain.Subject `json:"subject"`
 	// Verdict is Feasible, Infeasible or Unknown.
 	Verdict string `json:"verdict" enum:"explain.JointVerdict"`
 	Message string `json:"message,omitempty"`
@@ -57,10 +56,10 @@ type FixedPods struct {
 // NewMovesPlan returns the wire form of moves.
 func NewMovesPlan(m *explain.Moves) *MovesPlan {
 	return &MovesPlan{
-		APIVersion: output.APIVersion, Kind: "Plan", Subject: m.Subject, Verdict: string(m.Verdict), Message: m.Message,
-		Moves: output.Each(m.Moves, move), Minimum: Minimum{m.Proven, m.AtLeast}, Doubts: m.Doubts, Commands: m.Commands, Remarks: m.Remarks,
+		Head: output.HeadOf("Plan"), Subject: m.Subject, Verdict: string(m.Verdict), Message: m.Message,
+		Moves: words.Each(m.Moves, move), Minimum: Minimum{m.Proven, m.AtLeast}, Doubts: m.Doubts, Commands: m.Commands, Remarks: m.Remarks,
 		Fixed: output.Optional(m.Fixed, func(f explain.FixedPods) FixedPods {
-			return FixedPods{Reason: f.Key, Pods: output.Each(f.Pods, explain.Subject.FullName)}
+			return FixedPods{Reason: f.Key, Pods: words.Each(f.Pods, explain.Subject.FullName)}
 		}),
 		Partial: output.OrEmpty(m.Partial), Basis: m.Basis,
 		Target: output.Maybe(m.Target, placedPod),
@@ -70,7 +69,7 @@ func NewMovesPlan(m *explain.Moves) *MovesPlan {
 func move(m explain.Move) Move {
 	return Move{
 		Pod: m.Pod.FullName(), From: string(m.From), To: string(m.To), AnyOf: m.AnyOf, Owner: m.Owner, Priority: m.Priority,
-		Closed:  output.Optional(m.Closed, func(n inspect.NodeName) string { return string(n) }),
-		Devices: output.Each(m.Devices, func(d explain.Device) string { return d.ID.String() }),
+		Closed:  words.Strings(m.Closed),
+		Devices: words.Each(m.Devices, func(d explain.Device) string { return d.ID.String() }),
 	}
 }

@@ -3,12 +3,12 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Plan is the wire form of an explain.Plan.
 type Plan struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Replay is what kube-scheduler does, Joint whether all can be placed in some order and on some nodes.
 	Replay  Replay        `json:"replay"`
 	Joint   *JointPlan    `json:"joint,omitempty"`
@@ -64,7 +64,7 @@ type JointPlan struct {
 // NewPlan returns the wire form of a plan.
 func NewPlan(p *explain.Plan) *Plan {
 	out := &Plan{
-		APIVersion: output.APIVersion, Kind: "Plan", Replay: replay(&p.Replay),
+		Head: output.HeadOf("Plan"), Replay: replay(&p.Replay),
 		Changes: output.Optional(p.Changes, claimName{}.fix), Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
 	}
 	if j := p.Joint; j != nil {
@@ -78,7 +78,7 @@ func NewPlan(p *explain.Plan) *Plan {
 
 func replay(r *explain.Replay) Replay {
 	return Replay{
-		Placed: output.Each(r.Placed, placedPod), Pending: output.Each(r.Pending, pendingPod), Running: output.Optional(r.Running, explain.Subject.FullName),
+		Placed: words.Each(r.Placed, placedPod), Pending: words.Each(r.Pending, pendingPod), Running: output.Optional(r.Running, explain.Subject.FullName),
 		Others: output.Optional(r.Others, explain.Subject.FullName), Preempted: output.Optional(r.Preempted, gonePod), Certain: r.Certain, Remarks: r.Remarks,
 	}
 }
@@ -86,7 +86,7 @@ func replay(r *explain.Replay) Replay {
 func placedPod(p explain.PlacedPod) PlacedPod {
 	return PlacedPod{
 		Pod: p.Subject.FullName(), Node: string(p.Node), AnyOf: p.AnyOf,
-		Devices: output.Each(p.Devices, func(d explain.Device) string { return d.ID.String() }),
+		Devices: words.Each(p.Devices, func(d explain.Device) string { return d.ID.String() }),
 	}
 }
 

@@ -3,12 +3,12 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // QueueExplanation is what explain says of a queue of Kueue.
 type QueueExplanation struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Queue is the queue, with its own kind.
 	Queue explain.QueueState `json:"queue"`
 }
@@ -20,7 +20,7 @@ func (e *QueueExplanation) Headline() string {
 
 // Queues returns the wire form of one queue, or a QueueExplanationList of several.
 func Queues(all []*explain.QueueState) any {
-	return output.OneOrList("QueueExplanationList", output.Each(all, func(q *explain.QueueState) *QueueExplanation {
-		return &QueueExplanation{APIVersion: output.APIVersion, Kind: "QueueExplanation", Queue: *q}
+	return output.OneOrList("QueueExplanationList", words.Each(all, func(q *explain.QueueState) *QueueExplanation {
+		return &QueueExplanation{Head: output.HeadOf("QueueExplanation"), Queue: *q}
 	}))
 }

@@ -3,12 +3,12 @@ package explanations
 import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // ShapePlan is the wire form of an explain.ShapePlan. Its kind is that of all plans.
 type ShapePlan struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Pods is the number asked about. Waiting are those that kube-scheduler leaves waiting as things are.
 	Pods    int      `json:"pods"`
 	Waiting []string `json:"waiting"`
@@ -57,8 +57,8 @@ type ShapeNodes struct {
 // NewShapePlan returns the wire form of a plan of nodes.
 func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
-		APIVersion: output.APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: output.Each(p.Waiting, explain.Subject.FullName), Stuck: output.Each(p.Stuck, pendingPod),
-		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: output.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
+		Head: output.HeadOf("Plan"), Pods: p.Pods, Waiting: words.Each(p.Waiting, explain.Subject.FullName), Stuck: words.Each(p.Stuck, pendingPod),
+		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: words.Each(p.Shapes, shape), Untried: p.Untried, Partial: output.OrEmpty(p.Partial), Basis: p.Basis,
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // Triage is the wire form of an explain.Triage.
 type Triage struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Node is the only node that was asked why it refuses what is stuck. If it is left out, all nodes were.
 	Node   string  `json:"node,omitempty"`
 	Causes []Cause `json:"causes"`
@@ -87,7 +87,7 @@ type CauseFix struct {
 // NewTriage returns the wire form of a triage.
 func NewTriage(t *explain.Triage) *Triage {
 	return &Triage{
-		APIVersion: output.APIVersion, Kind: "Triage", Node: string(t.Node), Causes: output.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
+		Head: output.HeadOf("Triage"), Node: string(t.Node), Causes: words.Each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: output.OrEmpty(t.Ready), Binding: t.Binding, NotLookedInto: t.NotLookedInto, Depends: t.Depends, Unsure: t.Unsure,
 		Partial: output.OrEmpty(t.Partial),
 		Basis:   t.Basis, OtherSchedulers: t.OtherSchedulers, SchedulerPods: t.SchedulerPods,
@@ -97,11 +97,11 @@ func NewTriage(t *explain.Triage) *Triage {
 func cause(c explain.Cause) Cause {
 	return Cause{
 		Message: c.Message, Key: c.Key, Verdict: string(c.Verdict), OnPurpose: c.OnPurpose, Actor: string(c.Actor),
-		Subjects: output.Each(c.Subjects, func(s explain.StuckSubject) StuckSubject {
+		Subjects: words.Each(c.Subjects, func(s explain.StuckSubject) StuckSubject {
 			return StuckSubject{Subject: s.Subject, Owner: s.Owner, Since: output.OptionalTime(s.Since), Message: s.Message, Behind: s.Behind}
 		}),
 		Since: output.OptionalTime(c.Since), Advice: c.Advice,
-		Fixes: output.Each(c.Fixes, func(f explain.CauseFix) CauseFix {
+		Fixes: words.Each(c.Fixes, func(f explain.CauseFix) CauseFix {
 			return CauseFix{
 				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: f.Of, Frees: len(f.Frees), AtLeast: f.AtLeast,
 				FreesSubjects: output.OrEmpty(f.Frees), Loses: f.Loses,

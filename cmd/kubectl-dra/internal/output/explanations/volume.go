@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -24,22 +25,14 @@ type VolumeNode struct {
 	Answer string `json:"answer" enum:"explain.VolumeAnswer"`
 	// Rule is what decides, and DecidedBy the object that does: Offered is what its field Field says, and
 	// Missing how much that is short of what is requested.
-	Rule      string             `json:"rule" enum:"filters.VolumeRule"`
-	DecidedBy *filters.Object    `json:"decidedBy,omitempty"`
-	Field     string             `json:"field,omitempty"`
-	Offered   *resource.Quantity `json:"offered,omitempty"`
-	Missing   *resource.Quantity `json:"missing,omitempty"`
-	Reasons   []VolumeReason     `json:"reasons,omitempty"`
+	Rule      string                 `json:"rule" enum:"filters.VolumeRule"`
+	DecidedBy *filters.Object        `json:"decidedBy,omitempty"`
+	Field     string                 `json:"field,omitempty"`
+	Offered   *resource.Quantity     `json:"offered,omitempty"`
+	Missing   *resource.Quantity     `json:"missing,omitempty"`
+	Reasons   []explain.VolumeReason `json:"reasons,omitempty"`
 	// Together are pods for which the claim fits alone and not with their other claims.
 	Together []VolumeTogether `json:"together,omitempty"`
-}
-
-// VolumeReason is what a plugin of the scheduler says against a node. The code is left out where it could not
-// decide.
-type VolumeReason struct {
-	Plugin  string `json:"plugin" enum:"filters.Plugin"`
-	Code    string `json:"code,omitempty" enum:"allocator.Code"`
-	Message string `json:"message"`
 }
 
 // VolumeTogether are claims of a pod that fit one by one and not together. The scheduler does not notice
@@ -55,16 +48,14 @@ type VolumeTogether struct {
 
 func volume(v explain.Volume) Volume {
 	return Volume{
-		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: v.Wanted, Nodes: output.Each(v.Nodes, volumeNode),
+		Bound: v.Bound, StorageClass: v.Class, Provisioner: v.Provisioner, Requested: v.Wanted, Nodes: words.Each(v.Nodes, volumeNode),
 	}
 }
 
 func volumeNode(n explain.VolumeNode) VolumeNode {
 	out := VolumeNode{
 		Node: string(n.Node), Answer: string(n.Answer), Rule: string(n.Rule), Field: n.Field, Offered: n.Offered, Missing: n.Missing,
-		Reasons: output.Optional(n.Reasons, func(r explain.VolumeReason) VolumeReason {
-			return VolumeReason{Plugin: string(r.Plugin), Code: string(r.Code), Message: r.Message}
-		}),
+		Reasons:  n.Reasons,
 		Together: output.Optional(n.Together, volumeTogether),
 	}
 	if n.By != (filters.Object{}) {
@@ -75,7 +66,7 @@ func volumeNode(n explain.VolumeNode) VolumeNode {
 
 func volumeTogether(t filters.VolumeTogether) VolumeTogether {
 	return VolumeTogether{
-		Pod: t.Pod.String(), Claims: output.Each(t.Claims, func(o filters.Object) string { return o.Namespace + "/" + o.Name }),
+		Pod: t.Pod.String(), Claims: words.Each(t.Claims, func(o filters.Object) string { return o.Namespace + "/" + o.Name }),
 		Requested: t.Wanted, Left: t.Left, Refused: t.Refused, Message: t.Words(),
 	}
 }

@@ -2,7 +2,6 @@ package fairness
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -21,9 +20,7 @@ func WriteActors(p *output.Page, actors []DRAActor) {
 			load := ""
 			if ask.Queued != nil && *ask.Queued+*ask.Rejected > 0 {
 				load = fmt.Sprintf(": %d waiting, %d rejected", *ask.Queued, *ask.Rejected)
-				if !slices.Contains(starving, a.name()) {
-					starving = append(starving, a.name())
-				}
+				starving = words.AppendNew(starving, a.name())
 			}
 			rows[j] = []string{ask.Verb + " " + ask.Resource, "→ " + ask.PriorityLevel, "FlowSchema " + ask.FlowSchema + load}
 		}

@@ -6,6 +6,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
@@ -13,8 +14,7 @@ import (
 // PriorityLevelExplanation says why a priority level has the seats that it has, and what becomes of its
 // requests.
 type PriorityLevelExplanation struct {
-	APIVersion        string                   `json:"apiVersion"`
-	Kind              string                   `json:"kind"`
+	output.Head
 	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
 	// TotalShares is the sum of the shares of all levels.
 	TotalShares int            `json:"totalShares"`
@@ -85,7 +85,7 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 	for i := range limits.Levels {
 		level := &limits.Levels[i]
 		e := &PriorityLevelExplanation{
-			APIVersion: output.APIVersion, Kind: "PriorityLevelExplanation", ServerConcurrency: *list.ServerConcurrency, TotalShares: limits.Shares,
+			Head: output.HeadOf("PriorityLevelExplanation"), ServerConcurrency: *list.ServerConcurrency, TotalShares: limits.Shares,
 			Level: list.Items[i].(*PriorityLevel), FlowSchemas: []*FlowSchema{}, //nolint:forcetypeassert // it is a list of those
 		}
 		if len(current) > 0 {
@@ -100,11 +100,9 @@ func ExplainLevels(in LevelInput) []*PriorityLevelExplanation {
 				e.FlowSchemas = append(e.FlowSchemas, f)
 			}
 		}
-		for _, actor := range actors {
-			if slices.ContainsFunc(actor.Asks, func(r ActorRequest) bool { return r.PriorityLevel == level.Name }) {
-				e.Actors = append(e.Actors, actor)
-			}
-		}
+		e.Actors = words.Keep(actors, func(a DRAActor) bool {
+			return slices.ContainsFunc(a.Asks, func(r ActorRequest) bool { return r.PriorityLevel == level.Name })
+		})
 		for _, object := range in.Snapshot.PriorityLevels() {
 			if object.Name == level.Name {
 				e.Conditions = output.Optional(object.Status.Conditions, levelCondition)
@@ -121,10 +119,10 @@ func levelCondition(c flowcontrolv1.PriorityLevelConfigurationCondition) Conditi
 
 // DRAActors are those whose requests decide how soon pods get devices.
 func DRAActors(s *inspect.Snapshot, reading flowcontrol.Reading) []DRAActor {
-	return output.Each(flowcontrol.DRAActors(s), func(a flowcontrol.Actor) DRAActor {
+	return words.Each(flowcontrol.DRAActors(s), func(a flowcontrol.Actor) DRAActor {
 		return DRAActor{
 			Role: string(a.Role), Driver: a.Driver, User: a.User, Evidence: string(a.Evidence), Crowded: a.Crowded(),
-			Asks: output.Each(a.Asks, func(r flowcontrol.ActorRequest) ActorRequest {
+			Asks: words.Each(a.Asks, func(r flowcontrol.ActorRequest) ActorRequest {
 				out := ActorRequest{Verb: r.Verb, Resource: r.Resource, FlowSchema: r.Schema, PriorityLevel: r.Level}
 				if counts := reading.Schema(r.Level, r.Schema); counts != nil {
 					rejected := counts.RejectedRequests()

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
 // PriorityLevelPlan says what a change of priority levels or FlowSchemas would make of the limits and of
 // where requests go.
 type PriorityLevelPlan struct {
-	APIVersion        string                   `json:"apiVersion"`
-	Kind              string                   `json:"kind"`
+	output.Head
 	ServerConcurrency output.ServerConcurrency `json:"serverConcurrency"`
 	// Levels are all levels, before and after, by name.
 	Levels []LevelChange `json:"levels"`
@@ -89,8 +89,8 @@ type Destination struct {
 // LevelPlan compares the limits and destinations before a change with those after it.
 func LevelPlan(before, after flowcontrol.Resolved, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
 	p := &PriorityLevelPlan{
-		APIVersion: output.APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
-		Levels: []LevelChange{}, Moved: output.Each(moved, movedRequest),
+		Head: output.HeadOf("PriorityLevelPlan"), ServerConcurrency: output.ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
+		Levels: []LevelChange{}, Moved: words.Each(moved, movedRequest),
 		Dangling: dangling, TakenBack: output.Optional(back, takenBack),
 	}
 	changes := map[string]LevelChange{}
@@ -182,15 +182,9 @@ func (e *PriorityLevelPlan) movedText() []string {
 		if who[text] == nil {
 			order = append(order, text)
 		}
-		if !slices.Contains(who[text], name) {
-			who[text] = append(who[text], name)
-		}
+		who[text] = words.AppendNew(who[text], name)
 	}
-	lines := make([]string, len(order))
-	for i, text := range order {
-		lines[i] = strings.Join(who[text], ", ") + ": " + text
-	}
-	return lines
+	return words.Each(order, func(text string) string { return strings.Join(who[text], ", ") + ": " + text })
 }
 
 func (d Destination) text() string {

@@ -37,7 +37,7 @@ func (e *PriorityLevelExplanation) Write(p *output.Page) {
 		p.Field("From", "no FlowSchema leads here")
 	} else {
 		p.Field("From", "%s:", words.Count(len(e.FlowSchemas), "FlowSchema"))
-		p.Rows(output.Each(e.FlowSchemas, (*FlowSchema).row))
+		p.Rows(words.Each(e.FlowSchemas, (*FlowSchema).row))
 	}
 	if len(e.Actors) > 0 {
 		p.Field("Of DRA", "these ask here:")

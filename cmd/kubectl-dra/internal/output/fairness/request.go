@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
 // RequestExplanation says where a request to the API server goes, and why.
 type RequestExplanation struct {
-	APIVersion string       `json:"apiVersion"`
-	Kind       string       `json:"kind"`
-	Request    RequestAsked `json:"request"`
+	output.Head
+	Request RequestAsked `json:"request"`
 	// LongRunning: the request passes by priority and fairness; the rest says where it would go.
 	LongRunning bool `json:"longRunning,omitempty"`
 	// FlowSchema matches first; Rule is the number of its rule that does, from 1 on, absent if the request
@@ -83,14 +83,14 @@ func Request(in LevelInput, r *flowcontrol.Request) *RequestExplanation {
 	c := flowcontrol.Classify(in.Snapshot.Objects().FlowSchemas, &in.Limits.Limits, r)
 	at := slices.IndexFunc(in.Limits.Levels, func(l flowcontrol.Level) bool { return l.Name == c.Level })
 	e := &RequestExplanation{
-		APIVersion: output.APIVersion, Kind: "RequestExplanation", LongRunning: r.LongRunning(),
+		Head: output.HeadOf("RequestExplanation"), LongRunning: r.LongRunning(),
 		Request: RequestAsked{
 			User: r.User, Groups: r.Groups, Method: r.Method, URL: r.URL.RequestURI(), Verb: r.Info.Verb, Resource: r.Resource(),
 			APIGroup: r.Info.APIGroup, Namespace: r.Info.Namespace, Name: r.Info.Name,
 		},
 		FlowSchema: c.Schema, FlowSchemaAssumed: c.SchemaAssumed, Rule: c.Rule, PriorityLevel: c.Level, Exempt: c.Exempt,
 		DistinguisherMethod: string(c.Method), Distinguisher: c.Distinguisher, Queues: append([]int{}, c.Hand...),
-		Rejected: output.Each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
+		Rejected: words.Each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
 			return RejectedSchema{FlowSchema: m.Schema, Reason: string(m.Reason), Rule: m.Rule, Message: m.Message()}
 		}),
 	}

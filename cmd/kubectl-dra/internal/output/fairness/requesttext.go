@@ -16,7 +16,7 @@ func (e *RequestExplanation) Write(p *output.Page) {
 		p.Field("Before it", "nothing: it is the first FlowSchema")
 	} else {
 		p.Field("Before it", "%s not match:", words.Plural(len(e.Rejected), "1 FlowSchema does", fmt.Sprintf("%d FlowSchemas do", len(e.Rejected))))
-		p.Rows(output.Each(e.Rejected, func(r RejectedSchema) []string { return []string{r.FlowSchema, r.Message} }))
+		p.Rows(words.Each(e.Rejected, func(r RejectedSchema) []string { return []string{r.FlowSchema, r.Message} }))
 	}
 	if e.Exempt {
 		p.Field("Level", "%s is exempt: its requests are executed at once, whatever else there is", e.PriorityLevel)
@@ -125,7 +125,7 @@ func (e *RequestExplanation) writeQueues(p *output.Page) {
 	default:
 		p.Field("Flow", "all requests of the FlowSchema are one")
 	}
-	names := strings.Join(output.Each(e.Queues, func(queue int) string { return fmt.Sprint(queue) }), ", ")
+	names := strings.Join(words.Each(e.Queues, func(queue int) string { return fmt.Sprint(queue) }), ", ")
 	total := e.Level.Queuing.Queues
 	p.Field("Queues", "%s of %d; the request waits in the one of them with the least work", names, total)
 }

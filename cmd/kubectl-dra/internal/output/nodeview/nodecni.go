@@ -14,8 +14,7 @@ import (
 
 // NodeNetwork is the wire form of what a node has of network configurations.
 type NodeNetwork struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	output.Head
 	// Node is empty if only its files were read.
 	Node      string `json:"node,omitempty"`
 	Runtime   string `json:"runtime"`
@@ -44,24 +43,14 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 		runtime = "unknown"
 	}
 	return &NodeNetwork{
-		APIVersion: output.APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
+		Head: output.HeadOf("NodeNetwork"), Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: output.OrEmpty(v.Ignored),
 		Files: output.OrEmpty(v.Files), Needs: output.OrEmpty(needs), Interfaces: output.OrEmpty(interfaces),
-		RemovedFlags: output.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
+		RemovedFlags: words.Each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
 	}
 }
 
 // PrintNodeNetwork prints it for people, in tables of at most width columns, or of any if that is 0.
 func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
-	head := cells(fmt.Sprintf("%s, as %s reads it", n.Directory, n.Runtime))
-	if n.Runtime == "unknown" {
-		head = cells(n.Directory + ", as containerd reads it; --runtime says which runtime the node has")
-	}
-	if n.Error != "" {
-		head = append(head, cells("! "+n.Error)...)
-	}
-	if _, err := io.WriteString(w, strings.Join(head, "\n")+"\n\n"); err != nil {
-		return err
-	}
 	files, hidden := [][]string{}, 0
 	for i, f := range n.Files {
 		if i >= maxNetworkFiles && !f.Used {
@@ -76,26 +65,30 @@ func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
 		if f.Broken != "" {
 			why += ": " + f.Broken
 		}
-		files = append(files, cells(f.Name, mark, f.Network, f.Version, chainText(f.Chain), why))
+		files = append(files, []string{f.Name, mark, f.Network, f.Version, chainText(f.Chain), why})
 	}
 	columns := []output.Column{{Header: "FILE"}, {Header: "USED"}, {Header: "NETWORK"}, {Header: "VERSION"}, {Header: "PLUGINS", Cut: output.CutText}, {Header: "WHY", Cut: output.CutText}}
-	if err := output.WriteTable(w, columns, files, output.TableOptions{Width: width}); err != nil {
-		return err
-	}
 	remarks := networkRemarks(n)
 	if hidden > 0 {
 		remarks = slices.Insert(remarks, 0, fmt.Sprintf("%s not shown, none of which the runtime uses; -o json has all", words.Plural(hidden, "1 more file is", fmt.Sprintf("%d more files are", hidden))))
 	}
-	return output.PrintRemarks(w, remarks)
+	return output.PrintPage(w, width, func(p *output.Page) {
+		if n.Runtime == "unknown" {
+			p.Line(n.Directory + ", as containerd reads it; --runtime says which runtime the node has")
+		} else {
+			p.Line(fmt.Sprintf("%s, as %s reads it", n.Directory, n.Runtime))
+		}
+		if n.Error != "" {
+			p.Line("! " + n.Error)
+		}
+		p.WriteString("\n")
+		p.Table(columns, files, width)
+		p.Remarks(remarks)
+	})
 }
 
 // What is shown of a directory that is full of other things. Those of real nodes have a few files.
 const maxNetworkFiles, maxIgnoredFiles = 100, 20
-
-// cells makes texts safe.
-func cells(texts ...string) []string {
-	return output.Each(texts, inspect.Sanitize)
-}
 
 // chainText is the chain of a network: the plugins with what they declare, and which are not installed.
 func chainText(plugins []cni.Plugin) string {
@@ -141,5 +134,5 @@ func networkRemarks(n *NodeNetwork) []string {
 }
 
 func podNames(pods []inspect.PodRef) string {
-	return strings.Join(output.Each(pods, inspect.PodRef.String), ", ")
+	return strings.Join(words.Each(pods, inspect.PodRef.String), ", ")
 }

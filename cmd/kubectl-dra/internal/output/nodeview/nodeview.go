@@ -4,15 +4,15 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
 // NodeView is the wire form of what a kubelet and the API server say of a node.
 type NodeView struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Node       string `json:"node"`
+	output.Head
+	Node string `json:"node"`
 	// Pod is the only pod that it is about, as namespace/name.
 	Pod string `json:"pod,omitempty"`
 	// Kubelet is whether anything of the node itself could be read.
@@ -178,12 +178,12 @@ type NodeSource struct {
 
 // NewNodeView makes the wire form. partial says what could not be read of the API server.
 func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeView {
-	out := &NodeView{APIVersion: output.APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(),
+	out := &NodeView{Head: output.HeadOf("NodeView"), Node: string(r.Node), Kubelet: v.Any(),
 		KubeletStarted: output.OptionalUTC(v.Started), Notes: output.OrEmpty(notes), Partial: output.OrEmpty(partial),
-		Problems:   output.Each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
-		Containers: output.Each(r.Containers, wireContainer), Claims: output.Each(r.Claims, wireNodeClaim), Plugins: output.Each(r.Plugins, wirePlugin), Sources: []NodeSource{},
-		Missing: output.Each(r.Missing, wireMissing), Health: output.Each(r.Health, wireHealth),
-		Resources: output.Each(r.Resources, func(n node.ResourceReport) NodeResource {
+		Problems:   words.Each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
+		Containers: words.Each(r.Containers, wireContainer), Claims: words.Each(r.Claims, wireNodeClaim), Plugins: words.Each(r.Plugins, wirePlugin), Sources: []NodeSource{},
+		Missing: words.Each(r.Missing, wireMissing), Health: words.Each(r.Health, wireHealth),
+		Resources: words.Each(r.Resources, func(n node.ResourceReport) NodeResource {
 			return NodeResource{n.Resource, n.Capacity, n.Allocatable, n.Healthy, n.Registered, n.Used}
 		})}
 	if c := r.CPUs; c != nil {
@@ -202,10 +202,10 @@ func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeVie
 
 func wireContainer(c node.ContainerReport) NodeContainer {
 	return NodeContainer{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Name, CPUs: node.FormatCPUSet(c.CPUs), CPUNUMA: c.CPUNUMA, NUMA: output.OrEmpty(c.NUMA),
-		Devices: output.Each(c.Devices, func(d node.PluginDevice) PluginDevice { return PluginDevice{d.Resource, d.ID, output.OrEmpty(d.NUMA)} }),
-		Memory:  output.Each(c.Memory, func(m node.Memory) NodeMemory { return NodeMemory{m.Type, m.Size, output.OrEmpty(m.NUMA)} }),
-		Claims: output.Each(c.Claims, func(u node.ClaimUse) HeldClaim {
-			return HeldClaim{u.Claim.Namespace, u.Claim.Name, output.Each(u.Devices, func(d node.Device) HeldDevice {
+		Devices: words.Each(c.Devices, func(d node.PluginDevice) PluginDevice { return PluginDevice{d.Resource, d.ID, output.OrEmpty(d.NUMA)} }),
+		Memory:  words.Each(c.Memory, func(m node.Memory) NodeMemory { return NodeMemory{m.Type, m.Size, output.OrEmpty(m.NUMA)} }),
+		Claims: words.Each(c.Claims, func(u node.ClaimUse) HeldClaim {
+			return HeldClaim{u.Claim.Namespace, u.Claim.Name, words.Each(u.Devices, func(d node.Device) HeldDevice {
 				return HeldDevice{wireNodeDevice(d), c.Others[d]}
 			})}
 		})}
@@ -215,8 +215,8 @@ func wireNodeDevice(d node.Device) NodeDevice { return NodeDevice{d.Driver, d.Po
 
 func wireNodeClaim(c node.ClaimReport) NodeClaim {
 	return NodeClaim{c.Claim.Namespace, c.Claim.Name, string(c.Known), string(c.Allocated), string(c.Prepared),
-		output.Each(c.Pods, inspect.PodRef.String),
-		output.Each(c.Devices, func(d node.ClaimDevice) NodeClaimDevice {
+		words.Each(c.Pods, inspect.PodRef.String),
+		words.Each(c.Devices, func(d node.ClaimDevice) NodeClaimDevice {
 			return NodeClaimDevice{wireNodeDevice(d.Device), string(d.Published), string(d.Allocated), string(d.Prepared), output.OrEmpty(d.CDI)}
 		})}
 }
@@ -227,7 +227,7 @@ func wirePlugin(p node.Plugin) NodePlugin {
 }
 
 func wireMissing(m node.MissingPlugin) MissingPlugin {
-	return MissingPlugin{m.Type, m.Name, output.Each(m.Evidence, func(e node.Evidence) string { return string(e) }), m.Sentence()}
+	return MissingPlugin{m.Type, m.Name, words.Strings(m.Evidence), m.Sentence()}
 }
 
 func wireHealth(h node.DeviceHealth) NodeDeviceHealth {

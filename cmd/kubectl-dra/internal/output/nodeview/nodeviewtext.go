@@ -82,11 +82,9 @@ func (p *nodePrinter) containers() {
 	if !p.Kubelet {
 		return
 	}
-	rows := [][]string{}
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		rows = append(rows, []string{c.Namespace + "/" + c.Pod, c.Container, strings.Join(c.parts(p.verbose), ", ")})
-	}
+	rows := words.Each(p.Containers, func(c NodeContainer) []string {
+		return []string{c.Namespace + "/" + c.Pod, c.Container, strings.Join(c.parts(p.verbose), ", ")}
+	})
 	switch {
 	case len(rows) == 0 && !p.listed():
 		p.Field("Containers", "not known: the kubelet has not listed them (see Sources)")
@@ -172,12 +170,9 @@ func (p *nodePrinter) claims() {
 	} else {
 		p.Field("Claims", "with devices here, or of pods here:")
 	}
-	rows := [][]string{}
-	for i := range p.Claims {
-		c := &p.Claims[i]
-		rows = append(rows, []string{c.Namespace + "/" + c.Name, c.stateText(p.Kubelet), c.devicesText(p.verbose)})
-	}
-	p.Rows(rows)
+	p.Rows(words.Each(p.Claims, func(c NodeClaim) []string {
+		return []string{c.Namespace + "/" + c.Name, c.stateText(p.Kubelet), c.devicesText(p.verbose)}
+	}))
 }
 
 // stateText says what is known of a claim.
@@ -264,11 +259,7 @@ func (p *nodePrinter) resources() {
 		return
 	}
 	p.Field("Resources", "of device plugins:")
-	rows := [][]string{}
-	for _, r := range p.Resources {
-		rows = append(rows, []string{r.Name, r.text()})
-	}
-	p.Rows(rows)
+	p.Rows(words.Each(p.Resources, func(r NodeResource) []string { return []string{r.Name, r.text()} }))
 }
 
 // text says what is known of the numbers.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"strings"
@@ -58,26 +59,30 @@ func onlyASCII(getenv func(string) string) bool {
 // asciiWriter writes signs in ASCII.
 type asciiWriter struct {
 	io.Writer
-	rest string // the beginning of a character whose end has not been written yet
+	rest []byte // the beginning of a character whose end has not been written yet
 }
 
 // Write writes whole characters, and keeps the beginning of one for the next call.
 func (w *asciiWriter) Write(p []byte) (int, error) {
-	text := w.rest + string(p)
-	end := len(text)
-	for i := 1; i < utf8.UTFMax && i <= end; i++ {
-		if utf8.RuneStart(text[end-i]) {
-			if !utf8.FullRuneInString(text[end-i:]) {
-				end -= i
+	text, rest := WholeCharacters(append(w.rest, p...))
+	w.rest = bytes.Clone(rest)
+	if _, err := io.WriteString(w.Writer, inASCII().Replace(string(text))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// WholeCharacters splits off the beginning of a character whose other bytes are still to come.
+func WholeCharacters(data []byte) (whole, rest []byte) {
+	for i := len(data) - 1; i >= 0 && i >= len(data)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(data[i]) {
+			if !utf8.FullRune(data[i:]) {
+				return data[:i], data[i:]
 			}
 			break
 		}
 	}
-	w.rest = text[end:]
-	if _, err := io.WriteString(w.Writer, inASCII().Replace(text[:end])); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return data, nil
 }
 
 // asciiFile is a terminal to which signs are written in ASCII.

@@ -71,9 +71,6 @@ func completeFormats(names []string) Completion {
 			if output.NeedsArgument(name) {
 				name += "="
 			}
-			if strings.HasSuffix(name, "-file=") && strings.HasPrefix(prefix, name) {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
 			words = append(words, name)
 		}
 		found, directive := WithPrefix(words, nil, prefix)

@@ -11,18 +11,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
-// AddOutputFlags adds -o and --template, which are read into format before the command runs.
+// AddOutputFlags adds -o, which is read into format before the command runs.
 func AddOutputFlags(cmd *cobra.Command, format *output.Format, formats []string) {
-	var name, template string
+	var name string
 	cmd.Flags().StringVarP(&name, "output", "o", "", "output format: "+CommaList(formats))
-	cmd.Flags().StringVar(&template, "template", "", "template or path for -o jsonpath, go-template and the like")
 	CompleteFlag(cmd, "output", "formats", completeFormats(formats))
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		var err error
-		if *format, err = output.ParseFormat(name, template, formats); err == nil {
-			err = format.Check()
-		}
-		if err != nil {
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if *format, err = output.ParseFormat(name, formats); err != nil {
 			return Usagef("%w", err)
 		}
 		return nil

@@ -111,6 +111,17 @@ func (s *Streams) Note(format string, args ...any) {
 	_, _ = fmt.Fprintln(s.forLocale(s.ErrOut), text) // remarks are not worth failing for
 }
 
+// NoteSome prints remarks, and of more than most how many are left out.
+func (s *Streams) NoteSome(remarks []string, most int, leftOut string) {
+	for i, remark := range remarks {
+		if i == most {
+			s.Note(leftOut, len(remarks)-most)
+			return
+		}
+		s.Note("%s", remark)
+	}
+}
+
 // NoteHealth says which of the resources could not be read completely, or do not exist on this server.
 // What many servers do not have is nothing to mention.
 func (s *Streams) NoteHealth(snapshot *inspect.Snapshot, resources []inspect.Resource) {

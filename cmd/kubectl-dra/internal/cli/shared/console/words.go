@@ -16,11 +16,3 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 
 // CommaList joins words as "a, b, c".
 func CommaList(words []string) string { return strings.Join(words, ", ") }
-
-// OrList joins words as "a, b or c".
-func OrList(words []string) string {
-	if n := len(words); n > 1 {
-		return CommaList(words[:n-1]) + " or " + words[n-1]
-	}
-	return CommaList(words)
-}

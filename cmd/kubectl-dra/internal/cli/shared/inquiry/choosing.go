@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -27,10 +28,7 @@ func (o *Options) Choosing(ctx context.Context, s *inspect.Snapshot, pods []*cor
 	if err := finder.Connect(); err != nil {
 		return replay.Choosing{}, nil, err
 	}
-	var namespaces []string
-	for _, pod := range pods {
-		namespaces = append(namespaces, pod.Namespace)
-	}
+	namespaces := words.Each(pods, func(pod *corev1.Pod) string { return pod.Namespace })
 	read, err := finder.Finder.Choosing(ctx, namespaces)
 	if err != nil {
 		return replay.Choosing{}, nil, fmt.Errorf("reading what nodes are chosen by: %w", err)

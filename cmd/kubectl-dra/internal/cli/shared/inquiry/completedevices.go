@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
@@ -37,10 +39,7 @@ func (c *Completer) PoolPaths(cmd *cobra.Command, given []string, prefix string)
 
 // ofSlices completes what the rows of ResourceSlices have.
 func (c *Completer) ofSlices(cmd *cobra.Command, given []string, prefix string, name func(live.Row) string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, row := range c.slices(cmd) {
-		names = append(names, name(row))
-	}
+	names := words.Each(c.slices(cmd), name)
 	slices.Sort(names)
 	return console.WithPrefix(names, given, prefix)
 }
@@ -54,11 +53,9 @@ func (c *Completer) slices(cmd *cobra.Command) []live.Row {
 	if snapshot == nil {
 		return nil
 	}
-	var rows []live.Row
-	for _, slice := range snapshot.Slices() {
-		rows = append(rows, live.Row{Name: slice.Name, Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name})
-	}
-	return rows
+	return words.Each(snapshot.Slices(), func(slice *resourcev1.ResourceSlice) live.Row {
+		return live.Row{Name: slice.Name, Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+	})
 }
 
 // devices are those of files, or some of a server: those whose driver and pool, as far as they are typed, are
@@ -103,10 +100,7 @@ func (c *Completer) DevicePaths(cmd *cobra.Command, given []string, prefix strin
 			return found, directive | cobra.ShellCompDirectiveNoSpace
 		}
 	}
-	var names []string
-	for _, id := range c.devices(cmd, prefix) {
-		names = append(names, id.String())
-	}
+	names := words.Each(c.devices(cmd, prefix), inspect.DeviceID.String)
 	slices.Sort(names)
 	return console.WithPrefix(names, given, prefix)
 }

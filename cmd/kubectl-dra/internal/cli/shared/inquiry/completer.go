@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
@@ -108,17 +110,9 @@ func (c *Completer) ownersOf(ctx context.Context, k inspect.OwnerKind) []string 
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := c.within(ctx)
-	defer cancel()
-	finder := c.finder()
-	if finder == nil {
-		return nil
-	}
-	names, err := finder.Names(ctx, k, namespace)
-	if err != nil {
-		return nil
-	}
-	return names
+	return ofServer(ctx, c, func(ctx context.Context, server *live.Finder) ([]string, error) {
+		return server.Names(ctx, k, namespace)
+	})
 }
 
 // Names lists the objects of a resource in the namespace of the command, or without a namespace if they have
@@ -137,23 +131,17 @@ func (c *Completer) Names(ctx context.Context, resource inspect.Resource) []stri
 // NamesIn lists the objects of a resource in a namespace, or in all (""). Of a server only names are asked
 // for.
 func (c *Completer) NamesIn(ctx context.Context, resource inspect.Resource, namespace string) []string {
-	var names []string
 	if !c.Reader.Offline() {
-		for _, row := range c.rows(ctx, resource, namespace) {
-			names = append(names, row.Name)
-		}
-		return names
+		return words.Each(c.rows(ctx, resource, namespace), func(row live.Row) string { return row.Name })
 	}
 	snapshot := c.readOf(ctx, namespace, []inspect.Resource{resource})
 	if snapshot == nil {
 		return nil
 	}
 	if resource == inspect.Nodes { // which slices tell of, too
-		for _, node := range snapshot.Nodes() {
-			names = append(names, node.Name)
-		}
-		return names
+		return words.Each(snapshot.Nodes(), func(node *corev1.Node) string { return node.Name })
 	}
+	var names []string
 	for _, o := range inspect.KindOf(resource).Objects(snapshot.Objects()) {
 		if namespace == "" || o.GetNamespace() == namespace {
 			names = append(names, o.GetName())
@@ -164,17 +152,24 @@ func (c *Completer) NamesIn(ctx context.Context, resource inspect.Resource, name
 
 // rows lists a resource of a server.
 func (c *Completer) rows(ctx context.Context, resource inspect.Resource, namespace string) []live.Row {
+	return ofServer(ctx, c, func(ctx context.Context, server *live.Finder) ([]live.Row, error) {
+		return server.Rows(ctx, resource, namespace)
+	})
+}
+
+// ofServer is what a server answers in time, or nothing.
+func ofServer[T any](ctx context.Context, c *Completer, ask func(context.Context, *live.Finder) ([]T, error)) []T {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
 	finder := c.finder()
 	if finder == nil {
 		return nil
 	}
-	rows, err := finder.Rows(ctx, resource, namespace)
+	out, err := ask(ctx, finder)
 	if err != nil {
 		return nil
 	}
-	return rows
+	return out
 }
 
 // finder asks the server of the flags. It is nil if they do not say which that is.
@@ -210,22 +205,10 @@ func (c *Completer) beQuiet() bool {
 	if slices.Contains(c.Reader.From, "-") {
 		return false // the shell's input is not ours
 	}
-	c.Reader.From = once(c.Reader.From)
+	c.Reader.From = words.AppendNew(nil, c.Reader.From...) // cobra reads flags twice when it completes
 	c.streams.ErrOut = io.Discard
 	c.Reader.Connection.KeyboardTaken = c.Reader.Connection.KeyboardTaken || c.noPrompt
 	return console.ConfigureLog(io.Discard, 0) == nil && c.Reader.Validate() == nil
-}
-
-// once returns each path once: cobra reads flags twice when it completes, so that those that may be repeated
-// have everything twice.
-func once(paths []string) []string {
-	var out []string
-	for _, path := range paths {
-		if !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-	}
-	return out
 }
 
 func (c *Completer) readOf(ctx context.Context, namespace string, resources []inspect.Resource) *inspect.Snapshot {

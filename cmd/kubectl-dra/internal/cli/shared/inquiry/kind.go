@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -88,11 +89,9 @@ func Matching(pattern string, names []string) []string {
 
 // ObjectNames lists namespace and name of the objects of a kind.
 func ObjectNames(s *inspect.Snapshot, k Kind) []metav1.ObjectMeta {
-	var out []metav1.ObjectMeta
-	for _, o := range inspect.KindOf(k.Resource).Objects(s.Objects()) {
-		out = append(out, metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()})
-	}
-	return out
+	return words.Each(inspect.KindOf(k.Resource).Objects(s.Objects()), func(o metav1.Object) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}
+	})
 }
 
 // NotFound says that an object does not exist, and what exists instead.
@@ -120,11 +119,7 @@ func NotFound(s *inspect.Snapshot, k Kind, namespace, name string) error {
 
 // typeNames are what the kinds are called in usage.
 func typeNames(kinds []Kind) []string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.Names[0])
-	}
-	return names
+	return words.Each(kinds, func(k Kind) string { return k.Names[0] })
 }
 
 // SplitArguments reads TYPE NAME… or TYPE/NAME…, where at least one name must be given.

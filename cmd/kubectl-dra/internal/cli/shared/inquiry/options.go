@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -219,21 +220,14 @@ func (o *Options) fromFiles(ctx context.Context, s *inspect.Snapshot) (*inspect.
 			continue
 		}
 		types = append(types, k.Kind)
-		switch k.Resource {
-		case inspect.Claims:
-			subjects = appendObjects(subjects, given.Claims)
-		case inspect.Templates:
-			subjects = appendObjects(subjects, given.Templates)
-		case inspect.Pods:
-			subjects = appendObjects(subjects, given.Pods)
-		}
+		subjects = append(subjects, inspect.KindOf(k.Resource).Objects(&given)...)
 	}
 	rest := ""
 	if pods {
 		subjects, rest = append(subjects, workloadsOf(result.Workloads)...), ", nor a pod template"
 	}
 	if len(subjects) == 0 {
-		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about%s", console.CommaList(o.Files), console.OrList(types), rest)
+		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about%s", console.CommaList(o.Files), words.Or(types), rest)
 	}
 	s = s.With(func(objects *inspect.Objects) { sources.Overlay(objects, &given) })
 	if incomplete := incompleteIn(result.Health); len(incomplete) > 0 {
@@ -308,13 +302,6 @@ func incompleteIn(health map[inspect.Resource]inspect.Health) map[inspect.Resour
 		}
 	}
 	return out
-}
-
-func appendObjects[T metav1.Object](list []metav1.Object, objects []T) []metav1.Object {
-	for _, o := range objects {
-		list = append(list, o)
-	}
-	return list
 }
 
 // ClaimOf returns the claim that a claim or a template stands for.

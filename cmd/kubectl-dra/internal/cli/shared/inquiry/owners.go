@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
@@ -20,11 +21,7 @@ import (
 
 // OwnerKinds are those of Kubernetes itself.
 func OwnerKinds() []Kind {
-	var out []Kind
-	for _, k := range inspect.OwnerKinds() {
-		out = append(out, kindOfOwner(k))
-	}
-	return out
+	return words.Each(inspect.OwnerKinds(), kindOfOwner)
 }
 
 func kindOfOwner(k inspect.OwnerKind) Kind {
@@ -81,10 +78,7 @@ func splitOne(args []string, kinds []Kind) ([]Named, error) {
 			err = nil
 		}
 	}
-	var out []Named
-	for _, name := range names {
-		out = append(out, Named{Kind: k, Name: name, Unknown: unknown})
-	}
+	out := words.Each(names, func(name string) Named { return Named{Kind: k, Name: name, Unknown: unknown} })
 	return out, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -28,10 +29,7 @@ func WhichKind(ctx context.Context, reader *sources.Reader, kinds []Kind, comman
 		return err
 	}
 	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k.Owner != nil })
-	resources := make([]inspect.Resource, len(kinds))
-	for i, k := range kinds {
-		resources[i] = k.Resource
-	}
+	resources := words.Each(kinds, func(k Kind) inspect.Resource { return k.Resource })
 	told := reader.Streams.ErrOut
 	snapshot, namespace := (&Completer{streams: reader.Streams, Reader: reader, timeout: hintTimeout}).readQuietly(ctx, resources)
 	reader.Streams.ErrOut = told

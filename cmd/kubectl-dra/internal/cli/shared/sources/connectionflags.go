@@ -111,10 +111,6 @@ var ClusterFlags = []string{
 // readingFlags are the flags that say what is read and how.
 var readingFlags = append([]string{"from", "at", "demo", "features", "scheduler-config", "kueue-config", "max-input"}, ClusterFlags...)
 
-// GivenReadingFlags are the flags that were given of those that say what is read, as they would be given
-// again to ask about the same.
-func GivenReadingFlags(flags *pflag.FlagSet) []string { return GivenFlags(flags, readingFlags) }
-
 // GivenFlags are those of some flags that were given, as they would be given again.
 func GivenFlags(flags *pflag.FlagSet, names []string) []string {
 	var out []string

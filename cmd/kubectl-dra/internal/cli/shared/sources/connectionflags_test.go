@@ -256,7 +256,7 @@ func TestSwitchTo(t *testing.T) {
 	if err := c.SwitchTo("second", flags); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := GivenReadingFlags(flags), []string{"--context", "second"}; !slices.Equal(got, want) {
+	if got, want := GivenFlags(flags, readingFlags), []string{"--context", "second"}; !slices.Equal(got, want) {
 		t.Errorf("asks with %q, want %q", got, want)
 	}
 	if name, user := c.ClusterAndUser(); name != "second" || user != "bob" {

@@ -79,8 +79,9 @@ func FailureOf(source tui.Source) error {
 	return nil
 }
 
-// Updates has the snapshots of a cluster, or of the life of the demo cluster, until ctx is done.
-func (r *Reader) Updates(ctx context.Context, namespace string, resources []inspect.Resource) (tui.Source, error) {
+// Updates has the snapshots of a cluster, or of the life of the demo cluster, until ctx is done. There is
+// none before those resources are read that come first.
+func (r *Reader) Updates(ctx context.Context, namespace string, resources []inspect.Resource, first ...inspect.Resource) (tui.Source, error) {
 	if r.Demo {
 		snapshot, err := r.ReadDemo()
 		if err != nil {
@@ -95,7 +96,7 @@ func (r *Reader) Updates(ctx context.Context, namespace string, resources []insp
 	if err != nil {
 		return nil, err
 	}
-	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: resources, Override: r.ApplyFeatureFlag, Scheduler: r.scheduler, Kueue: r.kueue})
+	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: resources, First: first, Override: r.ApplyFeatureFlag, Scheduler: r.scheduler, Kueue: r.kueue})
 }
 
 // Follow looks at snapshots until there are no more of them. Those that come while one is being looked at are

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -87,7 +86,7 @@ func (p *pluginOutput) KeepForScreen() {
 func (p *pluginOutput) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text, rest := wholeCharacters(append(p.rest, data...))
+	text, rest := console.WholeCharacters(append(p.rest, data...))
 	p.rest = bytes.Clone(rest)
 	safe := console.SafeLines(string(text))
 	if p.to != nil {
@@ -113,19 +112,6 @@ func (p *pluginOutput) LastLines() []string {
 		lines = append(lines, p.partial)
 	}
 	return lines
-}
-
-// wholeCharacters splits off the beginning of a character whose other bytes are still to come.
-func wholeCharacters(data []byte) (whole, rest []byte) {
-	for i := len(data) - 1; i >= 0 && i >= len(data)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(data[i]) {
-			if !utf8.FullRune(data[i:]) {
-				return data[:i], data[i:]
-			}
-			break
-		}
-	}
-	return data, nil
 }
 
 // NeedsKeyboard reports whether a credential plugin cannot do without the keyboard.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -17,12 +16,14 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // MaxWarnings is how many warnings about manifests are shown without -v.
@@ -145,15 +146,7 @@ func readConfig(flag, path string, read func([]byte) error) error {
 	if path == "" {
 		return nil
 	}
-	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
-	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	text, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
-	if err == nil && len(text) > maxConfig {
-		err = fmt.Errorf("%s is larger than 1 MiB", path)
-	}
+	text, err := inputfile.ReadAll(path, maxConfig)
 	if err == nil {
 		err = read(text)
 	}
@@ -338,24 +331,22 @@ func (r *Reader) notePodGroups(read *manifest.Result) {
 }
 
 func (r *Reader) noteWarnings(warnings []manifest.Warning) {
-	for i, warning := range warnings {
-		if i == MaxWarnings && r.Streams.Verbosity == 0 {
-			r.Streams.Note("warning: %d more warnings; -v shows them all", len(warnings)-MaxWarnings)
-			return
-		}
-		r.Streams.Note("warning: %s", warning)
+	texts := words.Each(warnings, func(w manifest.Warning) string { return fmt.Sprintf("warning: %s", w) })
+	r.Streams.NoteSome(texts, r.mostNoted(texts), "warning: %d more warnings; -v shows them all")
+}
+
+// mostNoted is how many of some remarks are shown.
+func (r *Reader) mostNoted(texts []string) int {
+	if r.Streams.Verbosity > 0 {
+		return len(texts)
 	}
+	return MaxWarnings
 }
 
 // noteFailures says what was left out because it could not be read.
 func (r *Reader) noteFailures(failures []*manifest.Error) {
-	for i, failure := range failures {
-		if i == MaxWarnings && r.Streams.Verbosity == 0 {
-			r.Streams.Note("warning: left out %d more files or documents; -v shows them all", len(failures)-MaxWarnings)
-			return
-		}
-		r.Streams.Note("warning: %s", failure.Warning())
-	}
+	texts := words.Each(failures, func(f *manifest.Error) string { return fmt.Sprintf("warning: %s", f.Warning()) })
+	r.Streams.NoteSome(texts, r.mostNoted(texts), "warning: left out %d more files or documents; -v shows them all")
 }
 
 // fileOptions say how files are read. Objects without a namespace get the given one.
@@ -407,6 +398,13 @@ func (r *Reader) ApplyFeatureFlag(features inspect.Features) inspect.Features {
 	const changed = ", changed by --features"
 	features.Source = strings.TrimSuffix(features.Source, changed) + changed // once, however often objects are added
 	return features
+}
+
+// Asked is how the same is asked about again, with the flags that were given.
+func (r *Reader) Asked(flags *pflag.FlagSet) remedy.Asked {
+	return remedy.Asked{
+		Args: GivenFlags(flags, readingFlags), Flags: GivenFlags(flags, ClusterFlags), Demo: r.Demo, Once: slices.Contains(r.From, StdinPath),
+	}
 }
 
 // Now is the time at which something is done to a snapshot, to the second as the API keeps it.
