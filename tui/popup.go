@@ -143,10 +143,7 @@ func (m frame) helpLines() []styled.Line {
 
 // beside puts lines next to each other.
 func beside(left, right []styled.Line) []styled.Line {
-	wide := 0
-	for _, l := range left {
-		wide = max(wide, l.Width())
-	}
+	wide := widget.Widest(left, styled.Line.String)
 	lines := make([]styled.Line, max(len(left), len(right)))
 	for i := range lines {
 		if i < len(left) {
@@ -162,10 +159,7 @@ func beside(left, right []styled.Line) []styled.Line {
 
 // helpSection lists keys under a title, in at most so many columns.
 func helpSection(title string, keys screen.Keys, width int) []styled.Line {
-	wide := 0
-	for _, k := range keys {
-		wide = max(wide, styled.Width(k.Label()))
-	}
+	wide := widget.Widest(keys, screen.Key.Label)
 	lines := []styled.Line{styled.Text(styled.Strong, title)}
 	for _, k := range keys {
 		label, role, text, shown := styled.Accent, styled.Plain, k.Help, k.Label()

@@ -53,10 +53,7 @@ func (in *input) choose(by int) {
 func (in *input) offerLines(height int) []styled.Line {
 	n := min(len(in.offers), height)
 	from := max(0, min(in.chosen-n/2, len(in.offers)-n))
-	wide := 0
-	for _, o := range in.offers[from : from+n] {
-		wide = max(wide, styled.Width(inspect.Sanitize(o.Text)))
-	}
+	wide := widget.Widest(in.offers[from:from+n], func(o screen.Offer) string { return inspect.Sanitize(o.Text) })
 	var lines []styled.Line
 	for i, o := range in.offers[from : from+n] {
 		mark := "   "

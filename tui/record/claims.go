@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,10 +15,7 @@ import (
 // claim tells what has become of a claim.
 func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 	c.touch(a, b)
-	one := b
-	if one == nil {
-		one = a
-	}
+	one := cmp.Or(b, a)
 	e := screen.Event{
 		Ref:  screen.Ref{Kind: screen.Claim, Namespace: one.Namespace, Name: one.Name},
 		Node: inspect.AllocationNode(one.Status.Allocation), Driver: driverOf(one), By: consumers(one),
@@ -26,7 +24,7 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 	case a == nil:
 		e.Kind, e.Text = screen.ClaimCreated, "created"
 		if b.Status.Allocation != nil {
-			e.Kind, e.Text = screen.ClaimAllocated, "created, "+claimWords[inspect.StateOf(b)]+onNode(b)
+			e.Kind, e.Text = screen.ClaimAllocated, "created, "+strings.ToLower(string(inspect.StateOf(b)))+onNode(b)
 		}
 	case b == nil:
 		e.Kind, e.Text = screen.ClaimDeleted, "deleted"
@@ -40,7 +38,7 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 		if from == to {
 			return
 		}
-		e.Kind, e.Text = transition(a, to), claimWords[from]+" → "+claimWords[to]
+		e.Kind, e.Text = transition(a, to), strings.ToLower(string(from+" → "+to))
 		if a.Status.Allocation == nil {
 			e.Text += onNode(b)
 		}
@@ -68,11 +66,6 @@ func transition(from *resourcev1.ResourceClaim, to inspect.ClaimState) screen.Ev
 		}
 	}
 	return screen.ClaimAllocated
-}
-
-// claimWords are the states of claims within a sentence.
-var claimWords = map[inspect.ClaimState]string{
-	inspect.ClaimPending: "pending", inspect.ClaimAllocated: "allocated", inspect.ClaimReserved: "reserved", inspect.ClaimDeleting: "deleting",
 }
 
 // onNode says where a claim has its devices.

@@ -66,6 +66,16 @@ func RuleSelects(snapshot *inspect.Snapshot, r *resourcev1.DeviceTaintRule) stri
 	return strings.Join(parts, ", ")
 }
 
+// Expressions are the CEL expressions of selectors.
+func Expressions(selectors []resourcev1.DeviceSelector) (all []string) {
+	for i := range selectors {
+		if cel := selectors[i].CEL; cel != nil {
+			all = append(all, cel.Expression)
+		}
+	}
+	return all
+}
+
 // ClassesOf are the device classes that a claim names, each once, in the order of its requests.
 func ClassesOf(spec *resourcev1.ResourceClaimSpec) []string {
 	var names []string

@@ -147,12 +147,5 @@ func (r *row) panel(width int) []styled.Line {
 	if why.Width() == 0 {
 		return lines
 	}
-	for i, text := range styled.Wrap(why, styled.Wrapping{Width: max(20, width-10), Break: true}) {
-		label := styled.Span{Text: "  " + styled.Pad("why", 7), Role: styled.Dim}
-		if i > 0 {
-			label.Text = styled.Blanks(9)
-		}
-		lines = append(lines, append(styled.Line{label}, text...))
-	}
-	return lines
+	return append(lines, widget.Hang(field("why", "")[0], styled.Wrap(why, styled.Wrapping{Width: max(20, width-10), Break: true}))...)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -116,14 +117,12 @@ func headline(row *row, e *explain.Explanation, width, n int) []styled.Line {
 
 // deviceNames lists devices: "gpu-a-01: gpu-0 gpu-1".
 func deviceNames(a *explain.Allocation) styled.Line {
-	names := make([]string, 0, len(a.Devices))
-	for _, d := range a.Devices {
-		name := d.ID.Device
+	names := words.Each(a.Devices, func(d explain.Device) string {
 		if d.ID.Pool != string(a.Node) {
-			name = d.ID.Pool + "/" + name
+			return inspect.Sanitize(d.ID.Pool + "/" + d.ID.Device)
 		}
-		names = append(names, inspect.Sanitize(name))
-	}
+		return inspect.Sanitize(d.ID.Device)
+	})
 	line := styled.Line{{Text: strings.Join(names, " ")}}
 	if a.Node != "" {
 		line = append(styled.Line{{Text: inspect.Sanitize(string(a.Node)) + ": ", Role: styled.Name}}, line...)
@@ -151,9 +150,5 @@ func clip(role styled.Role, s string, width, n int) []styled.Line {
 		}
 		lines = lines[:n]
 	}
-	out := make([]styled.Line, len(lines))
-	for i, l := range lines {
-		out[i] = styled.Text(role, l)
-	}
-	return out
+	return words.Each(lines, func(l string) styled.Line { return styled.Text(role, l) })
 }

@@ -46,11 +46,8 @@ func count(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Fit, 
 // which none does.
 func lines(f *explain.Fit, o reading.Layout) []styled.Line {
 	lines := []styled.Line{headline(f), nil}
-	wide := 4
-	for _, n := range f.Nodes {
-		wide = max(wide, styled.Width(inspect.Sanitize(string(n.Node))))
-	}
-	wide = min(wide, o.Width/3)
+	wide := widget.Widest(f.Nodes, func(n explain.NodeFit) string { return inspect.Sanitize(string(n.Node)) })
+	wide = min(max(4, wide), o.Width/3)
 	most := 1
 	if len(f.Nodes) > 0 {
 		most = max(1, f.Nodes[0].Copies)

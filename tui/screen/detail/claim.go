@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -82,10 +83,8 @@ func addRequest(s *sheet, w *screen.World, name string, r wanted) {
 	} else {
 		s.spans(name, styled.Span{Text: count + r.class}, styled.Span{Text: "  there is no such device class" + readable(w, inspect.Classes), Role: styled.Bad})
 	}
-	for _, sel := range r.selectors {
-		if sel.CEL != nil {
-			s.field("", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
-		}
+	for _, expression := range screen.Expressions(r.selectors) {
+		s.field("", "where "+words.OneLine(expression))
 	}
 	if r.capacity != nil {
 		for _, name := range sortedKeys(r.capacity.Requests) {
@@ -176,7 +175,7 @@ func addPods(s *sheet, w *screen.World, ref inspect.ClaimRef) {
 		s.spans("pod", append([]styled.Span{podLink(p), phase(pod)}, onNode(pod)...)...)
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				s.field("", strings.Join(strings.Fields(c.Message), " "))
+				s.field("", words.OneLine(c.Message))
 			}
 		}
 	})

@@ -69,13 +69,9 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "HOLDER", Min: 22, Max: 80, Rank: 1}, Cell: holderCell},
 }
 
-// marks are the signs of states, as in the picture of the nodes.
-var marks = map[inspect.DeviceState]string{
-	inspect.DeviceFree: "□", inspect.DeviceAllocated: "■", inspect.DevicePartial: "◧", inspect.DeviceBlocked: "·", inspect.DeviceTainted: "▨", inspect.DeviceUnreachable: "✗",
-}
-
 func stateCell(r *row) styled.Line {
-	return styled.Text(screen.StateRole(r.status.State), marks[r.status.State]+" "+strings.ToLower(string(r.status.State)))
+	look := screen.LookOf(r.status.State)
+	return styled.Text(look.Role, look.Mark+" "+strings.ToLower(string(r.status.State)))
 }
 
 func rank(s inspect.DeviceState) int {
@@ -85,13 +81,8 @@ func rank(s inspect.DeviceState) int {
 // usedCell is a bar of the capacity that is used up most.
 func usedCell(r *row) styled.Line {
 	best, name := -1.0, resourcev1.QualifiedName("")
-	for n, used := range r.status.Used {
-		total, ok := r.status.Device.Capacity[n]
-		if !ok {
-			continue
-		}
-		share := used.AsApproximateFloat64() / max(1e-9, total.Value.AsApproximateFloat64())
-		if share > best || share == best && n < name {
+	for n := range r.status.Used {
+		if share := screen.ShareUsed(r.status, n); share > best || share == best && share >= 0 && n < name {
 			best, name = share, n
 		}
 	}

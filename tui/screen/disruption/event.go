@@ -75,11 +75,7 @@ func there(w *screen.World, ref screen.Ref) bool {
 }
 
 func nodesOf(refs []screen.Ref) []inspect.NodeName {
-	nodes := make([]inspect.NodeName, len(refs))
-	for i, ref := range refs {
-		nodes[i] = inspect.NodeName(ref.Name)
-	}
-	return nodes
+	return words.Each(refs, func(ref screen.Ref) inspect.NodeName { return inspect.NodeName(ref.Name) })
 }
 
 // podsOf are those of some pods that are there.
@@ -116,10 +112,7 @@ const maxNamed = 3
 
 // naming names objects of a kind.
 func naming(word string, refs []screen.Ref) string {
-	names := make([]string, len(refs))
-	for i, ref := range refs {
-		names[i] = ref.Name
-	}
+	names := words.Each(refs, func(ref screen.Ref) string { return ref.Name })
 	slices.Sort(names)
 	return words.Plural(len(names), word, word+"s") + " " + words.Shorten(names, maxNamed)
 }

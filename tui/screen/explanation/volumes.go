@@ -76,7 +76,7 @@ func volumeLines(v waitingVolumes, o reading.Layout) []styled.Line {
 		if i > 0 {
 			lines = append(lines, styled.Line{})
 		}
-		lines = append(lines, text.Lines(e, options(o))...)
+		lines = append(lines, text.Lines(e, o.Options())...)
 	}
 	if more := v.total - len(v.explains); more > 0 {
 		lines = append(lines, styled.Line{}, styled.Text(styled.Dim, fmt.Sprintf("and %d more volume claims of class %s", more, class)))

@@ -208,16 +208,16 @@ func (c *chart) legend(r *row, width int, how *spot) styled.Line {
 		}
 		add(t.letter, text, role)
 	}
-	for _, k := range cells {
-		if len(tags) > 0 && (k.state == inspect.DeviceAllocated || k.state == inspect.DevicePartial) {
+	for _, k := range screen.Looks {
+		if len(tags) > 0 && (k.State == inspect.DeviceAllocated || k.State == inspect.DevicePartial) {
 			continue
 		}
-		mark, name := k.mark, k.name
+		mark, name := k.Mark, k.Name
 		if wide {
-			mark, name = k.hatch(), fmt.Sprintf("%s %d", name, c.states[k.state])
+			mark, name = hatch(k), fmt.Sprintf("%s %d", name, c.states[k.State])
 		}
-		if c.states[k.state] > 0 || !wide {
-			add(mark, name, k.role)
+		if c.states[k.State] > 0 || !wide {
+			add(mark, name, k.Role)
 		}
 	}
 	return line

@@ -83,13 +83,11 @@ const mostBars = 6
 func (r *row) bars() []styled.Line {
 	all := slices.Clone(r.Quotas)
 	slices.SortStableFunc(all, func(a, b explain.Quota) int { return cmp.Compare(gone(&b), gone(&a)) })
-	wide := 0
-	for i := range all[:min(len(all), mostBars)] {
-		wide = max(wide, styled.Width(inspect.Sanitize(all[i].Resource)))
-	}
+	first := all[:min(len(all), mostBars)]
+	wide := widget.Widest(first, func(f explain.Quota) string { return inspect.Sanitize(f.Resource) })
 	var lines []styled.Line
-	for i := range all[:min(len(all), mostBars)] {
-		f := &all[i]
+	for i := range first {
+		f := &first[i]
 		line := styled.Line{{Text: "  " + styled.Pad(inspect.Sanitize(f.Resource), wide) + " "}}
 		line = append(append(line, bar(f)...), styled.Span{Text: " " + inspect.Sanitize(text.QuotaSentence(f))}, styled.Span{Text: "  " + inspect.Sanitize(f.Flavor), Role: styled.Dim})
 		lines = append(lines, line)
