@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/tui/preferences"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -115,7 +116,7 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == m.height-1 {
 		if key := f.keyAt(mouse.X); key != "" {
-			press, _ := parseKey(key)
+			press, _ := preferences.ParseKey(key)
 			return m.press(press)
 		}
 	}
