@@ -162,14 +162,12 @@ func helpSection(title string, keys screen.Keys, width int) []styled.Line {
 	wide := widget.Widest(keys, screen.Key.Label)
 	lines := []styled.Line{styled.Text(styled.Strong, title)}
 	for _, k := range keys {
-		label, role, text, shown := styled.Accent, styled.Plain, k.Help, k.Label()
+		label, role, text := styled.Accent, styled.Plain, k.Help
 		if k.Off != "" {
 			label, role, text = styled.Dim, styled.Dim, k.Help+" – "+inspect.Sanitize(k.Off)
 		}
-		for _, part := range styled.WrapText(text, max(20, width-wide-4)) {
-			lines = append(lines, styled.Line{{Text: "  " + styled.Pad(shown, wide) + "  ", Role: label}, {Text: part, Role: role}})
-			shown = ""
-		}
+		parts := styled.Wrap(styled.Text(role, text), styled.Wrapping{Width: max(20, width-wide-4), Break: true})
+		lines = append(lines, widget.Hang(styled.Text(label, "  "+styled.Pad(k.Label(), wide)+"  "), parts)...)
 	}
 	return lines
 }

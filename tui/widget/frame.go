@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -22,11 +23,11 @@ func Rule(th *theme.Theme, title styled.Line, width int) string {
 }
 
 // Hang puts a label before the first of some lines, and blanks before the others.
-func Hang(label styled.Span, lines []styled.Line) []styled.Line {
+func Hang(label styled.Line, lines []styled.Line) []styled.Line {
 	out := make([]styled.Line, len(lines))
 	for i, line := range lines {
-		out[i] = append(styled.Line{label}, line...)
-		label.Text = styled.Blanks(styled.Width(label.Text))
+		out[i] = append(slices.Clip(label), line...)
+		label = styled.Text(styled.Dim, styled.Blanks(label.Width()))
 	}
 	return out
 }

@@ -128,14 +128,13 @@ func builder(t *explain.Triage, soFar bool) func(context.Context, *screen.World)
 			}
 			return rows, nil
 		}
-		for _, s := range t.NotLookedInto {
-			if w.InNamespace(s.Namespace) {
-				rows = append(rows, row{ref: refOf(s), namespace: s.Namespace, triage: t, cause: -1, message: notLookedFor, why: notLookedFor})
+		for i, s := range slices.Concat(t.NotLookedInto, t.Depends) {
+			why := notLookedFor
+			if i >= len(t.NotLookedInto) {
+				why = dependsFor
 			}
-		}
-		for _, s := range t.Depends {
 			if w.InNamespace(s.Namespace) {
-				rows = append(rows, row{ref: refOf(s), namespace: s.Namespace, triage: t, cause: -1, message: dependsFor, why: dependsFor})
+				rows = append(rows, row{ref: refOf(s), namespace: s.Namespace, triage: t, cause: -1, message: why, why: why})
 			}
 		}
 		return rows, nil

@@ -49,22 +49,15 @@ func (s *Screen) sideLines(width int) []styled.Line {
 
 func (s *Screen) waiting() []styled.Line {
 	row := s.Row()
-	if row == nil {
-		return nil
-	}
 	return []styled.Line{{{Text: row.namespace + "/" + row.name, Role: styled.Name}, {Text: "  " + row.reason.text}}}
 }
 
 // panel says in a few lines what is to be said of the claim: the answer, the reason, what to try.
 func (s *Screen) panel(width, height int) []styled.Line {
-	row := s.Row()
-	if row == nil {
-		return nil
-	}
 	if !s.answer.Known || s.answer.Err != nil {
 		return s.waiting()
 	}
-	e := s.answer.Value
+	row, e := s.Row(), s.answer.Value
 	lines := headline(row, e, width, 2+height/6)
 	if row.reason.stuck() && e.Brief == "" { // otherwise the headline tells
 		lines = append(lines, clip(styled.Plain, row.reason.text, width, 1+height/6)...)

@@ -74,13 +74,8 @@ func (s *sheet) lines(width int) []styled.Line {
 		if wide < 0 {
 			rest = "  " // or it would look like one more of the list
 		}
-		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Rest: rest, Break: true}) {
-			label := p.label(wide)
-			if i > 0 {
-				label = styled.Text(styled.Dim, strings.Repeat(" ", wide+4))
-			}
-			lines = append(lines, append(label, line...))
-		}
+		text := styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Rest: rest, Break: true})
+		lines = append(lines, widget.Hang(p.label(wide), text)...)
 	}
 	return lines
 }

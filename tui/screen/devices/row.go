@@ -110,18 +110,17 @@ func holderCell(r *row) styled.Line {
 
 // holders lists who holds the device; those with admin access, who take nothing from others, come last.
 func (r *row) holders(name func(inspect.Holder) string) styled.Line {
-	var line, admins styled.Line
-	for _, h := range r.status.Holders {
+	all := slices.Clone(r.status.Holders)
+	slices.SortStableFunc(all, func(a, b inspect.Holder) int { return words.Btoi(a.Admin()) - words.Btoi(b.Admin()) })
+	var line styled.Line
+	for _, h := range all {
+		text := sep(line) + name(h)
 		if h.Admin() {
-			admins = append(admins, styled.Span{Text: ", " + name(h) + " (admin)"})
-		} else {
-			line = append(line, styled.Span{Text: sep(line) + name(h)})
+			text += " (admin)"
 		}
+		line = append(line, styled.Span{Text: text})
 	}
-	if len(line) == 0 && len(admins) > 0 {
-		admins[0].Text = strings.TrimPrefix(admins[0].Text, ", ")
-	}
-	return append(line, admins...)
+	return line
 }
 
 // panel says of the selected device what has no room in its row: which it is, and who has it, with pods.

@@ -3,11 +3,13 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -140,11 +142,7 @@ func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) owner {
 // letters gives tags their marks: a letter of the name, if it is not taken. They go by name, so that a mark
 // stays while there are the same names, whatever they have.
 func (t *tagger) letters() []*tag {
-	var all []*tag
-	for _, one := range t.tags {
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b *tag) int { return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.name, b.name)) })
+	all := slices.SortedFunc(maps.Values(t.tags), func(a, b *tag) int { return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.name, b.name)) })
 	own := slices.Clone(all[:min(len(all), mostTags)])
 	slices.SortFunc(own, func(a, b *tag) int { return strings.Compare(a.name, b.name) })
 	taken := map[string]bool{}
@@ -234,15 +232,9 @@ func (c *chart) tagsFor(r *row) []*tag {
 			here[t] = true
 		}
 	}
-	first, others := []*tag(nil), []*tag(nil)
-	for _, t := range c.tags {
-		if here[t] {
-			first = append(first, t)
-		} else {
-			others = append(others, t)
-		}
-	}
-	return append(first, others...)
+	tags := slices.Clone(c.tags)
+	slices.SortStableFunc(tags, func(a, b *tag) int { return words.Btoi(here[b]) - words.Btoi(here[a]) })
+	return tags
 }
 
 // legendRest is what a legend of names leaves to the states, legendLeast what it does where there is little

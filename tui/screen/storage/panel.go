@@ -48,7 +48,7 @@ func (r *row) nodeLines(width int) []styled.Line {
 	}
 	names := strings.Join(r.nodes[:min(len(r.nodes), mostNodes)], " ")
 	lines := styled.Wrap(styled.Text(styled.Plain, names), styled.Wrapping{Width: max(1, width-len(label))})
-	return widget.Hang(styled.Span{Text: label, Role: styled.Dim}, lines)
+	return widget.Hang(styled.Text(styled.Dim, label), lines)
 }
 
 // mostNodes bounds the work for capacities that thousands of nodes reach.

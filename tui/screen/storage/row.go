@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/storage"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
@@ -198,10 +199,7 @@ func classHeading(class string, rows []*row) styled.Line {
 		}
 		sum += amount(r.total)
 	}
-	text := fmt.Sprintf("  %s in %d segments", bytesText(sum), len(rows))
-	if len(rows) == 1 {
-		text = fmt.Sprintf("  %s in 1 segment", bytesText(sum))
-	}
+	text := fmt.Sprintf("  %s in %s", bytesText(sum), words.Count(len(rows), "segment"))
 	if unknown > 0 {
 		text += fmt.Sprintf(", %d unknown", unknown)
 	}

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,11 +30,7 @@ func (r *row) panel(w *screen.World, width int) []styled.Line {
 // holdsLine says how the devices are held.
 func (r *row) holdsLine() styled.Line {
 	line := styled.Line{{Text: "  holds  ", Role: styled.Dim}}
-	text := r.kinds()
-	if text == "" {
-		text = "nothing"
-	}
-	line = append(line, styled.Span{Text: text})
+	line = append(line, styled.Span{Text: cmp.Or(r.kinds(), "nothing")})
 	if r.Joint > 0 {
 		line = append(line, styled.Span{Text: fmt.Sprintf("; %d of it others hold too", r.Joint), Role: styled.Shared})
 	}
