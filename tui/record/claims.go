@@ -96,11 +96,8 @@ func consumers(claim *resourcev1.ResourceClaim) string {
 	return text
 }
 
-// touch remembers the pools of the devices that a claim has got or given back.
+// touch remembers the pools of the devices that a claim had or has: it may have got or given back some.
 func (c *comparison) touch(a, b *resourcev1.ResourceClaim) {
-	if a != nil && b != nil && sameDevices(a.Status.Allocation, b.Status.Allocation) {
-		return
-	}
 	for _, claim := range []*resourcev1.ResourceClaim{a, b} {
 		if claim == nil || claim.Status.Allocation == nil {
 			continue
@@ -109,20 +106,4 @@ func (c *comparison) touch(a, b *resourcev1.ResourceClaim) {
 			c.pools[inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]).PoolID()] = true
 		}
 	}
-}
-
-func sameDevices(a, b *resourcev1.AllocationResult) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if len(a.Devices.Results) != len(b.Devices.Results) {
-		return false
-	}
-	for i := range a.Devices.Results {
-		x, y := &a.Devices.Results[i], &b.Devices.Results[i]
-		if inspect.DeviceOf(x) != inspect.DeviceOf(y) || (x.ShareID == nil) != (y.ShareID == nil) {
-			return false
-		}
-	}
-	return true
 }

@@ -95,3 +95,17 @@ func Refused(p *corev1.Pod) (since time.Time, refused bool) {
 	since, refused = usage.RefusedSince(p)
 	return since, refused && p.Spec.NodeName == "" && !inspect.Ended(p)
 }
+
+// ControllerOf is the topmost of the controllers of a pod, if it has one.
+func ControllerOf(s *inspect.Snapshot, ref inspect.PodRef) (top Ref, ok bool) {
+	pod, ok := s.Pod(ref)
+	if !ok {
+		return Ref{}, false
+	}
+	chain := inspect.Controllers(pod, nil)
+	if len(chain) == 0 {
+		return Ref{}, false
+	}
+	owner := chain[len(chain)-1]
+	return Ref{Kind: Kind(owner.Kind), Namespace: ref.Namespace, Name: owner.Name}, true
+}

@@ -219,16 +219,11 @@ func workloadOf(w *screen.World, ref screen.Ref) string {
 	if ref.Kind != screen.Pod {
 		return ""
 	}
-	pod, ok := w.Snapshot.Pod(inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name})
+	owner, ok := screen.ControllerOf(w.Snapshot, inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name})
 	if !ok {
 		return ""
 	}
-	chain := inspect.Controllers(pod, nil)
-	if len(chain) == 0 {
-		return ""
-	}
-	owner := chain[len(chain)-1]
-	return ref.Namespace + "/" + inspect.Sanitize(owner.Kind+" "+owner.Name)
+	return ref.Namespace + "/" + inspect.Sanitize(string(owner.Kind)+" "+owner.Name)
 }
 
 func rowOf(w *screen.World, t *explain.Triage, cause int, s explain.StuckSubject) row {

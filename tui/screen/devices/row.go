@@ -22,15 +22,13 @@ import (
 type row struct {
 	ref    screen.Ref
 	status *inspect.DeviceStatus
-	// set is what is left of the counters that the device draws on. It is nil if it draws on none.
-	set *counterSet
+	pool   *inspect.PoolStatus
 	// all is what the device is one of.
 	all *inspect.Inventory
 }
 
 func build(ctx context.Context, w *screen.World) ([]row, error) {
 	all := w.Inventory()
-	sets := counterSets(all.Stocks)
 	n := 0
 	for _, stock := range all.Stocks {
 		n += len(stock.Devices)
@@ -42,11 +40,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 		}
 		for i := range stock.Devices {
 			d := &stock.Devices[i]
-			r := row{ref: screen.DeviceRef(d.ID), status: d, all: all}
-			if len(d.Device.ConsumesCounters) > 0 {
-				r.set = sets[setID{d.ID.PoolID(), d.Device.ConsumesCounters[0].CounterSet}]
-			}
-			rows = append(rows, r)
+			rows = append(rows, row{ref: screen.DeviceRef(d.ID), status: d, pool: &stock.Pool, all: all})
 		}
 		if of := rows[len(rows)-len(stock.Devices):]; !slices.IsSortedFunc(of, compareNames) {
 			slices.SortStableFunc(of, compareNames)
@@ -184,7 +178,7 @@ var groupings = []listing.Grouping[row]{
 	{Name: "node", Of: func(r *row) string { return string(r.status.Node) }, Heading: heading},
 	{Name: "driver", Of: func(r *row) string { return r.status.ID.Driver }, Heading: heading},
 	{Name: "model", Of: func(r *row) string { return inspect.ModelOf(r.status.Device) }, Heading: heading},
-	{Name: "counters", Of: func(r *row) string { return r.set.name() }, Heading: setHeading},
+	{Name: "counters", Of: (*row).set, Heading: setHeading},
 	{Name: "state", Of: func(r *row) string { return strings.ToLower(string(r.status.State)) }, Heading: heading},
 }
 

@@ -31,7 +31,7 @@ func eventOf(w *screen.World, page screen.Page, refs []screen.Ref) (*plan.Event,
 		if ref.Kind != refs[0].Kind {
 			return nil, fmt.Errorf("a %s and a %s cannot go together; mark objects of one kind", refs[0].Kind, ref.Kind)
 		}
-		if !there(w, ref) {
+		if _, _, ok := screen.Find(w, ref); !ok && ref.Kind != screen.Namespace { // one without objects loses nothing
 			return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 		}
 	}
@@ -63,15 +63,6 @@ func after(s *inspect.Snapshot, c screen.Change) *inspect.Snapshot {
 		return s
 	}
 	return plan.After(s, happening(s, page, []screen.Ref{c.Ref}))
-}
-
-// there reports whether there is still such an object.
-func there(w *screen.World, ref screen.Ref) bool {
-	if ref.Kind == screen.Namespace {
-		return true // one without objects loses nothing
-	}
-	_, _, ok := screen.Find(w, ref)
-	return ok
 }
 
 func nodesOf(refs []screen.Ref) []inspect.NodeName {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -73,9 +74,7 @@ func New(ref screen.Ref) screen.Screen {
 		Fixes: func(answers []*explain.Explanation) [][]string {
 			var commands [][]string
 			for _, e := range answers {
-				for i := range e.Fixes {
-					commands = append(commands, e.Fixes[i].Commands)
-				}
+				commands = append(commands, words.Each(e.Fixes, func(f explain.Fix) []string { return f.Commands })...)
 			}
 			return commands
 		},

@@ -59,8 +59,8 @@ func holder(w *screen.World, h inspect.Holder) styled.Line {
 	if len(pods) > 1 {
 		line = append(line, styled.Span{Text: fmt.Sprintf(" and %d more", len(pods)-1)})
 	}
-	if of := ownerOf(w.Snapshot, h.Claim); of.kind != "" && of.kind != string(screen.Pod) {
-		line = append(line, styled.Span{Text: "  of " + strings.ToLower(inspect.Sanitize(of.kind)) + " " + inspect.Sanitize(of.ref.Name), Role: styled.Dim})
+	if of := ownerOf(w.Snapshot, h.Claim); of.Kind != screen.None && of.Kind != screen.Pod {
+		line = append(line, styled.Span{Text: "  of " + strings.ToLower(inspect.Sanitize(string(of.Kind))) + " " + inspect.Sanitize(of.Name), Role: styled.Dim})
 	}
 	return line
 }

@@ -114,29 +114,17 @@ func (t *tagger) name(claim inspect.ClaimRef) string {
 	return name
 }
 
-// owner is because of what a claim is used.
-type owner struct {
-	ref inspect.ClaimRef // of the object
-	// kind is that of the object; it is empty if nothing uses the claim.
-	kind string
-}
-
-func (o owner) String() string { return o.ref.String() }
-
 // ownerOf is the top controller of the first pod of a claim, the pod itself if nothing controls it, and the
 // claim if there is no pod.
-func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) owner {
+func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) screen.Ref {
 	pods := s.PodsOf(claim)
 	if len(pods) == 0 {
-		return owner{ref: claim}
+		return screen.Ref{Namespace: claim.Namespace, Name: claim.Name}
 	}
-	if pod, ok := s.Pod(pods[0]); ok {
-		if chain := inspect.Controllers(pod, nil); len(chain) > 0 {
-			top := chain[len(chain)-1]
-			return owner{inspect.ClaimRef{Namespace: claim.Namespace, Name: top.Name}, top.Kind}
-		}
+	if top, ok := screen.ControllerOf(s, pods[0]); ok {
+		return top
 	}
-	return owner{inspect.ClaimRef{Namespace: pods[0].Namespace, Name: pods[0].Name}, string(screen.Pod)}
+	return screen.Ref{Kind: screen.Pod, Namespace: pods[0].Namespace, Name: pods[0].Name}
 }
 
 // letters gives tags their marks: a letter of the name, if it is not taken. They go by name, so that a mark

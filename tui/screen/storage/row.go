@@ -44,14 +44,11 @@ type classKind struct {
 }
 
 // build makes the rows, those of a class together, the one with most room first.
-func build(ctx context.Context, w *screen.World) ([]row, error) {
+func build(_ context.Context, w *screen.World) ([]row, error) {
 	classes := classKinds(w.Snapshot)
 	most := map[string]float64{}
 	var rows []row
 	for _, c := range storage.Capacities(w.Snapshot) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		if !w.InNamespace(c.Object.Namespace) {
 			continue
 		}
