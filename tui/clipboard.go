@@ -26,14 +26,10 @@ func (m *model) copied() string {
 		return text()
 	}
 	refs := m.subjects()
-	names := make([]string, len(refs))
-	for i, ref := range refs {
-		if names[i] = ref.Name; len(refs) > 1 {
-			names[i] = ref.String() // they may be of several namespaces
-		}
-		names[i] = inspect.Sanitize(names[i])
+	if len(refs) == 1 {
+		return inspect.Sanitize(refs[0].Name)
 	}
-	return strings.Join(names, "\n")
+	return strings.Join(words.Each(refs, func(ref screen.Ref) string { return inspect.Sanitize(ref.String()) }), "\n")
 }
 
 // copyText puts text onto the clipboard.
@@ -98,11 +94,7 @@ func SaveHere(text string) (string, error) {
 // safe is text without what could do in a terminal, into which it may be pasted, what nobody saw: escape
 // sequences and hidden characters. Lines stay lines.
 func safe(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = inspect.Sanitize(lines[i])
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(words.Each(strings.Split(text, "\n"), inspect.Sanitize), "\n")
 }
 
 // inBrief is the first line of a text.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/places"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
 )
@@ -54,7 +55,7 @@ func (m *model) keys() screen.Keys {
 		find,
 		{Name: "cel lab", Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: labOff(m.world.Snapshot, ref), Do: func(*screen.World) tea.Cmd { return m.goTo(screen.Go{View: "cel", Ref: ref}) }},
 		{Name: "namespace", Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all", Do: m.prompts.askNamespace},
-		{Name: "all namespaces", Press: []string{"0"}, Help: "show all namespaces", Off: noneOff(m.world.Namespace == "", "all namespaces are shown"), Do: func(*screen.World) tea.Cmd { return m.prompts.showNamespace(allNamespaces) }},
+		{Name: "all namespaces", Press: []string{"0"}, Help: "show all namespaces", Off: noneOff(m.world.Namespace == "", "all namespaces are shown"), Do: func(*screen.World) tea.Cmd { return m.prompts.showNamespace(places.AllNamespaces) }},
 		{Name: "go to", Press: []string{":", "ctrl+a"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits (also ^A)", Do: m.prompts.askName},
 		{Name: "copy", Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff, Do: func(*screen.World) tea.Cmd { return m.copyText(m.copied()) }},
 		{Name: "save", Press: []string{"ctrl+s"}, Show: "^S", Help: "save what C copies, in a new file of the current directory", Off: cmp.Or(copyOff, noneOff(m.options.Save == nil, "there is nowhere to save it")), Do: func(*screen.World) tea.Cmd { return m.saveText(m.copied()) }},
@@ -68,7 +69,7 @@ func (m *model) keys() screen.Keys {
 	for i, v := range m.views[:m.tabbed()] {
 		keys = append(keys, screen.Key{Name: v.name, Press: []string{viewKey(i)}, Help: v.title, Do: func(*screen.World) tea.Cmd { return m.switchTo(v.name) }})
 	}
-	return m.options.Preferences.pressed(keys)
+	return m.options.Preferences.Pressed(keys)
 }
 
 // navigationKeys are the keys that lead to other places, wherever the cursor is. The names of views are
@@ -91,8 +92,8 @@ func labOff(s *inspect.Snapshot, ref screen.Ref) string {
 // screenKeys are the keys of the screen that is visible. On a time line the arrows are not among them, where
 // there are letters that do the same.
 func (m *model) screenKeys() screen.Keys {
-	s, of := m.state(), m.options.Preferences.pressed(m.timeline.keys())
-	own := m.options.Preferences.pressed(s.Keys)
+	s, of := m.state(), m.options.Preferences.Pressed(m.timeline.keys())
+	own := m.options.Preferences.Pressed(s.Keys)
 	if of == nil || s.Typing {
 		return own
 	}

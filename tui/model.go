@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/preferences"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -66,7 +67,7 @@ func (s *shell) set(change func(w *screen.World)) {
 
 // applyTheme changes how things look, and nothing else.
 func (s *shell) applyTheme() {
-	s.set(func(w *screen.World) { w.Theme = s.options.Preferences.palette().New(s.dark, s.profile) })
+	s.set(func(w *screen.World) { w.Theme = s.options.Preferences.Palette().New(s.dark, s.profile) })
 }
 
 // update hands a message to a screen.
@@ -102,8 +103,8 @@ func (p *page) name() string {
 
 func newModel(ctx context.Context, options Options) *model {
 	s := &shell{ctx: ctx, options: options, profile: options.Profile, world: screen.NewWorld(ctx, 0, nil)}
-	s.dark = options.Preferences.Theme.Background != light
-	s.world.Owners = options.Preferences.owners()
+	s.dark = options.Preferences.Theme.Background != preferences.Light
+	s.world.Owners = options.Preferences.OwnerRoles()
 	s.remark = screen.Say{Text: options.Notice, Role: styled.Warn}
 	s.world.Asked, s.world.Namespace, s.world.Events, s.world.Logs = options.Asked, options.Namespace, options.Events, options.Logs
 	s.applyTheme()

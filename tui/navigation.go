@@ -3,11 +3,11 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -229,11 +229,7 @@ func kindList(kinds []screen.Kind) string {
 			names = append(names, string(k))
 		}
 	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return words.Or(names)
 }
 
 // back ends the search, or closes the page on top; without one it takes marks away, then the filter, and then

@@ -56,7 +56,7 @@ type Options struct {
 	// first snapshot.
 	StuckFirst bool
 	// Preferences are what the user wants to be otherwise than it is by default. They must be in order, as
-	// Check says. Notice is what is to be said at the beginning, such as why there are none.
+	// CheckPreferences says. Notice is what is to be said at the beginning, such as why there are none.
 	Preferences Preferences
 	Notice      string
 	// Typing makes the view take text from the beginning, if it can.

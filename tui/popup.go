@@ -143,10 +143,7 @@ func (m frame) helpLines() []styled.Line {
 
 // beside puts lines next to each other.
 func beside(left, right []styled.Line) []styled.Line {
-	wide := 0
-	for _, l := range left {
-		wide = max(wide, l.Width())
-	}
+	wide := widget.Widest(left, styled.Line.String)
 	lines := make([]styled.Line, max(len(left), len(right)))
 	for i := range lines {
 		if i < len(left) {
@@ -162,20 +159,15 @@ func beside(left, right []styled.Line) []styled.Line {
 
 // helpSection lists keys under a title, in at most so many columns.
 func helpSection(title string, keys screen.Keys, width int) []styled.Line {
-	wide := 0
-	for _, k := range keys {
-		wide = max(wide, styled.Width(k.Label()))
-	}
+	wide := widget.Widest(keys, screen.Key.Label)
 	lines := []styled.Line{styled.Text(styled.Strong, title)}
 	for _, k := range keys {
-		label, role, text, shown := styled.Accent, styled.Plain, k.Help, k.Label()
+		label, role, text := styled.Accent, styled.Plain, k.Help
 		if k.Off != "" {
 			label, role, text = styled.Dim, styled.Dim, k.Help+" – "+inspect.Sanitize(k.Off)
 		}
-		for _, part := range styled.WrapText(text, max(20, width-wide-4)) {
-			lines = append(lines, styled.Line{{Text: "  " + styled.Pad(shown, wide) + "  ", Role: label}, {Text: part, Role: role}})
-			shown = ""
-		}
+		parts := styled.Wrap(styled.Text(role, text), styled.Wrapping{Width: max(20, width-wide-4), Break: true})
+		lines = append(lines, widget.Hang(styled.Text(label, "  "+styled.Pad(k.Label(), wide)+"  "), parts)...)
 	}
 	return lines
 }

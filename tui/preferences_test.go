@@ -11,13 +11,14 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/tui/preferences"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // preferring starts on the demo cluster with preferences, which must be in order.
 func preferring(t *testing.T, p Preferences, view string, width, height int) *driver {
 	t.Helper()
-	for _, err := range p.Check() {
+	for _, err := range CheckPreferences(&p) {
 		t.Fatal(err)
 	}
 	return start(t, Options{
@@ -29,7 +30,7 @@ func preferring(t *testing.T, p Preferences, view string, width, height int) *dr
 // TestChosenColumns: a table shows the columns that the user wants, in their order; what filters and sorting
 // are about stays.
 func TestChosenColumns(t *testing.T) {
-	d := preferring(t, Preferences{Views: map[string]ViewPreferences{"claims": {Columns: []string{"age", "name"}}}}, "claims", 120, 24)
+	d := preferring(t, Preferences{Views: map[string]preferences.ViewPreferences{"claims": {Columns: []string{"age", "name"}}}}, "claims", 120, 24)
 	titles := strings.Fields(strings.Split(d.frame(), "\n")[3])
 	if !slices.Equal(titles[:2], []string{"AGE", "NAME"}) || slices.Contains(titles, "STATE") {
 		t.Errorf("the columns are %q", titles)
@@ -48,7 +49,7 @@ func TestChosenColumns(t *testing.T) {
 // TestChosenColumnsOfNodes: columns that depend on what there is stay, and a click finds the device that it
 // hits.
 func TestChosenColumnsOfNodes(t *testing.T) {
-	p := Preferences{Views: map[string]ViewPreferences{"nodes": {Columns: []string{"remark", "node"}}}}
+	p := Preferences{Views: map[string]preferences.ViewPreferences{"nodes": {Columns: []string{"remark", "node"}}}}
 	usual, own := preferring(t, Preferences{}, "nodes", 118, 40), preferring(t, p, "nodes", 118, 40)
 	seen := map[string]bool{}
 	for _, d := range []*driver{usual, own} {
@@ -105,12 +106,12 @@ func TestOwnKeys(t *testing.T) {
 // TestEveryKeyCanBeWritten: what keys are by default can be written in a file, and means the same press.
 func TestEveryKeyCanBeWritten(t *testing.T) {
 	for _, k := range keyboards() {
-		for _, key := range slices.Concat(k.own, k.root) {
+		for _, key := range slices.Concat(k.Own, k.Root) {
 			if key.Name == "" {
-				t.Errorf("%s: %v has no name", k.of, key.Press)
+				t.Errorf("%s: %v has no name", k.Of, key.Press)
 			}
 			for _, press := range key.Press {
-				if msg, ok := parseKey(press); !ok || msg.String() != press {
+				if msg, ok := preferences.ParseKey(press); !ok || msg.String() != press {
 					t.Errorf("%s of %q cannot be written: %q", press, key.Name, msg.String())
 				}
 			}
@@ -121,7 +122,7 @@ func TestEveryKeyCanBeWritten(t *testing.T) {
 // TestOwnTheme: a background that is named is not asked for, colours are those that are wanted, and what is
 // to be said is there until the first key.
 func TestOwnTheme(t *testing.T) {
-	p := Preferences{Theme: ThemePreferences{Background: "light", Colors: map[string]string{"used": "#010203"}}, Owners: map[string]string{"ml": "bad"}}
+	p := Preferences{Theme: preferences.ThemePreferences{Background: "light", Colors: map[string]string{"used": "#010203"}}, Owners: map[string]string{"ml": "bad"}}
 	d := start(t, Options{
 		Source: Static(demoSnapshot(t)), Profile: colorprofile.TrueColor, Clock: demo.Now, Preferences: p, Notice: "x.yaml is ignored: \x1b[31m", View: "nodes",
 	}, 100, 30)
@@ -141,7 +142,7 @@ func TestOwnTheme(t *testing.T) {
 		t.Error("owners have no colours")
 	}
 	for _, few := range []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ASCII} {
-		if got := p.palette().New(false, few).Paint(styled.Used, "x"); got != theme.New(false, few).Paint(styled.Used, "x") {
+		if got := p.Palette().New(false, few).Paint(styled.Used, "x"); got != theme.New(false, few).Paint(styled.Used, "x") {
 			t.Errorf("%s: %q", few, got)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/places"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -53,10 +55,7 @@ func (in *input) choose(by int) {
 func (in *input) offerLines(height int) []styled.Line {
 	n := min(len(in.offers), height)
 	from := max(0, min(in.chosen-n/2, len(in.offers)-n))
-	wide := 0
-	for _, o := range in.offers[from : from+n] {
-		wide = max(wide, styled.Width(inspect.Sanitize(o.Text)))
-	}
+	wide := widget.Widest(in.offers[from:from+n], func(o screen.Offer) string { return inspect.Sanitize(o.Text) })
 	var lines []styled.Line
 	for i, o := range in.offers[from : from+n] {
 		mark := "   "
@@ -75,7 +74,7 @@ func (in *input) offerLines(height int) []styled.Line {
 // prompts are what the user is asked.
 type prompts struct {
 	*worlds
-	find screen.Job[found]
+	find screen.Job[places.Found]
 }
 
 func (m *prompts) press(k tea.KeyPressMsg) tea.Cmd {
@@ -113,7 +112,7 @@ func (m *prompts) choose(label, hint string, all []screen.Offer, other func(text
 	in := &input{prompt: widget.Prompt{Label: label, Hint: hint}, chosen: none}
 	matching := func(text string) []screen.Offer {
 		text = strings.ToLower(strings.TrimSpace(text))
-		fits := slices.DeleteFunc(slices.Clone(all), func(o screen.Offer) bool { return !hasWords(strings.ToLower(o.Text+" "+o.Note), text) })
+		fits := slices.DeleteFunc(slices.Clone(all), func(o screen.Offer) bool { return !places.HasWords(strings.ToLower(o.Text+" "+o.Note), text) })
 		begins := func(o screen.Offer) int { return strings.Index(strings.ToLower(o.Text)+text, text) }
 		slices.SortStableFunc(fits, func(a, b screen.Offer) int { return min(begins(a), 1) - min(begins(b), 1) })
 		return fits
@@ -137,11 +136,6 @@ func (m *prompts) choose(label, hint string, all []screen.Offer, other func(text
 	}
 	m.input = in
 	return in.typed("")
-}
-
-// hasWords reports whether a text has all of some words.
-func hasWords(text, words string) bool {
-	return !slices.ContainsFunc(strings.Fields(words), func(word string) bool { return !strings.Contains(text, word) })
 }
 
 // askFilter lets the user type a filter, which takes effect at once. Esc brings back the one before. On a
@@ -168,13 +162,10 @@ func (m *prompts) askFilter(*screen.World) tea.Cmd {
 	return nil
 }
 
-// allNamespaces is how all of them are asked for.
-const allNamespaces = "all"
-
 // askNamespace lets the user choose a namespace.
 func (m *prompts) askNamespace(*screen.World) tea.Cmd {
 	var offers []screen.Offer
-	for _, name := range append([]string{allNamespaces}, m.tally.Now.Namespaces...) {
+	for _, name := range append([]string{places.AllNamespaces}, m.tally.Now.Namespaces...) {
 		offers = append(offers, screen.Offer{Text: name, Take: func(*screen.World) tea.Cmd { return m.showNamespace(name) }})
 	}
 	return m.choose("namespace: ", "↓ chooses", offers, m.showNamespace)
@@ -182,7 +173,7 @@ func (m *prompts) askNamespace(*screen.World) tea.Cmd {
 
 // showNamespace narrows what is shown to a namespace, if there is anything in it.
 func (m *prompts) showNamespace(name string) tea.Cmd {
-	if name == allNamespaces || name == "*" {
+	if name == places.AllNamespaces || name == "*" {
 		name = ""
 	}
 	if name != "" && m.base != nil && !slices.Contains(m.tally.Now.Namespaces, name) {
@@ -204,43 +195,43 @@ func (m *prompts) askRemoval(w *screen.World) tea.Cmd {
 }
 
 // goFound goes to the best place that was found.
-func (m *prompts) goFound(f found) tea.Cmd {
-	if len(f.hits) > 0 {
-		return m.goPlace(f.hits[0])
+func (m *prompts) goFound(f places.Found) tea.Cmd {
+	if len(f.Hits) > 0 {
+		return m.goPlace(f.Hits[0])
 	}
-	text := fmt.Sprintf("no such name: %q", f.text)
-	for i, p := range f.like {
-		text += []string{"; did you mean ", " or "}[min(i, 1)] + p.text
+	text := fmt.Sprintf("no such name: %q", f.Text)
+	for i, p := range f.Like {
+		text += []string{"; did you mean ", " or "}[min(i, 1)] + p.Text
 	}
-	if len(f.like) > 0 {
+	if len(f.Like) > 0 {
 		text += "?"
 	}
 	return m.say(styled.Warn, text)
 }
 
 // goPlace goes to a place: an object that has no view of its own is shown in detail.
-func (m *prompts) goPlace(p place) tea.Cmd {
+func (m *prompts) goPlace(p places.Place) tea.Cmd {
 	switch {
-	case p.quit:
+	case p.Quit:
 		return screen.Send(quit{})
-	case p.context != "":
-		return m.switchTo(p.context)
-	case p.choose:
-		return m.choose(contextWord+": ", "↓ chooses", m.placeOffers(contexts(&m.options)), nil)
-	case p.page != "":
-		return m.open(p.page, only(p.ref))
-	case p.ref.Kind == screen.Namespace:
-		return m.showNamespace(p.ref.Name)
-	case p.view == "":
-		return m.open(screen.Detail, only(p.ref))
+	case p.Context != "":
+		return m.switchTo(p.Context)
+	case p.Choose:
+		return m.choose(places.ContextWord+": ", "↓ chooses", m.placeOffers(m.index().Others()), nil)
+	case p.Page != "":
+		return m.open(p.Page, only(p.Ref))
+	case p.Ref.Kind == screen.Namespace:
+		return m.showNamespace(p.Ref.Name)
+	case p.View == "":
+		return m.open(screen.Detail, only(p.Ref))
 	}
-	if p.namespace != "" {
-		if cmd := m.showNamespace(p.namespace); m.remark.Text != "" {
+	if p.Namespace != "" {
+		if cmd := m.showNamespace(p.Namespace); m.remark.Text != "" {
 			return cmd
 		}
 	}
-	m.enter(p.ref.Namespace)
-	return m.goTo(screen.Go{View: p.view, Ref: p.ref})
+	m.enter(p.Ref.Namespace)
+	return m.goTo(screen.Go{View: p.View, Ref: p.Ref})
 }
 
 // switchTo leaves for another context.
@@ -259,25 +250,26 @@ type quit struct{ next string }
 
 // askName lets the user go anywhere by name.
 func (m *prompts) askName(world *screen.World) tea.Cmd {
-	known := sync.OnceValue(func() []place { return places(&m.options, world) })
+	index := m.index()
+	known := sync.OnceValue(func() []places.Place { return index.In(world) })
 	in := &input{chosen: none, prompt: widget.Prompt{Label: ":", Hint: "a view, a kind, or the name of anything; ↓ chooses"}}
-	var job screen.Job[found]
+	var job screen.Job[places.Found]
 	in.typed = func(text string) tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			job.Stop()
-			in.offer(m.placeOffers(commands(&m.options, m.tabbed() > numbered)))
+			in.offer(m.placeOffers(index.Commands()))
 			return nil
 		}
-		return job.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })
+		return job.Start(m.world, func(context.Context) (places.Found, error) { return index.Find(known(), text), nil })
 	}
 	in.take = func(msg tea.Msg) bool {
 		result, ok := job.Take(msg)
 		if ok {
-			in.offer(m.placeOffers(append(result.Value.hits, result.Value.like...)))
+			in.offer(m.placeOffers(append(result.Value.Hits, result.Value.Like...)))
 			switch f := result.Value; {
-			case len(f.hits) > 0:
+			case len(f.Hits) > 0:
 				in.prompt.Hint = ""
-			case len(f.like) > 0:
+			case len(f.Like) > 0:
 				in.prompt.Hint = "no such name; ↓ takes the closest spelling"
 			default:
 				in.prompt.Hint = "no such name"
@@ -289,17 +281,32 @@ func (m *prompts) askName(world *screen.World) tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			return nil
 		}
-		return m.find.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })
+		return m.find.Start(m.world, func(context.Context) (places.Found, error) { return index.Find(known(), text), nil })
 	}
 	m.input = in
 	return in.typed("")
 }
 
-// placeOffers are places to choose from.
-func (m *prompts) placeOffers(places []place) []screen.Offer {
-	offers := make([]screen.Offer, len(places))
-	for i, p := range places {
-		offers[i] = screen.Offer{Text: p.text, Note: p.note, Take: func(*screen.World) tea.Cmd { return m.goPlace(p) }}
+// index is where one can go.
+func (m *prompts) index() *places.Index {
+	x := &places.Index{Contexts: m.options.Contexts, Context: m.options.Context, Plans: map[screen.Page][]screen.Kind{}}
+	for i, v := range viewTable {
+		switch {
+		case i < m.tabbed():
+			x.Views = append(x.Views, places.View{Name: v.name, Key: viewKey(i)})
+		case i != numbered:
+			x.Views = append(x.Views, places.View{Name: v.name})
+		}
 	}
-	return offers
+	for _, r := range removals {
+		x.Plans[r.page] = pageTable[r.page].kinds
+	}
+	return x
+}
+
+// placeOffers are places to choose from.
+func (m *prompts) placeOffers(all []places.Place) []screen.Offer {
+	return words.Each(all, func(p places.Place) screen.Offer {
+		return screen.Offer{Text: p.Text, Note: p.Note, Take: func(*screen.World) tea.Cmd { return m.goPlace(p) }}
+	})
 }

@@ -93,9 +93,9 @@ func TestNoQueuesWithoutKueue(t *testing.T) {
 		if d.m.current != 0 {
 			t.Errorf("Tab leads to view %d", d.m.current)
 		}
-		for _, p := range places(&d.m.options, d.m.world) {
-			if strings.Contains(p.text, "queue") || p.ref.Kind == screen.QueuedWorkload {
-				t.Errorf("one can go to %s", p.text)
+		for _, p := range d.m.prompts.index().In(d.m.world) {
+			if strings.Contains(p.Text, "queue") || p.Ref.Kind == screen.QueuedWorkload {
+				t.Errorf("one can go to %s", p.Text)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -123,9 +124,5 @@ func runAll(cmd tea.Cmd) []tea.Msg {
 		group.Go(func() { results[i] = runAll(c) })
 	}
 	group.Wait()
-	var all []tea.Msg
-	for _, r := range results {
-		all = append(all, r...)
-	}
-	return all
+	return slices.Concat(results...)
 }

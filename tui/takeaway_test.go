@@ -109,22 +109,3 @@ func TestTakingAwayDifferentThings(t *testing.T) {
 		t.Errorf("two namespaces: %q", why)
 	}
 }
-
-// TestPlannedPutsTheNameFirst: who types all of a name means that object, and no other that has it in its
-// name.
-func TestPlannedPutsTheNameFirst(t *testing.T) {
-	var all []place
-	for _, name := range []string{"ab", "b", "bc"} {
-		all = append(all, place{text: "node " + name, ref: screen.Ref{Kind: screen.Node, Name: name}})
-	}
-	for _, text := range []string{"drain b", "plan drain b", "drain node b", "drain node/b", "lose no b"} {
-		if got := planned(all, text); len(got) != 3 || got[0].ref.Name != "b" {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-	for _, text := range []string{"drain", "delete b", "taint b", "drain x", "node b"} {
-		if got := planned(all, text); len(got) > 0 {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/tui/preferences"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -103,19 +104,20 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if m.popup != nil || m.tooSmall() {
 		return nil
 	}
-	if _, ok := msg.(tea.MouseClickMsg); ok {
+	_, click := msg.(tea.MouseClickMsg)
+	if click {
 		m.again = screen.Change{}
 	}
 	mouse, f := msg.Mouse(), frame{m}
-	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == 1 {
+	if click && mouse.Y == 1 {
 		if at := f.tabAt(mouse.X); at >= 0 {
 			m.input = nil // it is about the view that is left
 			return m.switchTo(m.views[at].name)
 		}
 	}
-	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == m.height-1 {
+	if click && mouse.Y == m.height-1 {
 		if key := f.keyAt(mouse.X); key != "" {
-			press, _ := parseKey(key)
+			press, _ := preferences.ParseKey(key)
 			return m.press(press)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/admission"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
@@ -115,9 +116,5 @@ type pageEntry struct {
 
 // Views returns the names of the views, in the order of their numbers.
 func Views() []string {
-	names := make([]string, len(viewTable))
-	for i, v := range viewTable {
-		names[i] = v.name
-	}
-	return names
+	return words.Each(viewTable, func(v viewEntry) string { return v.name })
 }

@@ -286,10 +286,7 @@ func (m *worlds) toggle(c screen.Change) tea.Cmd {
 }
 
 // removals are the pages about what would be, in the order in which they are offered.
-var removals = []struct {
-	page screen.Page
-	note string
-}{
+var removals = []removal{
 	{screen.Drain, "as kubectl drain does: cordon it, and evict its pods"},
 	{screen.Lose, "it breaks down, from one moment to the next"},
 	{screen.Taint, "NoExecute, which evicts the pods that use it"},
@@ -298,14 +295,15 @@ var removals = []struct {
 	{screen.Evict, "its controller makes another one, which goes where there is room"},
 }
 
+// removal is a page about what would be, and what it means.
+type removal struct {
+	page screen.Page
+	note string
+}
+
 // disruptive reports whether a page is one of them.
 func disruptive(p screen.Page) bool {
-	for _, r := range removals {
-		if r.page == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(removals, func(r removal) bool { return r.page == p })
 }
 
 // removalsOf are those that there are of objects, but for the one that is shown.

@@ -87,7 +87,9 @@ var layers = []layer{
 	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
 	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "inspect/usage", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/theme", "tui/widget"}},
 	{"tui/listing", []string{"explain/styled", "explain/words", "inspect/...", "internal/spell", "tui/screen", "tui/theme", "tui/widget"}},
-	{"tui/reading", []string{"explain/styled", "inspect/...", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/reading", []string{"explain/styled", "explain/text", "explain/words", "inspect/...", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/preferences", []string{"explain/styled", "internal/spell", "tui/screen", "tui/theme"}},
+	{"tui/places", []string{"explain/words", "inspect", "internal/spell", "tui/record", "tui/screen"}},
 	{"tui/record", []string{"inspect/...", "explain/words", "tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
 	{"tui/screen/...", []string{
@@ -95,7 +97,7 @@ var layers = []layer{
 		"tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
 	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
-	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
+	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "explain/words", "tui/reading", "tui/screen"}},
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
 	{"tui", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},

@@ -9,24 +9,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
-// filter returns the rows that match.
+// filter returns the rows that match. A filter has words that must all match: "column=value" looks into one
+// column, "column>number" (or <, >=, <=) compares what it shows, any other word may match anywhere. A "!"
+// before a word turns it round.
 func (a *arranged[T]) filter() []int {
-	index := make([]int, 0, len(a.rows))
-	match := a.matcher(a.order.filter)
-	for i := range a.rows {
-		if match == nil || match(&a.rows[i]) {
-			index = append(index, i)
-		}
-	}
-	return index
-}
-
-// matcher turns a filter into a test. It is nil if everything passes. A filter has words that must all match:
-// "column=value" looks into one column, "column>number" (or <, >=, <=) compares what it shows, any other word
-// may match anywhere. A "!" before a word turns it round.
-func (a *arranged[T]) matcher(filter string) func(*T) bool {
 	var tests []func(*T) bool
-	for _, word := range strings.Fields(filter) {
+	for _, word := range strings.Fields(a.order.filter) {
 		word, not := strings.CutPrefix(word, "!")
 		if word == "" {
 			continue
@@ -34,17 +22,13 @@ func (a *arranged[T]) matcher(filter string) func(*T) bool {
 		test := a.wordTest(word, !not)
 		tests = append(tests, func(row *T) bool { return test(row) != not })
 	}
-	if tests == nil {
-		return nil
-	}
-	return func(row *T) bool {
-		for _, test := range tests {
-			if !test(row) {
-				return false
-			}
+	index := make([]int, 0, len(a.rows))
+	for i := range a.rows {
+		if !slices.ContainsFunc(tests, func(test func(*T) bool) bool { return !test(&a.rows[i]) }) {
+			index = append(index, i)
 		}
-		return true
 	}
+	return index
 }
 
 // wordTest is the test of a word; what is only like it counts if that is wanted and nothing has it as it was
@@ -120,14 +104,9 @@ func (a *arranged[T]) unknownColumn(word string) string {
 	}
 	var all, titles []string
 	for i := range a.columns {
-		c := &a.columns[i]
-		name := strings.ToLower(c.Title)
-		if strings.Contains(name, " ") && len(c.Names) > 0 {
-			name = c.Names[0] // which can be typed
-		}
-		if name != "" && !strings.Contains(name, " ") {
-			titles = append(titles, name)
-			all = append(append(all, name), c.Names...)
+		if c := &a.columns[i]; c.Title != "" && !strings.Contains(c.name(), " ") { // it can be typed
+			titles = append(titles, c.name())
+			all = append(append(all, c.name()), c.Names...)
 		}
 	}
 	text := "no column is called " + strconv.Quote(title)

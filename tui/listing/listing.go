@@ -325,11 +325,11 @@ func (a *arranged[T]) called(name string) int {
 
 // Row is the row that is pointed at, or nil.
 func (l *List[T]) Row() *T {
-	at := l.table.Cursor()
-	if at < 0 || at >= len(l.now.items) || l.now.items[at].row < 0 {
+	at := l.at()
+	if at < 0 {
 		return nil
 	}
-	return &l.now.rows[l.now.items[at].row]
+	return &l.now.rows[at]
 }
 
 // Rows are all rows, also those that the filter hides. They must not be written.

@@ -52,12 +52,7 @@ func (a *arranged[T]) grouping() string {
 
 // firstRow is where the cursor is best at the beginning: not on a heading.
 func (a *arranged[T]) firstRow() int {
-	for i, item := range a.items {
-		if item.row >= 0 {
-			return i
-		}
-	}
-	return 0
+	return max(0, slices.IndexFunc(a.items, func(i item) bool { return i.row >= 0 }))
 }
 
 // Row implements widget.Rows.

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,16 +40,7 @@ func (a *arranged[T]) grow() {
 
 // leaves drops from an index all rows that have others below them.
 func (a *arranged[T]) leaves(index []int) []int {
-	if a.tree == nil {
-		return index
-	}
-	var out []int
-	for _, i := range index {
-		if a.tree.leaf(i) {
-			out = append(out, i)
-		}
-	}
-	return out
+	return slices.DeleteFunc(index, func(i int) bool { return !a.tree.leaf(i) })
 }
 
 // unfold returns what is shown of a tree: the leaves of an index where all above them is open, below what
@@ -112,12 +104,7 @@ func (a *arranged[T]) hang(row int, cell styled.Line) styled.Line {
 
 // branches reports whether there is anything to open.
 func (t *tree) branches() bool {
-	for i := range t.levels {
-		if !t.leaf(i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.levels, func(level int) bool { return level > 0 })
 }
 
 // at is the index of the row that is pointed at, or -1.

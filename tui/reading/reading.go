@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -49,6 +51,14 @@ type Layout struct {
 	Copied bool
 	// Part is which part of the text is laid out alone, where it has parts, counted from 1. 0 is all of it.
 	Part int
+}
+
+// widest is how many columns a text takes at most, so that it can be read.
+const widest = 120
+
+// Options are how package text has to lay out what is shown.
+func (l Layout) Options() text.Options {
+	return text.Options{Width: min(l.Width, widest), Verbose: l.Verbose, Screen: !l.Copied, More: MoreKey}
 }
 
 const (
@@ -244,9 +254,7 @@ func (r *Reader[T]) working(w *screen.World, width int) []styled.Line {
 	if r.config.Working != nil {
 		if what := r.config.Working(w); what != "" {
 			lines = append(lines, nil)
-			for _, line := range styled.WrapText(what, width) {
-				lines = append(lines, styled.Text(styled.Dim, line))
-			}
+			lines = append(lines, styled.Wrap(styled.Text(styled.Dim, what), styled.Wrapping{Width: width, Break: true})...)
 		}
 	}
 	return lines
@@ -287,14 +295,10 @@ func (r *Reader[T]) status() string {
 		}
 		return fmt.Sprintf("n N: match %d of %d", at, of)
 	}
-	switch below := r.page.More(); below {
-	case 0:
-		return ""
-	case 1:
-		return "1 more line"
-	default:
-		return fmt.Sprintf("%d more lines", below)
+	if below := r.page.More(); below > 0 {
+		return words.Count(below, "more line")
 	}
+	return ""
 }
 
 // copyText is all of the text.

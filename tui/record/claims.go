@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,10 +15,7 @@ import (
 // claim tells what has become of a claim.
 func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 	c.touch(a, b)
-	one := b
-	if one == nil {
-		one = a
-	}
+	one := cmp.Or(b, a)
 	e := screen.Event{
 		Ref:  screen.Ref{Kind: screen.Claim, Namespace: one.Namespace, Name: one.Name},
 		Node: inspect.AllocationNode(one.Status.Allocation), Driver: driverOf(one), By: consumers(one),
@@ -26,7 +24,7 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 	case a == nil:
 		e.Kind, e.Text = screen.ClaimCreated, "created"
 		if b.Status.Allocation != nil {
-			e.Kind, e.Text = screen.ClaimAllocated, "created, "+claimWords[inspect.StateOf(b)]+onNode(b)
+			e.Kind, e.Text = screen.ClaimAllocated, "created, "+strings.ToLower(string(inspect.StateOf(b)))+onNode(b)
 		}
 	case b == nil:
 		e.Kind, e.Text = screen.ClaimDeleted, "deleted"
@@ -40,7 +38,7 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 		if from == to {
 			return
 		}
-		e.Kind, e.Text = transition(a, to), claimWords[from]+" → "+claimWords[to]
+		e.Kind, e.Text = transition(a, to), strings.ToLower(string(from+" → "+to))
 		if a.Status.Allocation == nil {
 			e.Text += onNode(b)
 		}
@@ -68,11 +66,6 @@ func transition(from *resourcev1.ResourceClaim, to inspect.ClaimState) screen.Ev
 		}
 	}
 	return screen.ClaimAllocated
-}
-
-// claimWords are the states of claims within a sentence.
-var claimWords = map[inspect.ClaimState]string{
-	inspect.ClaimPending: "pending", inspect.ClaimAllocated: "allocated", inspect.ClaimReserved: "reserved", inspect.ClaimDeleting: "deleting",
 }
 
 // onNode says where a claim has its devices.
@@ -103,11 +96,8 @@ func consumers(claim *resourcev1.ResourceClaim) string {
 	return text
 }
 
-// touch remembers the pools of the devices that a claim has got or given back.
+// touch remembers the pools of the devices that a claim had or has: it may have got or given back some.
 func (c *comparison) touch(a, b *resourcev1.ResourceClaim) {
-	if a != nil && b != nil && sameDevices(a.Status.Allocation, b.Status.Allocation) {
-		return
-	}
 	for _, claim := range []*resourcev1.ResourceClaim{a, b} {
 		if claim == nil || claim.Status.Allocation == nil {
 			continue
@@ -116,20 +106,4 @@ func (c *comparison) touch(a, b *resourcev1.ResourceClaim) {
 			c.pools[inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]).PoolID()] = true
 		}
 	}
-}
-
-func sameDevices(a, b *resourcev1.AllocationResult) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if len(a.Devices.Results) != len(b.Devices.Results) {
-		return false
-	}
-	for i := range a.Devices.Results {
-		x, y := &a.Devices.Results[i], &b.Devices.Results[i]
-		if inspect.DeviceOf(x) != inspect.DeviceOf(y) || (x.ShareID == nil) != (y.ShareID == nil) {
-			return false
-		}
-	}
-	return true
 }

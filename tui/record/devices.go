@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -151,17 +152,11 @@ func (c *comparison) device(d *inspect.DeviceStatus, e screen.Event) {
 	c.add(e)
 }
 
-// stateWords are the states of devices within a sentence.
-var stateWords = map[inspect.DeviceState]string{
-	inspect.DeviceFree: "free", inspect.DeviceAllocated: "allocated", inspect.DevicePartial: "partial", inspect.DeviceBlocked: "blocked",
-	inspect.DeviceTainted: "tainted", inspect.DeviceUnreachable: "unreachable",
-}
-
 // changed tells what has changed about a device. That claims hold it or give it back, and rules taint it,
 // others tell too.
 func (c *comparison) changed(a, b *inspect.DeviceStatus) {
 	if a.State != b.State {
-		text := stateWords[a.State] + " → " + stateWords[b.State]
+		text := strings.ToLower(string(a.State + " → " + b.State))
 		if len(b.Holders) > 0 && len(a.Holders) == 0 {
 			text += " to " + b.Holders[0].Claim.String()
 		}

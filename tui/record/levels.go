@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -69,9 +70,7 @@ func waitingPods(s *inspect.Snapshot) (n int, oldest []screen.Wait) {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
-	for _, pod := range pods[:min(len(pods), longest)] {
-		ref := screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}
-		oldest = append(oldest, screen.Wait{Ref: ref, Since: pod.CreationTimestamp.Time})
-	}
-	return len(pods), oldest
+	return len(pods), words.Each(pods[:min(len(pods), longest)], func(pod *corev1.Pod) screen.Wait {
+		return screen.Wait{Ref: screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}, Since: pod.CreationTimestamp.Time}
+	})
 }

@@ -99,10 +99,7 @@ func sick(pod *corev1.Pod) map[string]string {
 
 // node tells of a node whether it came or went, and whether it is ready.
 func (c *comparison) node(a, b *corev1.Node) {
-	one := b
-	if one == nil {
-		one = a
-	}
+	one := cmp.Or(b, a)
 	e := screen.Event{Ref: screen.Ref{Kind: screen.Node, Name: one.Name}, Node: inspect.NodeName(one.Name)}
 	switch {
 	case a == nil:
@@ -111,9 +108,8 @@ func (c *comparison) node(a, b *corev1.Node) {
 		e.Kind, e.Text = screen.NodeGone, "gone"
 	case ready(a) && !ready(b):
 		e.Kind, e.Text = screen.NodeNotReady, "not ready"
-		if r := readiness(b); r != nil {
-			e.Time, e.By, e.Text = r.LastTransitionTime.Time, r.Reason, cmp.Or(words.OneLine(r.Message), e.Text)
-		}
+		r := readiness(b)
+		e.Time, e.By, e.Text = r.LastTransitionTime.Time, r.Reason, cmp.Or(words.OneLine(r.Message), e.Text)
 	case !ready(a) && ready(b):
 		e.Kind, e.Text = screen.NodeReady, "ready again"
 	default:

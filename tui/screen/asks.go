@@ -66,6 +66,16 @@ func RuleSelects(snapshot *inspect.Snapshot, r *resourcev1.DeviceTaintRule) stri
 	return strings.Join(parts, ", ")
 }
 
+// Expressions are the CEL expressions of selectors.
+func Expressions(selectors []resourcev1.DeviceSelector) (all []string) {
+	for i := range selectors {
+		if cel := selectors[i].CEL; cel != nil {
+			all = append(all, cel.Expression)
+		}
+	}
+	return all
+}
+
 // ClassesOf are the device classes that a claim names, each once, in the order of its requests.
 func ClassesOf(spec *resourcev1.ResourceClaimSpec) []string {
 	var names []string
@@ -84,4 +94,18 @@ func PoolRef(id inspect.PoolID) Ref { return Ref{Kind: Pool, Name: id.Driver + "
 func Refused(p *corev1.Pod) (since time.Time, refused bool) {
 	since, refused = usage.RefusedSince(p)
 	return since, refused && p.Spec.NodeName == "" && !inspect.Ended(p)
+}
+
+// ControllerOf is the topmost of the controllers of a pod, if it has one.
+func ControllerOf(s *inspect.Snapshot, ref inspect.PodRef) (top Ref, ok bool) {
+	pod, ok := s.Pod(ref)
+	if !ok {
+		return Ref{}, false
+	}
+	chain := inspect.Controllers(pod, nil)
+	if len(chain) == 0 {
+		return Ref{}, false
+	}
+	owner := chain[len(chain)-1]
+	return Ref{Kind: Kind(owner.Kind), Namespace: ref.Namespace, Name: owner.Name}, true
 }

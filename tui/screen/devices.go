@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -19,21 +20,37 @@ func TaintText(s *inspect.Snapshot, id inspect.DeviceID, taint *resourcev1.Devic
 	return words.FormatTaint(taint) + explain.SetBy(explain.TaintRules(s, taint, id))
 }
 
-// StateRole is the look of the state of a device.
-func StateRole(s inspect.DeviceState) styled.Role {
-	switch s {
-	case inspect.DeviceFree:
-		return styled.Good
-	case inspect.DeviceAllocated:
-		return styled.Used
-	case inspect.DevicePartial:
-		return styled.Shared
-	case inspect.DeviceBlocked:
-		return styled.Dim
-	case inspect.DeviceTainted:
-		return styled.Warn
+// Look is how a device in some state is drawn.
+type Look struct {
+	Mark, Name string
+	Role       styled.Role
+	State      inspect.DeviceState
+}
+
+// Looks are those of all states.
+var Looks = []Look{
+	{"■", "used", styled.Used, inspect.DeviceAllocated},
+	{"◧", "shared", styled.Shared, inspect.DevicePartial},
+	{"□", "free", styled.Good, inspect.DeviceFree},
+	{"·", "blocked", styled.Dim, inspect.DeviceBlocked},
+	{"▨", "tainted", styled.Warn, inspect.DeviceTainted},
+	{"✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
+}
+
+// LookOf is that of a state.
+func LookOf(state inspect.DeviceState) Look {
+	return Looks[max(0, slices.IndexFunc(Looks, func(l Look) bool { return l.State == state }))]
+}
+
+// ShareUsed is how much of a capacity of a device is used, from 0 to 1, or -1 if the device has none of this
+// name, or does not share it.
+func ShareUsed(d *inspect.DeviceStatus, name resourcev1.QualifiedName) float64 {
+	used, shared := d.Used[name]
+	total, ok := d.Device.Capacity[name]
+	if !ok || !shared {
+		return -1
 	}
-	return styled.Bad
+	return used.AsApproximateFloat64() / max(1e-9, total.Value.AsApproximateFloat64())
 }
 
 // HeldFor says since when a claim holds what it has, as exactly as that is known, with a blank in front: "

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -100,6 +102,11 @@ const (
 type Ref struct {
 	Kind            Kind
 	Namespace, Name string
+}
+
+// RefsOf are objects of a kind.
+func RefsOf[T metav1.Object](kind Kind, objects []T) []Ref {
+	return words.Each(objects, func(o T) Ref { return Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()} })
 }
 
 // String returns "namespace/name", or the name of an object without a namespace.

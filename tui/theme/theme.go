@@ -123,17 +123,14 @@ func (t tone) pick(dark bool, profile colorprofile.Profile) color.Color {
 	if profile == colorprofile.ANSI {
 		return t.basic
 	}
-	if few := t.few(dark); profile == colorprofile.ANSI256 && few != 0 {
+	few := t.fewLight
+	if dark {
+		few = t.fewDark
+	}
+	if profile == colorprofile.ANSI256 && few != 0 {
 		return few
 	}
 	return profile.Convert(lipgloss.LightDark(dark)(lipgloss.Color(t.light), lipgloss.Color(t.dark)))
-}
-
-func (t tone) few(dark bool) ansi.IndexedColor {
-	if dark {
-		return t.fewDark
-	}
-	return t.fewLight
 }
 
 // Paint gives text the look of a role. The text must have no line breaks.

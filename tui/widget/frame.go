@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -19,6 +20,24 @@ func Rule(th *theme.Theme, title styled.Line, width int) string {
 	}
 	rest := width - 4 - title.Width()
 	return th.Paint(styled.Dim, "── ") + th.PaintLine(title) + th.Paint(styled.Dim, " "+strings.Repeat("─", max(0, rest)))
+}
+
+// Hang puts a label before the first of some lines, and blanks before the others.
+func Hang(label styled.Line, lines []styled.Line) []styled.Line {
+	out := make([]styled.Line, len(lines))
+	for i, line := range lines {
+		out[i] = append(slices.Clip(label), line...)
+		label = styled.Text(styled.Dim, styled.Blanks(label.Width()))
+	}
+	return out
+}
+
+// Widest is how many columns the widest of some texts has.
+func Widest[T any](all []T, text func(T) string) (wide int) {
+	for _, one := range all {
+		wide = max(wide, styled.Width(text(one)))
+	}
+	return wide
 }
 
 // Fit makes text exactly as high and at most as wide as given: missing lines are added, others left out.

@@ -218,34 +218,20 @@ func (t *Table) Plain(th *theme.Theme, width int) string {
 		width = 1 << 20
 	}
 	widths := t.layout(width, false)
-	total := -gap
-	for _, w := range widths {
-		if w > 0 {
-			total += w + gap
-		}
+	line := func(row Row, width int) string {
+		var b strings.Builder
+		t.cells(&b, painter{theme: th}, row, widths, width)
+		return strings.TrimRight(b.String(), " ")
 	}
-	var lines []string
-	var b strings.Builder
-	b.WriteString(t.plainTitles(th, widths))
-	for i := range t.Len() {
-		lines = append(lines, trimRight(b.String()))
-		b.Reset()
-		t.cells(&b, painter{theme: th}, t.rows.Row(i), widths, total)
-	}
-	return strings.Join(append(lines, trimRight(b.String())), "\n")
-}
-
-// trimRight drops blanks at the end of a line that is not painted.
-func trimRight(s string) string { return strings.TrimRight(s, " ") }
-
-func (t *Table) plainTitles(th *theme.Theme, widths []int) string {
-	row := Row{}
+	titles := Row{}
 	for _, c := range t.Columns {
-		row.Cells = append(row.Cells, styled.Text(styled.Title, c.Title))
+		titles.Cells = append(titles.Cells, styled.Text(styled.Title, c.Title))
 	}
-	var b strings.Builder
-	t.cells(&b, painter{theme: th}, row, widths, 1<<20)
-	return b.String()
+	lines := []string{line(titles, 1<<20)}
+	for i := range t.Len() {
+		lines = append(lines, line(t.rows.Row(i), styled.ColumnsWidth(widths, gap)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (t *Table) titles(b *strings.Builder, th *theme.Theme, widths []int, width int) {
@@ -345,21 +331,8 @@ func (t *Table) fit(width int, screen, spare bool) []int {
 		if c.Hidden || c.Spare && !spare || c.ImpliedByHeading && screen {
 			continue
 		}
-		w := styled.Width(c.Title) + 2
-		if i < len(t.natural) {
-			w = t.natural[i]
-		}
-		if c.Max > 0 {
-			w = min(w, c.Max)
-		}
-		least := w
-		if c.Min > 0 {
-			least = min(w, c.Min)
-		}
-		if c.Sized != nil {
-			w, least = c.Sized()
-		}
-		columns[i] = styled.Column{Natural: w, Least: least, Rank: c.Rank}
+		columns[i].Natural, columns[i].Least = t.wanted(i)
+		columns[i].Rank = c.Rank
 	}
 	fitting := styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}
 	// What is not there must take no gap.
@@ -371,6 +344,24 @@ func (t *Table) fit(width int, screen, spare bool) []int {
 		}
 	}
 	return widths
+}
+
+// wanted is how wide a column would be if there were room, and what it must have.
+func (t *Table) wanted(column int) (natural, least int) {
+	c := &t.Columns[column]
+	if c.Sized != nil {
+		return c.Sized()
+	}
+	if natural = styled.Width(c.Title) + 2; column < len(t.natural) {
+		natural = t.natural[column]
+	}
+	if c.Max > 0 {
+		natural = min(natural, c.Max)
+	}
+	if c.Min > 0 {
+		return natural, min(natural, c.Min)
+	}
+	return natural, natural
 }
 
 // ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there
@@ -391,17 +382,8 @@ func (t *Table) Wide() int {
 		if c.Hidden || c.ImpliedByHeading {
 			continue
 		}
-		w := 0
-		if i < len(t.natural) {
-			w = t.natural[i]
-		}
-		if c.Max > 0 {
-			w = min(w, c.Max)
-		}
-		if c.Sized != nil {
-			w, _ = c.Sized()
-		}
-		total += w + gap
+		natural, _ := t.wanted(i)
+		total += natural + gap
 	}
 	return total - gap
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -65,25 +66,16 @@ func newFixes(r *row, version int) screen.Screen {
 			return caused{t, at}, nil
 		},
 		Lines: func(c caused, o reading.Layout) []styled.Line {
-			opts := text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied, More: reading.MoreKey}
 			cause := &c.of.Causes[c.at]
 			if o.Part == 0 || o.Part > len(cause.Fixes) {
-				return text.CauseLines(c.of, c.at, opts)
+				return text.CauseLines(c.of, c.at, o.Options())
 			}
-			return text.CauseFixLines(cause, o.Part-1, opts)
+			return text.CauseFixLines(cause, o.Part-1, o.Options())
 		},
 		Fixes: func(c caused) [][]string {
-			fixes := c.of.Causes[c.at].Fixes
-			commands := make([][]string, len(fixes))
-			for i := range fixes {
-				commands[i] = fixes[i].Commands
-			}
-			return commands
+			return words.Each(c.of.Causes[c.at].Fixes, func(f explain.CauseFix) []string { return f.Commands })
 		},
 	})
 	p.ShowPart(1)
 	return p
 }
-
-// widest is how many columns the text takes at most, so that it can be read.
-const widest = 120

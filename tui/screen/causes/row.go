@@ -128,14 +128,13 @@ func builder(t *explain.Triage, soFar bool) func(context.Context, *screen.World)
 			}
 			return rows, nil
 		}
-		for _, s := range t.NotLookedInto {
-			if w.InNamespace(s.Namespace) {
-				rows = append(rows, row{ref: refOf(s), namespace: s.Namespace, triage: t, cause: -1, message: notLookedFor, why: notLookedFor})
+		for i, s := range slices.Concat(t.NotLookedInto, t.Depends) {
+			why := notLookedFor
+			if i >= len(t.NotLookedInto) {
+				why = dependsFor
 			}
-		}
-		for _, s := range t.Depends {
 			if w.InNamespace(s.Namespace) {
-				rows = append(rows, row{ref: refOf(s), namespace: s.Namespace, triage: t, cause: -1, message: dependsFor, why: dependsFor})
+				rows = append(rows, row{ref: refOf(s), namespace: s.Namespace, triage: t, cause: -1, message: why, why: why})
 			}
 		}
 		return rows, nil
@@ -220,16 +219,11 @@ func workloadOf(w *screen.World, ref screen.Ref) string {
 	if ref.Kind != screen.Pod {
 		return ""
 	}
-	pod, ok := w.Snapshot.Pod(inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name})
+	owner, ok := screen.ControllerOf(w.Snapshot, inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name})
 	if !ok {
 		return ""
 	}
-	chain := inspect.Controllers(pod, nil)
-	if len(chain) == 0 {
-		return ""
-	}
-	owner := chain[len(chain)-1]
-	return ref.Namespace + "/" + inspect.Sanitize(owner.Kind+" "+owner.Name)
+	return ref.Namespace + "/" + inspect.Sanitize(string(owner.Kind)+" "+owner.Name)
 }
 
 func rowOf(w *screen.World, t *explain.Triage, cause int, s explain.StuckSubject) row {

@@ -3,6 +3,7 @@ package cel
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -76,7 +77,7 @@ func (s *Screen) openClasses(w *screen.World) tea.Cmd {
 	}
 	entries := []entry{{label: "all classes"}}
 	for _, c := range w.Snapshot.Objects().Classes {
-		entries = append(entries, entry{source: source{class: c.Name}, label: c.Name, expression: join(c.Spec.Selectors)})
+		entries = append(entries, entry{source: source{class: c.Name}, label: c.Name, expression: strings.Join(screen.Expressions(c.Spec.Selectors), " && ")})
 	}
 	return choose("try on the devices of: ", entries, func(w *screen.World, e *entry) tea.Cmd {
 		s.class = e.source.class
@@ -114,26 +115,14 @@ func HasSelectors(s *inspect.Snapshot, ref screen.Ref) bool {
 
 // refs are the objects that may have selectors.
 func refs(o *inspect.Objects) []screen.Ref {
-	var out []screen.Ref
-	for _, c := range o.Classes {
-		out = append(out, screen.Ref{Kind: screen.Class, Name: c.Name})
-	}
-	for _, t := range o.Templates {
-		out = append(out, screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name})
-	}
-	for _, c := range o.Claims {
-		out = append(out, screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name})
-	}
-	return out
+	return slices.Concat(screen.RefsOf(screen.Class, o.Classes), screen.RefsOf(screen.Template, o.Templates), screen.RefsOf(screen.Claim, o.Claims))
 }
 
 // entriesOf are the selectors of a class, a claim or a template, and whether that exists.
 func entriesOf(s *inspect.Snapshot, ref screen.Ref) (entries []entry, exists bool) {
 	add := func(at source, selectors []resourcev1.DeviceSelector) {
-		for i := range selectors {
-			if selectors[i].CEL != nil {
-				entries = append(entries, entry{source: at, expression: selectors[i].CEL.Expression})
-			}
+		for _, expression := range screen.Expressions(selectors) {
+			entries = append(entries, entry{source: at, expression: expression})
 		}
 	}
 	if ref.Kind == screen.Class {
@@ -155,14 +144,4 @@ func entriesOf(s *inspect.Snapshot, ref screen.Ref) (entries []entry, exists boo
 		add(source{ref: ref, request: asked.Name, class: asked.Class}, *asked.Selectors)
 	}
 	return entries, true
-}
-
-func join(selectors []resourcev1.DeviceSelector) string {
-	var parts []string
-	for i := range selectors {
-		if selectors[i].CEL != nil {
-			parts = append(parts, selectors[i].CEL.Expression)
-		}
-	}
-	return strings.Join(parts, " && ")
 }

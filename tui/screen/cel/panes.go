@@ -74,13 +74,7 @@ func (l *deviceList) termLines(width int) []styled.Line {
 	reads := a.lab.bench.Reads(a.trial, o)
 	for i := range a.trial.Terms {
 		mark, role := valueMark(&o.Terms[i])
-		for j, line := range fold(paint(a.trial.Terms[i]), max(10, width-3)) {
-			lead := styled.Span{Text: "   "}
-			if j == 0 {
-				lead = styled.Span{Text: mark + "  ", Role: role}
-			}
-			out = append(out, append(styled.Line{lead}, line...))
-		}
+		out = append(out, widget.Hang(styled.Text(role, mark+"  "), fold(paint(a.trial.Terms[i]), max(10, width-3)))...)
 		for _, r := range reads[i] {
 			value := styled.Span{Text: inspect.Sanitize(r.Value), Role: styled.Literal}
 			if r.Value == "" {
@@ -90,9 +84,7 @@ func (l *deviceList) termLines(width int) []styled.Line {
 		}
 		if err := o.Terms[i].Err; err != nil {
 			text := styled.Text(styled.Bad, inspect.Sanitize(bench.WithoutAdvice(err.Error())))
-			for _, line := range fold(text, max(10, width-5)) {
-				out = append(out, append(styled.Line{{Text: "     "}}, line...))
-			}
+			out = append(out, widget.Hang(styled.Text(styled.Plain, "     "), fold(text, max(10, width-5)))...)
 		}
 	}
 	return out

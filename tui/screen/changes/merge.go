@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -60,14 +61,6 @@ func both(a screen.Event, b *screen.Event) screen.Event {
 	if b.Time.Before(a.Time) {
 		a.Time = b.Time
 	}
-	if a.Node == "" {
-		a.Node = b.Node
-	}
-	if a.By == "" {
-		a.By = b.By
-	}
-	if a.Text == "" {
-		a.Text = b.Text
-	}
+	a.Node, a.By, a.Text = cmp.Or(a.Node, b.Node), cmp.Or(a.By, b.By), cmp.Or(a.Text, b.Text)
 	return a
 }

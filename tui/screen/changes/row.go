@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -87,13 +88,7 @@ func (r *row) why() styled.Line {
 
 // where is the node, or else the driver.
 func (r *row) where() string {
-	if r.event.Node != "" {
-		return inspect.Sanitize(string(r.event.Node))
-	}
-	if r.event.Driver != "" {
-		return screen.ShortDriver(r.event.Driver)
-	}
-	return ""
+	return cmp.Or(inspect.Sanitize(string(r.event.Node)), screen.ShortDriver(r.event.Driver))
 }
 
 // object is the name of what it happened to.
@@ -147,12 +142,5 @@ func (r *row) panel(width int) []styled.Line {
 	if why.Width() == 0 {
 		return lines
 	}
-	for i, text := range styled.Wrap(why, styled.Wrapping{Width: max(20, width-10), Break: true}) {
-		label := styled.Span{Text: "  " + styled.Pad("why", 7), Role: styled.Dim}
-		if i > 0 {
-			label.Text = styled.Blanks(9)
-		}
-		lines = append(lines, append(styled.Line{label}, text...))
-	}
-	return lines
+	return append(lines, widget.Hang(field("why", "")[:1], styled.Wrap(why, styled.Wrapping{Width: max(20, width-10), Break: true}))...)
 }

@@ -29,10 +29,7 @@ var reasons = map[string]screen.EventKind{
 }
 
 // ownKinds are the kinds of objects of which every Event is told.
-var ownKinds = map[string]screen.Kind{
-	"ResourceClaim": screen.Claim, "ResourceClaimTemplate": screen.Template, "DeviceClass": screen.Class, "DeviceTaintRule": screen.TaintRule,
-	"ResourceSlice": "ResourceSlice",
-}
+var ownKinds = []string{"ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "DeviceTaintRule", "ResourceSlice"}
 
 // fromEvents are the Events of a cluster that matter.
 func fromEvents(s *inspect.Snapshot, list []inspect.Event) []screen.Event {
@@ -54,12 +51,9 @@ func fromEvent(s *inspect.Snapshot, e *inspect.Event) (screen.Event, bool) {
 		return out, false
 	}
 	kind, matters := reasons[e.Reason]
-	if own, ok := ownKinds[e.Kind]; ok {
-		out.Ref.Kind = own
-		if !matters {
-			kind, matters = screen.OtherEvent, true
-			out.Text = strings.TrimSuffix(e.Reason+": "+out.Text, ": ")
-		}
+	if !matters && slices.Contains(ownKinds, e.Kind) {
+		kind, matters = screen.OtherEvent, true
+		out.Text = strings.TrimSuffix(e.Reason+": "+out.Text, ": ")
 	}
 	out.Kind = kind
 	switch e.Kind {

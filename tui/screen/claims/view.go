@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -48,22 +49,15 @@ func (s *Screen) sideLines(width int) []styled.Line {
 
 func (s *Screen) waiting() []styled.Line {
 	row := s.Row()
-	if row == nil {
-		return nil
-	}
 	return []styled.Line{{{Text: row.namespace + "/" + row.name, Role: styled.Name}, {Text: "  " + row.reason.text}}}
 }
 
 // panel says in a few lines what is to be said of the claim: the answer, the reason, what to try.
 func (s *Screen) panel(width, height int) []styled.Line {
-	row := s.Row()
-	if row == nil {
-		return nil
-	}
 	if !s.answer.Known || s.answer.Err != nil {
 		return s.waiting()
 	}
-	e := s.answer.Value
+	row, e := s.Row(), s.answer.Value
 	lines := headline(row, e, width, 2+height/6)
 	if row.reason.stuck() && e.Brief == "" { // otherwise the headline tells
 		lines = append(lines, clip(styled.Plain, row.reason.text, width, 1+height/6)...)
@@ -116,14 +110,12 @@ func headline(row *row, e *explain.Explanation, width, n int) []styled.Line {
 
 // deviceNames lists devices: "gpu-a-01: gpu-0 gpu-1".
 func deviceNames(a *explain.Allocation) styled.Line {
-	names := make([]string, 0, len(a.Devices))
-	for _, d := range a.Devices {
-		name := d.ID.Device
+	names := words.Each(a.Devices, func(d explain.Device) string {
 		if d.ID.Pool != string(a.Node) {
-			name = d.ID.Pool + "/" + name
+			return inspect.Sanitize(d.ID.Pool + "/" + d.ID.Device)
 		}
-		names = append(names, inspect.Sanitize(name))
-	}
+		return inspect.Sanitize(d.ID.Device)
+	})
 	line := styled.Line{{Text: strings.Join(names, " ")}}
 	if a.Node != "" {
 		line = append(styled.Line{{Text: inspect.Sanitize(string(a.Node)) + ": ", Role: styled.Name}}, line...)
@@ -151,9 +143,5 @@ func clip(role styled.Role, s string, width, n int) []styled.Line {
 		}
 		lines = lines[:n]
 	}
-	out := make([]styled.Line, len(lines))
-	for i, l := range lines {
-		out[i] = styled.Text(role, l)
-	}
-	return out
+	return words.Each(lines, func(l string) styled.Line { return styled.Text(role, l) })
 }

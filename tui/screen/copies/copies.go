@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -46,11 +47,8 @@ func count(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Fit, 
 // which none does.
 func lines(f *explain.Fit, o reading.Layout) []styled.Line {
 	lines := []styled.Line{headline(f), nil}
-	wide := 4
-	for _, n := range f.Nodes {
-		wide = max(wide, styled.Width(inspect.Sanitize(string(n.Node))))
-	}
-	wide = min(wide, o.Width/3)
+	wide := widget.Widest(f.Nodes, func(n explain.NodeFit) string { return inspect.Sanitize(string(n.Node)) })
+	wide = min(max(4, wide), o.Width/3)
 	most := 1
 	if len(f.Nodes) > 0 {
 		most = max(1, f.Nodes[0].Copies)
@@ -84,16 +82,14 @@ func lines(f *explain.Fit, o reading.Layout) []styled.Line {
 // refusals are the nodes on which none fits, by what is in the way.
 func refusals(order []explain.Finding, none map[explain.Finding][]explain.NodeFit, width int) []styled.Line {
 	var lines []styled.Line
-	wide := 0
-	who := make([]string, len(order))
-	for i, limit := range order {
-		nodes := none[limit]
-		who[i] = inspect.Sanitize(string(nodes[0].Node))
-		if len(nodes) > 1 {
-			who[i] = fmt.Sprintf("%s and %d more", who[i], len(nodes)-1)
+	who := words.Each(order, func(limit explain.Finding) string {
+		name, more := inspect.Sanitize(string(none[limit][0].Node)), len(none[limit])-1
+		if more == 0 {
+			return name
 		}
-		wide = min(max(wide, styled.Width(who[i])), width/3)
-	}
+		return fmt.Sprintf("%s and %d more", name, more)
+	})
+	wide := min(widget.Widest(who, func(name string) string { return name }), width/3)
 	for i, limit := range order {
 		message := none[limit][0].Limit.Message
 		label := styled.Span{Text: "  " + styled.Pad(who[i], wide) + "  ", Role: styled.Name}

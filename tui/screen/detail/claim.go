@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -34,15 +35,17 @@ func addSpec(s *sheet, w *screen.World, spec *resourcev1.ResourceClaimSpec) {
 	s.section("Asks for")
 	for i := range spec.Devices.Requests {
 		r := &spec.Devices.Requests[i]
-		if r.Exactly != nil {
-			addRequest(s, w, r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
-			if r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
+		if e := r.Exactly; e != nil {
+			addRequest(s, w, r.Name, &resourcev1.DeviceSubRequest{
+				DeviceClassName: e.DeviceClassName, AllocationMode: e.AllocationMode, Count: e.Count,
+				Selectors: e.Selectors, Tolerations: e.Tolerations, Capacity: e.Capacity,
+			})
+			if ptr.Deref(e.AdminAccess, false) {
 				s.field("", "with admin access")
 			}
 		}
 		for j := range r.FirstAvailable {
-			sub := &r.FirstAvailable[j]
-			addRequest(s, w, r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
+			addRequest(s, w, r.Name+"/"+r.FirstAvailable[j].Name, &r.FirstAvailable[j])
 		}
 	}
 	for _, c := range spec.Devices.Constraints {
@@ -62,38 +65,26 @@ func of(requests []string) string {
 	return " (" + strings.Join(requests, ", ") + ")"
 }
 
-// wanted is what requests and subrequests have in common.
-type wanted struct {
-	class       string
-	mode        resourcev1.DeviceAllocationMode
-	count       int64
-	selectors   []resourcev1.DeviceSelector
-	tolerations []resourcev1.DeviceToleration
-	capacity    *resourcev1.CapacityRequirements
-}
-
-func addRequest(s *sheet, w *screen.World, name string, r wanted) {
-	count := fmt.Sprintf("%d × ", r.count)
-	if r.mode == resourcev1.DeviceAllocationModeAll {
+func addRequest(s *sheet, w *screen.World, name string, r *resourcev1.DeviceSubRequest) {
+	count := fmt.Sprintf("%d × ", r.Count)
+	if r.AllocationMode == resourcev1.DeviceAllocationModeAll {
 		count = "all of "
 	}
-	if _, ok := w.Snapshot.Class(r.class); ok {
-		s.spans(name, styled.Span{Text: count}, plainLink(screen.Class, r.class))
+	if _, ok := w.Snapshot.Class(r.DeviceClassName); ok {
+		s.spans(name, styled.Span{Text: count}, plainLink(screen.Class, r.DeviceClassName))
 	} else {
-		s.spans(name, styled.Span{Text: count + r.class}, styled.Span{Text: "  there is no such device class" + readable(w, inspect.Classes), Role: styled.Bad})
+		s.spans(name, styled.Span{Text: count + r.DeviceClassName}, styled.Span{Text: "  there is no such device class" + readable(w, inspect.Classes), Role: styled.Bad})
 	}
-	for _, sel := range r.selectors {
-		if sel.CEL != nil {
-			s.field("", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
-		}
+	for _, expression := range screen.Expressions(r.Selectors) {
+		s.field("", "where "+words.OneLine(expression))
 	}
-	if r.capacity != nil {
-		for _, name := range sortedKeys(r.capacity.Requests) {
-			q := r.capacity.Requests[name]
+	if r.Capacity != nil {
+		for _, name := range sortedKeys(r.Capacity.Requests) {
+			q := r.Capacity.Requests[name]
 			s.field("", fmt.Sprintf("with %s of %s", q.String(), name))
 		}
 	}
-	for _, t := range r.tolerations {
+	for _, t := range r.Tolerations {
 		s.field("", "tolerates "+strings.TrimSpace(fmt.Sprintf("%s %s %s", t.Key, t.Value, t.Effect)))
 	}
 }
@@ -176,7 +167,7 @@ func addPods(s *sheet, w *screen.World, ref inspect.ClaimRef) {
 		s.spans("pod", append([]styled.Span{podLink(p), phase(pod)}, onNode(pod)...)...)
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				s.field("", strings.Join(strings.Fields(c.Message), " "))
+				s.field("", words.OneLine(c.Message))
 			}
 		}
 	})

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -18,10 +18,8 @@ import (
 func addClass(ctx context.Context, s *sheet, w *screen.World, c *resourcev1.DeviceClass) {
 	s.title(w, c, "device class")
 	s.section("Selects")
-	for _, sel := range c.Spec.Selectors {
-		if sel.CEL != nil {
-			s.field("devices", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
-		}
+	for _, expression := range screen.Expressions(c.Spec.Selectors) {
+		s.field("devices", "where "+words.OneLine(expression))
 	}
 	if len(c.Spec.Selectors) == 0 {
 		s.field("devices", "all of them")
@@ -56,12 +54,9 @@ func addMatching(ctx context.Context, s *sheet, w *screen.World, c *resourcev1.D
 
 // selection tells of one device after the other whether a class selects it.
 func selection(w *screen.World, c *resourcev1.DeviceClass) func(context.Context, *inspect.DeviceStatus) (bool, error) {
-	var batches []*selector.Batch
-	for i := range c.Spec.Selectors {
-		if cel := c.Spec.Selectors[i].CEL; cel != nil {
-			batches = append(batches, w.Cluster().Selectors().Selector(cel.Expression).Batch())
-		}
-	}
+	batches := words.Each(screen.Expressions(c.Spec.Selectors), func(cel string) *selector.Batch {
+		return w.Cluster().Selectors().Selector(cel).Batch()
+	})
 	return func(ctx context.Context, d *inspect.DeviceStatus) (bool, error) {
 		for _, b := range batches {
 			if ok, err := b.Match(ctx, d.ID.Driver, d.Device); err != nil || !ok {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -23,7 +21,7 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 func addDevice(ctx context.Context, s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	s.head(styled.Line{
 		{Text: inspect.Sanitize(d.ID.String()), Role: styled.Name},
-		{Text: "  " + strings.ToLower(string(d.State)), Role: screen.StateRole(d.State)},
+		{Text: "  " + strings.ToLower(string(d.State)), Role: screen.LookOf(d.State).Role},
 	})
 	s.field("note", d.Note)
 	s.linkField("node", nodeLink(string(d.Node)))
@@ -44,7 +42,7 @@ func addDevice(ctx context.Context, s *sheet, w *screen.World, d *inspect.Device
 			s.field(string(name), total.String())
 			continue
 		}
-		s.spans(string(name), append(widget.Bar(share(used, total), 20, styled.Shared), styled.Span{Text: fmt.Sprintf(" %s of %s used", used.String(), total.String())})...)
+		s.spans(string(name), append(widget.Bar(screen.ShareUsed(d, name), 20, styled.Shared), styled.Span{Text: fmt.Sprintf(" %s of %s used", used.String(), total.String())})...)
 	}
 	if len(d.Device.Attributes) > 0 {
 		s.section("Attributes")
@@ -56,17 +54,13 @@ func addDevice(ctx context.Context, s *sheet, w *screen.World, d *inspect.Device
 	addCounters(s, w, d)
 }
 
-func share(used, total resource.Quantity) float64 {
-	return used.AsApproximateFloat64() / max(1e-9, total.AsApproximateFloat64())
-}
-
 func addHolders(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	if len(d.Holders) == 0 {
 		return
 	}
 	s.section("Held by")
 	holders := slices.Clone(d.Holders)
-	slices.SortStableFunc(holders, func(a, b inspect.Holder) int { return order(a.Admin()) - order(b.Admin()) }) // who takes it from others first
+	slices.SortStableFunc(holders, func(a, b inspect.Holder) int { return words.Btoi(a.Admin()) - words.Btoi(b.Admin()) }) // who takes it from others first
 	for _, h := range holders {
 		spans := []styled.Span{claimLink(h.Claim)}
 		if claim, ok := w.Snapshot.Claim(h.Claim); ok {
@@ -85,13 +79,6 @@ func addHolders(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
 	}
 }
 
-func order(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
-}
-
 // addSelectedBy adds the classes that select a device, and those that give up on it, as the scheduler then
 // does.
 func addSelectedBy(ctx context.Context, s *sheet, w *screen.World, d *inspect.DeviceStatus) {
@@ -103,26 +90,29 @@ func addSelectedBy(ctx context.Context, s *sheet, w *screen.World, d *inspect.De
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			failing = append(failing, separated(failing, link)...)
+			failing = append(failing, link)
 		case ok:
-			selecting = append(selecting, separated(selecting, link)...)
+			selecting = append(selecting, link)
 		}
 	}
 	if len(selecting) == 0 && w.Snapshot.Health(inspect.Classes).Complete() {
 		selecting = []styled.Span{dim("no class selects it")}
 	}
-	s.spans("classes", selecting...)
+	s.spans("classes", separated(selecting)...)
 	if len(failing) > 0 {
-		s.spans("", append([]styled.Span{{Text: "with an error at it: ", Role: styled.Warn}}, failing...)...)
+		s.spans("", append([]styled.Span{{Text: "with an error at it: ", Role: styled.Warn}}, separated(failing)...)...)
 	}
 }
 
-// separated puts a comma before a link that is not the first.
-func separated(before []styled.Span, link styled.Span) []styled.Span {
-	if len(before) == 0 {
-		return []styled.Span{link}
+// separated puts commas between links.
+func separated(links []styled.Span) (out []styled.Span) {
+	for i, link := range links {
+		if i > 0 {
+			out = append(out, styled.Span{Text: ", "})
+		}
+		out = append(out, link)
 	}
-	return []styled.Span{{Text: ", "}, link}
+	return out
 }
 
 // addCounters adds what the device draws on when it is allocated.

@@ -98,7 +98,7 @@ func addPool(s *sheet, w *screen.World, ref screen.Ref) error {
 
 // addDeviceLine adds a line about a device, with who has it.
 func addDeviceLine(s *sheet, w *screen.World, d *inspect.DeviceStatus) {
-	spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
+	spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.LookOf(d.State).Role}}
 	for _, h := range d.Holders {
 		spans = append(spans, dim("  "), claimLink(h.Claim))
 	}
@@ -116,7 +116,7 @@ func addRule(s *sheet, w *screen.World, r *resourcev1.DeviceTaintRule) {
 	s.field("for", screen.RuleSelects(w.Snapshot, r))
 	for i := range r.Status.Conditions {
 		c := &r.Status.Conditions[i]
-		s.field(c.Type, strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
+		s.field(c.Type, strings.TrimSpace(string(c.Status)+"  "+words.OneLine(c.Message)))
 	}
 	if !w.Snapshot.Features().Enabled(inspect.GateDeviceTaintRules) {
 		s.spans("without effect", styled.Span{Text: "the feature gate " + string(inspect.GateDeviceTaintRules) + " is off", Role: styled.Warn})

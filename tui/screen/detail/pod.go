@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -47,7 +48,7 @@ func addPod(s *sheet, w *screen.World, p *corev1.Pod) {
 	addExtendedRequests(s, p)
 	s.section("Conditions")
 	for _, c := range p.Status.Conditions {
-		s.field(string(c.Type), strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
+		s.field(string(c.Type), strings.TrimSpace(string(c.Status)+"  "+words.OneLine(c.Message)))
 	}
 }
 

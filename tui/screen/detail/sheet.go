@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // sheet is text in sections of named fields. What is put into it is sanitised here.
@@ -58,11 +59,7 @@ func dim(s string) styled.Span { return styled.Span{Text: s, Role: styled.Dim} }
 
 // lines lays the sheet out: values stand below each other, and long ones are wrapped.
 func (s *sheet) lines(width int) []styled.Line {
-	wide := 0
-	for _, p := range s.parts {
-		wide = max(wide, styled.Width(p.name))
-	}
-	wide = min(wide, width/3)
+	wide := min(widget.Widest(s.parts, func(p part) string { return p.name }), width/3)
 	var lines []styled.Line
 	least := wide
 	for i, p := range s.parts {
@@ -77,13 +74,8 @@ func (s *sheet) lines(width int) []styled.Line {
 		if wide < 0 {
 			rest = "  " // or it would look like one more of the list
 		}
-		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Rest: rest, Break: true}) {
-			label := p.label(wide)
-			if i > 0 {
-				label = styled.Text(styled.Dim, strings.Repeat(" ", wide+4))
-			}
-			lines = append(lines, append(label, line...))
-		}
+		text := styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Rest: rest, Break: true})
+		lines = append(lines, widget.Hang(p.label(wide), text)...)
 	}
 	return lines
 }
@@ -127,10 +119,7 @@ const widestColumn = 44
 
 // widest is the column of something of each of those objects that are listed.
 func widest[T any](all []T, of func(T) styled.Span) (c column) {
-	for _, one := range all[:min(len(all), mostListed)] {
-		c = max(c, column(min(styled.Width(of(one).Text), widestColumn)))
-	}
-	return c
+	return column(min(widget.Widest(all[:min(len(all), mostListed)], func(one T) string { return of(one).Text }), widestColumn))
 }
 
 // fill is the blanks between a text and the end of the column.

@@ -8,37 +8,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// setID names a counter set.
-type setID struct {
-	pool inspect.PoolID
-	set  string
-}
-
-// counterSet is what several devices draw on.
-type counterSet struct {
-	id       setID
-	counters []inspect.CounterStatus
-}
-
-func counterSets(stocks []*inspect.Stock) map[setID]*counterSet {
-	sets := map[setID]*counterSet{}
-	for _, stock := range stocks {
-		for _, c := range stock.Pool.Counters {
-			id := setID{stock.Pool.ID, c.Set}
-			if sets[id] == nil {
-				sets[id] = &counterSet{id: id}
-			}
-			sets[id].counters = append(sets[id].counters, c)
+// counters are those of the set that a device draws on, if it does.
+func (r *row) counters() (all []*inspect.CounterStatus) {
+	of := r.status.Device.ConsumesCounters
+	for i := range r.pool.Counters {
+		if c := &r.pool.Counters[i]; len(of) > 0 && c.Set == of[0].CounterSet {
+			all = append(all, c)
 		}
 	}
-	return sets
+	return all
 }
 
-func (c *counterSet) name() string {
-	if c == nil {
+// set names that set. It is empty if there is none.
+func (r *row) set() string {
+	if len(r.counters()) == 0 {
 		return ""
 	}
-	return c.id.pool.String() + "/" + c.id.set
+	return r.pool.ID.String() + "/" + r.status.Device.ConsumesCounters[0].CounterSet
 }
 
 // setHeading shows what is left of the counters above the devices that draw on them, and how much is taken of
@@ -47,14 +33,14 @@ func setHeading(group string, rows []*row) styled.Line {
 	if group == "" {
 		return heading("devices without counters", rows)
 	}
-	set := rows[0].set
-	most, texts := 0.0, make([]string, len(set.counters))
-	for i := range set.counters {
-		c := &set.counters[i]
+	r := rows[0]
+	counters := r.counters()
+	most, texts := 0.0, make([]string, len(counters))
+	for i, c := range counters {
 		most = max(most, c.Used())
 		texts[i] = c.Counter + " " + c.Left.String() + "/" + c.Total.String()
 	}
-	line := styled.Line{{Text: styled.Cut(inspect.Sanitize(set.id.pool.Pool+"/"+set.id.set), widestGroup) + "  ", Role: styled.Strong}}
+	line := styled.Line{{Text: styled.Cut(inspect.Sanitize(r.pool.ID.Pool+"/"+r.status.Device.ConsumesCounters[0].CounterSet), widestGroup) + "  ", Role: styled.Strong}}
 	line = append(line, widget.Bar(most, 8, styled.Used)...)
 	return append(line, styled.Span{Text: "  left: " + inspect.Sanitize(strings.Join(texts, ", ")), Role: styled.Dim})
 }

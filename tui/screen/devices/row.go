@@ -22,15 +22,13 @@ import (
 type row struct {
 	ref    screen.Ref
 	status *inspect.DeviceStatus
-	// set is what is left of the counters that the device draws on. It is nil if it draws on none.
-	set *counterSet
+	pool   *inspect.PoolStatus
 	// all is what the device is one of.
 	all *inspect.Inventory
 }
 
 func build(ctx context.Context, w *screen.World) ([]row, error) {
 	all := w.Inventory()
-	sets := counterSets(all.Stocks)
 	n := 0
 	for _, stock := range all.Stocks {
 		n += len(stock.Devices)
@@ -42,11 +40,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 		}
 		for i := range stock.Devices {
 			d := &stock.Devices[i]
-			r := row{ref: screen.DeviceRef(d.ID), status: d, all: all}
-			if len(d.Device.ConsumesCounters) > 0 {
-				r.set = sets[setID{d.ID.PoolID(), d.Device.ConsumesCounters[0].CounterSet}]
-			}
-			rows = append(rows, r)
+			rows = append(rows, row{ref: screen.DeviceRef(d.ID), status: d, pool: &stock.Pool, all: all})
 		}
 		if of := rows[len(rows)-len(stock.Devices):]; !slices.IsSortedFunc(of, compareNames) {
 			slices.SortStableFunc(of, compareNames)
@@ -69,13 +63,9 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "HOLDER", Min: 22, Max: 80, Rank: 1}, Cell: holderCell},
 }
 
-// marks are the signs of states, as in the picture of the nodes.
-var marks = map[inspect.DeviceState]string{
-	inspect.DeviceFree: "□", inspect.DeviceAllocated: "■", inspect.DevicePartial: "◧", inspect.DeviceBlocked: "·", inspect.DeviceTainted: "▨", inspect.DeviceUnreachable: "✗",
-}
-
 func stateCell(r *row) styled.Line {
-	return styled.Text(screen.StateRole(r.status.State), marks[r.status.State]+" "+strings.ToLower(string(r.status.State)))
+	look := screen.LookOf(r.status.State)
+	return styled.Text(look.Role, look.Mark+" "+strings.ToLower(string(r.status.State)))
 }
 
 func rank(s inspect.DeviceState) int {
@@ -85,13 +75,8 @@ func rank(s inspect.DeviceState) int {
 // usedCell is a bar of the capacity that is used up most.
 func usedCell(r *row) styled.Line {
 	best, name := -1.0, resourcev1.QualifiedName("")
-	for n, used := range r.status.Used {
-		total, ok := r.status.Device.Capacity[n]
-		if !ok {
-			continue
-		}
-		share := used.AsApproximateFloat64() / max(1e-9, total.Value.AsApproximateFloat64())
-		if share > best || share == best && n < name {
+	for n := range r.status.Used {
+		if share := screen.ShareUsed(r.status, n); share > best || share == best && share >= 0 && n < name {
 			best, name = share, n
 		}
 	}
@@ -119,18 +104,17 @@ func holderCell(r *row) styled.Line {
 
 // holders lists who holds the device; those with admin access, who take nothing from others, come last.
 func (r *row) holders(name func(inspect.Holder) string) styled.Line {
-	var line, admins styled.Line
-	for _, h := range r.status.Holders {
+	all := slices.Clone(r.status.Holders)
+	slices.SortStableFunc(all, func(a, b inspect.Holder) int { return words.Btoi(a.Admin()) - words.Btoi(b.Admin()) })
+	var line styled.Line
+	for _, h := range all {
+		text := sep(line) + name(h)
 		if h.Admin() {
-			admins = append(admins, styled.Span{Text: ", " + name(h) + " (admin)"})
-		} else {
-			line = append(line, styled.Span{Text: sep(line) + name(h)})
+			text += " (admin)"
 		}
+		line = append(line, styled.Span{Text: text})
 	}
-	if len(line) == 0 && len(admins) > 0 {
-		admins[0].Text = strings.TrimPrefix(admins[0].Text, ", ")
-	}
-	return append(line, admins...)
+	return line
 }
 
 // panel says of the selected device what has no room in its row: which it is, and who has it, with pods.
@@ -194,7 +178,7 @@ var groupings = []listing.Grouping[row]{
 	{Name: "node", Of: func(r *row) string { return string(r.status.Node) }, Heading: heading},
 	{Name: "driver", Of: func(r *row) string { return r.status.ID.Driver }, Heading: heading},
 	{Name: "model", Of: func(r *row) string { return inspect.ModelOf(r.status.Device) }, Heading: heading},
-	{Name: "counters", Of: func(r *row) string { return r.set.name() }, Heading: setHeading},
+	{Name: "counters", Of: (*row).set, Heading: setHeading},
 	{Name: "state", Of: func(r *row) string { return strings.ToLower(string(r.status.State)) }, Heading: heading},
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -30,11 +31,7 @@ func New(page screen.Page, refs []screen.Ref) screen.Screen {
 		Ask:   func(ctx context.Context, w *screen.World) (*answer, error) { return ask(ctx, w, page, refs) },
 		Lines: lines, Working: working,
 		Supposes: func(*answer) []screen.Change {
-			changes := make([]screen.Change, len(refs))
-			for i, ref := range refs {
-				changes[i] = screen.Change{Kind: screen.ChangeKind(page), Ref: ref}
-			}
-			return changes
+			return words.Each(refs, func(ref screen.Ref) screen.Change { return screen.Change{Kind: screen.ChangeKind(page), Ref: ref} })
 		},
 	})
 }
@@ -71,10 +68,7 @@ func ask(ctx context.Context, w *screen.World, page screen.Page, refs []screen.R
 	}, nil
 }
 
-// widest is how many columns the text takes at most, so that it can be read.
-const widest = 120
-
 func lines(a *answer, o reading.Layout) []styled.Line {
-	told := text.DisruptionLines(a.disruption, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied, More: reading.MoreKey})
+	told := text.DisruptionLines(a.disruption, o.Options())
 	return append(append(compared(a, o.Width), nil), told...)
 }

@@ -31,7 +31,7 @@ func eventOf(w *screen.World, page screen.Page, refs []screen.Ref) (*plan.Event,
 		if ref.Kind != refs[0].Kind {
 			return nil, fmt.Errorf("a %s and a %s cannot go together; mark objects of one kind", refs[0].Kind, ref.Kind)
 		}
-		if !there(w, ref) {
+		if _, _, ok := screen.Find(w, ref); !ok && ref.Kind != screen.Namespace { // one without objects loses nothing
 			return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 		}
 	}
@@ -65,21 +65,8 @@ func after(s *inspect.Snapshot, c screen.Change) *inspect.Snapshot {
 	return plan.After(s, happening(s, page, []screen.Ref{c.Ref}))
 }
 
-// there reports whether there is still such an object.
-func there(w *screen.World, ref screen.Ref) bool {
-	if ref.Kind == screen.Namespace {
-		return true // one without objects loses nothing
-	}
-	_, _, ok := screen.Find(w, ref)
-	return ok
-}
-
 func nodesOf(refs []screen.Ref) []inspect.NodeName {
-	nodes := make([]inspect.NodeName, len(refs))
-	for i, ref := range refs {
-		nodes[i] = inspect.NodeName(ref.Name)
-	}
-	return nodes
+	return words.Each(refs, func(ref screen.Ref) inspect.NodeName { return inspect.NodeName(ref.Name) })
 }
 
 // podsOf are those of some pods that are there.
@@ -116,10 +103,7 @@ const maxNamed = 3
 
 // naming names objects of a kind.
 func naming(word string, refs []screen.Ref) string {
-	names := make([]string, len(refs))
-	for i, ref := range refs {
-		names[i] = ref.Name
-	}
+	names := words.Each(refs, func(ref screen.Ref) string { return ref.Name })
 	slices.Sort(names)
 	return words.Plural(len(names), word, word+"s") + " " + words.Shorten(names, maxNamed)
 }

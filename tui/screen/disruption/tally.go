@@ -97,23 +97,19 @@ func compared(a *answer, width int) []styled.Line {
 	label = max(1, min(label, width-now-alone-then-6))
 	var lines []styled.Line
 	for i, r := range all {
-		line := styled.Line{{Text: styled.Pad(r.label, label) + "  "}, {Text: padLeft(r.now, now), Role: styled.Plain}}
+		line := styled.Line{{Text: styled.Pad(r.label, label) + "  "}, {Text: fmt.Sprintf("%*s", now, r.now), Role: styled.Plain}}
 		if !calm {
-			line = append(line, styled.Span{Text: padLeft(r.alone, alone), Role: styled.Plain})
+			line = append(line, styled.Span{Text: fmt.Sprintf("%*s", alone, r.alone), Role: styled.Plain})
 		}
 		role, arrow := styled.Dim, "    "
 		if r.alone != r.then && i > 0 {
 			role, arrow = styled.Supposed, "  → "
 		}
-		line = append(line, styled.Span{Text: arrow, Role: styled.Dim}, styled.Span{Text: padLeft(r.then, then), Role: role})
+		line = append(line, styled.Span{Text: arrow, Role: styled.Dim}, styled.Span{Text: fmt.Sprintf("%*s", then, r.then), Role: role})
 		if i == 0 {
 			line = styled.Text(styled.Dim, line.String())
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func padLeft(text string, width int) string {
-	return styled.Blanks(width-styled.Width(text)) + text
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -64,18 +65,16 @@ func New(ref screen.Ref) screen.Screen {
 			part := o.Part - 1
 			for _, e := range answers {
 				if part >= 0 && part < len(e.Fixes) {
-					return text.FixLines(e, part, options(o))
+					return text.FixLines(e, part, o.Options())
 				}
 				part -= len(e.Fixes)
 			}
-			return lines(answers, options(o))
+			return lines(answers, o.Options())
 		},
 		Fixes: func(answers []*explain.Explanation) [][]string {
 			var commands [][]string
 			for _, e := range answers {
-				for i := range e.Fixes {
-					commands = append(commands, e.Fixes[i].Commands)
-				}
+				commands = append(commands, words.Each(e.Fixes, func(f explain.Fix) []string { return f.Commands })...)
 			}
 			return commands
 		},
@@ -117,14 +116,6 @@ func logKeys(e *explain.Explanation) screen.Keys {
 		key.Off = "which pods are those of " + inspect.Sanitize(driver) + " is not known; the command on this page lists those of the node"
 	}
 	return screen.Keys{key}
-}
-
-// widest is how many columns the text takes at most, so that it can be read.
-const widest = 120
-
-// options are those of the text of explanations.
-func options(o reading.Layout) text.Options {
-	return text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied, More: reading.MoreKey}
 }
 
 // Update implements screen.Screen.

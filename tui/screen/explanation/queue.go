@@ -44,7 +44,7 @@ func newQueue(ref screen.Ref) screen.Screen {
 			return q, nil
 		},
 		Lines: func(q queue, o reading.Layout) []styled.Line {
-			return append(text.QueueLines(q.state, options(o)), q.lines(o)...)
+			return append(text.QueueLines(q.state, o.Options()), q.lines(o)...)
 		},
 	})
 }

@@ -26,7 +26,7 @@ func NewSeveral(refs []screen.Ref) screen.Screen {
 			return together(ctx, w, refs, w.Question())
 		},
 		Lines: func(answers []*explain.Explanation, o reading.Layout) []styled.Line {
-			return lines(answers, options(o))
+			return lines(answers, o.Options())
 		},
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -46,8 +46,8 @@ func askVolumes(ctx context.Context, w *screen.World, ref screen.Ref) (waitingVo
 		return out, fmt.Errorf("csistoragecapacity %s: %w", ref, question.ErrNotFound)
 	}
 	for _, claim := range w.Snapshot.Objects().VolumeClaims {
-		if !waitsFor(claim, out.class) {
-			continue
+		if claim.Spec.VolumeName != "" || ptr.Deref(claim.Spec.StorageClassName, "") != out.class {
+			continue // it does not wait for one
 		}
 		if out.total++; out.total > maxVolumeClaims {
 			continue
@@ -62,10 +62,6 @@ func askVolumes(ctx context.Context, w *screen.World, ref screen.Ref) (waitingVo
 }
 
 // waitsFor reports whether a claim wants a volume of a class and has none.
-func waitsFor(claim *corev1.PersistentVolumeClaim, class string) bool {
-	return claim.Spec.VolumeName == "" && claim.Spec.StorageClassName != nil && *claim.Spec.StorageClassName == class
-}
-
 func volumeLines(v waitingVolumes, o reading.Layout) []styled.Line {
 	class := inspect.Sanitize(v.class)
 	if v.total == 0 {
@@ -76,7 +72,7 @@ func volumeLines(v waitingVolumes, o reading.Layout) []styled.Line {
 		if i > 0 {
 			lines = append(lines, styled.Line{})
 		}
-		lines = append(lines, text.Lines(e, options(o))...)
+		lines = append(lines, text.Lines(e, o.Options())...)
 	}
 	if more := v.total - len(v.explains); more > 0 {
 		lines = append(lines, styled.Line{}, styled.Text(styled.Dim, fmt.Sprintf("and %d more volume claims of class %s", more, class)))

@@ -17,8 +17,8 @@ import (
 
 // aboutDevice tells of a device: whose it is and since when, what keeps it from being had, and how it is.
 func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatus) []styled.Line {
-	c := cellOf(d.State)
-	head := styled.Line{screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), {Text: "  " + c.mark + " " + c.name, Role: c.role}}
+	c := screen.LookOf(d.State)
+	head := styled.Line{screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), {Text: "  " + c.Mark + " " + c.Name, Role: c.Role}}
 	lines := []styled.Line{head}
 	for i, h := range d.Holders {
 		line := holder(w, h)
@@ -59,16 +59,16 @@ func holder(w *screen.World, h inspect.Holder) styled.Line {
 	if len(pods) > 1 {
 		line = append(line, styled.Span{Text: fmt.Sprintf(" and %d more", len(pods)-1)})
 	}
-	if of := ownerOf(w.Snapshot, h.Claim); of.kind != "" && of.kind != string(screen.Pod) {
-		line = append(line, styled.Span{Text: "  of " + strings.ToLower(inspect.Sanitize(of.kind)) + " " + inspect.Sanitize(of.ref.Name), Role: styled.Dim})
+	if of := ownerOf(w.Snapshot, h.Claim); of.Kind != screen.None && of.Kind != screen.Pod {
+		line = append(line, styled.Span{Text: "  of " + strings.ToLower(inspect.Sanitize(string(of.Kind))) + " " + inspect.Sanitize(of.Name), Role: styled.Dim})
 	}
 	return line
 }
 
 // listed is a device in a list of those of a node.
 func listed(w *screen.World, d *inspect.DeviceStatus) styled.Line {
-	c := cellOf(d.State)
-	line := styled.Line{{Text: c.mark + " ", Role: c.role}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device)}
+	c := screen.LookOf(d.State)
+	line := styled.Line{{Text: c.Mark + " ", Role: c.Role}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device)}
 	for _, h := range d.Holders {
 		if h.Admin() {
 			continue
@@ -78,7 +78,7 @@ func listed(w *screen.World, d *inspect.DeviceStatus) styled.Line {
 	if d.Note != "" {
 		return append(line, styled.Span{Text: "  " + inspect.Sanitize(d.Note), Role: styled.Dim})
 	}
-	return append(line, styled.Span{Text: "  " + c.name, Role: styled.Dim})
+	return append(line, styled.Span{Text: "  " + c.Name, Role: styled.Dim})
 }
 
 // draws is what a device takes of counters, and the lane of the counter set that it takes most from.
@@ -108,12 +108,11 @@ func draws(all *inspect.Inventory, d *inspect.DeviceStatus) []styled.Line {
 func shares(d *inspect.DeviceStatus) []styled.Line {
 	var lines []styled.Line
 	for _, name := range slices.Sorted(maps.Keys(d.Used)) {
-		total, ok := d.Device.Capacity[name]
-		if !ok {
+		share := screen.ShareUsed(d, name)
+		if share < 0 {
 			continue
 		}
-		used := d.Used[name]
-		share := used.AsApproximateFloat64() / max(1e-9, total.Value.AsApproximateFloat64())
+		used, total := d.Used[name], d.Device.Capacity[name]
 		lines = append(lines, append(widget.Bar(share, 10, styled.Shared), styled.Span{
 			Text: inspect.Sanitize(fmt.Sprintf(" %s of %s %s", used.String(), total.Value.String(), name)),
 		}))

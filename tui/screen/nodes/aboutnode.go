@@ -103,8 +103,8 @@ func lane(set *inspect.CounterSetStatus) styled.Line {
 	line := styled.Line{{Text: inspect.Sanitize(set.Set) + " ", Role: styled.Strong}}
 	blocked := 0
 	for _, d := range set.Devices {
-		c := cellOf(d.State)
-		line = line.With(styled.Span{Text: c.mark, Role: c.role})
+		c := screen.LookOf(d.State)
+		line = line.With(styled.Span{Text: c.Mark, Role: c.Role})
 		if d.State == inspect.DeviceBlocked {
 			blocked++
 		}

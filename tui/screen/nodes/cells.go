@@ -7,29 +7,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
-
-// cell is how a device is drawn.
-type cell struct {
-	mark  string
-	name  string
-	role  styled.Role
-	state inspect.DeviceState
-}
-
-var cells = []cell{
-	{"■", "used", styled.Used, inspect.DeviceAllocated},
-	{"◧", "shared", styled.Shared, inspect.DevicePartial},
-	{"□", "free", styled.Good, inspect.DeviceFree},
-	{"·", "blocked", styled.Dim, inspect.DeviceBlocked},
-	{"▨", "tainted", styled.Warn, inspect.DeviceTainted},
-	{"✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
-}
-
-func cellOf(state inspect.DeviceState) cell {
-	return cells[max(0, slices.IndexFunc(cells, func(c cell) bool { return c.state == state }))]
-}
 
 // tile is a piece of the picture of a driver's devices.
 type tile struct {
@@ -131,8 +111,8 @@ const leastName = 4
 // draw draws some devices that are held by the same, or one.
 func (p *panel) draw(at, n int, how drawing) []tile {
 	d := p.devices[at]
-	c := cellOf(d.State)
-	mark, role := c.mark, c.role
+	c := screen.LookOf(d.State)
+	mark, role := c.Mark, c.Role
 	if t := p.tags[at]; how.tags && t != nil {
 		mark, role = t.letter, t.role
 	}
@@ -143,8 +123,8 @@ func (p *panel) draw(at, n int, how drawing) []tile {
 		width += widths[i]
 	}
 	if width == 1 {
-		if how.wide && mark == c.mark {
-			mark = c.hatch()
+		if how.wide && mark == c.Mark {
+			mark = hatch(c)
 		}
 		return []tile{{mark, role, at}}
 	}
@@ -156,7 +136,7 @@ func (p *panel) draw(at, n int, how drawing) []tile {
 		if !how.names || room < min(leastName, len(text)) || styled.Width(text) != len(text) {
 			text = mark
 		}
-		if text == c.mark {
+		if text == c.Mark {
 			return spread([]rune(strings.Repeat(mark, room)), widths, role, at)
 		}
 		return spread([]rune(styled.Pad(styled.CutTo(text, room, ""), room)), widths, styled.Filled(role), at)
@@ -169,18 +149,18 @@ func (p *panel) draw(at, n int, how drawing) []tile {
 	case inspect.DeviceFree:
 		return []tile{{mark + strings.Repeat("╌", room-1) + " ", role, at}}
 	}
-	if mark != c.mark { // somebody has what is tainted
-		return []tile{{mark + strings.Repeat(c.mark, room-1) + " ", c.role, at}}
+	if mark != c.Mark { // somebody has what is tainted
+		return []tile{{mark + strings.Repeat(c.Mark, room-1) + " ", c.Role, at}}
 	}
-	return []tile{{strings.Repeat(c.hatch(), room) + " ", role, at}}
+	return []tile{{strings.Repeat(hatch(c), room) + " ", role, at}}
 }
 
 // hatch is what fills a wide cell.
-func (c cell) hatch() string {
-	if c.state == inspect.DeviceBlocked {
+func hatch(l screen.Look) string {
+	if l.State == inspect.DeviceBlocked {
 		return "░"
 	}
-	return c.mark
+	return l.Mark
 }
 
 // spread cuts a text into tiles of devices, the last of which ends with a blank.
@@ -198,10 +178,8 @@ func spread(text []rune, widths []int, role styled.Role, at int) []tile {
 // shareOf is how much is taken of the capacity of a device of which most is.
 func shareOf(d *inspect.DeviceStatus) float64 {
 	share := 0.0
-	for name, used := range d.Used {
-		if total, ok := d.Device.Capacity[name]; ok {
-			share = max(share, used.AsApproximateFloat64()/max(1e-9, total.Value.AsApproximateFloat64()))
-		}
+	for name := range d.Used {
+		share = max(share, screen.ShareUsed(d, name))
 	}
 	return min(1, share)
 }

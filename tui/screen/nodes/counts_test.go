@@ -74,8 +74,8 @@ func agree(t *testing.T, w *screen.World) {
 // TestEachStateHasItsCell: a state that is drawn as another one falsifies the picture.
 func TestEachStateHasItsCell(t *testing.T) {
 	seen := map[inspect.DeviceState]bool{}
-	for _, c := range cells {
-		seen[c.state] = true
+	for _, c := range screen.Looks {
+		seen[c.State] = true
 	}
 	want := map[inspect.DeviceState]bool{
 		inspect.DeviceFree: true, inspect.DevicePartial: true, inspect.DeviceAllocated: true, inspect.DeviceBlocked: true, inspect.DeviceTainted: true, inspect.DeviceUnreachable: true,

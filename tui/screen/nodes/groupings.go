@@ -59,17 +59,17 @@ func heading(what string) func(string, []*row) styled.Line {
 		for _, r := range rows {
 			nodes += r.count
 			for i := range r.drivers {
-				for _, c := range cells {
-					counts[c.state] += r.count * r.drivers[i].drawn(c.state)
+				for _, c := range screen.Looks {
+					counts[c.State] += r.count * r.drivers[i].drawn(c.State)
 				}
 			}
 		}
 		line := styled.Line{{Text: name + "  ", Role: styled.Strong}}
 		line = append(line, stacked(counts, headingBar)...)
 		line = append(line, styled.Span{Text: "  " + words.Count(nodes, "node"), Role: styled.Dim})
-		for _, c := range cells {
-			if n := counts[c.state]; n > 0 {
-				line = append(line, styled.Span{Text: fmt.Sprintf("  %s %d", c.mark, n), Role: c.role}, styled.Span{Text: " " + c.name, Role: styled.Dim})
+		for _, c := range screen.Looks {
+			if n := counts[c.State]; n > 0 {
+				line = append(line, styled.Span{Text: fmt.Sprintf("  %s %d", c.Mark, n), Role: c.Role}, styled.Span{Text: " " + c.Name, Role: styled.Dim})
 			}
 		}
 		return line
@@ -85,13 +85,13 @@ func stacked(counts map[inspect.DeviceState]int, width int) styled.Line {
 	}
 	var line styled.Line
 	done, drawn := 0, 0
-	for _, c := range cells {
-		if counts[c.state] == 0 {
+	for _, c := range screen.Looks {
+		if counts[c.State] == 0 {
 			continue
 		}
-		done += counts[c.state]
+		done += counts[c.State]
 		to := max(drawn+1, done*width/total)
-		line = append(line, styled.Span{Text: strings.Repeat(c.mark, max(0, min(to, width)-drawn)), Role: c.role})
+		line = append(line, styled.Span{Text: strings.Repeat(c.Mark, max(0, min(to, width)-drawn)), Role: c.Role})
 		drawn = min(to, width)
 	}
 	return append(line, styled.Span{Text: styled.Blanks(width - drawn)})

@@ -3,11 +3,13 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -112,39 +114,23 @@ func (t *tagger) name(claim inspect.ClaimRef) string {
 	return name
 }
 
-// owner is because of what a claim is used.
-type owner struct {
-	ref inspect.ClaimRef // of the object
-	// kind is that of the object; it is empty if nothing uses the claim.
-	kind string
-}
-
-func (o owner) String() string { return o.ref.String() }
-
 // ownerOf is the top controller of the first pod of a claim, the pod itself if nothing controls it, and the
 // claim if there is no pod.
-func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) owner {
+func ownerOf(s *inspect.Snapshot, claim inspect.ClaimRef) screen.Ref {
 	pods := s.PodsOf(claim)
 	if len(pods) == 0 {
-		return owner{ref: claim}
+		return screen.Ref{Namespace: claim.Namespace, Name: claim.Name}
 	}
-	if pod, ok := s.Pod(pods[0]); ok {
-		if chain := inspect.Controllers(pod, nil); len(chain) > 0 {
-			top := chain[len(chain)-1]
-			return owner{inspect.ClaimRef{Namespace: claim.Namespace, Name: top.Name}, top.Kind}
-		}
+	if top, ok := screen.ControllerOf(s, pods[0]); ok {
+		return top
 	}
-	return owner{inspect.ClaimRef{Namespace: pods[0].Namespace, Name: pods[0].Name}, string(screen.Pod)}
+	return screen.Ref{Kind: screen.Pod, Namespace: pods[0].Namespace, Name: pods[0].Name}
 }
 
 // letters gives tags their marks: a letter of the name, if it is not taken. They go by name, so that a mark
 // stays while there are the same names, whatever they have.
 func (t *tagger) letters() []*tag {
-	var all []*tag
-	for _, one := range t.tags {
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b *tag) int { return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.name, b.name)) })
+	all := slices.SortedFunc(maps.Values(t.tags), func(a, b *tag) int { return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.name, b.name)) })
 	own := slices.Clone(all[:min(len(all), mostTags)])
 	slices.SortFunc(own, func(a, b *tag) int { return strings.Compare(a.name, b.name) })
 	taken := map[string]bool{}
@@ -208,16 +194,16 @@ func (c *chart) legend(r *row, width int, how *spot) styled.Line {
 		}
 		add(t.letter, text, role)
 	}
-	for _, k := range cells {
-		if len(tags) > 0 && (k.state == inspect.DeviceAllocated || k.state == inspect.DevicePartial) {
+	for _, k := range screen.Looks {
+		if len(tags) > 0 && (k.State == inspect.DeviceAllocated || k.State == inspect.DevicePartial) {
 			continue
 		}
-		mark, name := k.mark, k.name
+		mark, name := k.Mark, k.Name
 		if wide {
-			mark, name = k.hatch(), fmt.Sprintf("%s %d", name, c.states[k.state])
+			mark, name = hatch(k), fmt.Sprintf("%s %d", name, c.states[k.State])
 		}
-		if c.states[k.state] > 0 || !wide {
-			add(mark, name, k.role)
+		if c.states[k.State] > 0 || !wide {
+			add(mark, name, k.Role)
 		}
 	}
 	return line
@@ -234,15 +220,9 @@ func (c *chart) tagsFor(r *row) []*tag {
 			here[t] = true
 		}
 	}
-	first, others := []*tag(nil), []*tag(nil)
-	for _, t := range c.tags {
-		if here[t] {
-			first = append(first, t)
-		} else {
-			others = append(others, t)
-		}
-	}
-	return append(first, others...)
+	tags := slices.Clone(c.tags)
+	slices.SortStableFunc(tags, func(a, b *tag) int { return words.Btoi(here[b]) - words.Btoi(here[a]) })
+	return tags
 }
 
 // legendRest is what a legend of names leaves to the states, legendLeast what it does where there is little

@@ -57,8 +57,6 @@ type chart struct {
 // band is the devices of a driver on all nodes.
 type band struct {
 	driver string
-	// cells and groups are how many of them a node has at most.
-	cells, groups int
 	// widths are how many columns the widest picture takes, by the scale.
 	widths [scales]int
 }
@@ -171,9 +169,7 @@ func bands(rows []row) []band {
 				k = len(out)
 				at[p.driver], out, count = k, append(out, band{driver: p.driver}), append(count, 0)
 			}
-			n := len(p.devices)
-			count[k] += n
-			out[k].cells, out[k].groups = max(out[k].cells, n), max(out[k].groups, len(p.groups))
+			count[k] += len(p.devices)
 			for scale := range out[k].widths {
 				out[k].widths[scale] = max(out[k].widths[scale], p.width(scale))
 			}

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -54,21 +55,11 @@ func buildClasses(_ context.Context, w *screen.World) ([]class, error) {
 			selects: "every device", age: w.Age(c.CreationTimestamp.Time),
 		}
 		if len(c.Spec.Selectors) > 0 {
-			row.selects = selectorText(c.Spec.Selectors)
+			row.selects = strings.Join(words.Each(screen.Expressions(c.Spec.Selectors), words.OneLine), " && ")
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-func selectorText(selectors []resourcev1.DeviceSelector) string {
-	var parts []string
-	for i := range selectors {
-		if cel := selectors[i].CEL; cel != nil {
-			parts = append(parts, strings.Join(strings.Fields(cel.Expression), " "))
-		}
-	}
-	return strings.Join(parts, " && ")
 }
 
 // countClasses counts a spec once for each class that it names.

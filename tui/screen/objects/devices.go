@@ -176,20 +176,10 @@ func NewPools(about About) screen.Screen {
 }
 
 func buildPools(_ context.Context, w *screen.World) ([]pool, error) {
-	var broken, whole []pool
-	for _, stock := range w.Inventory().Stocks {
-		p := &stock.Pool
-		row := pool{status: p, ref: screen.PoolRef(p.ID)}
-		if p.Error != "" {
-			broken = append(broken, row)
-		} else {
-			whole = append(whole, row)
-		}
-	}
-	for _, pools := range [][]pool{broken, whole} {
-		slices.SortStableFunc(pools, func(a, b pool) int {
-			return cmp.Or(strings.Compare(a.status.ID.Driver, b.status.ID.Driver), words.CompareNames(a.status.ID.Pool, b.status.ID.Pool))
-		})
-	}
-	return append(broken, whole...), nil
+	rows := words.Each(w.Inventory().Stocks, func(s *inspect.Stock) pool { return pool{&s.Pool, screen.PoolRef(s.Pool.ID)} })
+	slices.SortStableFunc(rows, func(a, b pool) int {
+		return cmp.Or(words.Btoi(a.status.Error == "")-words.Btoi(b.status.Error == ""),
+			strings.Compare(a.status.ID.Driver, b.status.ID.Driver), words.CompareNames(a.status.ID.Pool, b.status.ID.Pool))
+	})
+	return rows, nil
 }

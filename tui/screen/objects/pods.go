@@ -72,21 +72,17 @@ var reasonColumn = listing.Column[pod]{Column: widget.Column{Title: "THE SCHEDUL
 }}
 
 func buildPods(ctx context.Context, w *screen.World) ([]pod, error) {
-	var refused, others []pod
+	var rows []pod
 	for i, p := range w.Snapshot.Objects().Pods {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !w.InNamespace(p.Namespace) || !concerned(p) {
-			continue
-		}
-		if row := podRow(w, p); row.refused {
-			refused = append(refused, row)
-		} else {
-			others = append(others, row)
+		if w.InNamespace(p.Namespace) && concerned(p) {
+			rows = append(rows, podRow(w, p))
 		}
 	}
-	return append(refused, others...), nil
+	slices.SortStableFunc(rows, func(a, b pod) int { return words.Btoi(b.refused) - words.Btoi(a.refused) })
+	return rows, nil
 }
 
 // concerned reports whether a pod uses claims, its own or one for extended resources, or extended resources

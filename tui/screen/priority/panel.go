@@ -52,10 +52,7 @@ func (r *row) panel() []styled.Line {
 	}
 	add("schemas", cmp.Or(r.schemas, "none leads here"))
 	if r.dangling != nil {
-		texts := make([]string, len(r.dangling))
-		for i, d := range r.dangling {
-			texts[i] = d.Schema + " (to " + d.Level + ")"
-		}
+		texts := words.Each(r.dangling, func(d flowcontrol.Dangling) string { return d.Schema + " (to " + d.Level + ")" })
 		text := inspect.Sanitize(words.Shorten(texts, 2))
 		lines = append(lines, labelled("dangling", warning(text+": passed over, the level does not exist")))
 	}

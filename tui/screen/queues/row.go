@@ -83,13 +83,11 @@ const mostBars = 6
 func (r *row) bars() []styled.Line {
 	all := slices.Clone(r.Quotas)
 	slices.SortStableFunc(all, func(a, b explain.Quota) int { return cmp.Compare(gone(&b), gone(&a)) })
-	wide := 0
-	for i := range all[:min(len(all), mostBars)] {
-		wide = max(wide, styled.Width(inspect.Sanitize(all[i].Resource)))
-	}
+	first := all[:min(len(all), mostBars)]
+	wide := widget.Widest(first, func(f explain.Quota) string { return inspect.Sanitize(f.Resource) })
 	var lines []styled.Line
-	for i := range all[:min(len(all), mostBars)] {
-		f := &all[i]
+	for i := range first {
+		f := &first[i]
 		line := styled.Line{{Text: "  " + styled.Pad(inspect.Sanitize(f.Resource), wide) + " "}}
 		line = append(append(line, bar(f)...), styled.Span{Text: " " + inspect.Sanitize(text.QuotaSentence(f))}, styled.Span{Text: "  " + inspect.Sanitize(f.Flavor), Role: styled.Dim})
 		lines = append(lines, line)
@@ -170,7 +168,7 @@ func (r *row) usedCell() styled.Line {
 }
 
 // sumColumn is a column of how much is borrowed or lent of the fullest quota.
-func sumColumn(title string, rank int, of func(*explain.Quota) string) listing.Column[row] {
+func sumColumn(title string, of func(*explain.Quota) string) listing.Column[row] {
 	number := func(r *row) float64 {
 		if r.fullest == nil {
 			return 0
@@ -178,7 +176,7 @@ func sumColumn(title string, rank int, of func(*explain.Quota) string) listing.C
 		return amount(of(r.fullest))
 	}
 	return listing.Column[row]{
-		Column: widget.Column{Title: title, Right: true, Rank: rank},
+		Column: widget.Column{Title: title, Right: true, Rank: 3},
 		Cell: func(r *row) styled.Line {
 			if number(r) == 0 {
 				return styled.Text(styled.Dim, "–")
@@ -197,8 +195,8 @@ var columns = []listing.Column[row]{
 		Column: widget.Column{Title: "USED", Min: 22, Max: 60}, Cell: (*row).usedCell,
 		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) }, Amount: func(r *row) (float64, bool) { return 100 * r.share(), true },
 	},
-	sumColumn("BORROWED", 3, func(f *explain.Quota) string { return f.Borrowed }),
-	sumColumn("LENT", 3, func(f *explain.Quota) string { return f.Lent }),
+	sumColumn("BORROWED", func(f *explain.Quota) string { return f.Borrowed }),
+	sumColumn("LENT", func(f *explain.Quota) string { return f.Lent }),
 	listing.NumberColumn("WAIT", 0, func(r *row) int { return len(r.Waiting) }, func(r *row) styled.Line { return listing.Number(len(r.Waiting), styled.Warn) }),
 	listing.NumberColumn("RUN", 4, func(r *row) int { return r.runs }, func(r *row) styled.Line { return listing.Number(r.runs, styled.Plain) }),
 	{Column: widget.Column{Title: "FIRST", Min: 16, Max: 60, Rank: 2}, Cell: func(r *row) styled.Line { return listing.OrDash(inspect.Sanitize(r.first())) }},

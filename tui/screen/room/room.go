@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -42,11 +43,8 @@ func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, 
 	return m, err
 }
 
-// widest is how many columns the text takes at most, so that it can be read.
-const widest = 120
-
 func lines(m *explain.Moves, o reading.Layout) []styled.Line {
-	return text.MovesLines(m, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied})
+	return text.MovesLines(m, o.Options())
 }
 
 // moved are the pods that have to move, each of which is supposed to be evicted.
@@ -54,10 +52,7 @@ func moved(m *explain.Moves) []screen.Change {
 	if m == nil {
 		return nil
 	}
-	out := make([]screen.Change, len(m.Moves))
-	for i := range m.Moves {
-		pod := m.Moves[i].Pod
-		out[i] = screen.Change{Kind: screen.EvictPod, Ref: screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}}
-	}
-	return out
+	return words.Each(m.Moves, func(m explain.Move) screen.Change {
+		return screen.Change{Kind: screen.EvictPod, Ref: screen.Ref{Kind: screen.Pod, Namespace: m.Pod.Namespace, Name: m.Pod.Name}}
+	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // panel tells about one capacity what the table has no room for.
@@ -45,31 +46,10 @@ func (r *row) nodeLines(width int) []styled.Line {
 	if len(r.nodes) == 0 {
 		return []styled.Line{{{Text: label, Role: styled.Dim}, {Text: "none reaches it", Role: styled.Warn}}}
 	}
-	var lines []styled.Line
-	text := ""
-	flush := func() {
-		head := label
-		if len(lines) > 0 {
-			head = strings.Repeat(" ", len(label))
-		}
-		lines = append(lines, styled.Line{{Text: head, Role: styled.Dim}, {Text: text}})
-		text = ""
-	}
-	for _, node := range r.nodes {
-		if text != "" && len(label)+styled.Width(text)+1+styled.Width(node) > width {
-			flush()
-		}
-		if text != "" {
-			text += " "
-		}
-		text += node
-		if len(lines) > mostNodeLines {
-			break
-		}
-	}
-	flush()
-	return lines
+	names := strings.Join(r.nodes[:min(len(r.nodes), mostNodes)], " ")
+	lines := styled.Wrap(styled.Text(styled.Plain, names), styled.Wrapping{Width: max(1, width-len(label))})
+	return widget.Hang(styled.Text(styled.Dim, label), lines)
 }
 
-// mostNodeLines bounds the work for capacities that thousands of nodes reach.
-const mostNodeLines = 20
+// mostNodes bounds the work for capacities that thousands of nodes reach.
+const mostNodes = 500

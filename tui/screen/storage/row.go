@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/storage"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
@@ -43,14 +44,11 @@ type classKind struct {
 }
 
 // build makes the rows, those of a class together, the one with most room first.
-func build(ctx context.Context, w *screen.World) ([]row, error) {
+func build(_ context.Context, w *screen.World) ([]row, error) {
 	classes := classKinds(w.Snapshot)
 	most := map[string]float64{}
 	var rows []row
 	for _, c := range storage.Capacities(w.Snapshot) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		if !w.InNamespace(c.Object.Namespace) {
 			continue
 		}
@@ -198,10 +196,7 @@ func classHeading(class string, rows []*row) styled.Line {
 		}
 		sum += amount(r.total)
 	}
-	text := fmt.Sprintf("  %s in %d segments", bytesText(sum), len(rows))
-	if len(rows) == 1 {
-		text = fmt.Sprintf("  %s in 1 segment", bytesText(sum))
-	}
+	text := fmt.Sprintf("  %s in %s", bytesText(sum), words.Count(len(rows), "segment"))
 	if unknown > 0 {
 		text += fmt.Sprintf(", %d unknown", unknown)
 	}

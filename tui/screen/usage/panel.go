@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // mostClaims bounds how many claims a panel lists: no screen has room for more.
@@ -17,13 +19,10 @@ const mostClaims = 60
 // panel tells of a row what it holds, and which claims do, those that need a look first.
 func (r *row) panel(w *screen.World, width int) []styled.Line {
 	lines := []styled.Line{r.holdsLine()}
-	wide := 0
-	for i := range r.Claims[:min(len(r.Claims), mostClaims)] {
-		wide = max(wide, styled.Width(inspect.Sanitize(r.nameOf(&r.Claims[i]))))
-	}
-	wide = min(wide, width/3)
-	for i := range r.Claims[:min(len(r.Claims), mostClaims)] {
-		lines = append(lines, r.claimLine(w, &r.Claims[i], wide))
+	claims := r.Claims[:min(len(r.Claims), mostClaims)]
+	wide := min(widget.Widest(claims, func(c usage.Claim) string { return inspect.Sanitize(r.nameOf(&c)) }), width/3)
+	for i := range claims {
+		lines = append(lines, r.claimLine(w, &claims[i], wide))
 	}
 	return lines
 }
@@ -31,11 +30,7 @@ func (r *row) panel(w *screen.World, width int) []styled.Line {
 // holdsLine says how the devices are held.
 func (r *row) holdsLine() styled.Line {
 	line := styled.Line{{Text: "  holds  ", Role: styled.Dim}}
-	text := r.kinds()
-	if text == "" {
-		text = "nothing"
-	}
-	line = append(line, styled.Span{Text: text})
+	line = append(line, styled.Span{Text: cmp.Or(r.kinds(), "nothing")})
 	if r.Joint > 0 {
 		line = append(line, styled.Span{Text: fmt.Sprintf("; %d of it others hold too", r.Joint), Role: styled.Shared})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,8 +143,7 @@ const barWidth = 10
 
 // columnsFor are the columns of rows by something.
 func columnsFor(by usage.By) []listing.Column[row] {
-	out := make([]listing.Column[row], len(columns))
-	copy(out, columns)
+	out := slices.Clone(columns)
 	out[0].Title = strings.ToUpper(string(by))
 	return out
 }
@@ -212,14 +212,10 @@ func shareCell(r *row) styled.Line {
 }
 
 func driversCell(r *row) styled.Line {
-	parts := make([]string, len(r.Drivers))
-	for i, d := range r.Drivers {
-		parts[i] = fmt.Sprintf("%s %d", screen.ShortDriver(d.Driver), d.Devices)
-	}
-	if len(parts) == 0 {
-		return styled.Text(styled.Dim, "–")
-	}
-	return styled.Text(styled.Plain, strings.Join(parts, ", "))
+	parts := words.Each(r.Drivers, func(d usage.DriverAmount) string {
+		return fmt.Sprintf("%s %d", screen.ShortDriver(d.Driver), d.Devices)
+	})
+	return listing.OrDash(strings.Join(parts, ", "))
 }
 
 // kinds says how the devices are held, as "16 whole, 3 shared (1.95), 7 partitions".

@@ -101,7 +101,7 @@ func Parse(data []byte) (p tui.Preferences, err error) {
 		if err := yaml.UnmarshalStrict(data, &p); err != nil {
 			return tui.Preferences{}, fmt.Errorf("reading it: %w", err)
 		}
-		problems = p.Check()
+		problems = tui.CheckPreferences(&p)
 	}
 	switch n := len(problems) - 1; {
 	case n < 0:

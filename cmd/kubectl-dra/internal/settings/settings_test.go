@@ -187,15 +187,15 @@ func TestDocument(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("view: nodes\nkeys: {explain: [x]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := Parse(data); err == nil && len(p.Check()) > 0 {
-			t.Errorf("%v", p.Check())
+		if p, err := Parse(data); err == nil && len(tui.CheckPreferences(&p)) > 0 {
+			t.Errorf("%v", tui.CheckPreferences(&p))
 		}
 	})
 }
 
 // TestDefaultsAreInOrder: every action can be given the keys that it has.
 func TestDefaultsAreInOrder(t *testing.T) {
-	if p := (tui.Preferences{Keys: map[string][]string{"explain": {"e"}, "detail": {"enter", "d"}}}); len(p.Check()) > 0 {
-		t.Error(p.Check())
+	if p := (tui.Preferences{Keys: map[string][]string{"explain": {"e"}, "detail": {"enter", "d"}}}); len(tui.CheckPreferences(&p)) > 0 {
+		t.Error(tui.CheckPreferences(&p))
 	}
 }
