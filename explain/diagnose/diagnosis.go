@@ -36,8 +36,6 @@ type diagnosis struct {
 	starved []starvedRequest
 	// interactions are reasons why devices cannot be had together.
 	interactions []interaction
-	// misfit is the request that the interactions are about, if it fits by itself. Otherwise it is nil.
-	misfit *misfit
 	// pools are reasons why pools offer nothing.
 	pools []explain.Reason
 	// noPools says that no pool reaches the node.

@@ -51,9 +51,6 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 	var groups []explain.Group
 	for _, set := range sets {
 		d := diagnoses[set[0]]
-		if err := namePartners(ctx, pick(diagnoses, set)); err != nil {
-			return nil, err
-		}
 		var nodes []int
 		missing := map[inspect.NodeName]int{}
 		for i, at := range set {
@@ -75,15 +72,6 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 	}
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
 	return groups, nil
-}
-
-// pick returns the diagnoses with the given indices.
-func pick(diagnoses []*diagnosis, at []int) []*diagnosis {
-	out := make([]*diagnosis, len(at))
-	for i, n := range at {
-		out[i] = diagnoses[n]
-	}
-	return out
 }
 
 // namesOf returns the names of the nodes with the given indices, in the order of the nodes.

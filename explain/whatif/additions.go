@@ -176,20 +176,6 @@ func CountersOf(s *inspect.Snapshot, pool inspect.PoolID) []resourcev1.CounterSe
 	return out
 }
 
-// AddSecond adds to a slice, if the device is of its pool, another device like it.
-func AddSecond(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
-	if inspect.PoolOf(slice) != id.PoolID() {
-		return
-	}
-	for i := range slice.Spec.Devices {
-		if slice.Spec.Devices[i].Name == id.Device {
-			second := *slice.Spec.Devices[i].DeepCopy()
-			second.Name = id.Device + "-second"
-			slice.Spec.Devices = append(slice.Spec.Devices, second)
-		}
-	}
-}
-
 // AddNode adds a node like another, with the devices of its own pools and nothing taken of them. It is as a
 // node is that was just added: ready, and not cordoned, with the volume drivers of the other and the pods
 // that every such node gets. rename gives what is added its name. Where nodes are assumed because slices name
