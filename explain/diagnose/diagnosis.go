@@ -61,7 +61,7 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	case len(a.Unsuitable) > 0:
 		d.general, d.unusable = a.Unsuitable, true
 		return d, nil
-	case len(a.Filtered) > 0 && slices.ContainsFunc(a.Filtered[0].Refusals, func(r filters.Refusal) bool { return whatif.KeepsOut(&r) }):
+	case len(a.Filtered) > 0 && slices.ContainsFunc(a.Filtered[0].Refusals, func(r filters.Refusal) bool { return explain.KeepsOut(&r) }):
 		d.unusable = true
 		return d, nil
 	case a.Result == nil && a.Abort == nil, a.Result != nil && a.Result.Outcome == allocator.Allocated:

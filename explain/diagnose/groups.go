@@ -253,7 +253,7 @@ func (d *diagnosis) unresolvable() int {
 }
 
 // filterReasons are the reasons of the scheduler's other filters.
-func (d *diagnosis) filterReasons() []explain.Reason { return whatif.ReasonsOf(d.filtered) }
+func (d *diagnosis) filterReasons() []explain.Reason { return explain.ReasonsOf(d.filtered) }
 
 // scoreStarved is the score of nodes that have too few devices for some requests. It is lower by what each of
 // these requests lacks, and of alternatives by what the best of them lacks. What a request lacks is counted
@@ -346,7 +346,7 @@ func (d *diagnosis) holders(devices []inspect.DeviceID) []explain.Holder {
 			if !ok {
 				i = len(out)
 				at[h.Claim] = i
-				out = append(out, whatif.NewHolder(s, h.Claim))
+				out = append(out, explain.NewHolder(s, h.Claim))
 			}
 			if !slices.Contains(out[i].Devices, id) {
 				out[i].Devices = append(out[i].Devices, id)

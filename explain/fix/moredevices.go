@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -193,9 +194,9 @@ func derivesAttributes(r *resourcev1.DeviceRequest) bool {
 func addingEdit(b *whatif.Sandbox, added []addition) whatif.AddDevicesEdit {
 	e := whatif.AddDevicesEdit{Node: b.Node.Name}
 	for _, a := range added {
-		c := whatif.DeviceCopies{ID: a.device.ID, Device: a.device.Device, Count: a.count}
+		c := suppose.DeviceCopies{ID: a.device.ID, Device: a.device.Device, Count: a.count}
 		if len(c.Device.ConsumesCounters) > 0 {
-			c.Counters = whatif.CountersOf(a.from.Snapshot, c.ID.PoolID())
+			c.Counters = suppose.CountersOf(a.from.Snapshot, c.ID.PoolID())
 		}
 		e.Added = append(e.Added, c)
 	}

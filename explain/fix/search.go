@@ -243,7 +243,7 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 		}
 	}
 	for _, ref := range c.Claims {
-		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
+		h := explain.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		if b := s.Q.SandboxOf(f.Node); b != nil {
 			h.Devices = b.Devices[ref] // only those that reach the node
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -56,7 +57,7 @@ func listNodeAffinity(_ context.Context, s *site) []Relaxable {
 			whatif.NodeSelectorEdit{Label: label}, "drop "+wanted+" from the node selector")
 	}
 	actual := "the node does not match"
-	if whatif.MatchesRequiredAffinity(s.Q.Pod, s.Node) {
+	if suppose.MatchesRequiredAffinity(s.Q.Pod, s.Node) {
 		if !counts || !requiresAffinity(s.Q.Pod) {
 			return out
 		}

@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 )
 
 // ChangesOf writes down which objects the edits change, and how: the claims, or the templates from which they
@@ -126,9 +127,9 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 // and j the sorted names of the resources of the container. What the others ask for also decides how much an
 // init container that ends asks for in addition, so ok is false where one asks for the resource: the number
 // alone does not tell what would become of it.
-func containerOf(pod *corev1.Pod, request string) (c Container, name corev1.ResourceName, ok bool) {
+func containerOf(pod *corev1.Pod, request string) (c suppose.Container, name corev1.ResourceName, ok bool) {
 	var i, j int
-	all := ContainersOf(pod)
+	all := suppose.ContainersOf(pod)
 	if _, err := fmt.Sscanf(request, "container-%d-request-%d", &i, &j); err != nil || i >= len(all) {
 		return c, "", false
 	}
@@ -146,7 +147,7 @@ func containerOf(pod *corev1.Pod, request string) (c Container, name corev1.Reso
 }
 
 // asked is what a container asks for. A limit without a request is a request.
-func asked(c Container) corev1.ResourceList {
+func asked(c suppose.Container) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	maps.Copy(out, c.Resources.Limits)
 	maps.Copy(out, c.Resources.Requests)

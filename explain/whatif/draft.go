@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -150,7 +151,7 @@ func (d *Draft) freeOfEnded() {
 		for _, name := range claimNames(pod) {
 			own := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
 			claim, ok := s.Claim(own)
-			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[ownerOf(claim)] || reservedOnlyFor(claim, d.ended)) {
+			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[suppose.OwnerOf(claim)] || suppose.ReservedOnlyFor(claim, d.ended)) {
 				d.released[own] = true
 			}
 		}

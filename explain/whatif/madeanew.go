@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -30,7 +31,7 @@ func (q *Question) madeAnew(edits []Edit) *Question {
 	out.Own, out.Claims, out.Templates = maps.Clone(q.Own), slices.Clone(q.Claims), slices.Clone(q.Templates)
 	for ref := range q.Own {
 		claim, ok := s.Claim(ref)
-		if !ok || !GoesWith(claim, self) {
+		if !ok || !suppose.GoesWith(claim, self) {
 			continue
 		}
 		name := TemplateFor(q.Pod, ref.Name)

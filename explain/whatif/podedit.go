@@ -7,34 +7,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Edits of the pod that asks, and of nodes, for the scheduler's other filters.
 
-// Container addresses a container of a pod.
-type Container struct {
-	// Path is its JSON pointer, as "/spec/containers/0".
-	Path string
-	*corev1.Container
-}
-
-// ContainersOf returns the init containers and the containers of a pod.
-func ContainersOf(pod *corev1.Pod) []Container {
-	var out []Container
-	for i := range pod.Spec.InitContainers {
-		out = append(out, Container{fmt.Sprintf("/spec/initContainers/%d", i), &pod.Spec.InitContainers[i]})
-	}
-	for i := range pod.Spec.Containers {
-		out = append(out, Container{fmt.Sprintf("/spec/containers/%d", i), &pod.Spec.Containers[i]})
-	}
-	return out
-}
-
 // resourceLists are the lists in which a pod asks for a resource.
 func resourceLists(pod *corev1.Pod) []corev1.ResourceList {
 	var out []corev1.ResourceList
-	for _, c := range ContainersOf(pod) {
+	for _, c := range suppose.ContainersOf(pod) {
 		out = append(out, c.Resources.Limits, c.Resources.Requests)
 	}
 	if r := pod.Spec.Resources; r != nil {
@@ -69,12 +51,12 @@ type ResourceEdit struct {
 // Key names the resource. It is that of dropping it.
 func (e ResourceEdit) Key() string { return DropResourceEdit{e.Resource}.Key() }
 
-func (e ResourceEdit) container(pod *corev1.Pod) Container {
+func (e ResourceEdit) container(pod *corev1.Pod) suppose.Container {
 	at := e.Index
 	if !e.Init {
 		at += len(pod.Spec.InitContainers)
 	}
-	return ContainersOf(pod)[at]
+	return suppose.ContainersOf(pod)[at]
 }
 
 // Apply sets the request, and the limit where that is lower or has to be equal.
@@ -90,7 +72,7 @@ func (e ResourceEdit) Apply(d *Draft) {
 
 // setsLimit reports whether the limit has to change with the request: a resource that cannot be overcommitted
 // has the same of both, and a limit without a request is one.
-func (e ResourceEdit) setsLimit(c Container) bool {
+func (e ResourceEdit) setsLimit(c suppose.Container) bool {
 	limit, ok := c.Resources.Limits[e.Resource]
 	_, requested := c.Resources.Requests[e.Resource]
 	overcommits := e.Resource == corev1.ResourceCPU || e.Resource == corev1.ResourceMemory || e.Resource == corev1.ResourceEphemeralStorage
@@ -126,7 +108,7 @@ func (e PortEdit) feasible(q *Question) bool { return !q.Pod.Spec.HostNetwork }
 
 // Apply asks for no port of the node.
 func (e PortEdit) Apply(d *Draft) {
-	for _, c := range ContainersOf(d.Pod()) {
+	for _, c := range suppose.ContainersOf(d.Pod()) {
 		if d.Pod().Spec.HostNetwork {
 			c.Ports = slices.DeleteFunc(c.Ports, func(p corev1.ContainerPort) bool { return e.is(&p) })
 			continue
@@ -141,7 +123,7 @@ func (e PortEdit) Apply(d *Draft) {
 
 // PatchPod removes the port of the node.
 func (e PortEdit) PatchPod(p *Patch) {
-	for _, c := range ContainersOf(p.q.Pod) {
+	for _, c := range suppose.ContainersOf(p.q.Pod) {
 		for i := range c.Ports {
 			if e.is(&c.Ports[i]) {
 				p.Add("remove", fmt.Sprintf("%s/ports/%d/hostPort", c.Path, i), nil)
@@ -323,52 +305,6 @@ func (e SpreadEdit) PatchPod(p *Patch) {
 	if p.q.Pod.Spec.TopologySpreadConstraints[e.Index].MinDomains != nil {
 		p.Add("remove", path+"minDomains", nil)
 	}
-}
-
-// PodAffinityEdit drops a term of the required affinity or anti-affinity of the pod to other pods.
-type PodAffinityEdit struct {
-	Anti  bool
-	Index int
-}
-
-// Key names the term.
-func (e PodAffinityEdit) Key() string { return fmt.Sprint("pod affinity ", e.Anti, e.Index) }
-
-// Apply notes the term, which is removed when all edits are known.
-func (e PodAffinityEdit) Apply(d *Draft) {
-	d.Pod()
-	d.podTerms = append(d.podTerms, e)
-}
-
-// PatchPod removes the term.
-func (e PodAffinityEdit) PatchPod(p *Patch) { p.podTerms = append(p.podTerms, e) }
-
-func (e PodAffinityEdit) path() string {
-	list := "podAffinity"
-	if e.Anti {
-		list = "podAntiAffinity"
-	}
-	return fmt.Sprintf("/spec/affinity/%s/requiredDuringSchedulingIgnoredDuringExecution/%d", list, e.Index)
-}
-
-// removePodTerms removes the terms of affinity that were noted, from the back so that indices stay true.
-func removePodTerms(pod *corev1.Pod, terms []PodAffinityEdit) {
-	for _, e := range fromTheBack(terms) {
-		var list *[]corev1.PodAffinityTerm
-		if e.Anti {
-			list = &pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		} else {
-			list = &pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		}
-		*list = slices.Delete(*list, e.Index, e.Index+1)
-	}
-}
-
-// fromTheBack sorts terms such that removing one does not move another that is still to be removed.
-func fromTheBack(terms []PodAffinityEdit) []PodAffinityEdit {
-	out := slices.Clone(terms)
-	slices.SortFunc(out, func(a, b PodAffinityEdit) int { return b.Index - a.Index })
-	return slices.Compact(out)
 }
 
 // EndPodsEdit ends other pods.

@@ -1,4 +1,4 @@
-package whatif
+package suppose
 
 import (
 	"slices"
@@ -25,8 +25,8 @@ func changeSlices(o *inspect.Objects, pool inspect.PoolID, which func(*resourcev
 	}
 }
 
-// raisePool makes counters of a pool plenty: those of a name, or all if that is "".
-func raisePool(o *inspect.Objects, pool inspect.PoolID, name string) {
+// RaisePool makes counters of a pool plenty: those of a name, or all if that is "".
+func RaisePool(o *inspect.Objects, pool inspect.PoolID, name string) {
 	hasCounters := func(s *resourcev1.ResourceSlice) bool { return len(s.Spec.SharedCounters) > 0 }
 	changeSlices(o, pool, hasCounters, func(s *resourcev1.ResourceSlice) {
 		for i := range s.Spec.SharedCounters {
@@ -41,9 +41,9 @@ func raisePool(o *inspect.Objects, pool inspect.PoolID, name string) {
 	})
 }
 
-// completePool makes a pool complete with the slices of its newest generation that are published, and takes
+// CompletePool makes a pool complete with the slices of its newest generation that are published, and takes
 // out of them what makes the pool invalid.
-func completePool(o *inspect.Objects, pool inspect.PoolID) {
+func CompletePool(o *inspect.Objects, pool inspect.PoolID) {
 	newest := inspect.NewestSlices(slices.DeleteFunc(slices.Clone(o.Slices), func(s *resourcev1.ResourceSlice) bool {
 		return inspect.PoolOf(s) != pool
 	}))

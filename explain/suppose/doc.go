@@ -1,0 +1,3 @@
+// Package suppose changes copies of what a cluster has: it takes devices from claims, completes pools, adds devices
+// and nodes. What is asked of a cluster that is changed so is a matter of package whatif and others.
+package suppose
