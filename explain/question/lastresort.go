@@ -91,7 +91,7 @@ func withoutItsClaims(c *scheduler.Cluster, pod *corev1.Pod) *scheduler.Cluster 
 // withoutVolumes are the pod without each of the volumes that decide where it can run.
 func withoutVolumes(pod *corev1.Pod) []*without {
 	var out []*without
-	for _, name := range whatif.VolumesOf(pod, "", "") {
+	for _, name := range suppose.VolumesOf(pod, "", "") {
 		w := &without{pod: pod.DeepCopy(), message: "the volume " + name}
 		i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {

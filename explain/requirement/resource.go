@@ -184,7 +184,7 @@ func listPods(_ context.Context, s *site) []Relaxable {
 	for _, r := range s.refusals(filters.TooManyPods) {
 		out = append(out, relaxable[whatif.Edit]{
 			ofPod(explain.PodsRequired, &r, "node "+s.Node.Name+" status.allocatable.pods", r.Message, ""),
-			whatif.MorePodsEdit{Node: nodeName(s.Sandbox)}, OutOfReach, CostDrop,
+			whatif.MorePods(nodeName(s.Sandbox)), OutOfReach, CostDrop,
 		})
 	}
 	return out

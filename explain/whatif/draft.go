@@ -148,7 +148,7 @@ func (d *Draft) freeOfEnded() {
 		if !ok {
 			continue
 		}
-		for _, name := range claimNames(pod) {
+		for _, name := range suppose.ClaimNames(pod) {
 			own := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
 			claim, ok := s.Claim(own)
 			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[suppose.OwnerOf(claim)] || suppose.ReservedOnlyFor(claim, d.ended)) {
@@ -156,20 +156,6 @@ func (d *Draft) freeOfEnded() {
 			}
 		}
 	}
-}
-
-// claimNames are the claims that a pod uses.
-func claimNames(pod *corev1.Pod) []string {
-	var out []string
-	for i := range pod.Spec.ResourceClaims {
-		if name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); ok && name != "" {
-			out = append(out, name)
-		}
-	}
-	if ext := pod.Status.ExtendedResourceClaimStatus; ext != nil {
-		out = append(out, ext.ResourceClaimName)
-	}
-	return out
 }
 
 // aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -34,75 +35,30 @@ func (e VolumeClaimEdit) Key() string {
 // Apply puts a changed copy in the place of the claim. One that is made from a volume of the pod is made anew
 // with it: for no node yet, which the scheduler writes into its annotations.
 func (e VolumeClaimEdit) Apply(d *Draft) {
-	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) {
-		claim.UID += "-anew" // volumes that are kept for the claim as it was are not for this one
-		if source := e.sourceIn(d.q.Pod); source != nil && source.VolumeClaimTemplate != nil {
-			template := source.VolumeClaimTemplate
-			class := claim.Spec.StorageClassName // which the server fills in where the template has none
-			claim.Spec, claim.Status = *template.Spec.DeepCopy(), corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
-			claim.Annotations = maps.Clone(template.Annotations)
-			claim.Spec.StorageClassName = cmp.Or(claim.Spec.StorageClassName, class)
-		}
-		if e.Size != nil {
-			if claim.Spec.Resources.Requests == nil {
-				claim.Spec.Resources.Requests = corev1.ResourceList{}
-			}
-			claim.Spec.Resources.Requests[corev1.ResourceStorage] = *e.Size
-		}
-		if e.Class != "" {
-			claim.Spec.StorageClassName = &e.Class
-		}
-	})
-}
-
-// changeVolumeClaim changes a copy of a claim, which takes its place.
-func changeVolumeClaim(d *Draft, key, namespace, name string, change func(*corev1.PersistentVolumeClaim)) {
-	d.around[key] = func(o *inspect.Objects) {
-		claims := make([]*corev1.PersistentVolumeClaim, len(o.VolumeClaims))
-		for i, claim := range o.VolumeClaims {
-			if claims[i] = claim; claim.Namespace == namespace && claim.Name == name {
-				claims[i] = claim.DeepCopy()
-				change(claims[i])
-			}
-		}
-		o.VolumeClaims = claims
+	d.around[e.Key()] = func(o *inspect.Objects) {
+		suppose.ChangeVolumeClaim(o, e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) { e.change(claim, d.q.Pod) })
 	}
 }
 
-// bindCompleted is the annotation of a claim that has its volume.
-const bindCompleted = "pv.kubernetes.io/bind-completed"
-
-// BindClaimEdit binds a volume claim to the volume that it names.
-type BindClaimEdit struct{ Namespace, Name string }
-
-// Key names the claim.
-func (e BindClaimEdit) Key() string {
-	return fmt.Sprintf("bind volume claim %q", e.Namespace+"/"+e.Name)
-}
-
-// Apply puts a bound copy in the place of the claim.
-func (e BindClaimEdit) Apply(d *Draft) {
-	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) {
-		if claim.Annotations == nil {
-			claim.Annotations = map[string]string{}
+// change changes a copy of the claim of a question of a pod, which may be nil.
+func (e VolumeClaimEdit) change(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) {
+	claim.UID += "-anew" // volumes that are kept for the claim as it was are not for this one
+	if source := e.sourceIn(pod); source != nil && source.VolumeClaimTemplate != nil {
+		template := source.VolumeClaimTemplate
+		class := claim.Spec.StorageClassName // which the server fills in where the template has none
+		claim.Spec, claim.Status = *template.Spec.DeepCopy(), corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+		claim.Annotations = maps.Clone(template.Annotations)
+		claim.Spec.StorageClassName = cmp.Or(claim.Spec.StorageClassName, class)
+	}
+	if e.Size != nil {
+		if claim.Spec.Resources.Requests == nil {
+			claim.Spec.Resources.Requests = corev1.ResourceList{}
 		}
-		claim.Annotations[bindCompleted] = "yes"
-		claim.Status.Phase = corev1.ClaimBound
-	})
-}
-
-// GiveClassEdit gives a volume claim that names no storage class the default one, as the controller does once
-// there is one.
-type GiveClassEdit struct{ Namespace, Name, Class string }
-
-// Key names the claim and the class.
-func (e GiveClassEdit) Key() string {
-	return fmt.Sprintf("volume claim %q has class %q", e.Namespace+"/"+e.Name, e.Class)
-}
-
-// Apply puts a copy with the class in the place of the claim.
-func (e GiveClassEdit) Apply(d *Draft) {
-	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) { claim.Spec.StorageClassName = &e.Class })
+		claim.Spec.Resources.Requests[corev1.ResourceStorage] = *e.Size
+	}
+	if e.Class != "" {
+		claim.Spec.StorageClassName = &e.Class
+	}
 }
 
 // patch writes the change below the spec of a claim, or of the template of one.
