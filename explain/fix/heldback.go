@@ -82,16 +82,16 @@ func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
 	without := whatif.DropVolumesEdit{Volumes: suppose.VolumesOf(s.Q.Pod, o.Kind, o.Name)}
 	const open = "; without it the pod fits"
 	switch {
-	case !ok && (whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
+	case !ok && (suppose.VolumeClaim{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
 		return without, "the controller has made the volume claim " + o.Name + " for the pod" + open
 	case !ok || claim.DeletionTimestamp != nil || claim.Status.Phase == "Lost":
 		return nil, ""
 	case claim.Spec.VolumeName != "":
-		return whatif.BindClaim(o.Namespace, o.Name), fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)
+		return whatif.AroundEdit{Change: suppose.BoundClaim{Namespace: o.Namespace, Name: o.Name}, Possible: true}, fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)
 	}
 	classes := s.Q.Cluster.Snapshot().Objects().StorageClasses
 	if class := filters.DefaultStorageClass(classes); claim.Spec.StorageClassName == nil && claim.Annotations[corev1.BetaStorageClassAnnotation] == "" && class != nil {
-		return whatif.GiveClass(o.Namespace, o.Name, class.Name), fmt.Sprintf(
+		return whatif.AroundEdit{Change: suppose.WithClass{Namespace: o.Namespace, Name: o.Name, Class: class.Name}, Possible: true}, fmt.Sprintf(
 			"the controller has given the volume claim %s the class %s, which is the default", o.Name, class.Name)
 	}
 	for _, class := range classes {

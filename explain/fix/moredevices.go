@@ -168,10 +168,8 @@ func (s *search) modelKey(d *allocator.ExaminedDevice) string {
 func comparedAttributes(claims []*resourcev1.ResourceClaim) []resourcev1.FullyQualifiedName {
 	out := []resourcev1.FullyQualifiedName{}
 	for _, claim := range claims {
-		for i := range claim.Spec.Devices.Requests {
-			if derivesAttributes(&claim.Spec.Devices.Requests[i]) {
-				return nil
-			}
+		if slices.ContainsFunc(claim.Spec.Devices.Requests, derivesAttributes) {
+			return nil
 		}
 		for _, c := range claim.Spec.Devices.Constraints {
 			for _, name := range []*resourcev1.FullyQualifiedName{c.MatchAttribute, c.DistinctAttribute} {
@@ -185,7 +183,7 @@ func comparedAttributes(claims []*resourcev1.ResourceClaim) []resourcev1.FullyQu
 }
 
 // derivesAttributes reports whether a request computes attributes of devices itself.
-func derivesAttributes(r *resourcev1.DeviceRequest) bool {
+func derivesAttributes(r resourcev1.DeviceRequest) bool {
 	return r.Exactly != nil && len(r.Exactly.DerivedAttributes) > 0 ||
 		slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return len(s.DerivedAttributes) > 0 })
 }

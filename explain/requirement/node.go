@@ -138,7 +138,7 @@ func listCordon(_ context.Context, s *site) []Relaxable {
 	for _, r := range s.refusals(filters.Unschedulable) {
 		node := "node " + s.Node.Name
 		needs := ofPod(explain.CordonRequired, &r, node+" spec.unschedulable", "the node is cordoned", "")
-		cordoned := dropping(needs, whatif.Uncordon(nodeName(s.Sandbox)), 5, CostClassOf, explain.UncordonNode, "uncordon "+node)
+		cordoned := dropping(needs, whatif.AroundEdit{Change: suppose.Uncordoned{Node: nodeName(s.Sandbox)}, Possible: true}, 5, CostClassOf, explain.UncordonNode, "uncordon "+node)
 		cordoned.on = nodeName(s.Sandbox)
 		out = append(out, cordoned)
 	}
@@ -150,7 +150,7 @@ func listDeclaredFeatures(_ context.Context, s *site) []Relaxable {
 	for _, r := range s.refusals(filters.DeclaredFeature) {
 		out = append(out, relaxable[whatif.Edit]{
 			ofPod(explain.DeclaredFeatureRequired, &r, "node "+s.Node.Name+" status.declaredFeatures", r.Message, ""),
-			whatif.DeclareFeatures(nodeName(s.Sandbox), strings.Split(r.Key, ",")), OutOfReach, CostDrop,
+			whatif.AroundEdit{Change: suppose.Declared{Node: nodeName(s.Sandbox), Features: strings.Split(r.Key, ",")}}, OutOfReach, CostDrop,
 		})
 	}
 	return out

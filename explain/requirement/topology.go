@@ -110,7 +110,7 @@ func listRepelling(_ context.Context, s *site) []Relaxable {
 			continue
 		}
 		out = append(out, relaxable[whatif.Edit]{
-			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.NotRepelling(r.Pods), 3, costRelease,
+			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.AroundEdit{Change: suppose.NotRepelling{Pods: r.Pods}}, 3, costRelease,
 		})
 	}
 	return out
@@ -131,7 +131,7 @@ func listVolumes(_ context.Context, s *site) []Relaxable {
 		path := "spec.volumes"
 		switch {
 		case r.Code == filters.VolumeLimit:
-			edit, path = whatif.MoreVolumes(nodeName(s.Sandbox)), "CSINode "+s.Node.Name
+			edit, path = whatif.AroundEdit{Change: suppose.ManyVolumes{Node: nodeName(s.Sandbox)}}, "CSINode "+s.Node.Name
 		case r.Object.Kind != "":
 			path = fmt.Sprintf("%s %s", r.Object.Kind, r.Object.Name)
 		}

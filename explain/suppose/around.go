@@ -1,6 +1,7 @@
 package suppose
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,6 +9,14 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
+
+// Change is a change of what is around a pod, as a plain value.
+type Change interface {
+	// Key names what is changed.
+	Key() string
+	// Make changes copies of objects, which take their place.
+	Make(o *inspect.Objects)
+}
 
 // ChangeNode changes a copy of a node, which takes its place.
 func ChangeNode(o *inspect.Objects, name inspect.NodeName, change func(*corev1.Node)) {
@@ -22,6 +31,9 @@ func ChangeNode(o *inspect.Objects, name inspect.NodeName, change func(*corev1.N
 // Uncordoned makes a node schedulable.
 type Uncordoned struct{ Node inspect.NodeName }
 
+// Key names the node.
+func (c Uncordoned) Key() string { return "uncordon " + string(c.Node) }
+
 // Make changes copies.
 func (c Uncordoned) Make(o *inspect.Objects) {
 	ChangeNode(o, c.Node, func(n *corev1.Node) {
@@ -30,8 +42,11 @@ func (c Uncordoned) Make(o *inspect.Objects) {
 	})
 }
 
-// ManyPods allows more pods on a node than anybody has.
+// ManyPods allows more pods on a node than anybody has. It is a setting of the kubelet.
 type ManyPods struct{ Node inspect.NodeName }
+
+// Key names the node.
+func (c ManyPods) Key() string { return "more pods on " + string(c.Node) }
 
 // Make changes copies.
 func (c ManyPods) Make(o *inspect.Objects) {
@@ -43,11 +58,14 @@ func (c ManyPods) Make(o *inspect.Objects) {
 	})
 }
 
-// Declared makes a node declare features.
+// Declared makes a node declare features, as another version of the kubelet does.
 type Declared struct {
 	Node     inspect.NodeName
 	Features []string
 }
+
+// Key names the node and the features.
+func (c Declared) Key() string { return fmt.Sprintf("features of %s %q", c.Node, c.Features) }
 
 // Make changes copies.
 func (c Declared) Make(o *inspect.Objects) {
@@ -57,8 +75,12 @@ func (c Declared) Make(o *inspect.Objects) {
 	})
 }
 
-// NotRepelling drops the anti-affinity of pods.
+// NotRepelling drops the anti-affinity of pods. It says what they have against others, apart from the room
+// that they take.
 type NotRepelling struct{ Pods []inspect.PodRef }
+
+// Key names the pods.
+func (c NotRepelling) Key() string { return fmt.Sprintf("not repelling %v", c.Pods) }
 
 // Make changes copies.
 func (c NotRepelling) Make(o *inspect.Objects) {
@@ -72,6 +94,9 @@ func (c NotRepelling) Make(o *inspect.Objects) {
 
 // ManyVolumes lifts the limits of all volume drivers on a node.
 type ManyVolumes struct{ Node inspect.NodeName }
+
+// Key names the node.
+func (c ManyVolumes) Key() string { return "more volumes on " + string(c.Node) }
 
 // Make changes copies.
 func (c ManyVolumes) Make(o *inspect.Objects) {
@@ -103,6 +128,9 @@ const bindCompleted = "pv.kubernetes.io/bind-completed"
 // BoundClaim binds a volume claim.
 type BoundClaim struct{ Namespace, Name string }
 
+// Key names the claim.
+func (c BoundClaim) Key() string { return fmt.Sprintf("bind volume claim %q", c.Namespace+"/"+c.Name) }
+
 // Make changes copies.
 func (c BoundClaim) Make(o *inspect.Objects) {
 	ChangeVolumeClaim(o, c.Namespace, c.Name, func(claim *corev1.PersistentVolumeClaim) {
@@ -114,8 +142,13 @@ func (c BoundClaim) Make(o *inspect.Objects) {
 	})
 }
 
-// WithClass gives a volume claim a storage class.
+// WithClass gives a volume claim a storage class, as the controller gives one that names none the default.
 type WithClass struct{ Namespace, Name, Class string }
+
+// Key names the claim and the class.
+func (c WithClass) Key() string {
+	return fmt.Sprintf("volume claim %q has class %q", c.Namespace+"/"+c.Name, c.Class)
+}
 
 // Make changes copies.
 func (c WithClass) Make(o *inspect.Objects) {
