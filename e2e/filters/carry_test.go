@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -81,7 +82,7 @@ func (c *carrier) byHand(edit explain.Edit) {
 		}
 	default:
 		if key := edit.Key(); strings.HasPrefix(key, "add ") && c.fix.Like != "" {
-			whatif.AddNode(&c.objects, string(c.fix.Like), false, func(name string) string { return name + "-bis" })
+			suppose.AddNode(&c.objects, string(c.fix.Like), false, func(name string) string { return name + "-bis" })
 			c.did = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -91,7 +92,7 @@ func Doubts(q *whatif.Question, answers []whatif.Answer) []string {
 	var out []string
 	everywhere := q.Doubts()
 	for i := range everywhere {
-		out = append(out, whatif.DoubtRemark(&everywhere[i]))
+		out = append(out, explain.DoubtRemark(&everywhere[i]))
 	}
 	return append(out, whatif.DoubtsOf(answers)...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -87,7 +88,7 @@ func untimed(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
 // unavailable says why an allocated claim cannot be used on a node, in the order in which the scheduler looks
 // (Filter of its DynamicResources plugin). It is nil if the claim can be used there.
 func unavailable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, node *corev1.Node) *explain.Reason {
-	if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+	if !suppose.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
 		reason := OutOfReach(claim)
 		return &reason
 	}

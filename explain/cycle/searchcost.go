@@ -32,8 +32,8 @@ func SearchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer
 		if err != nil {
 			return nil, err
 		}
-		a.Risk = whatif.TimeoutRisk(features, steps)
-		if steps.Steps > whatif.ManySteps && (worst == nil || steps.Steps > worst.Steps) {
+		a.Risk = explain.RiskOfTimeout(features, steps)
+		if steps.Steps > explain.ManySteps && (worst == nil || steps.Steps > worst.Steps) {
 			worst = &explain.SearchCost{Node: inspect.NodeName(node.Name), Nodes: len(a.Nodes), StepCount: steps, Risk: a.Risk}
 		}
 	}
@@ -48,7 +48,7 @@ func hardest(answers []whatif.Answer) []*whatif.Answer {
 	var out []*whatif.Answer
 	for i := range answers {
 		a := &answers[i]
-		if a.Risk = explain.NoTimeout; len(a.Unsuitable) == 0 && !a.Refused() && (a.Result == nil || a.Result.Steps >= whatif.ManySteps) {
+		if a.Risk = explain.NoTimeout; len(a.Unsuitable) == 0 && !a.Refused() && (a.Result == nil || a.Result.Steps >= explain.ManySteps) {
 			out = append(out, a)
 		}
 	}
@@ -71,16 +71,16 @@ func timeoutMessage(q *whatif.Question, c *explain.SearchCost) string {
 		where = fmt.Sprintf("each of %d nodes such as %s", c.Nodes, c.Node)
 	}
 	effect := "and the pod's attempt then ends with an error instead of \"unschedulable\", also when other nodes fit"
-	if !whatif.TimeoutIsError(q.Cluster.Snapshot().Features()) {
+	if !explain.TimeoutIsError(q.Cluster.Snapshot().Features()) {
 		effect = "and the scheduler then reports that it timed out"
 	}
 	switch steps := stepsInWords(c.StepCount); c.Risk {
 	case explain.WouldTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps, more than fit in the %s of its filter timeout, %s",
-			where, steps, inSeconds(whatif.FilterTimeout), effect)
+			where, steps, inSeconds(explain.FilterTimeout), effect)
 	case explain.MayTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps; on a slow machine that may exceed the %s of its filter timeout, %s",
-			where, steps, inSeconds(whatif.FilterTimeout), effect)
+			where, steps, inSeconds(explain.FilterTimeout), effect)
 	}
 	return ""
 }
@@ -129,12 +129,12 @@ func TimeoutOf(q *whatif.Question, answers []whatif.Answer) explain.TimeoutRisk 
 	all, best := explain.NoTimeout, explain.WouldTimeOut
 	for i := range answers {
 		a := &answers[i]
-		all = whatif.Worse(all, a.Risk)
-		if a.Allocatable() && whatif.Worse(best, a.Risk) == best {
+		all = all.OrWorse(a.Risk)
+		if a.Allocatable() && best.OrWorse(a.Risk) == best {
 			best = a.Risk
 		}
 	}
-	if whatif.TimeoutIsError(q.Cluster.Snapshot().Features()) {
+	if explain.TimeoutIsError(q.Cluster.Snapshot().Features()) {
 		return all
 	}
 	return best // without meaning if none fits

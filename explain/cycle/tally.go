@@ -38,7 +38,7 @@ func TallyOf(answers []whatif.Answer) Tally {
 			o.Abort = a
 		case a.Allocatable():
 			o.Allocatable += len(a.Nodes)
-			if o.First == nil || whatif.Worse(a.Risk, o.First.Risk) != a.Risk {
+			if o.First == nil || a.Risk.OrWorse(o.First.Risk) != a.Risk {
 				o.First = a
 			}
 		case a.Doubtful():

@@ -12,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -156,7 +157,7 @@ func heldOf(s *inspect.Snapshot, counts func(*resourcev1.DeviceRequestAllocation
 		if !used {
 			continue
 		}
-		node := whatif.PinnedNode(allocation.NodeSelector)
+		node := suppose.PinnedNode(allocation.NodeSelector)
 		if h.claims == 0 {
 			h.node = node
 		} else if node != h.node {

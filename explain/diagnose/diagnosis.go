@@ -36,8 +36,6 @@ type diagnosis struct {
 	starved []starvedRequest
 	// interactions are reasons why devices cannot be had together.
 	interactions []interaction
-	// misfit is the request that the interactions are about, if it fits by itself. Otherwise it is nil.
-	misfit *misfit
 	// pools are reasons why pools offer nothing.
 	pools []explain.Reason
 	// noPools says that no pool reaches the node.
@@ -63,7 +61,7 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	case len(a.Unsuitable) > 0:
 		d.general, d.unusable = a.Unsuitable, true
 		return d, nil
-	case len(a.Filtered) > 0 && slices.ContainsFunc(a.Filtered[0].Refusals, func(r filters.Refusal) bool { return whatif.KeepsOut(&r) }):
+	case len(a.Filtered) > 0 && slices.ContainsFunc(a.Filtered[0].Refusals, func(r filters.Refusal) bool { return explain.KeepsOut(&r) }):
 		d.unusable = true
 		return d, nil
 	case a.Result == nil && a.Abort == nil, a.Result != nil && a.Result.Outcome == allocator.Allocated:

@@ -51,9 +51,6 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 	var groups []explain.Group
 	for _, set := range sets {
 		d := diagnoses[set[0]]
-		if err := namePartners(ctx, pick(diagnoses, set)); err != nil {
-			return nil, err
-		}
 		var nodes []int
 		missing := map[inspect.NodeName]int{}
 		for i, at := range set {
@@ -75,15 +72,6 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 	}
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
 	return groups, nil
-}
-
-// pick returns the diagnoses with the given indices.
-func pick(diagnoses []*diagnosis, at []int) []*diagnosis {
-	out := make([]*diagnosis, len(at))
-	for i, n := range at {
-		out[i] = diagnoses[n]
-	}
-	return out
 }
 
 // namesOf returns the names of the nodes with the given indices, in the order of the nodes.
@@ -265,7 +253,7 @@ func (d *diagnosis) unresolvable() int {
 }
 
 // filterReasons are the reasons of the scheduler's other filters.
-func (d *diagnosis) filterReasons() []explain.Reason { return whatif.ReasonsOf(d.filtered) }
+func (d *diagnosis) filterReasons() []explain.Reason { return explain.ReasonsOf(d.filtered) }
 
 // scoreStarved is the score of nodes that have too few devices for some requests. It is lower by what each of
 // these requests lacks, and of alternatives by what the best of them lacks. What a request lacks is counted
@@ -358,7 +346,7 @@ func (d *diagnosis) holders(devices []inspect.DeviceID) []explain.Holder {
 			if !ok {
 				i = len(out)
 				at[h.Claim] = i
-				out = append(out, whatif.NewHolder(s, h.Claim))
+				out = append(out, explain.NewHolder(s, h.Claim))
 			}
 			if !slices.Contains(out[i].Devices, id) {
 				out[i].Devices = append(out[i].Devices, id)

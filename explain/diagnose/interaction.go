@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // If every request has enough devices by itself, devices or requests stand in each other's way. Smaller
@@ -97,11 +96,8 @@ func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examin
 	}}
 	switch alone {
 	case allocator.Allocated:
-		base.Key, base.Message = "fits by itself", "fits by itself, but not together with what comes before it"
-		if claim == 0 {
-			base.Message = "fits by itself, but not together with the requests before it"
-		}
-		d.misfit = &misfit{claim: claim, request: request, rejections: codes, devices: fittingDevices(r)}
+		others := d.partner(claim, request) + d.obstacle(claim, codes)
+		base.Key, base.Found, base.Message = "fits by itself", words.Key(others), "fits by itself, but not together with "+others
 	case allocator.Undecided:
 		base.Key, base.Message = "given up", "does not fit; the search for the reason was given up"
 		codes = aloneCodes
@@ -122,16 +118,45 @@ func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examin
 	d.addRejectionReasons(exam, &base.Reason, claim, request, codes)
 }
 
-// fittingDevices are the devices that pass every check of a single device. A prioritized request, which has
-// alternatives, has none.
-func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
-	var out []inspect.DeviceID
-	for i := range r.Devices {
-		if d := &r.Devices[i]; len(d.Failures) == 0 && !r.Prioritized {
-			out = append(out, d.ID)
+// partner names what comes before a request.
+func (d *diagnosis) partner(claim, request int) string {
+	first := d.q.Claims[0].Spec.Devices.Requests
+	switch {
+	case claim == 0 && request == 1:
+		return first[0].Name
+	case claim == 0:
+		return "the requests before it"
+	case claim == 1 && request == 0 && len(first) == 1:
+		return first[0].Name + " of " + d.q.Claims[0].Name
+	}
+	return "what comes before it"
+}
+
+// obstacle says, after the name of its partner, what devices were refused to a request for if that is one
+// thing, apart from those that the partner has.
+func (d *diagnosis) obstacle(claim int, codes map[rejectionKind]int) string {
+	text := ""
+	for c := range codes {
+		if c.code == allocator.DeviceInUse {
+			continue
+		}
+		if text != "" {
+			return ""
+		}
+		switch c.code {
+		case allocator.MatchAttributeConflict:
+			text = " on the same " + string(d.constraintAttribute(claim, c.constraint))
+		case allocator.DistinctAttributeConflict:
+			text = " on a different " + string(d.constraintAttribute(claim, c.constraint))
+		case allocator.CountersExhausted:
+			text = fmt.Sprintf(": the counters of set %s run out", c.counterSet)
+		case allocator.CapacityInsufficient:
+			text = fmt.Sprintf(": there is not enough of %s left", c.capacity)
+		default:
+			return ""
 		}
 	}
-	return out
+	return text
 }
 
 // firstMisfit adds the requests one by one. It returns the first that does not fit together with those before

@@ -63,7 +63,7 @@ func singleNode(power string, devices ...string) *scheduler.Cluster {
 }
 
 // TestPartnerAndObstacle checks that a request that fits by itself names the request with which it does not
-// fit together, and why, if each is exactly one thing.
+// fit together, if it is one, and what devices are refused for, if that is one thing.
 func TestPartnerAndObstacle(t *testing.T) {
 	match := func(name string) resourcev1.DeviceConstraint {
 		return resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.Driver + "/" + name))}
@@ -82,16 +82,16 @@ func TestPartnerAndObstacle(t *testing.T) {
 			"q: fits by itself, but not together with p on the same gpu.example.com/r"},
 		{"values that must differ", "", "x k=a d=1;y k=b d=1", "p=a q=b", []resourcev1.DeviceConstraint{distinct}, "",
 			"q: fits by itself, but not together with p on a different gpu.example.com/d"},
-		{"two constraints, either of which is enough", "", "x k=a r=1 s=1;y k=b r=2 s=2", "p=a q=b", []resourcev1.DeviceConstraint{match("r"), match("s")}, "",
-			"q: fits by itself, but not together with p"},
+		{"two constraints, the first of which is asked", "", "x k=a r=1 s=1;y k=b r=2 s=2", "p=a q=b", []resourcev1.DeviceConstraint{match("r"), match("s")}, "",
+			"q: fits by itself, but not together with p on the same gpu.example.com/r"},
 		{"the only device", "", "x k=a", "p=a q=a", nil, "",
-			"q: fits by itself, but not together with p: x is the only device for it, and needed there too"},
+			"q: fits by itself, but not together with p"},
 		{"too few devices for three", "", "x k=a;y k=a", "p=a q=a r=a", nil, "",
 			"r: fits by itself, but not together with the requests before it"},
 		{"one counter", "5", "x k=a slot=3;y k=b slot=3", "p=a q=b", nil, "",
-			"q: fits by itself, but not together with p: counter power of set board runs out"},
+			"q: fits by itself, but not together with p: the counters of set board run out"},
 		{"two counters", "12", "x k=a slot=6;y k=b slot=6", "p=a q=b", nil, "",
-			"q: fits by itself, but not together with p: counter slots of set board runs out"},
+			"q: fits by itself, but not together with p: the counters of set board run out"},
 		{"several counters", "10", "x k=a slot=6;y k=b slot=6", "p=a q=b", nil, "",
 			"q: fits by itself, but not together with p: the counters of set board run out"},
 		{"a capacity", "", "x k=a share=10", "p=a q=a", nil, "6",

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -206,7 +207,7 @@ func maySpoil(f *explain.Fit) {
 // gives up over it.
 func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocations []resourcev1.AllocationResult) (reason explain.Reason, givesUp bool, err error) {
 	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
-		o.Claims = append(o.Claims, whatif.Hold(allocations, 1)...)
+		o.Claims = append(o.Claims, suppose.Hold(allocations, 1)...)
 	})
 	more := &whatif.Question{Cluster: scheduler.NewCluster(s, scheduler.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
 	answers, err := more.Ask(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -169,7 +170,7 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 		}
 		next := kinds[at].Result.Allocations
 		next[0].Devices.Results = slices.Clone(next[0].Devices.Results)
-		claims := whatif.Hold(next, n+1)
+		claims := suppose.Hold(next, n+1)
 		s = s.With(func(o *inspect.Objects) { o.Claims = append(o.Claims, claims...) })
 	}
 	return maxSharedCopies, nil

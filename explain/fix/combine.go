@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/conflict"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -79,7 +80,7 @@ func endingFewer(s *inspect.Snapshot, edits []whatif.Edit) [][]whatif.Edit {
 		case whatif.EndPodsEdit:
 			pods = e.Pods
 		case whatif.ReleaseEdit:
-			if pods = whatif.EndedBy(s, e.Claim); len(pods) > whatif.MaxSpared {
+			if pods = suppose.EndedBy(s, e.Claim); len(pods) > suppose.MaxSpared {
 				continue
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -99,7 +100,7 @@ func (c *crowd) add(pods []filters.Occupant) {
 	for _, p := range pods {
 		supposed := c.q.SupposedPods[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}]
 		known := slices.ContainsFunc(c.pods, func(o filters.Occupant) bool { return o.Pod == p.Pod })
-		if !supposed && !known && !whatif.BoundToNode(p.Pod) {
+		if !supposed && !known && !suppose.BoundToNode(p.Pod) {
 			c.pods = append(c.pods, p)
 		}
 	}

@@ -35,7 +35,7 @@ func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explana
 	if abort != nil {
 		s.repairs(abort)
 	}
-	if s.foundInReach() {
+	if s.fewestInReach() > 0 {
 		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
 	}
 	if e.Fixes = distinct(s.verify(ctx)); len(e.Fixes) == 0 {

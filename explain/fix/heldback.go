@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -78,19 +79,19 @@ func (s *search) waitForVolumes(claims []filters.Object) {
 // waiting is what will be once somebody has made or bound a claim. The edit is nil if nobody is about to.
 func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
 	claim, ok := s.Q.Cluster.Snapshot().VolumeClaim(o.Namespace, o.Name)
-	without := whatif.DropVolumesEdit{Volumes: whatif.VolumesOf(s.Q.Pod, o.Kind, o.Name)}
+	without := whatif.DropVolumesEdit{Volumes: suppose.VolumesOf(s.Q.Pod, o.Kind, o.Name)}
 	const open = "; without it the pod fits"
 	switch {
-	case !ok && (whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
+	case !ok && (suppose.VolumeClaim{Namespace: o.Namespace, Name: o.Name}).OfPod(s.Q.Pod):
 		return without, "the controller has made the volume claim " + o.Name + " for the pod" + open
 	case !ok || claim.DeletionTimestamp != nil || claim.Status.Phase == "Lost":
 		return nil, ""
 	case claim.Spec.VolumeName != "":
-		return whatif.BindClaimEdit{Namespace: o.Namespace, Name: o.Name}, fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)
+		return whatif.AroundEdit{Change: suppose.BoundClaim{Namespace: o.Namespace, Name: o.Name}, Possible: true}, fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)
 	}
 	classes := s.Q.Cluster.Snapshot().Objects().StorageClasses
 	if class := filters.DefaultStorageClass(classes); claim.Spec.StorageClassName == nil && claim.Annotations[corev1.BetaStorageClassAnnotation] == "" && class != nil {
-		return whatif.GiveClassEdit{Namespace: o.Namespace, Name: o.Name, Class: class.Name}, fmt.Sprintf(
+		return whatif.AroundEdit{Change: suppose.WithClass{Namespace: o.Namespace, Name: o.Name, Class: class.Name}, Possible: true}, fmt.Sprintf(
 			"the controller has given the volume claim %s the class %s, which is the default", o.Name, class.Name)
 	}
 	for _, class := range classes {

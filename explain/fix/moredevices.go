@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -167,10 +168,8 @@ func (s *search) modelKey(d *allocator.ExaminedDevice) string {
 func comparedAttributes(claims []*resourcev1.ResourceClaim) []resourcev1.FullyQualifiedName {
 	out := []resourcev1.FullyQualifiedName{}
 	for _, claim := range claims {
-		for i := range claim.Spec.Devices.Requests {
-			if derivesAttributes(&claim.Spec.Devices.Requests[i]) {
-				return nil
-			}
+		if slices.ContainsFunc(claim.Spec.Devices.Requests, derivesAttributes) {
+			return nil
 		}
 		for _, c := range claim.Spec.Devices.Constraints {
 			for _, name := range []*resourcev1.FullyQualifiedName{c.MatchAttribute, c.DistinctAttribute} {
@@ -184,7 +183,7 @@ func comparedAttributes(claims []*resourcev1.ResourceClaim) []resourcev1.FullyQu
 }
 
 // derivesAttributes reports whether a request computes attributes of devices itself.
-func derivesAttributes(r *resourcev1.DeviceRequest) bool {
+func derivesAttributes(r resourcev1.DeviceRequest) bool {
 	return r.Exactly != nil && len(r.Exactly.DerivedAttributes) > 0 ||
 		slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return len(s.DerivedAttributes) > 0 })
 }
@@ -193,9 +192,9 @@ func derivesAttributes(r *resourcev1.DeviceRequest) bool {
 func addingEdit(b *whatif.Sandbox, added []addition) whatif.AddDevicesEdit {
 	e := whatif.AddDevicesEdit{Node: b.Node.Name}
 	for _, a := range added {
-		c := whatif.DeviceCopies{ID: a.device.ID, Device: a.device.Device, Count: a.count}
+		c := suppose.DeviceCopies{ID: a.device.ID, Device: a.device.Device, Count: a.count}
 		if len(c.Device.ConsumesCounters) > 0 {
-			c.Counters = whatif.CountersOf(a.from.Snapshot, c.ID.PoolID())
+			c.Counters = suppose.CountersOf(a.from.Snapshot, c.ID.PoolID())
 		}
 		e.Added = append(e.Added, c)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -141,7 +141,7 @@ func TestAddedNodesAreNotCordoned(t *testing.T) {
 		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, {Key: "team", Value: "ml", Effect: corev1.TaintEffectNoSchedule},
 	}
 	s := explaintest.NewCluster(o).Snapshot().With(func(o *inspect.Objects) {
-		whatif.AddNode(o, "n0", false, func(name string) string { return name + "-new" })
+		suppose.AddNode(o, "n0", false, func(name string) string { return name + "-new" })
 	})
 	added, ok := s.Node("n0-new")
 	if !ok || added.Spec.Unschedulable || len(added.Spec.Taints) != 1 || added.Spec.Taints[0].Key != "team" {

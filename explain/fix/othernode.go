@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -15,7 +16,7 @@ import (
 // outOfReach reports whether an allocated claim of the pod cannot be used from the node.
 func outOfReach(q *whatif.Question, node *corev1.Node) bool {
 	for ref := range q.Own {
-		if claim, ok := q.Cluster.Snapshot().Claim(ref); ok && !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+		if claim, ok := q.Cluster.Snapshot().Claim(ref); ok && !suppose.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -35,7 +36,7 @@ func (s *search) endsOwnClaim(c *requirement.Change) bool {
 	for _, ref := range c.Claims {
 		ended = append(ended, all.PodsOf(ref)...)
 	}
-	owned := func(claim *resourcev1.ResourceClaim) bool { return whatif.GoesWith(claim, ended) }
+	owned := func(claim *resourcev1.ResourceClaim) bool { return suppose.GoesWith(claim, ended) }
 	if slices.ContainsFunc(s.Q.Claims, owned) {
 		return true
 	}

@@ -87,7 +87,7 @@ func (s *search) run(ctx context.Context) []explain.Fix {
 	for _, propose := range proposers {
 		propose(s, ctx)
 	}
-	if s.foundInReach() {
+	if s.fewestInReach() > 0 {
 		// A class belongs to everybody. It is not to be changed when something else helps.
 		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
 	}
@@ -102,9 +102,6 @@ func (s *search) runForReason(ctx context.Context) []explain.Fix {
 	})
 	return s.verify(ctx)
 }
-
-// foundInReach reports whether a change was found that is in the reach of the user.
-func (s *search) foundInReach() bool { return s.fewestInReach() > 0 }
 
 // fewestInReach is the number of edits of the smallest change that was found in the reach of the user, or 0.
 func (s *search) fewestInReach() int {
@@ -228,22 +225,19 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 	f := &explain.Fix{
 		Kind: c.Kind, Also: c.Also, Key: c.Key, Node: node, Nodes: nodes, NamesNode: c.NamesNode && node == c.Node,
 		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Changes: whatif.ChangesOf(ctx, s.Q, c.Edits),
-		Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
-	}
-	f.Pods, f.Preempts = c.Pods, c.Preempts
-	for _, e := range c.Edits {
-		f.Edits = append(f.Edits, e)
+		Pods: c.Pods, Preempts: c.Preempts, Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
 	}
 	if f.Like = c.Like; f.Like != "" {
 		f.Node = "" // what it will be called is not known
 	}
 	for _, e := range c.Edits {
+		f.Edits = append(f.Edits, e)
 		if p, ok := e.(whatif.PoolEdit); ok {
 			f.Pool = p.Pool
 		}
 	}
 	for _, ref := range c.Claims {
-		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
+		h := explain.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		if b := s.Q.SandboxOf(f.Node); b != nil {
 			h.Devices = b.Devices[ref] // only those that reach the node
 		}
@@ -253,7 +247,7 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 		return f // which the message names
 	}
 	if f.TaintRules = s.taintRules(c.Edits, node); len(f.TaintRules) > 0 {
-		f.Message += fmt.Sprintf(" (%sset by DeviceTaintRule %s)", map[bool]string{true: "the taint is "}[len(c.Edits) > 1], ruleNames(f.TaintRules))
+		f.Message += fmt.Sprintf(" (%sset by DeviceTaintRule %s)", map[bool]string{true: "the taint is "}[len(c.Edits) > 1], words.Shorten(ruleNames(f.TaintRules), 3))
 	}
 	return f
 }
@@ -285,8 +279,8 @@ func (s *search) taintRules(edits []whatif.Edit, node inspect.NodeName) []explai
 	return slices.Compact(out)
 }
 
-func ruleNames(rules []explain.TaintRule) string {
-	return words.Shorten(words.Each(rules, func(r explain.TaintRule) string { return r.Name }), 3)
+func ruleNames(rules []explain.TaintRule) []string {
+	return words.Each(rules, func(r explain.TaintRule) string { return r.Name })
 }
 
 // changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is ""

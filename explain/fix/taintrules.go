@@ -57,7 +57,7 @@ func (s *search) deleteRules(ctx context.Context) {
 
 // deletingRules is the change that deletes rules, of which a node has the taint.
 func deletingRules(rules []explain.TaintRule, node inspect.NodeName) requirement.Change {
-	e := whatif.DeleteRulesEdit{Names: words.Each(rules, func(r explain.TaintRule) string { return r.Name })}
+	e := whatif.DeleteRulesEdit{Names: ruleNames(rules)}
 	return requirement.Change{
 		Kind: explain.RemoveTaint, Edits: []whatif.Edit{e}, Node: node, Cost: requirement.CostRules + len(rules), Key: e.Key(), TaintRules: rules,
 		Message: "delete " + words.Shorten(words.Each(rules, explain.TaintRule.String), 3),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -91,7 +92,7 @@ func (s *search) lessVolume(ctx context.Context, v *refusedVolume) {
 	for _, bytes := range v.sizes {
 		size := resource.NewQuantity(bytes, resource.BinarySI)
 		c := requirement.Change{
-			Kind: explain.ReduceVolume, Edits: []whatif.Edit{whatif.VolumeClaimEdit{Namespace: v.Namespace, Name: v.Name, Size: size}},
+			Kind: explain.ReduceVolume, Edits: []whatif.Edit{whatif.VolumeClaimEdit{VolumeClaim: suppose.VolumeClaim{Namespace: v.Namespace, Name: v.Name, Size: size}}},
 			Cost: requirement.CostValue, Message: fmt.Sprintf("ask for %s at most in the volume claim %s", size, v.Name),
 		}
 		if s.helpsVolume(ctx, &c) > 0 {
@@ -117,7 +118,7 @@ func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) {
 			continue
 		}
 		c := requirement.Change{
-			Kind: explain.ChangeStorageClass, Edits: []whatif.Edit{whatif.VolumeClaimEdit{Namespace: v.Namespace, Name: v.Name, Class: class.Name}},
+			Kind: explain.ChangeStorageClass, Edits: []whatif.Edit{whatif.VolumeClaimEdit{VolumeClaim: suppose.VolumeClaim{Namespace: v.Namespace, Name: v.Name, Class: class.Name}}},
 			Cost: requirement.CostClass, Message: fmt.Sprintf("ask for a volume of class %s in the volume claim %s", class.Name, v.Name),
 		}
 		if nodes := s.helpsVolume(ctx, &c); nodes > 0 {

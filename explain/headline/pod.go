@@ -91,7 +91,7 @@ func lacksOf(q *whatif.Question) *lacks {
 
 // add adds what a node lacks.
 func (l *lacks) add(node inspect.NodeName, refusals []filters.Refusal, noDevices bool) {
-	out := slices.ContainsFunc(refusals, func(r filters.Refusal) bool { return whatif.KeepsOut(&r) })
+	out := slices.ContainsFunc(refusals, func(r filters.Refusal) bool { return explain.KeepsOut(&r) })
 	if out {
 		l.excluded++
 	} else {
@@ -107,7 +107,7 @@ func (l *lacks) add(node inspect.NodeName, refusals []filters.Refusal, noDevices
 		at.nodes = append(at.nodes, node)
 		if r != nil {
 			at.refusal = append(at.refusal, *r)
-			at.keepsOut = whatif.KeepsOut(r)
+			at.keepsOut = explain.KeepsOut(r)
 			l.filtered = true
 		}
 		found++
@@ -115,7 +115,7 @@ func (l *lacks) add(node inspect.NodeName, refusals []filters.Refusal, noDevices
 	}
 	var last *lack
 	for i := range refusals {
-		if r := &refusals[i]; !out || whatif.KeepsOut(r) {
+		if r := &refusals[i]; !out || explain.KeepsOut(r) {
 			last = note(keyOf(r), r)
 		}
 	}

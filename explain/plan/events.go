@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -26,7 +26,7 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	}
 	var orphans []string
 	for _, pod := range podsOn(s, nodes) {
-		if whatif.BoundToNode(pod) {
+		if suppose.BoundToNode(pod) {
 			e.Besides = append(e.Besides, note(pod, "stays: it belongs to the node"))
 			continue
 		}
@@ -82,7 +82,7 @@ func LoseNodes(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 		if owner := metav1.GetControllerOf(pod); evicted && owner != nil && owner.Kind == "StatefulSet" {
 			held = append(held, pod.Namespace+"/"+pod.Name)
 		}
-		if whatif.BoundToNode(pod) {
+		if suppose.BoundToNode(pod) {
 			e.Besides = append(e.Besides, note(pod, "goes with its node"))
 			e.Evicted = append(e.Evicted, Eviction{Pod: pod, Along: true})
 			continue

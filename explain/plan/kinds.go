@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -101,7 +101,7 @@ func companyOf(s *inspect.Snapshot) map[string][]string {
 // staying is the same text for pods that belong to their node and differ in nothing but that. It is "" for
 // others, and for one that has devices or is being deleted.
 func staying(pod *corev1.Pod) string {
-	if !whatif.BoundToNode(pod) || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
+	if !suppose.BoundToNode(pod) || len(pod.Spec.ResourceClaims) > 0 || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
 		return ""
 	}
 	spec := pod.Spec
@@ -178,7 +178,7 @@ func mentionedBy(c *scheduler.Cluster, waiting []*corev1.Pod) (mentions []byte, 
 	texts := map[string]bool{}
 	for _, pod := range s.Objects().Pods {
 		spec := &pod.Spec
-		if whatif.BoundToNode(pod) && pod.Spec.NodeName != "" {
+		if suppose.BoundToNode(pod) && pod.Spec.NodeName != "" {
 			spec = &corev1.PodSpec{TopologySpreadConstraints: spec.TopologySpreadConstraints, Affinity: othersOnly(spec.Affinity)}
 		}
 		if spec.Affinity == nil && len(spec.NodeSelector) == 0 && len(spec.TopologySpreadConstraints) == 0 {

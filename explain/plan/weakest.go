@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -62,7 +62,7 @@ func lossesFor(s *inspect.Snapshot) int {
 func NodeWeights(s *inspect.Snapshot) map[inspect.NodeName]int {
 	out := map[inspect.NodeName]int{}
 	for _, pod := range s.Objects().Pods {
-		if pod.Spec.NodeName == "" || inspect.Ended(pod) || whatif.BoundToNode(pod) {
+		if pod.Spec.NodeName == "" || inspect.Ended(pod) || suppose.BoundToNode(pod) {
 			continue
 		}
 		if _, evicted := toleratedUnreachable(pod); evicted {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -25,7 +26,7 @@ func allocationOn(node string, claims []*resourcev1.ResourceClaim, allocations [
 	for i := range allocations {
 		r := &allocations[i]
 		out.Devices = append(out.Devices, replay.DevicesIn(claims[i], r)...)
-		if whatif.PinnedNode(r.NodeSelector) != "" || out.NodeSelector == nil {
+		if suppose.PinnedNode(r.NodeSelector) != "" || out.NodeSelector == nil {
 			out.NodeSelector = r.NodeSelector
 		}
 	}
@@ -58,14 +59,14 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	e.Verdict = explain.Allocated
 	e.Nodes.Total = len(nodes)
 	r := claim.Status.Allocation
-	e.Allocation = &explain.Allocation{NodeSelector: r.NodeSelector, Node: whatif.PinnedNode(r.NodeSelector)}
+	e.Allocation = &explain.Allocation{NodeSelector: r.NodeSelector, Node: suppose.PinnedNode(r.NodeSelector)}
 	e.Allocation.Devices = replay.DevicesOf(claim)
 	where := ""
 	if e.Allocation.Node != "" {
 		where = " on node " + string(e.Allocation.Node)
 	}
 	for _, node := range nodes {
-		e.Nodes.Allocatable += words.Btoi(whatif.NodeMatches(r.NodeSelector, node))
+		e.Nodes.Allocatable += words.Btoi(suppose.NodeMatches(r.NodeSelector, node))
 	}
 	// Of a stand-in for nodes that are not known no labels are known, and any node may be the one of the
 	// claim.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -78,7 +79,7 @@ func Claims(ctx context.Context, c *scheduler.Cluster, claims []*resourcev1.Reso
 		}
 		q.Own[inspect.RefOf(claim)] = true
 		for _, node := range nodes {
-			if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+			if !suppose.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
 				q.Unsuitable[inspect.NodeName(node.Name)] = cycle.OutOfReach(claim)
 			}
 		}

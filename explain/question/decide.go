@@ -35,7 +35,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	o := cycle.TallyOf(answers)
-	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
+	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !explain.TimeoutIsError(q.Cluster.Snapshot().Features())
 	e.Nodes.Allocatable = o.Allocatable
 	if o.DropsNodes && o.Timeout != explain.WouldTimeOut {
 		e.Nodes.Allocatable -= cycle.TooSlow(answers)

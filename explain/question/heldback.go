@@ -28,7 +28,7 @@ func explainHeldBack(ctx context.Context, c *scheduler.Cluster, q *whatif.Questi
 	e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(q.Nodes), cycle.LimitsOf(c.Snapshot()).Remarks
 	g := explain.Group{Nodes: namesOf(q.Nodes)}
 	for i := range p.Everywhere.Refusals {
-		reason := whatif.ReasonOf(p.Everywhere.Refusals[i : i+1])
+		reason := explain.ReasonOf(p.Everywhere.Refusals[i : i+1])
 		reason.Told = i == 0 || reason.Message == g.Reasons[0].Message // which several plugins may say
 		g.Reasons = append(g.Reasons, reason)
 	}

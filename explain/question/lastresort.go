@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -78,10 +79,10 @@ func lastResorts(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, opt
 func withoutItsClaims(c *scheduler.Cluster, pod *corev1.Pod) *scheduler.Cluster {
 	self := []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}
 	return scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
-		o.Claims = slices.DeleteFunc(slices.Clone(o.Claims), func(claim *resourcev1.ResourceClaim) bool { return whatif.GoesWith(claim, self) })
+		o.Claims = slices.DeleteFunc(slices.Clone(o.Claims), func(claim *resourcev1.ResourceClaim) bool { return suppose.GoesWith(claim, self) })
 		for _, claim := range o.Claims {
 			if len(claim.Status.ReservedFor) == 1 && claim.Namespace == pod.Namespace && claim.Status.ReservedFor[0].UID == pod.UID {
-				whatif.Release(o, inspect.RefOf(claim))
+				suppose.Release(o, inspect.RefOf(claim))
 			}
 		}
 	}), scheduler.Options{Like: c})
@@ -90,13 +91,13 @@ func withoutItsClaims(c *scheduler.Cluster, pod *corev1.Pod) *scheduler.Cluster 
 // withoutVolumes are the pod without each of the volumes that decide where it can run.
 func withoutVolumes(pod *corev1.Pod) []*without {
 	var out []*without
-	for _, name := range whatif.VolumesOf(pod, "", "") {
+	for _, name := range suppose.VolumesOf(pod, "", "") {
 		w := &without{pod: pod.DeepCopy(), message: "the volume " + name}
 		i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {
 			w.message += fmt.Sprintf(" (claim %s)", claim.ClaimName)
 		}
-		for _, c := range whatif.ContainersOf(w.pod) {
+		for _, c := range suppose.ContainersOf(w.pod) {
 			mounts := func(m *corev1.VolumeMount) bool { return m.Name == name }
 			c.VolumeMounts = dropFrom(w, c.VolumeMounts, c.Path+"/volumeMounts", mounts)
 			has := func(d *corev1.VolumeDevice) bool { return d.Name == name }
@@ -121,7 +122,7 @@ func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
 			continue
 		}
 		w := &without{pod: pod.DeepCopy(), message: "the resource claim of its entry " + entry.Name}
-		for _, c := range whatif.ContainersOf(w.pod) {
+		for _, c := range suppose.ContainersOf(w.pod) {
 			uses := func(use *corev1.ResourceClaim) bool { return use.Name == entry.Name }
 			c.Resources.Claims = dropFrom(w, c.Resources.Claims, c.Path+"/resources/claims", uses)
 		}
@@ -147,7 +148,7 @@ func withoutResources(pod *corev1.Pod) []*without {
 		}
 		w := &without{pod: pod.DeepCopy(), message: string(name)}
 		key := strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name))
-		for _, c := range whatif.ContainersOf(w.pod) {
+		for _, c := range suppose.ContainersOf(w.pod) {
 			if _, ok := c.Resources.Limits[name]; ok {
 				delete(c.Resources.Limits, name)
 				w.remove("%s/resources/limits/%s", c.Path, key)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -52,7 +52,7 @@ func releaseAllocated(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod
 		}
 		without := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
 			for _, claim := range set {
-				whatif.ReleaseFromUse(o, c.Snapshot(), inspect.RefOf(claim))
+				suppose.ReleaseFromUse(o, c.Snapshot(), inspect.RefOf(claim))
 			}
 		}), scheduler.Options{Like: c})
 		e, _, err := podAsIs(ctx, without, pod, opts)
@@ -75,7 +75,7 @@ func endsOwner(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceC
 	users := slices.DeleteFunc(slices.Clone(s.PodsOf(inspect.RefOf(claim))), func(user inspect.PodRef) bool {
 		return user == inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	})
-	return slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return whatif.GoesWith(c, users) })
+	return slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return suppose.GoesWith(c, users) })
 }
 
 // releaseFix describes the release of claims with which the pod fits as e says. cleared are the claims that
@@ -86,7 +86,7 @@ func releaseFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourc
 	itself := true
 	for _, claim := range claims {
 		ref := inspect.RefOf(claim)
-		h := whatif.NewHolder(s, ref)
+		h := explain.NewHolder(s, ref)
 		for i := range claim.Status.Allocation.Devices.Results {
 			r := &claim.Status.Allocation.Devices.Results[i]
 			h.Devices = append(h.Devices, inspect.DeviceOf(r))

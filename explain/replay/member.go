@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -264,7 +265,7 @@ func (t *Turn) answer(ctx context.Context, q *whatif.Question, limits cycle.Limi
 	limits.AddNewer(ctx, q, answers, o)
 	t.Open = limits.MayBeMore || limits.MayBeClasses
 	t.MayWait = t.MayWait || limits.MayBeTaken
-	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
+	o.Timeout, o.DropsNodes = cycle.TimeoutOf(q, answers), !explain.TimeoutIsError(q.Cluster.Snapshot().Features())
 	switch {
 	case o.Abort != nil && !o.Abort.Abort.Undecided() && !limits.MayGoOn:
 		t.Fails = true

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/progress"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -512,7 +512,7 @@ func (r *Replay) onlyNode(ctx context.Context, m *Member, reservation *Reservati
 	}
 	node := inspect.NodeName(reservation.Pod.Spec.NodeName)
 	return r.local[m.Shape] && !m.Unseen && !slices.ContainsFunc(reservation.Claims, func(claim *resourcev1.ResourceClaim) bool {
-		return whatif.PinnedNode(claim.Status.Allocation.NodeSelector) != node
+		return suppose.PinnedNode(claim.Status.Allocation.NodeSelector) != node
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -89,7 +90,7 @@ func (r countersRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, rel
 			names[name] = true
 		}
 	}
-	if len(names) > whatif.MaxCounters {
+	if len(names) > suppose.MaxCounters {
 		return ""
 	}
 	suffice := func(counters ...string) bool {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -26,7 +27,7 @@ func listHeld(_ context.Context, s *site) []Relaxable {
 		return nil // no devices are wanted
 	}
 	for _, ref := range s.Holders {
-		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
+		h := explain.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		h.Devices = s.Devices[ref]
 		effort := 3
 		if s.Q.Cluster.Snapshot().Idle(ref) {
@@ -62,8 +63,8 @@ func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) Par
 // fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have
 // to end.
 func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) []inspect.PodRef {
-	all := whatif.EndedBy(c.Cluster.Snapshot(), r.edit.Claim)
-	if len(all) > whatif.MaxSpared {
+	all := suppose.EndedBy(c.Cluster.Snapshot(), r.edit.Claim)
+	if len(all) > suppose.MaxSpared {
 		return nil
 	}
 	pods := all

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -56,7 +57,7 @@ func listNodeAffinity(_ context.Context, s *site) []Relaxable {
 			whatif.NodeSelectorEdit{Label: label}, "drop "+wanted+" from the node selector")
 	}
 	actual := "the node does not match"
-	if whatif.MatchesRequiredAffinity(s.Q.Pod, s.Node) {
+	if suppose.MatchesRequiredAffinity(s.Q.Pod, s.Node) {
 		if !counts || !requiresAffinity(s.Q.Pod) {
 			return out
 		}
@@ -137,9 +138,8 @@ func listCordon(_ context.Context, s *site) []Relaxable {
 	for _, r := range s.refusals(filters.Unschedulable) {
 		node := "node " + s.Node.Name
 		needs := ofPod(explain.CordonRequired, &r, node+" spec.unschedulable", "the node is cordoned", "")
-		edit := whatif.UncordonEdit{Node: nodeName(s.Sandbox)}
-		cordoned := dropping(needs, edit, 5, CostClassOf, explain.UncordonNode, "uncordon "+node)
-		cordoned.on = edit.Node
+		cordoned := dropping(needs, whatif.AroundEdit{Change: suppose.Uncordoned{Node: nodeName(s.Sandbox)}, Possible: true}, 5, CostClassOf, explain.UncordonNode, "uncordon "+node)
+		cordoned.on = nodeName(s.Sandbox)
 		out = append(out, cordoned)
 	}
 	return out
@@ -150,7 +150,7 @@ func listDeclaredFeatures(_ context.Context, s *site) []Relaxable {
 	for _, r := range s.refusals(filters.DeclaredFeature) {
 		out = append(out, relaxable[whatif.Edit]{
 			ofPod(explain.DeclaredFeatureRequired, &r, "node "+s.Node.Name+" status.declaredFeatures", r.Message, ""),
-			whatif.DeclareFeaturesEdit{Node: nodeName(s.Sandbox), Features: strings.Split(r.Key, ",")}, OutOfReach, CostDrop,
+			whatif.AroundEdit{Change: suppose.Declared{Node: nodeName(s.Sandbox), Features: strings.Split(r.Key, ",")}}, OutOfReach, CostDrop,
 		})
 	}
 	return out

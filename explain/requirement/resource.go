@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -184,7 +185,7 @@ func listPods(_ context.Context, s *site) []Relaxable {
 	for _, r := range s.refusals(filters.TooManyPods) {
 		out = append(out, relaxable[whatif.Edit]{
 			ofPod(explain.PodsRequired, &r, "node "+s.Node.Name+" status.allocatable.pods", r.Message, ""),
-			whatif.MorePodsEdit{Node: nodeName(s.Sandbox)}, OutOfReach, CostDrop,
+			whatif.AroundEdit{Change: suppose.ManyPods{Node: nodeName(s.Sandbox)}}, OutOfReach, CostDrop,
 		})
 	}
 	return out

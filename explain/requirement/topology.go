@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -109,7 +110,7 @@ func listRepelling(_ context.Context, s *site) []Relaxable {
 			continue
 		}
 		out = append(out, relaxable[whatif.Edit]{
-			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.NotRepellingEdit{Pods: r.Pods}, 3, costRelease,
+			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.AroundEdit{Change: suppose.NotRepelling{Pods: r.Pods}}, 3, costRelease,
 		})
 	}
 	return out
@@ -126,11 +127,11 @@ func listVolumes(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	seen := map[string]bool{} // a volume is refused once, whatever else there is against it
 	for _, r := range s.refusals(filters.VolumeCapacity, filters.VolumeNode, filters.VolumeOutOfZone, filters.VolumeLimit, filters.VolumeInUse, filters.VolumeUnbound) {
-		var edit whatif.Edit = whatif.DropVolumesEdit{Volumes: whatif.VolumesOf(s.Q.Pod, r.Object.Kind, r.Object.Name)}
+		var edit whatif.Edit = whatif.DropVolumesEdit{Volumes: suppose.VolumesOf(s.Q.Pod, r.Object.Kind, r.Object.Name)}
 		path := "spec.volumes"
 		switch {
 		case r.Code == filters.VolumeLimit:
-			edit, path = whatif.MoreVolumesEdit{Node: nodeName(s.Sandbox)}, "CSINode "+s.Node.Name
+			edit, path = whatif.AroundEdit{Change: suppose.ManyVolumes{Node: nodeName(s.Sandbox)}}, "CSINode "+s.Node.Name
 		case r.Object.Kind != "":
 			path = fmt.Sprintf("%s %s", r.Object.Kind, r.Object.Name)
 		}

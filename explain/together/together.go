@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -317,7 +317,7 @@ func (j *Search) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject) 
 		ObjectChange: explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name},
 		what:         "claim " + claim.Name, spec: "/spec", claims: []*resourcev1.ResourceClaim{claim},
 	}
-	template := whatif.TemplateFor(j.Pods[of], claim.Name)
+	template := suppose.TemplateFor(j.Pods[of], claim.Name)
 	if template == "" {
 		return out, true
 	}
@@ -325,7 +325,7 @@ func (j *Search) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject) 
 	for _, m := range replay.MembersOf(j.entities) {
 		for _, other := range m.Claims {
 			known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
-			if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && whatif.TemplateFor(j.Pods[m.Subject], known.Name) == template {
+			if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && suppose.TemplateFor(j.Pods[m.Subject], known.Name) == template {
 				out.claims = append(out.claims, known)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -63,8 +64,8 @@ func TestNamedTwice(t *testing.T) {
 func TestAddToIncompletePool(t *testing.T) {
 	q := asked(t, "incomplete-pool", "wanted")
 	node, _ := q.Cluster.Snapshot().Node("n0")
-	one := whatif.DeviceCopies{ID: inspect.DeviceID{Driver: "gpu.example.com", Pool: "n1", Device: "gpu-0"}, Device: &resourcev1.Device{Name: "gpu-0"}, Count: 1}
-	for seen, added := range map[int64][]whatif.DeviceCopies{2: {one}, 3: {one, one}} {
+	one := suppose.DeviceCopies{ID: inspect.DeviceID{Driver: "gpu.example.com", Pool: "n1", Device: "gpu-0"}, Device: &resourcev1.Device{Name: "gpu-0"}, Count: 1}
+	for seen, added := range map[int64][]suppose.DeviceCopies{2: {one}, 3: {one, one}} {
 		e := whatif.AddDevicesEdit{Node: "n0", Added: added}
 		pools, err := q.Real(t.Context(), []whatif.Edit{e}).Cluster.Snapshot().PoolsOn(node)
 		if err != nil || len(pools) != 1 || !pools[0].Incomplete || pools[0].SlicesSeen != seen {

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -38,7 +39,7 @@ func (q *Question) Carry(ctx context.Context, edits []explain.Edit) (*Draft, *in
 
 // releaseForGood takes their devices from the claims that are released, and ends the pods that end.
 func (d *Draft) releaseForGood(o *inspect.Objects) {
-	Release(o, slices.Collect(maps.Keys(d.released))...)
+	suppose.Release(o, slices.Collect(maps.Keys(d.released))...)
 	if len(d.ended) > 0 {
 		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return d.ended[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
 	}

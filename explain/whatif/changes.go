@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 )
 
 // ChangesOf writes down which objects the edits change, and how: the claims, or the templates from which they
@@ -104,7 +105,7 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 		if !ok || !q.Generated(count.At.Claim) || q.Pod == nil {
 			continue
 		}
-		c, name, ok := containerOf(q.Pod, q.Claims[count.At.Claim].Spec.Devices.Requests[count.At.Request].Name)
+		c, name, ok := suppose.ContainerFor(q.Pod, q.Claims[count.At.Claim].Spec.Devices.Requests[count.At.Request].Name)
 		if !ok {
 			return nil
 		}
@@ -118,37 +119,5 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 			}
 		}
 	}
-	return out
-}
-
-// containerOf returns the container that a request of the claim for extended resources is for, and the
-// resource. The request is called "container-<i>-request-<j>", where i counts init containers and containers,
-// and j the sorted names of the resources of the container. What the others ask for also decides how much an
-// init container that ends asks for in addition, so ok is false where one asks for the resource: the number
-// alone does not tell what would become of it.
-func containerOf(pod *corev1.Pod, request string) (c Container, name corev1.ResourceName, ok bool) {
-	var i, j int
-	all := ContainersOf(pod)
-	if _, err := fmt.Sscanf(request, "container-%d-request-%d", &i, &j); err != nil || i >= len(all) {
-		return c, "", false
-	}
-	names := slices.Sorted(maps.Keys(asked(all[i])))
-	if j >= len(names) {
-		return c, "", false
-	}
-	for k, other := range all[:len(pod.Spec.InitContainers)] {
-		sidecar := other.RestartPolicy != nil && *other.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		if amount := asked(other)[names[j]]; !sidecar && k != i && !amount.IsZero() || k == i && !sidecar {
-			return c, "", false
-		}
-	}
-	return all[i], names[j], true
-}
-
-// asked is what a container asks for. A limit without a request is a request.
-func asked(c Container) corev1.ResourceList {
-	out := corev1.ResourceList{}
-	maps.Copy(out, c.Resources.Limits)
-	maps.Copy(out, c.Resources.Requests)
 	return out
 }

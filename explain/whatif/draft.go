@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
@@ -147,28 +148,14 @@ func (d *Draft) freeOfEnded() {
 		if !ok {
 			continue
 		}
-		for _, name := range claimNames(pod) {
+		for _, name := range suppose.ClaimNames(pod) {
 			own := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
 			claim, ok := s.Claim(own)
-			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[ownerOf(claim)] || reservedOnlyFor(claim, d.ended)) {
+			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[suppose.OwnerOf(claim)] || suppose.ReservedOnlyFor(claim, d.ended)) {
 				d.released[own] = true
 			}
 		}
 	}
-}
-
-// claimNames are the claims that a pod uses.
-func claimNames(pod *corev1.Pod) []string {
-	var out []string
-	for i := range pod.Spec.ResourceClaims {
-		if name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); ok && name != "" {
-			out = append(out, name)
-		}
-	}
-	if ext := pod.Status.ExtendedResourceClaimStatus; ext != nil {
-		out = append(out, ext.ResourceClaimName)
-	}
-	return out
 }
 
 // aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.

@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -443,7 +444,7 @@ func (e PoolEdit) Key() string { return "pool " + e.Pool.String() }
 
 // Apply completes the pool.
 func (e PoolEdit) Apply(d *Draft) {
-	d.changes[e.Key()] = func(o *inspect.Objects) { completePool(o, e.Pool) }
+	d.changes[e.Key()] = func(o *inspect.Objects) { suppose.CompletePool(o, e.Pool) }
 }
 
 // CountersEdit makes counters of a pool plenty. Nobody can do that; it says what runs out.
@@ -458,5 +459,5 @@ func (e CountersEdit) feasible(*Question) bool { return false }
 
 // Apply raises the counters.
 func (e CountersEdit) Apply(d *Draft) {
-	d.changes[e.Key()+" "+e.Counter] = func(o *inspect.Objects) { raisePool(o, e.Pool, e.Counter) }
+	d.changes[e.Key()+" "+e.Counter] = func(o *inspect.Objects) { suppose.RaisePool(o, e.Pool, e.Counter) }
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -30,10 +30,10 @@ func (q *Question) madeAnew(edits []Edit) *Question {
 	out.Own, out.Claims, out.Templates = maps.Clone(q.Own), slices.Clone(q.Claims), slices.Clone(q.Templates)
 	for ref := range q.Own {
 		claim, ok := s.Claim(ref)
-		if !ok || !GoesWith(claim, self) {
+		if !ok || !suppose.GoesWith(claim, self) {
 			continue
 		}
-		name := TemplateFor(q.Pod, ref.Name)
+		name := suppose.TemplateFor(q.Pod, ref.Name)
 		template, ok := s.Template(ref.Namespace, name)
 		if !ok {
 			return nil // made of what the containers ask for
@@ -126,18 +126,4 @@ func (q *Question) lostTemplate() bool {
 		}
 	}
 	return false
-}
-
-// TemplateFor names the template of which a claim of a pod is made, or "".
-func TemplateFor(pod *corev1.Pod, claim string) string {
-	if pod == nil {
-		return ""
-	}
-	for i := range pod.Spec.ResourceClaims {
-		entry := &pod.Spec.ResourceClaims[i]
-		if name, ok := inspect.ClaimNameFor(pod, entry); ok && name == claim && entry.ResourceClaimTemplateName != nil {
-			return *entry.ResourceClaimTemplateName
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -16,7 +17,7 @@ func (e AddNodeEdit) Added() inspect.NodeName { return inspect.NodeName(addedNam
 // Apply adds the node and the slices of its pools.
 func (e AddNodeEdit) Apply(d *Draft) {
 	assumed := d.q.Cluster.Snapshot().NodesAssumed()
-	d.around[e.Key()] = func(o *inspect.Objects) { AddNode(o, e.Like, assumed, addedName) }
+	d.around[e.Key()] = func(o *inspect.Objects) { suppose.AddNode(o, e.Like, assumed, addedName) }
 }
 
 // addedName names what is added like something else.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -78,7 +79,7 @@ func (q *Question) podWith(edits []Edit) *corev1.Pod {
 		if !ok || !q.Generated(count.At.Claim) {
 			continue
 		}
-		c, name, ok := containerOf(d.Pod(), q.Claims[count.At.Claim].Spec.Devices.Requests[count.At.Request].Name)
+		c, name, ok := suppose.ContainerFor(d.Pod(), q.Claims[count.At.Claim].Spec.Devices.Requests[count.At.Request].Name)
 		if !ok {
 			continue
 		}

@@ -7,41 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Edits of the pod that asks, and of nodes, for the scheduler's other filters.
-
-// Container addresses a container of a pod.
-type Container struct {
-	// Path is its JSON pointer, as "/spec/containers/0".
-	Path string
-	*corev1.Container
-}
-
-// ContainersOf returns the init containers and the containers of a pod.
-func ContainersOf(pod *corev1.Pod) []Container {
-	var out []Container
-	for i := range pod.Spec.InitContainers {
-		out = append(out, Container{fmt.Sprintf("/spec/initContainers/%d", i), &pod.Spec.InitContainers[i]})
-	}
-	for i := range pod.Spec.Containers {
-		out = append(out, Container{fmt.Sprintf("/spec/containers/%d", i), &pod.Spec.Containers[i]})
-	}
-	return out
-}
-
-// resourceLists are the lists in which a pod asks for a resource.
-func resourceLists(pod *corev1.Pod) []corev1.ResourceList {
-	var out []corev1.ResourceList
-	for _, c := range ContainersOf(pod) {
-		out = append(out, c.Resources.Limits, c.Resources.Requests)
-	}
-	if r := pod.Spec.Resources; r != nil {
-		out = append(out, r.Limits, r.Requests)
-	}
-	return append(out, pod.Spec.Overhead)
-}
 
 // DropResourceEdit makes the pod ask for nothing of a resource. Nobody wants that; it says what the resource
 // has to do with it.
@@ -52,7 +22,7 @@ func (e DropResourceEdit) Key() string { return "resource " + string(e.Resource)
 
 // Apply removes the resource from all requests and limits.
 func (e DropResourceEdit) Apply(d *Draft) {
-	for _, list := range resourceLists(d.Pod()) {
+	for _, list := range suppose.ResourceLists(d.Pod()) {
 		delete(list, e.Resource)
 	}
 }
@@ -69,12 +39,12 @@ type ResourceEdit struct {
 // Key names the resource. It is that of dropping it.
 func (e ResourceEdit) Key() string { return DropResourceEdit{e.Resource}.Key() }
 
-func (e ResourceEdit) container(pod *corev1.Pod) Container {
+func (e ResourceEdit) container(pod *corev1.Pod) suppose.Container {
 	at := e.Index
 	if !e.Init {
 		at += len(pod.Spec.InitContainers)
 	}
-	return ContainersOf(pod)[at]
+	return suppose.ContainersOf(pod)[at]
 }
 
 // Apply sets the request, and the limit where that is lower or has to be equal.
@@ -90,7 +60,7 @@ func (e ResourceEdit) Apply(d *Draft) {
 
 // setsLimit reports whether the limit has to change with the request: a resource that cannot be overcommitted
 // has the same of both, and a limit without a request is one.
-func (e ResourceEdit) setsLimit(c Container) bool {
+func (e ResourceEdit) setsLimit(c suppose.Container) bool {
 	limit, ok := c.Resources.Limits[e.Resource]
 	_, requested := c.Resources.Requests[e.Resource]
 	overcommits := e.Resource == corev1.ResourceCPU || e.Resource == corev1.ResourceMemory || e.Resource == corev1.ResourceEphemeralStorage
@@ -126,7 +96,7 @@ func (e PortEdit) feasible(q *Question) bool { return !q.Pod.Spec.HostNetwork }
 
 // Apply asks for no port of the node.
 func (e PortEdit) Apply(d *Draft) {
-	for _, c := range ContainersOf(d.Pod()) {
+	for _, c := range suppose.ContainersOf(d.Pod()) {
 		if d.Pod().Spec.HostNetwork {
 			c.Ports = slices.DeleteFunc(c.Ports, func(p corev1.ContainerPort) bool { return e.is(&p) })
 			continue
@@ -141,7 +111,7 @@ func (e PortEdit) Apply(d *Draft) {
 
 // PatchPod removes the port of the node.
 func (e PortEdit) PatchPod(p *Patch) {
-	for _, c := range ContainersOf(p.q.Pod) {
+	for _, c := range suppose.ContainersOf(p.q.Pod) {
 		for i := range c.Ports {
 			if e.is(&c.Ports[i]) {
 				p.Add("remove", fmt.Sprintf("%s/ports/%d/hostPort", c.Path, i), nil)
@@ -225,74 +195,10 @@ func (e UntaintNodeEdit) Key() string { return "untaint " + string(e.Node) + " "
 
 // Apply takes the taint away.
 func (e UntaintNodeEdit) Apply(d *Draft) {
-	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
-		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&e.Taint) })
-	})
-}
-
-// UncordonEdit makes a node schedulable.
-type UncordonEdit struct{ Node inspect.NodeName }
-
-// Key names the node.
-func (e UncordonEdit) Key() string { return "uncordon " + string(e.Node) }
-
-// Apply makes the node schedulable.
-func (e UncordonEdit) Apply(d *Draft) {
-	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
-		n.Spec.Unschedulable = false
-		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
-	})
-}
-
-// MorePodsEdit lets a node have one pod more than there are.
-type MorePodsEdit struct{ Node inspect.NodeName }
-
-// Key names the node.
-func (e MorePodsEdit) Key() string { return "more pods on " + string(e.Node) }
-
-// Apply allows more pods than anybody has.
-func (e MorePodsEdit) Apply(d *Draft) {
-	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
-		if n.Status.Allocatable == nil {
-			n.Status.Allocatable = corev1.ResourceList{}
-		}
-		n.Status.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(1<<20, resource.DecimalSI)
-	})
-}
-
-func (e MorePodsEdit) feasible(*Question) bool { return false } // it is a setting of the kubelet
-
-// DeclareFeaturesEdit makes a node declare features. Nobody can do that but with another version of the
-// kubelet.
-type DeclareFeaturesEdit struct {
-	Node     inspect.NodeName
-	Features []string
-}
-
-// Key names the node and the features.
-func (e DeclareFeaturesEdit) Key() string {
-	return fmt.Sprintf("features of %s %q", e.Node, e.Features)
-}
-
-// Apply declares the features.
-func (e DeclareFeaturesEdit) Apply(d *Draft) {
-	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
-		n.Status.DeclaredFeatures = append(slices.Clip(n.Status.DeclaredFeatures), e.Features...)
-		slices.Sort(n.Status.DeclaredFeatures)
-	})
-}
-
-func (e DeclareFeaturesEdit) feasible(*Question) bool { return false }
-
-// changeNode changes a copy of a node.
-func (d *Draft) changeNode(key string, name inspect.NodeName, change func(*corev1.Node)) {
-	d.around[key] = func(o *inspect.Objects) {
-		for i, node := range o.Nodes {
-			if node.Name == string(name) {
-				o.Nodes[i] = node.DeepCopy()
-				change(o.Nodes[i])
-			}
-		}
+	d.around[e.Key()] = func(o *inspect.Objects) {
+		suppose.ChangeNode(o, e.Node, func(n *corev1.Node) {
+			n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&e.Taint) })
+		})
 	}
 }
 
@@ -325,52 +231,6 @@ func (e SpreadEdit) PatchPod(p *Patch) {
 	}
 }
 
-// PodAffinityEdit drops a term of the required affinity or anti-affinity of the pod to other pods.
-type PodAffinityEdit struct {
-	Anti  bool
-	Index int
-}
-
-// Key names the term.
-func (e PodAffinityEdit) Key() string { return fmt.Sprint("pod affinity ", e.Anti, e.Index) }
-
-// Apply notes the term, which is removed when all edits are known.
-func (e PodAffinityEdit) Apply(d *Draft) {
-	d.Pod()
-	d.podTerms = append(d.podTerms, e)
-}
-
-// PatchPod removes the term.
-func (e PodAffinityEdit) PatchPod(p *Patch) { p.podTerms = append(p.podTerms, e) }
-
-func (e PodAffinityEdit) path() string {
-	list := "podAffinity"
-	if e.Anti {
-		list = "podAntiAffinity"
-	}
-	return fmt.Sprintf("/spec/affinity/%s/requiredDuringSchedulingIgnoredDuringExecution/%d", list, e.Index)
-}
-
-// removePodTerms removes the terms of affinity that were noted, from the back so that indices stay true.
-func removePodTerms(pod *corev1.Pod, terms []PodAffinityEdit) {
-	for _, e := range fromTheBack(terms) {
-		var list *[]corev1.PodAffinityTerm
-		if e.Anti {
-			list = &pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		} else {
-			list = &pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		}
-		*list = slices.Delete(*list, e.Index, e.Index+1)
-	}
-}
-
-// fromTheBack sorts terms such that removing one does not move another that is still to be removed.
-func fromTheBack(terms []PodAffinityEdit) []PodAffinityEdit {
-	out := slices.Clone(terms)
-	slices.SortFunc(out, func(a, b PodAffinityEdit) int { return b.Index - a.Index })
-	return slices.Compact(out)
-}
-
 // EndPodsEdit ends other pods.
 type EndPodsEdit struct{ Pods []inspect.PodRef }
 
@@ -383,27 +243,6 @@ func (e EndPodsEdit) Apply(d *Draft) {
 		d.ended[ref] = true
 	}
 }
-
-// NotRepellingEdit makes other pods keep nobody away. Nobody can do that; it says what they have against the
-// pod, apart from the room that they take.
-type NotRepellingEdit struct{ Pods []inspect.PodRef }
-
-// Key names the pods.
-func (e NotRepellingEdit) Key() string { return fmt.Sprintf("not repelling %v", e.Pods) }
-
-// Apply drops the required anti-affinity of the pods.
-func (e NotRepellingEdit) Apply(d *Draft) {
-	d.around[e.Key()] = func(o *inspect.Objects) {
-		for i, pod := range o.Pods {
-			if slices.Contains(e.Pods, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}) {
-				o.Pods[i] = pod.DeepCopy()
-				o.Pods[i].Spec.Affinity.PodAntiAffinity = nil
-			}
-		}
-	}
-}
-
-func (e NotRepellingEdit) feasible(*Question) bool { return false }
 
 // DropVolumesEdit takes volumes out of the pod. Nobody wants that; it says what a volume has to do with it.
 type DropVolumesEdit struct{ Volumes []string }
@@ -418,51 +257,3 @@ func (e DropVolumesEdit) Apply(d *Draft) {
 }
 
 func (e DropVolumesEdit) feasible(*Question) bool { return false }
-
-// MoreVolumesEdit lets a node attach any number of volumes.
-type MoreVolumesEdit struct{ Node inspect.NodeName }
-
-// Key names the node.
-func (e MoreVolumesEdit) Key() string { return "more volumes on " + string(e.Node) }
-
-// Apply lifts the limits of all drivers on the node.
-func (e MoreVolumesEdit) Apply(d *Draft) {
-	d.around[e.Key()] = func(o *inspect.Objects) {
-		for i, node := range o.CSINodes {
-			if node.Name != string(e.Node) {
-				continue
-			}
-			o.CSINodes[i] = node.DeepCopy()
-			for k := range o.CSINodes[i].Spec.Drivers {
-				o.CSINodes[i].Spec.Drivers[k].Allocatable = nil
-			}
-		}
-	}
-}
-
-func (e MoreVolumesEdit) feasible(*Question) bool { return false }
-
-// VolumesOf names the volumes of a pod that are about a volume claim, or the one of that name, or all that
-// need a claim or a disk if the object is another one.
-func VolumesOf(pod *corev1.Pod, kind, name string) []string {
-	if kind == "Volume" {
-		return []string{name}
-	}
-	var out []string
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		claim := ""
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			claim = v.PersistentVolumeClaim.ClaimName
-		case v.Ephemeral != nil:
-			claim = pod.Name + "-" + v.Name
-		case v.ConfigMap != nil, v.Secret != nil, v.EmptyDir != nil, v.Projected != nil, v.DownwardAPI != nil, v.HostPath != nil:
-			continue
-		}
-		if kind != "PersistentVolumeClaim" || claim == name {
-			out = append(out, v.Name)
-		}
-	}
-	return out
-}

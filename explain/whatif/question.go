@@ -255,7 +255,7 @@ func splitByFilters(a Answer, outcomes []filters.Outcome) []Answer {
 		o := &outcomes[n]
 		key := ""
 		if !o.Passes() {
-			key = keyOf(o)
+			key = explain.RefusalKey(o)
 		}
 		at, ok := index[key]
 		if !ok {

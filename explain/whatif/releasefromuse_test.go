@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
@@ -66,7 +66,7 @@ spec: {containers: [], resourceClaims: [{name: w, resourceClaimName: wanted}]}
 		"missing": {"beside", "shared", "unused", "wanted", "pod other", "pod runs", "pod waits"},
 	} {
 		s := base.With(func(o *inspect.Objects) {
-			whatif.ReleaseFromUse(o, base, inspect.ClaimRef{Namespace: "ns", Name: claim})
+			suppose.ReleaseFromUse(o, base, inspect.ClaimRef{Namespace: "ns", Name: claim})
 		})
 		var got []string
 		for _, c := range s.Objects().Claims {

@@ -38,7 +38,7 @@ func (q *Question) SandboxOf(name inspect.NodeName) *Sandbox {
 	b, ok := q.sandboxes[name]
 	if !ok {
 		if node, found := q.Cluster.Snapshot().Node(name); found {
-			b = q.NewSandbox(node)
+			b = q.newSandbox(node)
 		}
 		if q.sandboxes == nil {
 			q.sandboxes = map[inspect.NodeName]*Sandbox{}
@@ -48,9 +48,9 @@ func (q *Question) SandboxOf(name inspect.NodeName) *Sandbox {
 	return b
 }
 
-// NewSandbox cuts the surroundings of a node out of the snapshot. It is nil when the pools of the node cannot
+// newSandbox cuts the surroundings of a node out of the snapshot. It is nil when the pools of the node cannot
 // be told, which makes the scheduler give up.
-func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
+func (q *Question) newSandbox(node *corev1.Node) *Sandbox {
 	s := q.Cluster.Snapshot()
 	pools, err := s.PoolsOn(node)
 	if err != nil {
@@ -145,13 +145,6 @@ func (b *Sandbox) Draft(ctx context.Context, edits []Edit) *Draft {
 		b.clusters[key] = d.build(b.Snapshot, b.Q.Cluster)
 	}
 	return d.in(ctx, b.clusters[key], false)
-}
-
-// With returns the cluster of the surroundings of the node with objects changed: copies of them.
-func (b *Sandbox) With(change func(*inspect.Objects)) *scheduler.Cluster {
-	d := b.Q.draft(nil)
-	d.changes["objects"] = change
-	return d.build(b.Snapshot, b.Q.Cluster)
 }
 
 // maxSteps bounds the search steps that a question may spend on its conflict and fixes in all, a few

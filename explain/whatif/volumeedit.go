@@ -1,142 +1,38 @@
 package whatif
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/component-helpers/storage/ephemeral"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// VolumeClaimEdit makes a volume claim that has no volume yet ask for less, or for another storage class.
-type VolumeClaimEdit struct {
-	Namespace, Name string
-	// Size is what it asks for then. It is nil if that stays as it is.
-	Size *resource.Quantity
-	// Class is the storage class. It is "" if that stays as it is.
-	Class string
-}
-
-// Key names the claim and what becomes of it.
-func (e VolumeClaimEdit) Key() string {
-	size := ""
-	if e.Size != nil {
-		size = e.Size.String()
-	}
-	return fmt.Sprintf("volume claim %q size %q class %q", e.Namespace+"/"+e.Name, size, e.Class)
-}
+// VolumeClaimEdit makes a volume claim that has no volume yet ask for something else.
+type VolumeClaimEdit struct{ suppose.VolumeClaim }
 
 // Apply puts a changed copy in the place of the claim. One that is made from a volume of the pod is made anew
 // with it: for no node yet, which the scheduler writes into its annotations.
 func (e VolumeClaimEdit) Apply(d *Draft) {
-	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) {
-		claim.UID += "-anew" // volumes that are kept for the claim as it was are not for this one
-		if source := e.sourceIn(d.q.Pod); source != nil && source.VolumeClaimTemplate != nil {
-			template := source.VolumeClaimTemplate
-			class := claim.Spec.StorageClassName // which the server fills in where the template has none
-			claim.Spec, claim.Status = *template.Spec.DeepCopy(), corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
-			claim.Annotations = maps.Clone(template.Annotations)
-			claim.Spec.StorageClassName = cmp.Or(claim.Spec.StorageClassName, class)
-		}
-		if e.Size != nil {
-			if claim.Spec.Resources.Requests == nil {
-				claim.Spec.Resources.Requests = corev1.ResourceList{}
-			}
-			claim.Spec.Resources.Requests[corev1.ResourceStorage] = *e.Size
-		}
-		if e.Class != "" {
-			claim.Spec.StorageClassName = &e.Class
-		}
-	})
-}
-
-// changeVolumeClaim changes a copy of a claim, which takes its place.
-func changeVolumeClaim(d *Draft, key, namespace, name string, change func(*corev1.PersistentVolumeClaim)) {
-	d.around[key] = func(o *inspect.Objects) {
-		claims := make([]*corev1.PersistentVolumeClaim, len(o.VolumeClaims))
-		for i, claim := range o.VolumeClaims {
-			if claims[i] = claim; claim.Namespace == namespace && claim.Name == name {
-				claims[i] = claim.DeepCopy()
-				change(claims[i])
-			}
-		}
-		o.VolumeClaims = claims
+	d.around[e.Key()] = func(o *inspect.Objects) {
+		suppose.ChangeVolumeClaim(o, e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) { e.Make(claim, d.q.Pod) })
 	}
-}
-
-// bindCompleted is the annotation of a claim that has its volume.
-const bindCompleted = "pv.kubernetes.io/bind-completed"
-
-// BindClaimEdit binds a volume claim to the volume that it names.
-type BindClaimEdit struct{ Namespace, Name string }
-
-// Key names the claim.
-func (e BindClaimEdit) Key() string {
-	return fmt.Sprintf("bind volume claim %q", e.Namespace+"/"+e.Name)
-}
-
-// Apply puts a bound copy in the place of the claim.
-func (e BindClaimEdit) Apply(d *Draft) {
-	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) {
-		if claim.Annotations == nil {
-			claim.Annotations = map[string]string{}
-		}
-		claim.Annotations[bindCompleted] = "yes"
-		claim.Status.Phase = corev1.ClaimBound
-	})
-}
-
-// GiveClassEdit gives a volume claim that names no storage class the default one, as the controller does once
-// there is one.
-type GiveClassEdit struct{ Namespace, Name, Class string }
-
-// Key names the claim and the class.
-func (e GiveClassEdit) Key() string {
-	return fmt.Sprintf("volume claim %q has class %q", e.Namespace+"/"+e.Name, e.Class)
-}
-
-// Apply puts a copy with the class in the place of the claim.
-func (e GiveClassEdit) Apply(d *Draft) {
-	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) { claim.Spec.StorageClassName = &e.Class })
-}
-
-// patch writes the change below the spec of a claim, or of the template of one.
-func (e VolumeClaimEdit) patch(root string, spec *corev1.PersistentVolumeClaimSpec) []explain.PatchOperation {
-	var out []explain.PatchOperation
-	if e.Size != nil {
-		out = append(out, explain.PatchOperation{Op: "replace", Path: root + "/resources/requests/storage", Value: e.Size.String()})
-	}
-	if e.Class != "" {
-		op := "replace"
-		if spec.StorageClassName == nil {
-			op = "add"
-		}
-		out = append(out, explain.PatchOperation{Op: op, Path: root + "/storageClassName", Value: e.Class})
-	}
-	return out
 }
 
 // PatchPod changes the volume of the pod from which the claim is made. It does nothing for a claim by itself.
 func (e VolumeClaimEdit) PatchPod(p *Patch) {
 	for i := range p.q.Pod.Spec.Volumes {
 		v := &p.q.Pod.Spec.Volumes[i]
-		if !e.madeFrom(p.q.Pod, v) {
+		if !e.MadeFrom(p.q.Pod, v) {
 			continue
 		}
 		// The template may lack the class, which the server then fills in for the claim: "add" also replaces.
-		for _, op := range e.patch(fmt.Sprintf("/spec/volumes/%d/ephemeral/volumeClaimTemplate/spec", i), &corev1.PersistentVolumeClaimSpec{}) {
+		for _, op := range e.Patch(fmt.Sprintf("/spec/volumes/%d/ephemeral/volumeClaimTemplate/spec", i), &corev1.PersistentVolumeClaimSpec{}) {
 			p.Add(op.Op, op.Path, op.Value)
 		}
 	}
-}
-
-func (e VolumeClaimEdit) madeFrom(pod *corev1.Pod, v *corev1.Volume) bool {
-	return v.Ephemeral != nil && pod.Namespace == e.Namespace && ephemeral.VolumeClaimName(pod, v) == e.Name
 }
 
 // volumeChanges are those of volume claims that are objects by themselves.
@@ -149,25 +45,9 @@ func volumeChanges(q *Question, edits []Edit) []explain.ObjectChange {
 		}
 		if claim, ok := q.Cluster.Snapshot().VolumeClaim(e.Namespace, e.Name); ok {
 			out = append(out, explain.ObjectChange{
-				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: e.Namespace, Name: e.Name, Patch: e.patch("/spec", &claim.Spec),
+				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: e.Namespace, Name: e.Name, Patch: e.Patch("/spec", &claim.Spec),
 			})
 		}
 	}
 	return out
-}
-
-// OfPod reports whether the claim is made from a volume of the pod.
-func (e VolumeClaimEdit) OfPod(pod *corev1.Pod) bool { return e.sourceIn(pod) != nil }
-
-// sourceIn is the volume of a pod from which the claim is made, or nil. The pod may be nil.
-func (e VolumeClaimEdit) sourceIn(pod *corev1.Pod) *corev1.EphemeralVolumeSource {
-	if pod == nil {
-		return nil
-	}
-	for i := range pod.Spec.Volumes {
-		if v := &pod.Spec.Volumes[i]; e.madeFrom(pod, v) {
-			return v.Ephemeral
-		}
-	}
-	return nil
 }

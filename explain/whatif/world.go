@@ -201,18 +201,18 @@ func (d *Draft) add(ctx context.Context, out *NodeSet, took []timed, fitting [][
 	d.q.Fail(setRisks(ctx, d.Cluster, d.Claims, took))
 	all, best := explain.NoTimeout, explain.WouldTimeOut
 	for i, t := range took {
-		all = Worse(all, t.risk)
+		all = all.OrWorse(t.risk)
 		switch {
 		case !t.fits:
-		case t.risk == explain.WouldTimeOut && !TimeoutIsError(d.Cluster.Snapshot().Features()):
+		case t.risk == explain.WouldTimeOut && !explain.TimeoutIsError(d.Cluster.Snapshot().Features()):
 		default:
 			out.Lists = append(out.Lists, fitting[i])
-			if Worse(best, t.risk) == best {
+			if best.OrWorse(t.risk) == best {
 				best = t.risk
 			}
 		}
 	}
-	if out.Risk = all; !TimeoutIsError(d.Cluster.Snapshot().Features()) && len(out.Lists) > 0 {
+	if out.Risk = all; !explain.TimeoutIsError(d.Cluster.Snapshot().Features()) && len(out.Lists) > 0 {
 		out.Risk = best
 	}
 }

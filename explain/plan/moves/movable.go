@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -32,7 +32,7 @@ var rules = []rule{
 		owner := metav1.GetControllerOf(pod)
 		return owner == nil || owner.Kind == "Node"
 	}},
-	{"DaemonSet", "belong to their node", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return whatif.BoundToNode(pod) }},
+	{"DaemonSet", "belong to their node", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return suppose.BoundToNode(pod) }},
 	{"System", "are of Kubernetes itself", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
 		return corev1helpers.PodPriority(pod) >= systemPriority
 	}},

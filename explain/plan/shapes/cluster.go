@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 )
@@ -193,7 +193,7 @@ func newLike(o *inspect.Objects, like string) *inspect.Objects {
 	more := *o
 	more.Nodes, more.Slices = slices.Clip(o.Nodes), slices.Clip(o.Slices)
 	more.CSINodes, more.Pods = slices.Clip(o.CSINodes), slices.Clip(o.Pods)
-	whatif.AddNode(&more, like, false, func(name string) string { return name })
+	suppose.AddNode(&more, like, false, func(name string) string { return name })
 	return &inspect.Objects{
 		Nodes: more.Nodes[len(o.Nodes):], Slices: more.Slices[len(o.Slices):],
 		CSINodes: more.CSINodes[len(o.CSINodes):], Pods: slices.DeleteFunc(more.Pods[len(o.Pods):], inspect.Ended),

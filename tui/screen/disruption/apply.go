@@ -1,7 +1,7 @@
 package disruption
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -12,7 +12,7 @@ func CopiedTaints(base *inspect.Snapshot, c screen.Change) string {
 	if c.Kind != screen.DuplicateNode {
 		return ""
 	}
-	taints, devices := whatif.TaintsLikeOf(base, c.Ref.Name)
+	taints, devices := suppose.TaintsLikeOf(base, c.Ref.Name)
 	var parts []string
 	for _, taint := range taints {
 		parts = append(parts, taint.ToString())
@@ -60,7 +60,7 @@ func Apply(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 	s = s.With(func(o *inspect.Objects) {
 		for i, c := range changes {
 			if c.Kind == screen.DuplicateNode {
-				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
+				suppose.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
 			}
 		}
 		var untainted []inspect.DeviceID
@@ -69,13 +69,13 @@ func Apply(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 				untainted = append(untainted, screen.DeviceID(c.Ref))
 			}
 		}
-		whatif.SettleTaints(o, s, untainted...)
+		suppose.SettleTaints(o, s, untainted...)
 		for _, c := range changes {
 			switch c.Kind {
 			case screen.ReleaseClaim:
-				whatif.ReleaseFromUse(o, s, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
+				suppose.ReleaseFromUse(o, s, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
 			case screen.IgnoreTaint:
-				whatif.Untaint(o, screen.DeviceID(c.Ref))
+				suppose.Untaint(o, screen.DeviceID(c.Ref))
 			default: // is there, or comes afterwards
 			}
 		}

@@ -1,4 +1,4 @@
-package whatif
+package suppose
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func ReleaseFromUse(o *inspect.Objects, s *inspect.Snapshot, ref inspect.ClaimRe
 			return ended[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}]
 		})
 		for _, claim := range o.Claims {
-			if reservedOnlyFor(claim, ended) {
+			if ReservedOnlyFor(claim, ended) {
 				refs = append(refs, inspect.RefOf(claim))
 			}
 		}
@@ -58,8 +58,8 @@ func EndedBy(s *inspect.Snapshot, ref inspect.ClaimRef) []inspect.PodRef {
 	})
 }
 
-// reservedOnlyFor reports whether a claim is reserved, and for nothing but some pods.
-func reservedOnlyFor(claim *resourcev1.ResourceClaim, pods map[inspect.PodRef]bool) bool {
+// ReservedOnlyFor reports whether a claim is reserved, and for nothing but some pods.
+func ReservedOnlyFor(claim *resourcev1.ResourceClaim, pods map[inspect.PodRef]bool) bool {
 	for _, c := range claim.Status.ReservedFor {
 		if c.Resource != "pods" || c.APIGroup != "" || !pods[inspect.PodRef{Namespace: claim.Namespace, Name: c.Name}] {
 			return false
@@ -70,12 +70,12 @@ func reservedOnlyFor(claim *resourcev1.ResourceClaim, pods map[inspect.PodRef]bo
 
 // GoesWith reports whether a claim is deleted when some pods end: it was made for one of them.
 func GoesWith(claim *resourcev1.ResourceClaim, ended []inspect.PodRef) bool {
-	owner := ownerOf(claim)
+	owner := OwnerOf(claim)
 	return owner.Name != "" && slices.Contains(ended, owner)
 }
 
-// ownerOf is the pod that a claim was made for. It has no name if there is none.
-func ownerOf(claim *resourcev1.ResourceClaim) inspect.PodRef {
+// OwnerOf is the pod that a claim was made for. It has no name if there is none.
+func OwnerOf(claim *resourcev1.ResourceClaim) inspect.PodRef {
 	if owner := metav1.GetControllerOf(claim); owner != nil && owner.Kind == "Pod" {
 		return inspect.PodRef{Namespace: claim.Namespace, Name: owner.Name}
 	}

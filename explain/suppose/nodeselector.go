@@ -1,4 +1,4 @@
-package whatif
+package suppose
 
 import (
 	corev1 "k8s.io/api/core/v1"

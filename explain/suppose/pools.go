@@ -1,4 +1,4 @@
-package whatif
+package suppose
 
 import (
 	"slices"
@@ -25,42 +25,25 @@ func changeSlices(o *inspect.Objects, pool inspect.PoolID, which func(*resourcev
 	}
 }
 
-// raisePool makes counters of a pool plenty: those of a name, or all if that is "".
-func raisePool(o *inspect.Objects, pool inspect.PoolID, name string) {
+// RaisePool makes counters of a pool plenty: those of a name, or all if that is "".
+func RaisePool(o *inspect.Objects, pool inspect.PoolID, name string) {
 	hasCounters := func(s *resourcev1.ResourceSlice) bool { return len(s.Spec.SharedCounters) > 0 }
 	changeSlices(o, pool, hasCounters, func(s *resourcev1.ResourceSlice) {
-		RaiseCounters(s, func(_, counter string) bool { return name == "" || counter == name })
+		for i := range s.Spec.SharedCounters {
+			counters := s.Spec.SharedCounters[i].Counters
+			for counter, c := range counters {
+				if name == "" || counter == name {
+					c.Value = *resource.NewQuantity(plenty, c.Value.Format)
+					counters[counter] = c
+				}
+			}
+		}
 	})
 }
 
-// RaiseCounters makes some counters of a slice plenty.
-func RaiseCounters(s *resourcev1.ResourceSlice, wanted func(set, counter string) bool) {
-	for i := range s.Spec.SharedCounters {
-		set := &s.Spec.SharedCounters[i]
-		for name, counter := range set.Counters {
-			if wanted(set.Name, name) {
-				counter.Value = *resource.NewQuantity(plenty, counter.Value.Format)
-				set.Counters[name] = counter
-			}
-		}
-	}
-}
-
-// RaiseCapacity makes the capacities of the devices of a slice plenty whose names are wanted.
-func RaiseCapacity(s *resourcev1.ResourceSlice, wanted func(resourcev1.QualifiedName) bool) {
-	for i := range s.Spec.Devices {
-		for name, c := range s.Spec.Devices[i].Capacity {
-			if wanted(name) {
-				c.Value = *resource.NewQuantity(plenty, c.Value.Format)
-				s.Spec.Devices[i].Capacity[name] = c
-			}
-		}
-	}
-}
-
-// completePool makes a pool complete with the slices of its newest generation that are published, and takes
+// CompletePool makes a pool complete with the slices of its newest generation that are published, and takes
 // out of them what makes the pool invalid.
-func completePool(o *inspect.Objects, pool inspect.PoolID) {
+func CompletePool(o *inspect.Objects, pool inspect.PoolID) {
 	newest := inspect.NewestSlices(slices.DeleteFunc(slices.Clone(o.Slices), func(s *resourcev1.ResourceSlice) bool {
 		return inspect.PoolOf(s) != pool
 	}))
