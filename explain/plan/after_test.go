@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -15,7 +16,7 @@ import (
 
 // TestAfter sees who is gone, who waits and with which claims, before anything is placed.
 func TestAfter(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	changed := o.Templates[2] // since the claim was made
 	o.Pods[0].Spec.ResourceClaims[0].ResourceClaimTemplateName = &changed.Name
 	s := inspect.New(*o, inspect.Config{})
@@ -51,7 +52,7 @@ func TestAfter(t *testing.T) {
 // TestAfterWithoutTemplate: nobody can make a claim from a template that is gone. If templates could not be
 // read, it is that one.
 func TestAfterWithoutTemplate(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	o.Templates = nil
 	for _, unread := range []bool{false, true} {
 		s := inspect.New(*o, inspect.Config{})
@@ -86,7 +87,7 @@ func TestAfterIsWhatIsPlayedFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := replayText(&p.Replay), replayText(&d.Replay); got != want {
+		if got, want := explaintest.ReplayText(&p.Replay), explaintest.ReplayText(&d.Replay); got != want {
 			t.Fatalf("seed %d, %s:\nafter it %s\nplayed   %s", seed, event.What, got, want)
 		}
 	}
