@@ -83,7 +83,7 @@ func TestAdmittedWith(t *testing.T) {
 	if n := len(with.Snapshot().Objects().Claims); n != 3 || len(with.Snapshot().Objects().Pods) != 3 {
 		t.Errorf("%d claims, %d pods", n, len(with.Snapshot().Objects().Pods))
 	}
-	again, own := admitted(with, own)
+	again, own := Admitted(with, own)
 	if again != with || len(own) != 2 {
 		t.Error("who was admitted is admitted again")
 	}

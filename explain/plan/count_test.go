@@ -33,7 +33,7 @@ func TestCountIsTrue(t *testing.T) {
 				p.pods = append(p.pods, pod)
 			}
 		}
-		base, pods := admitted(p.cluster(), p.pods)
+		base, pods := Admitted(p.cluster(), p.pods)
 		queue := replay.NewQueue(t.Context(), base, cycle.InQueueOrder(base.Snapshot(), pods), cycle.Options{})
 		queue.InAnyOrder()
 		got, text, err := queue.Count(t.Context())
@@ -102,7 +102,7 @@ func TestCountManyEqual(t *testing.T) {
 		}
 		counted[verdict]++
 		for range effort.Of(20, 5) {
-			base, pods := admitted(explaintest.NewCluster(*o), pods)
+			base, pods := Admitted(explaintest.NewCluster(*o), pods)
 			r := replay.New(base, nil)
 			r.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int { return rng.IntN(len(nodes)) }
 			rng.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
@@ -149,7 +149,7 @@ func TestCountMeasures(t *testing.T) {
 			}
 			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse(cpu)
 		}
-		c, pods := admitted(explaintest.NewCluster(*o), pods)
+		c, pods := Admitted(explaintest.NewCluster(*o), pods)
 		queue := replay.NewQueue(t.Context(), c, pods, cycle.Options{})
 		if got, text, err := queue.Count(t.Context()); err != nil || got != replay.Never || text != want {
 			t.Errorf("%q, %d, want %q, %v", text, got, want, err)

@@ -39,8 +39,8 @@ func TestCrowdedIsTrue(t *testing.T) {
 			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("100m")
 			p.pods = append(p.pods, pod)
 		}
-		base, pods := admitted(p.cluster(), p.pods)
-		r := &placement{Replay: replay.New(base, nil)}
+		base, pods := Admitted(p.cluster(), p.pods)
+		r := &Placement{Replay: replay.New(base, nil)}
 		r.Tried = cycle.InQueueOrder(base.Snapshot(), pods)
 		joint, err := r.crowded(t.Context(), base)
 		if err != nil {
@@ -90,7 +90,7 @@ func TestTooMany(t *testing.T) {
 		o := explaintest.Farm(3)
 		o.Templates = append(o.Templates, explaintest.Template("five", 5, ""), test.template)
 		pods := append(explaintest.Workers(test.pods[0], "five", "five"), explaintest.Workers(test.pods[1], test.template.Name, test.template.Name)...)
-		c, pods := admitted(explaintest.NewCluster(*o), pods)
+		c, pods := Admitted(explaintest.NewCluster(*o), pods)
 		joint, err := TooMany(t.Context(), c, pods)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestTooManyWithOneClaim(t *testing.T) {
 	for _, pod := range pods {
 		pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("shared")}
 	}
-	c, pods := admitted(explaintest.NewCluster(*o), pods)
+	c, pods := Admitted(explaintest.NewCluster(*o), pods)
 	if joint, err := TooMany(t.Context(), c, pods); joint != nil || err != nil {
 		t.Errorf("%v, %v", joint, err)
 	}
@@ -123,7 +123,7 @@ func TestTooManyWithOneClaim(t *testing.T) {
 	for _, node := range o.Nodes { // of which each has room for two, and the claim is on one
 		node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2")
 	}
-	c, pods = admitted(explaintest.NewCluster(*o), pods[:3])
+	c, pods = Admitted(explaintest.NewCluster(*o), pods[:3])
 	if joint, err := TooMany(t.Context(), c, pods); joint == nil || err != nil || len(joint.Conflict) != 3 {
 		t.Errorf("without room: %v, %v", joint, err)
 	}

@@ -14,8 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // second is a pod that was created in a second.
@@ -219,21 +217,6 @@ func TestDropChoiceOfTemplate(t *testing.T) {
 	p = place(t, o, second(0, explaintest.Worker("x", "choice")), second(1, explaintest.Worker("only", "best")), second(2, explaintest.Worker("y", "choice")))
 	if slices.ContainsFunc(p.Changes, func(f explain.Fix) bool { return f.Kind == explain.DropChoice }) {
 		t.Errorf("%+v", p.Changes)
-	}
-}
-
-// TestPlayLeavesSome: that some of those who are to come back find no node is certain, whichever these are.
-func TestPlayLeavesSome(t *testing.T) {
-	o := explaintest.SmallFarm(2)
-	o.Templates = append(o.Templates, explaintest.Template("five", 5, ""), explaintest.Template("six", 6, ""))
-	for i, name := range []string{"five", "six"} {
-		pod := explaintest.AddRunning(o, name, "node-0001", "Job", i)
-		pod.Spec.ResourceClaims[0].ResourceClaimTemplateName = &name
-	}
-	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Time: time.Unix(1_800_000_000, 0)}), scheduler.Options{})
-	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
-	if err != nil || !d.LeavesSome || d.Replay.Certain || !strings.Contains(strings.Join(d.Replay.Remarks, ";"), "not all of them find a node") {
-		t.Errorf("%s, leaves some %t, %v, %v", gone(d), d.LeavesSome, d.Replay.Remarks, err)
 	}
 }
 

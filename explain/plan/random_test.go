@@ -165,8 +165,8 @@ func devicesIn(s *inspect.Snapshot, pod *corev1.Pod) string {
 		if claim.Status.Allocation == nil || len(claim.Status.ReservedFor) == 0 || claim.Status.ReservedFor[0].Name != pod.Name {
 			continue
 		}
-		for _, id := range devicesOf(claim) {
-			out = append(out, id.Device)
+		for i := range claim.Status.Allocation.Devices.Results {
+			out = append(out, claim.Status.Allocation.Devices.Results[i].Device)
 		}
 	}
 	return fmt.Sprint(out)

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,48 +53,6 @@ func TestPlaceUnread(t *testing.T) {
 				t.Errorf("together %s: %s", p.Joint.Verdict, p.Joint.Message)
 			}
 		})
-	}
-}
-
-// TestPlayUnread: an event of which not all pods are known ends nobody for certain.
-func TestPlayUnread(t *testing.T) {
-	for _, resources := range [][]inspect.Resource{{inspect.Pods}, {inspect.Claims}} {
-		c := explaintest.Unreadable(explaintest.BusyFarm(), resources...)
-		s := c.Snapshot()
-		rest := func(inspect.DeviceID) bool { return true }
-		for _, e := range []*Event{Drain(s, "node-0000"), LoseNodes(s, "node-0000"), LoseDevices(s, "all", rest), DeleteNamespace(s, "ml")} {
-			d, err := Play(t.Context(), c, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !d.Unseen || d.Replay.Certain && slices.ContainsFunc(d.Gone, func(g explain.GonePod) bool { return g.Then == explain.ComesBack }) {
-				t.Errorf("%v, %s: unseen %t, certain %t", resources, d.What, d.Unseen, d.Replay.Certain)
-			}
-		}
-		var parts []Part
-		for _, node := range s.Nodes() {
-			parts = append(parts, Part{Name: node.Name})
-		}
-		w, err := FindWeakest(t.Context(), c, parts, 1, func(p []Part) *Event { return LoseNodes(s, inspect.NodeName(p[0].Name)) })
-		if err != nil || w.Certain {
-			t.Errorf("%v: the weakest is certain: %+v, %v", resources, w, err)
-		}
-	}
-}
-
-// TestLossUnread: who would perhaps have been placed without an event does not lose his place for certain.
-func TestLossUnread(t *testing.T) {
-	for _, test := range []struct {
-		unread []inspect.Resource
-		want   explain.Verdict
-	}{{nil, explain.Unsatisfiable}, {[]inspect.Resource{inspect.TaintRules}, explain.Unknown}} {
-		o := explaintest.SmallFarm(1)
-		o.Pods = append(o.Pods, explaintest.Worker("waits", "eight"))
-		c := explaintest.Unreadable(o, test.unread...)
-		d, err := Play(t.Context(), c, LoseDevices(c.Snapshot(), "all", func(inspect.DeviceID) bool { return true }))
-		if err != nil || len(d.Losses) != 1 || d.Losses[0].Verdict != test.want {
-			t.Errorf("without %v: %+v, %v", test.unread, d, err)
-		}
 	}
 }
 
@@ -178,24 +134,6 @@ func TestClaimsThatAreGone(t *testing.T) {
 		p, err := Place(t.Context(), c, explaintest.Workers(1, "w", "four"), Options{})
 		if err != nil || p.Replay.Certain == gone {
 			t.Errorf("gone %t: certain %t, %v, %v", gone, p.Replay.Certain, p.Replay.Remarks, err)
-		}
-		d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
-		if err != nil || d.Unseen != gone {
-			t.Errorf("gone %t: unseen %t, %v", gone, d.Unseen, err)
-		}
-	}
-}
-
-// TestLossesAreBounded: the larger a cluster is, the longer one loss takes, so the fewer are played.
-func TestLossesAreBounded(t *testing.T) {
-	for nodes, want := range map[int]int{1: 400, 1000: 400, 4000: 100, 25_000: 20} {
-		o := &inspect.Objects{}
-		for i := range nodes {
-			o.Nodes = append(o.Nodes, &corev1.Node{})
-			o.Nodes[i].Name = fmt.Sprint("n", i)
-		}
-		if got := lossesFor(explaintest.NewCluster(*o).Snapshot()); got != want {
-			t.Errorf("%d nodes: %d losses, want %d", nodes, got, want)
 		}
 	}
 }

@@ -74,6 +74,7 @@ var layers = []layer{
 	{"explain/fit", []string{"internal/progress", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/diagnose", "explain/requirement", "explain/whatif", "explain/cycle", "explain/question"}},
 	{"explain/volume", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/cycle", "explain/question"}},
 	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/replay", "explain/together", "explain/question", "explain/preemption"}},
+	{"explain/disruption", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay", "explain/preemption", "explain/plan"}},
 	{"explain/admission", []string{"inspect", "inspect/kueueconfig", "inspect/quantity", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/question", "explain/plan"}},
 	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
 	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
@@ -94,7 +95,7 @@ var layers = []layer{
 		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/progress", "internal/timebudget",
 		"tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/disruption", "explain/plan", "explain/text", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
@@ -254,7 +255,7 @@ var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
 	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -82,8 +83,8 @@ func TestAfterIsWhatIsPlayedFrom(t *testing.T) {
 		}
 		gone += len(d.Gone)
 		after := After(s, event)
-		waiting, _ := Waiting(after, func(*corev1.Pod) bool { return true })
-		p, err := Place(context.Background(), scheduler.NewCluster(after, scheduler.Options{}), waiting, Options{NoJoint: true})
+		waiting, _ := plan.Waiting(after, func(*corev1.Pod) bool { return true })
+		p, err := plan.Place(context.Background(), scheduler.NewCluster(after, scheduler.Options{}), waiting, plan.Options{NoJoint: true})
 		if err != nil {
 			t.Fatal(err)
 		}
