@@ -16,45 +16,6 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// fit is how well something fits, from not at all to at once.
-type fit int
-
-const (
-	noFit          fit = iota
-	noCandidates       // it would fit after evictions, but there is nobody whom it may evict
-	fitsEvicting       // after evictions, of workloads of its own ClusterQueue too
-	fitsReclaiming     // after evictions in other ClusterQueues
-	fitsNow
-)
-
-// mode is how well a flavor fits, and how far away in the cohorts its quota is.
-type mode struct {
-	fit   fit
-	level int
-}
-
-// better reports whether a flavor with mode a is preferred to one with mode b.
-func (a mode) better(b mode, policy *kueuev1beta2.FlavorFungibility) bool {
-	switch {
-	case a.fit == noFit || b.fit == noFit:
-		return a.fit != noFit
-	case (a.fit == noCandidates) != (b.fit == noCandidates):
-		return b.fit == noCandidates
-	}
-	levelFirst := policy.Preference != nil && *policy.Preference == kueuev1beta2.PreemptionOverBorrowing
-	if a.fit == b.fit || levelFirst && a.level != b.level {
-		return a.level < b.level
-	}
-	return a.fit > b.fit
-}
-
-// next reports whether Kueue looks at the next flavor, too.
-func (a mode) next(policy *kueuev1beta2.FlavorFungibility) bool {
-	return a.fit == noFit || a.fit == noCandidates ||
-		(a.fit == fitsEvicting || a.fit == fitsReclaiming) && policy.WhenCanPreempt == kueuev1beta2.TryNextFlavor ||
-		a.level > 0 && policy.WhenCanBorrow == kueuev1beta2.TryNextFlavor
-}
-
 // choice is the flavor of a resource.
 type choice struct {
 	flavor string
@@ -155,7 +116,7 @@ func (a *assignment) total(of []podSet) amounts {
 // assigner finds flavors for a workload in its ClusterQueue.
 type assigner struct {
 	*play
-	w *workload
+	w *waiting
 }
 
 // podSetGroup is the pod sets that get the same flavors: one, or those that are to be near each other.
@@ -183,7 +144,7 @@ func (a *assigner) groups() []podSetGroup {
 // assign finds flavors for all pods, or for as many of each set as counts says.
 func (a *assigner) assign(counts []int32) *assignment {
 	out := &assignment{used: amounts{}}
-	q := a.w.queue.queue
+	q := a.w.queue
 	sets := make([]podSet, len(a.w.sets))
 	for i := range sets {
 		sets[i] = a.w.sets[i]
@@ -210,7 +171,7 @@ func (a *assigner) assign(counts []int32) *assignment {
 
 // assignGroup finds flavors for pod sets that belong together. It reports whether to go on with others.
 func (a *assigner) assignGroup(out *assignment, g podSetGroup, sets []podSet) bool {
-	q := a.w.queue.queue
+	q := a.w.queue
 	var all []request
 	for _, i := range g.sets {
 		for _, r := range sets[i].requests {
@@ -265,7 +226,7 @@ func (a *assigner) assignGroup(out *assignment, g podSetGroup, sets []podSet) bo
 
 // search looks for a flavor for the resources of the group that covers one of them.
 func (a *assigner) search(sets []int, all []request, name corev1.ResourceName, used amounts) (best map[corev1.ResourceName]*choice, reasons []Reason, failed bool) {
-	q := a.w.queue.queue
+	q := a.w.queue
 	g := q.group(name)
 	if g == nil {
 		return nil, []Reason{{Code: ResourceUnavailable, Resource: name, Message: fmt.Sprintf("resource %s unavailable in ClusterQueue", name)}}, false
@@ -363,7 +324,7 @@ func asksTopology(r *kueuev1beta2.PodSetTopologyRequest) bool {
 // topologyMismatch says why a flavor with a topology, or without one, is not for a pod set; else "".
 func (a *assigner) topologyMismatch(set *kueuev1beta2.PodSet, flavor *kueuev1beta2.ResourceFlavor, g *group) string {
 	switch asks := asksTopology(set.TopologyRequest); {
-	case !asks && !a.w.queue.queue.topologies && flavor.Spec.TopologyName != nil:
+	case !asks && !a.w.queue.topologies && flavor.Spec.TopologyName != nil:
 		return fmt.Sprintf("Flavor %q supports only TopologyAwareScheduling", flavor.Name)
 	case asks && flavor.Spec.TopologyName == nil:
 		for resource := range resourcehelper.PodRequests(&corev1.Pod{Spec: set.Template.Spec}, resourcehelper.PodResourcesOptions{}) {
@@ -411,7 +372,7 @@ func ofFlavor(spec *corev1.PodSpec, nodeLabels map[string]string) (out corev1.Po
 
 // quotaFor is how well a request fits into the quota of a flavor, besides what earlier pod sets use of it.
 func (a *assigner) quotaFor(fr flavorResource, used amounts, asked Amount) (mode, *Reason) {
-	n := a.w.queue
+	n := a.w.queue.node
 	value, free, most := used[fr].add(asked), max(0, n.free(fr)), n.most(fr)
 	text := func(x Amount) string { return a.state.Text(fr.resource, x) }
 	if value > most {
@@ -419,38 +380,12 @@ func (a *assigner) quotaFor(fr flavorResource, used amounts, asked Amount) (mode
 			"insufficient quota for %s in flavor %s, previously considered podsets requests (%s) + current podset request (%s) > maximum capacity (%s)",
 			fr.resource, fr.flavor, text(used[fr]), text(asked), text(most))}
 	}
-	level, part := n.level(fr, value)
 	if value <= free {
+		level, _ := n.level(fr, value)
 		return mode{fitsNow, level}, nil
 	}
-	why := &Reason{Code: InsufficientUnusedQuota, Flavor: fr.flavor, Resource: fr.resource, Needed: value.sub(free), Message: fmt.Sprintf(
+	return a.evicting(a.w.workload, fr, value), &Reason{Code: InsufficientUnusedQuota, Flavor: fr.flavor, Resource: fr.resource, Needed: value.sub(free), Message: fmt.Sprintf(
 		"insufficient unused quota for %s in flavor %s, %s more needed", fr.resource, fr.flavor, text(value.sub(free)))}
-	if n.quotas[fr].nominal >= value || part || a.evictsBorrowing(n.queue) {
-		victims := a.victims(a.w, map[flavorResource]bool{fr: true}, amounts{fr: value})
-		if len(victims) == 0 {
-			return mode{noCandidates, level}, why
-		}
-		for _, v := range victims {
-			v.w.queue.releaseAll(v.w.used)
-		}
-		level, _ = n.level(fr, value)
-		possible := fitsReclaiming
-		for _, v := range victims {
-			v.w.queue.useAll(v.w.used)
-			if v.w.queue == n {
-				possible = fitsEvicting
-			}
-		}
-		return mode{possible, level}, why
-	}
-	return mode{noFit, level}, why
-}
-
-// evictsBorrowing reports whether workloads of the queue may evict others while it borrows.
-func (p *play) evictsBorrowing(q *queue) bool {
-	within := q.preemption.BorrowWithinCohort
-	return within != nil && within.Policy != kueuev1beta2.BorrowWithinCohortPolicyNever && within.Policy != "" ||
-		p.state.config.FairSharing != nil && q.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyNever && q.preemption.ReclaimWithinCohort != ""
 }
 
 // Text is an amount as Kueue writes it.

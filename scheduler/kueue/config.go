@@ -98,3 +98,15 @@ func (c *Config) gate(name string) bool {
 	}
 	return gatesOn[name]
 }
+
+// rules are those that the Configuration gives for evictions.
+func (c *Config) rules() rules {
+	out := rules{
+		FairSharing: c.FairSharing != nil, WithinNominal: c.gate("FairSharingPreemptWithinNominal"), NonBorrowingFirst: c.gate("FairSharingPrioritizeNonBorrowing"),
+		PriorityFirst: c.gate("PrioritySortingWithinCohort"), Buffered: c.gate("SchedulerTimestampPreemptionBuffer"),
+	}
+	if out.FairSharing {
+		out.Strategies = c.FairSharing.PreemptionStrategies
+	}
+	return out
+}

@@ -56,7 +56,7 @@ func (s *State) Decide(namespace, name string) Decision {
 }
 
 // outside says why a workload is in no queue, or returns nil.
-func (s *State) outside(w *kueuev1beta2.Workload, n *node) *Reason {
+func (s *State) outside(w *kueuev1beta2.Workload, n *queue) *Reason {
 	gate := w.Annotations["kueue.x-k8s.io/admission-gated-by"]
 	lq := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]
 	reserved := meta.FindStatusCondition(w.Status.Conditions, kueuev1beta2.WorkloadQuotaReserved)
@@ -79,8 +79,8 @@ func (s *State) outside(w *kueuev1beta2.Workload, n *node) *Reason {
 		return &Reason{Code: LocalQueueStopped, Name: lq.Name, Message: fmt.Sprintf("LocalQueue %s is stopped", lq.Name)}
 	case n == nil:
 		return &Reason{Code: ClusterQueueNotFound, ClusterQueue: string(lq.Spec.ClusterQueue), Message: fmt.Sprintf("ClusterQueue %s doesn't exist", lq.Spec.ClusterQueue)}
-	case n.queue.inactive != nil:
-		return n.queue.inactive
+	case n.inactive != nil:
+		return n.inactive
 	}
 	if r := s.backoff(w); r != nil {
 		return r
@@ -109,7 +109,7 @@ func (s *State) backoff(w *kueuev1beta2.Workload) *Reason {
 }
 
 // refusal says why the scheduler does not admit a workload whose turn it is, whatever the quota.
-func (s *State) refusal(w *kueuev1beta2.Workload, n *node) (refused, unknown *Reason) {
+func (s *State) refusal(w *kueuev1beta2.Workload, n *queue) (refused, unknown *Reason) {
 	for _, c := range w.Status.AdmissionChecks {
 		if c.State == kueuev1beta2.CheckStateRetry || c.State == kueuev1beta2.CheckStateRejected {
 			return &Reason{Code: AdmissionCheckFailed, Name: string(c.Name), ClusterQueue: n.name, Message: "The workload has failed admission checks"}, nil
@@ -117,9 +117,9 @@ func (s *State) refusal(w *kueuev1beta2.Workload, n *node) (refused, unknown *Re
 	}
 	ns := s.namespaces[w.Namespace]
 	mismatch := &Reason{Code: NamespaceMismatch, ClusterQueue: n.name, Name: w.Namespace, Message: "workload namespace doesn't match ClusterQueue selector"}
-	switch selector := n.queue.namespaces; {
+	switch selector := n.namespaces; {
 	case selector.Empty():
-	case n.queue.spec.NamespaceSelector == nil:
+	case n.spec.NamespaceSelector == nil:
 		return mismatch, nil
 	case ns == nil:
 		return nil, &Reason{Code: NamespaceUnread, Name: w.Namespace, Message: "namespace " + w.Namespace + " was not read"}
@@ -135,8 +135,8 @@ func (s *State) refusal(w *kueuev1beta2.Workload, n *node) (refused, unknown *Re
 	switch {
 	case w.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] != "" && s.config.gate("ElasticJobsViaWorkloadSlices"):
 		return nil, &Reason{Code: ElasticUndecided, Message: "it takes the place of another slice of an elastic job"}
-	case n.queue.unknown != nil:
-		return nil, n.queue.unknown
+	case n.unknown != nil:
+		return nil, n.unknown
 	}
 	return nil, s.undecidedGate()
 }
@@ -163,7 +163,7 @@ func (s *State) undecidedGate() *Reason {
 }
 
 // prepare finds out who waits in a queue.
-func (s *State) prepare(n *node) {
+func (s *State) prepare(n *queue) {
 	if s.prepared[n] {
 		return
 	}
@@ -172,36 +172,38 @@ func (s *State) prepare(n *node) {
 		if isTrue(w, kueuev1beta2.WorkloadFinished) || s.outside(w, n) != nil {
 			continue
 		}
-		waiting := s.newWorkload(w, n)
+		waits := &waiting{workload: s.newWorkload(w, n.node), queue: n, ref: Ref{w.Namespace, w.Name}}
 		counts := s.count(w)
-		waiting.sets = counts.sets
-		waiting.refused, waiting.unknown = s.refusal(w, n)
+		waits.sets = counts.sets
+		waits.refused, waits.unknown = s.refusal(w, n)
 		if len(counts.unknown) > 0 {
-			waiting.unknown = &counts.unknown[0]
+			waits.unknown = &counts.unknown[0]
 		}
-		waiting.shape = shapeOf(waiting)
-		n.queue.pending = append(n.queue.pending, waiting)
+		waits.shape = shapeOf(waits.workload)
+		n.pending = append(n.pending, waits)
 	}
-	slices.SortFunc(n.queue.pending, compareQueued)
+	slices.SortFunc(n.pending, func(a, b *waiting) int { return compareQueued(a.workload, b.workload) })
 }
 
 // play plays the tree of a queue, once.
-func (s *State) play(n *node) map[Ref]*record {
+func (s *State) play(n *queue) map[Ref]*record {
 	root := n.root()
 	if known := s.played[root]; known != nil {
 		return known
 	}
-	p := &play{state: s, root: root, records: map[*workload]*record{}, first: map[*node]*workload{}}
-	if root.queue != nil {
-		p.queues = []*node{root}
+	p := &play{tree: tree{root: root, rules: s.config.rules()}, state: s, records: map[*waiting]*record{}, first: map[*queue]*waiting{}}
+	if root.isQueue() {
+		p.queues = []*queue{n}
 	} else {
-		p.queues = root.subtreeQueues(nil)
+		for _, below := range root.subtreeQueues(nil) {
+			p.queues = append(p.queues, s.queues[below.name])
+		}
 	}
-	slices.SortFunc(p.queues, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
-	before := map[*node][]*workload{}
+	slices.SortFunc(p.queues, func(a, b *queue) int { return cmp.Compare(a.name, b.name) })
+	before := map[*queue][]*waiting{}
 	for _, queue := range p.queues {
 		s.prepare(queue)
-		before[queue] = slices.Clone(queue.queue.pending)
+		before[queue] = slices.Clone(queue.pending)
 	}
 	p.run()
 	out := map[Ref]*record{}
@@ -223,7 +225,7 @@ func (s *State) play(n *node) map[Ref]*record {
 			}
 			out[w.ref] = r
 		}
-		queue.queue.pending = before[queue]
+		queue.pending = before[queue]
 	}
 	s.played[root] = out
 	return out
@@ -263,7 +265,7 @@ func (s *State) describeHeld(d *Decision, w *kueuev1beta2.Workload) {
 }
 
 // describePending fills in a decision about a workload that is in a queue.
-func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *node) {
+func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *queue) {
 	records := s.play(n)
 	r := records[d.Workload]
 	counts := s.count(w)
@@ -291,9 +293,9 @@ func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *node) 
 		}
 	}
 	for _, v := range r.victims {
-		d.Victims = append(d.Victims, Victim{v.w.ref, v.w.queue.name, v.why})
+		d.Victims = append(d.Victims, Victim{refOf(v.w), v.w.queue.name, v.why})
 	}
-	d.Ahead = aheadOf(d.Workload, n.queue, records)
+	d.Ahead = aheadOf(d.Workload, n, records)
 }
 
 // aheadOf are the workloads that come before one in its queue. At most one of them blocks the queue: the one
@@ -319,12 +321,12 @@ func aheadOf(ref Ref, q *queue, records map[Ref]*record) []Ahead {
 }
 
 // checksFor are the AdmissionChecks that follow once a workload has these flavors.
-func (s *State) checksFor(n *node, sets []PodSet) []string {
+func (s *State) checksFor(n *queue, sets []PodSet) []string {
 	var out []string
-	if n.queue.spec.AdmissionChecksStrategy == nil {
+	if n.spec.AdmissionChecksStrategy == nil {
 		return nil
 	}
-	for _, rule := range n.queue.spec.AdmissionChecksStrategy.AdmissionChecks {
+	for _, rule := range n.spec.AdmissionChecksStrategy.AdmissionChecks {
 		applies := len(rule.OnFlavors) == 0
 		for i := range sets {
 			for _, flavor := range sets[i].Flavors {

@@ -16,11 +16,11 @@ type victim struct {
 
 // victims are the workloads that Kueue evicts so that a workload gets what it asks for, as few as it finds;
 // none if that is not possible. Short is what is not free now.
-func (p *play) victims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
-	if p.state.config.FairSharing != nil {
-		return p.fairVictims(w, short, asked)
+func (t *tree) victims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
+	if t.rules.FairSharing {
+		return t.fairVictims(w, short, asked)
 	}
-	return p.classicVictims(w, short, asked)
+	return t.classicVictims(w, short, asked)
 }
 
 func never(policy kueuev1beta2.PreemptionPolicy) bool {
@@ -28,7 +28,7 @@ func never(policy kueuev1beta2.PreemptionPolicy) bool {
 }
 
 // mayEvict reports whether a policy lets a workload evict another one.
-func (p *play) mayEvict(w, other *workload, policy kueuev1beta2.PreemptionPolicy) bool {
+func (t *tree) mayEvict(w, other *workload, policy kueuev1beta2.PreemptionPolicy) bool {
 	switch policy {
 	case kueuev1beta2.PreemptionPolicyAny:
 		return true
@@ -36,7 +36,7 @@ func (p *play) mayEvict(w, other *workload, policy kueuev1beta2.PreemptionPolicy
 		return w.priority > other.priority
 	case kueuev1beta2.PreemptionPolicyLowerOrNewerEqualPriority:
 		newer := other.since.After(w.since)
-		if p.state.config.gate("SchedulerTimestampPreemptionBuffer") {
+		if t.rules.Buffered {
 			newer = other.since.Sub(w.since) > 5*time.Minute
 		}
 		return w.priority > other.priority || w.priority == other.priority && newer
@@ -56,7 +56,7 @@ func compareCandidates(a, b *workload, queue *node) int {
 		return 1
 	}
 	return cmp.Or(first(a.evicted, b.evicted), first(a.queue != queue, b.queue != queue), cmp.Compare(a.priority, b.priority), b.reserved.Compare(a.reserved),
-		cmp.Compare(a.obj.UID, b.obj.UID), cmp.Compare(a.ref.Namespace, b.ref.Namespace), cmp.Compare(a.ref.Name, b.ref.Name))
+		cmp.Compare(a.obj.UID, b.obj.UID), cmp.Compare(a.obj.Namespace, b.obj.Namespace), cmp.Compare(a.obj.Name, b.obj.Name))
 }
 
 // variant is why a workload may be evicted for another one.
@@ -89,14 +89,14 @@ type candidate struct {
 
 // classic looks for the workloads to evict where there is no fair sharing.
 type classic struct {
-	*play
+	*tree
 	w     *workload
 	short map[flavorResource]bool
 	asked amounts
 }
 
-func (p *play) classicVictims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
-	c := &classic{p, w, short, asked}
+func (t *tree) classicVictims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
+	c := &classic{t, w, short, asked}
 	own := c.of(w.queue, nil, false)
 	nearer, others := c.inCohort()
 	var all []candidate
@@ -110,7 +110,7 @@ func (p *play) classicVictims(w *workload, short map[flavorResource]bool, asked 
 			}
 		}
 	}
-	within := w.queue.queue.preemption.BorrowWithinCohort
+	within := w.queue.preemption.BorrowWithinCohort
 	forbidden := within == nil || within.Policy == kueuev1beta2.BorrowWithinCohortPolicyNever || within.Policy == ""
 	attempts := []bool{true, false}
 	switch {
@@ -204,20 +204,20 @@ func (c *classic) valid(x candidate, borrow bool) bool {
 
 // of are the candidates of one queue.
 func (c *classic) of(queue, under *node, nearer bool) []candidate {
-	policy := c.w.queue.queue.preemption.ReclaimWithinCohort
+	policy := c.w.queue.preemption.ReclaimWithinCohort
 	if queue == c.w.queue {
-		policy = c.w.queue.queue.preemption.WithinClusterQueue
+		policy = c.w.queue.preemption.WithinClusterQueue
 	}
 	if never(policy) {
 		return nil
 	}
 	var out []candidate
-	for other := range queue.queue.held {
+	for other := range queue.held {
 		if !other.usesAny(c.short) || !c.mayEvict(c.w, other, policy) {
 			continue
 		}
 		x := candidate{other, under, unlessBorrowing}
-		switch within := c.w.queue.queue.preemption.BorrowWithinCohort; {
+		switch within := c.w.queue.preemption.BorrowWithinCohort; {
 		case queue == c.w.queue:
 			x.variant = inQueue
 		case nearer:
@@ -233,7 +233,7 @@ func (c *classic) of(queue, under *node, nearer bool) []candidate {
 
 // inCohort are the candidates of other queues: those to whose quota the workload is nearer, and the others.
 func (c *classic) inCohort() (nearer, others []candidate) {
-	if never(c.w.queue.queue.preemption.ReclaimWithinCohort) {
+	if never(c.w.queue.preemption.ReclaimWithinCohort) {
 		return nil, nil
 	}
 	var last *node

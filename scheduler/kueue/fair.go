@@ -78,7 +78,7 @@ func (n *node) share() share {
 
 // fair looks for the workloads to evict where there is fair sharing.
 type fair struct {
-	*play
+	*tree
 	w          *workload
 	short      map[flavorResource]bool
 	asked      amounts
@@ -87,14 +87,14 @@ type fair struct {
 	victims    []victim
 }
 
-func (p *play) fairVictims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
-	f := &fair{play: p, w: w, short: short, asked: asked}
+func (t *tree) fairVictims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
+	f := &fair{tree: t, w: w, short: short, asked: asked}
 	candidates := f.all()
 	if len(candidates) == 0 {
 		return nil
 	}
 	slices.SortFunc(candidates, func(a, b *workload) int { return compareCandidates(a, b, w.queue) })
-	strategies := p.state.config.FairSharing.PreemptionStrategies
+	strategies := t.rules.Strategies
 	if len(strategies) == 0 {
 		strategies = []string{lessThanOrEqualToFinalShare, lessThanInitialShare}
 	}
@@ -128,13 +128,13 @@ func (f *fair) all() []*workload {
 		if never(policy) {
 			return
 		}
-		for other := range queue.queue.held {
+		for other := range queue.held {
 			if other.usesAny(f.short) && f.mayEvict(f.w, other, policy) {
 				out = append(out, other)
 			}
 		}
 	}
-	policies := &f.w.queue.queue.preemption
+	policies := &f.w.queue.preemption
 	add(f.w.queue, policies.WithinClusterQueue)
 	if f.w.queue.parent != nil {
 		for _, queue := range f.w.queue.root().subtreeQueues(nil) {
@@ -254,7 +254,7 @@ func (f *fair) rivals(queue *node) (own, other *node) {
 // first evicts by the first strategy. It returns also the workloads that this one spared.
 func (f *fair) first(candidates []*workload, strategy string) (fits bool, spared []*workload) {
 	f.begin(candidates)
-	entitled := f.state.config.gate("FairSharingPreemptWithinNominal") && f.w.queue.within(f.short)
+	entitled := f.rules.WithinNominal && f.w.queue.within(f.short)
 	for queue := f.target(); queue != nil; queue = f.target() {
 		switch {
 		case queue == f.w.queue:
@@ -309,14 +309,20 @@ func (f *fair) second(candidates []*workload) bool {
 	return false
 }
 
+// contender is the head of a queue, with what it would use.
+type contender struct {
+	w    *workload
+	used amounts
+}
+
 // tournament picks of the heads of queues below a cohort the one whose part of the tree would have the
 // smallest share with it.
-func (p *play) tournament(at *node, entries map[*node]*entry, shares map[*node]map[*entry]share) *entry {
-	var best *entry
+func (t *tree) tournament(at *node, entries map[*node]*contender, shares map[*node]map[*contender]share) *contender {
+	var best *contender
 	for _, child := range slices.Concat(at.cohorts, at.queues) {
 		e := entries[child]
-		if child.queue == nil {
-			e = p.tournament(child, entries, shares)
+		if !child.isQueue() {
+			e = t.tournament(child, entries, shares)
 		}
 		if e == nil {
 			continue
@@ -325,19 +331,19 @@ func (p *play) tournament(at *node, entries map[*node]*entry, shares map[*node]m
 			best = e
 			continue
 		}
-		switch order := p.compareFair(e, best, shares[at]); {
+		switch order := t.compareFair(e, best, shares[at]); {
 		case order < 0:
 			best = e
 		case order == 0:
-			p.tie = true
+			t.tie = true
 		}
 	}
 	return best
 }
 
-func (p *play) compareFair(a, b *entry, shares map[*entry]share) int {
-	if p.state.config.gate("FairSharingPrioritizeNonBorrowing") {
-		if x, y := shares[a].borrowsAny(a.used()), shares[b].borrowsAny(b.used()); x != y {
+func (t *tree) compareFair(a, b *contender, shares map[*contender]share) int {
+	if t.rules.NonBorrowingFirst {
+		if x, y := shares[a].borrowsAny(a.used), shares[b].borrowsAny(b.used); x != y {
 			if y {
 				return -1
 			}
@@ -347,29 +353,29 @@ func (p *play) compareFair(a, b *entry, shares map[*entry]share) int {
 	if order := shares[a].compare(shares[b]); order != 0 {
 		return order
 	}
-	if p.state.config.gate("PrioritySortingWithinCohort") && a.w.priority != b.w.priority {
+	if t.rules.PriorityFirst && a.w.priority != b.w.priority {
 		return cmp.Compare(b.w.priority, a.w.priority)
 	}
 	return a.w.since.Compare(b.w.since)
 }
 
 // fairest takes the entry that comes next by fair sharing.
-func (p *play) fairest(entries map[*node]*entry) *entry {
-	shares := map[*node]map[*entry]share{}
+func (t *tree) fairest(entries map[*node]*contender) *contender {
+	shares := map[*node]map[*contender]share{}
 	for queue, e := range entries {
-		if p.root.queue != nil {
+		if t.root.isQueue() {
 			return e
 		}
-		queue.useAll(e.used())
+		queue.useAll(e.used)
 		s := queue.share()
 		for at := queue.parent; at != nil; at = at.parent {
 			if shares[at] == nil {
-				shares[at] = map[*entry]share{}
+				shares[at] = map[*contender]share{}
 			}
 			shares[at][e] = s
 			s = at.share()
 		}
-		queue.releaseAll(e.used())
+		queue.releaseAll(e.used)
 	}
-	return p.tournament(p.root, entries, shares)
+	return t.tournament(t.root, entries, shares)
 }

@@ -24,14 +24,12 @@ type record struct {
 // play plays the cycles of Kueue's scheduler for one tree of cohorts, or one ClusterQueue without a cohort:
 // no other quota matters to it.
 type play struct {
+	tree
 	state   *State
-	root    *node
-	queues  []*node
-	records map[*workload]*record
+	queues  []*queue
+	records map[*waiting]*record
 	// first is the workload that is considered before all others of its queue, because of evictions for it.
-	first map[*node]*workload
-	// tie is set when Kueue chooses at random.
-	tie bool
+	first map[*queue]*waiting
 	// doubt says why nothing more can be decided.
 	doubt *Reason
 	// admitted and evicted are to be undone at the end.
@@ -40,7 +38,7 @@ type play struct {
 
 // entry is the head of a queue in a cycle.
 type entry struct {
-	w          *workload
+	w          *waiting
 	assignment *assignment
 	victims    []victim
 	// stays says that it is considered again in the next cycle.
@@ -77,7 +75,7 @@ func (p *play) run() {
 	}
 	before.restore()
 	for _, w := range p.admitted {
-		delete(w.queue.queue.held, w)
+		delete(w.queue.held, w)
 	}
 	for _, w := range p.evicted {
 		w.evicted = false
@@ -87,7 +85,7 @@ func (p *play) run() {
 func (p *play) length() int {
 	n := 0
 	for _, queue := range p.queues {
-		n += len(queue.queue.pending)
+		n += len(queue.pending)
 	}
 	return n
 }
@@ -103,12 +101,12 @@ func (p *play) signature() string {
 	return b.String()
 }
 
-func (p *play) head(queue *node) *workload {
-	if w := p.first[queue]; w != nil && slices.Contains(queue.queue.pending, w) {
+func (p *play) head(queue *queue) *waiting {
+	if w := p.first[queue]; w != nil && slices.Contains(queue.pending, w) {
 		return w
 	}
-	if len(queue.queue.pending) > 0 {
-		return queue.queue.pending[0]
+	if len(queue.pending) > 0 {
+		return queue.pending[0]
 	}
 	return nil
 }
@@ -127,7 +125,7 @@ func (p *play) cycle() bool {
 			p.doubtAt(e, *w.unknown)
 		case w.refused != nil:
 			p.records[w] = &record{outcome: Refused, reasons: []Reason{*w.refused}, message: w.refused.Message}
-			e.stays = queue.queue.strict && w.refused.Code != NamespaceMismatch
+			e.stays = queue.strict && w.refused.Code != NamespaceMismatch
 			refused = append(refused, e)
 		default:
 			p.nominate(e)
@@ -194,7 +192,7 @@ func (p *play) nominate(e *entry) {
 	e.assignment, e.victims = a.assign(nil), nil
 	full := e.assignment.fit()
 	if full == noCandidates {
-		e.victims = p.victims(e.w, e.assignment.short(), e.assignment.total(e.w.sets))
+		e.victims = p.victims(e.w.workload, e.assignment.short(), e.assignment.total(e.w.sets))
 	}
 	if full != fitsNow && len(e.victims) == 0 && e.w.mayShrink() && p.state.config.gate("PartialAdmission") && !e.assignment.topology {
 		p.shrink(e, a)
@@ -249,7 +247,7 @@ func (p *play) shrink(e *entry, a *assigner) {
 		switch tried.fit() {
 		case fitsNow:
 		case noCandidates:
-			if evict = p.victims(e.w, tried.short(), tried.total(e.w.sets)); len(evict) == 0 {
+			if evict = p.victims(e.w.workload, tried.short(), tried.total(e.w.sets)); len(evict) == 0 {
 				return false
 			}
 		default:
@@ -282,15 +280,16 @@ func (p *play) inOrder(entries []*entry, do func(*entry)) (tie bool) {
 		}
 		return tie
 	}
-	left := map[*node]*entry{}
+	left, of := map[*node]*contender{}, map[*contender]*entry{}
 	for _, e := range entries {
-		left[e.w.queue] = e
+		c := &contender{e.w.workload, e.used()}
+		left[e.w.queue.node], of[c] = c, e
 	}
 	p.tie = false
 	for len(left) > 0 {
-		e := p.fairest(left)
-		delete(left, e.w.queue)
-		do(e)
+		c := p.fairest(left)
+		delete(left, c.w.queue)
+		do(of[c])
 	}
 	return p.tie
 }
@@ -328,7 +327,7 @@ func (p *play) process(e *entry, taken map[*workload]bool) {
 		return
 	case level != fitsNow && len(e.victims) == 0:
 		r.reasons = append(r.reasons, Reason{Code: NoPreemptionCandidate, ClusterQueue: queue.name, Message: "no workload may be evicted for it that would make room"})
-		if queue.queue.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyAny {
+		if queue.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyAny {
 			queue.useAll(e.reserve())
 		}
 		return
@@ -375,7 +374,7 @@ func (p *play) process(e *entry, taken map[*workload]bool) {
 // reserve is what Kueue keeps free in the rest of a cycle for a workload that waits for others to end.
 func (e *entry) reserve() amounts {
 	out := amounts{}
-	n := e.w.queue
+	n := e.w.queue.node
 	for fr, a := range e.used() {
 		q := n.quotas[fr]
 		switch {
@@ -392,9 +391,9 @@ func (e *entry) reserve() amounts {
 
 // requeue is what becomes of an entry after the cycle.
 func (p *play) requeue(e *entry) {
-	queue, q := e.w.queue, e.w.queue.queue
-	gone := func(w *workload) {
-		q.pending = slices.DeleteFunc(q.pending, func(x *workload) bool { return x == w })
+	q := e.w.queue
+	gone := func(w *waiting) {
+		q.pending = slices.DeleteFunc(q.pending, func(x *waiting) bool { return x == w })
 	}
 	if e.admitted {
 		gone(e.w)
@@ -416,7 +415,7 @@ func (p *play) requeue(e *entry) {
 	if len(e.victims) > 0 && !e.skipped {
 		e.w.tried = nil
 		if !q.strict {
-			p.first[queue] = e.w
+			p.first[q] = e.w
 		}
 	}
 	pending := slices.ContainsFunc(e.w.tried, func(sets map[corev1.ResourceName]int) bool {
@@ -446,7 +445,7 @@ func (p *play) requeue(e *entry) {
 
 // admit gives quota to an entry for the next cycles.
 func (p *play) admit(e *entry) {
-	held := *e.w
+	held := *e.w.workload
 	held.sets = nil
 	for i := range e.assignment.sets {
 		set := e.assignment.sets[i].podSet
@@ -461,8 +460,8 @@ func (p *play) admit(e *entry) {
 		}
 		held.sets = append(held.sets, set)
 	}
-	held.used, held.reserved, held.evicted = usage(held.sets), p.state.now, false
-	held.queue.queue.held[&held] = true
+	held.used, held.reserved, held.evicted = usedBy(held.sets), p.state.now, false
+	held.queue.held[&held] = true
 	held.queue.useAll(held.used)
 	p.admitted = append(p.admitted, &held)
 }

@@ -37,13 +37,32 @@ type node struct {
 	weight  float64
 	// circular says that a cohort is in a circle of cohorts or below one.
 	circular bool
-	// queue is of a ClusterQueue, and nil of a Cohort.
-	queue *queue
+	// held are the workloads that hold quota of a ClusterQueue. It is nil of a Cohort.
+	held map[*workload]bool
+	// preemption is whom a ClusterQueue may evict.
+	preemption kueuev1beta2.ClusterQueuePreemption
 }
 
 func newNode(name string) *node {
 	return &node{name: name, quotas: map[flavorResource]quota{}, subtree: amounts{}, usage: amounts{}, weight: 1}
 }
+
+// newQueue is the node of a ClusterQueue, without a parent.
+func newQueue(c *kueuev1beta2.ClusterQueue) *node {
+	n := newNode(c.Name)
+	n.setQuotas(c.Spec.ResourceGroups)
+	n.weight = weight(c.Spec.FairSharing)
+	for fr, q := range n.quotas {
+		n.subtree[fr] = q.nominal
+	}
+	n.held = map[*workload]bool{}
+	if p := c.Spec.Preemption; p != nil {
+		n.preemption = *p
+	}
+	return n
+}
+
+func (n *node) isQueue() bool { return n.held != nil }
 
 func (n *node) setQuotas(groups []kueuev1beta2.ResourceGroup) {
 	for i := range groups {

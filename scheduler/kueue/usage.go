@@ -59,20 +59,20 @@ func (s *State) Usage() []Usage {
 	for _, name := range sortedKeys(s.queues) {
 		n := s.queues[name]
 		s.prepare(n)
-		u := Usage{Name: name, Inactive: n.queue.inactive}
-		for _, w := range n.queue.pending {
+		u := Usage{Name: name, Inactive: n.inactive}
+		for _, w := range n.pending {
 			u.Pending = append(u.Pending, w.ref)
 		}
 		var order []flavorResource
-		for i := range n.queue.spec.ResourceGroups {
-			order = appendOrder(order, &n.queue.spec.ResourceGroups[i])
+		for i := range n.spec.ResourceGroups {
+			order = appendOrder(order, &n.spec.ResourceGroups[i])
 		}
-		out = append(out, s.usageOf(u, n, order, []*node{n}))
+		out = append(out, s.usageOf(u, n.node, order, []*node{n.node}))
 	}
 	below := map[*node][]*node{}
 	for _, n := range s.queues {
 		for at := n.parent; at != nil; at = at.parent {
-			below[at] = append(below[at], n)
+			below[at] = append(below[at], n.node)
 		}
 	}
 	for _, name := range sortedKeys(s.cohorts) {
@@ -112,10 +112,10 @@ func (s *State) usageOf(u Usage, n *node, order []flavorResource, queues []*node
 	}
 	holders, used, admitted := map[flavorResource][]Holder{}, amounts{}, amounts{}
 	for _, queue := range queues {
-		for w := range queue.queue.held {
+		for w := range queue.held {
 			for fr, a := range w.used {
 				runs := isTrue(w.obj, kueuev1beta2.WorkloadAdmitted)
-				holders[fr] = append(holders[fr], Holder{Workload: w.ref, ClusterQueue: queue.name, Amount: a, Admitted: runs})
+				holders[fr] = append(holders[fr], Holder{Workload: refOf(w), ClusterQueue: queue.name, Amount: a, Admitted: runs})
 				used[fr] = used[fr].add(a)
 				if runs {
 					admitted[fr] = admitted[fr].add(a)
