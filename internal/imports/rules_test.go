@@ -51,7 +51,8 @@ var layers = []layer{
 	{"scheduler/filters", []string{"inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/storage"}},
 	{"scheduler/scores", []string{"inspect", "inspect/schedulerconfig", "scheduler/filters"}},
 	{"scheduler", []string{"inspect", "allocator", "allocator/selector", "scheduler/filters"}},
-	{"scheduler/kueue", []string{"inspect", "allocator/selector"}},
+	{"scheduler/kueue/quota", nil},
+	{"scheduler/kueue", []string{"inspect", "allocator/selector", "scheduler/kueue/quota"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict <
@@ -253,7 +254,7 @@ var heavy = []struct {
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
-	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue",
+	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue", "scheduler/kueue/quota",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }

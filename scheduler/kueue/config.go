@@ -3,6 +3,8 @@ package kueue
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // Config is what decides in Kueue's Configuration (config.kueue.x-k8s.io).
@@ -100,8 +102,8 @@ func (c *Config) gate(name string) bool {
 }
 
 // rules are those that the Configuration gives for evictions.
-func (c *Config) rules() rules {
-	out := rules{
+func (c *Config) rules() quota.Rules {
+	out := quota.Rules{
 		FairSharing: c.FairSharing != nil, WithinNominal: c.gate("FairSharingPreemptWithinNominal"), NonBorrowingFirst: c.gate("FairSharingPrioritizeNonBorrowing"),
 		PriorityFirst: c.gate("PrioritySortingWithinCohort"), Buffered: c.gate("SchedulerTimestampPreemptionBuffer"),
 	}

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
@@ -112,11 +114,11 @@ func (s *State) backoff(w *kueuev1beta2.Workload) *Reason {
 func (s *State) refusal(w *kueuev1beta2.Workload, n *queue) (refused, unknown *Reason) {
 	for _, c := range w.Status.AdmissionChecks {
 		if c.State == kueuev1beta2.CheckStateRetry || c.State == kueuev1beta2.CheckStateRejected {
-			return &Reason{Code: AdmissionCheckFailed, Name: string(c.Name), ClusterQueue: n.name, Message: "The workload has failed admission checks"}, nil
+			return &Reason{Code: AdmissionCheckFailed, Name: string(c.Name), ClusterQueue: n.Name, Message: "The workload has failed admission checks"}, nil
 		}
 	}
 	ns := s.namespaces[w.Namespace]
-	mismatch := &Reason{Code: NamespaceMismatch, ClusterQueue: n.name, Name: w.Namespace, Message: "workload namespace doesn't match ClusterQueue selector"}
+	mismatch := &Reason{Code: NamespaceMismatch, ClusterQueue: n.Name, Name: w.Namespace, Message: "workload namespace doesn't match ClusterQueue selector"}
 	switch selector := n.namespaces; {
 	case selector.Empty():
 	case n.spec.NamespaceSelector == nil:
@@ -168,38 +170,38 @@ func (s *State) prepare(n *queue) {
 		return
 	}
 	s.prepared[n] = true
-	for _, w := range s.waiting[n.name] {
+	for _, w := range s.waiting[n.Name] {
 		if isTrue(w, kueuev1beta2.WorkloadFinished) || s.outside(w, n) != nil {
 			continue
 		}
-		waits := &waiting{workload: s.newWorkload(w, n.node), queue: n, ref: Ref{w.Namespace, w.Name}}
+		waits := &waiting{Workload: s.newWorkload(w, n.Node), queue: n, ref: Ref{w.Namespace, w.Name}}
 		counts := s.count(w)
-		waits.sets = counts.sets
+		waits.Sets = counts.sets
 		waits.refused, waits.unknown = s.refusal(w, n)
 		if len(counts.unknown) > 0 {
 			waits.unknown = &counts.unknown[0]
 		}
-		waits.shape = shapeOf(waits.workload)
+		waits.shape = shapeOf(waits.Workload)
 		n.pending = append(n.pending, waits)
 	}
-	slices.SortFunc(n.pending, func(a, b *waiting) int { return compareQueued(a.workload, b.workload) })
+	slices.SortFunc(n.pending, compareQueued)
 }
 
 // play plays the tree of a queue, once.
 func (s *State) play(n *queue) map[Ref]*record {
-	root := n.root()
+	root := n.Root()
 	if known := s.played[root]; known != nil {
 		return known
 	}
-	p := &play{tree: tree{root: root, rules: s.config.rules()}, state: s, records: map[*waiting]*record{}, first: map[*queue]*waiting{}}
-	if root.isQueue() {
+	p := &play{Tree: quota.Tree{Root: root, Rules: s.config.rules()}, state: s, records: map[*waiting]*record{}, first: map[*queue]*waiting{}}
+	if root.IsQueue() {
 		p.queues = []*queue{n}
 	} else {
-		for _, below := range root.subtreeQueues(nil) {
-			p.queues = append(p.queues, s.queues[below.name])
+		for _, below := range root.SubtreeQueues() {
+			p.queues = append(p.queues, s.queues[below.Name])
 		}
 	}
-	slices.SortFunc(p.queues, func(a, b *queue) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(p.queues, func(a, b *queue) int { return cmp.Compare(a.Name, b.Name) })
 	before := map[*queue][]*waiting{}
 	for _, queue := range p.queues {
 		s.prepare(queue)
@@ -218,8 +220,8 @@ func (s *State) play(n *queue) map[Ref]*record {
 			case p.doubt != nil:
 				r = &record{outcome: Unknown, reasons: []Reason{*p.doubt}}
 			case head != nil && head != w:
-				r = &record{outcome: Waits, reasons: []Reason{{Code: BehindHead, ClusterQueue: queue.name, Workload: head.ref,
-					Message: fmt.Sprintf("workload %s/%s is the head of ClusterQueue %s and does not go", head.ref.Namespace, head.ref.Name, queue.name)}}}
+				r = &record{outcome: Waits, reasons: []Reason{{Code: BehindHead, ClusterQueue: queue.Name, Workload: head.ref,
+					Message: fmt.Sprintf("workload %s/%s is the head of ClusterQueue %s and does not go", head.ref.Namespace, head.ref.Name, queue.Name)}}}
 			default:
 				r = &record{outcome: Unknown, reasons: []Reason{{Code: TooManyCycles}}}
 			}
@@ -232,16 +234,16 @@ func (s *State) play(n *queue) map[Ref]*record {
 }
 
 // setsOf describes pod sets.
-func setsOf(w *kueuev1beta2.Workload, sets []podSet) []PodSet {
+func setsOf(w *kueuev1beta2.Workload, sets []quota.Pods) []PodSet {
 	asked := map[string]int32{}
 	for i := range w.Spec.PodSets {
 		asked[string(w.Spec.PodSets[i].Name)] = w.Spec.PodSets[i].Count
 	}
 	out := make([]PodSet, len(sets))
 	for i := range sets {
-		out[i] = PodSet{Name: sets[i].name, Count: sets[i].count, Asked: asked[sets[i].name], Flavors: sets[i].flavors, Requests: map[corev1.ResourceName]Amount{}}
-		for _, r := range sets[i].requests {
-			out[i].Requests[r.resource] = r.amount
+		out[i] = PodSet{Name: sets[i].Name, Count: sets[i].Count, Asked: asked[sets[i].Name], Flavors: sets[i].Flavors, Requests: map[corev1.ResourceName]Amount{}}
+		for _, r := range sets[i].Requests {
+			out[i].Requests[r.Resource] = r.Amount
 		}
 	}
 	return out
@@ -278,7 +280,7 @@ func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *queue)
 		d.Borrows = a.level > 0
 		d.PodSets = nil
 		for i := range a.sets {
-			set := setsOf(w, []podSet{a.sets[i].podSet})[0]
+			set := setsOf(w, []quota.Pods{a.sets[i].Pods})[0]
 			set.Flavors = map[corev1.ResourceName]string{}
 			for name, c := range a.sets[i].choices {
 				set.Flavors[name] = c.flavor
@@ -293,7 +295,7 @@ func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *queue)
 		}
 	}
 	for _, v := range r.victims {
-		d.Victims = append(d.Victims, Victim{refOf(v.w), v.w.queue.name, v.why})
+		d.Victims = append(d.Victims, Victim{refOf(v.Workload), v.Workload.Queue.Name, v.Why})
 	}
 	d.Ahead = aheadOf(d.Workload, n, records)
 }
@@ -308,7 +310,7 @@ func aheadOf(ref Ref, q *queue, records map[Ref]*record) []Ahead {
 			break
 		}
 		theirs := records[other.ref]
-		ahead := Ahead{Workload: other.ref, Priority: int32(other.priority), Outcome: theirs.outcome}
+		ahead := Ahead{Workload: other.ref, Priority: int32(other.Priority), Outcome: theirs.outcome}
 		if len(theirs.reasons) > 0 {
 			ahead.Reason = &theirs.reasons[0]
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // State is the quota of a cluster and the workloads that hold it or wait for it, at one moment. It may be
@@ -28,7 +29,7 @@ type State struct {
 	workloads   map[Ref]*kueuev1beta2.Workload
 	localQueues map[Ref]*kueuev1beta2.LocalQueue
 	queues      map[string]*queue
-	cohorts     cohorts
+	cohorts     quota.Cohorts
 	flavors     map[string]*kueuev1beta2.ResourceFlavor
 	checks      map[string]*kueuev1beta2.AdmissionCheck
 	topologies  map[string]bool
@@ -48,7 +49,7 @@ type State struct {
 	mu       sync.Mutex
 	claims   map[Ref]*claim
 	prepared map[*queue]bool
-	played   map[*node]map[Ref]*record
+	played   map[*quota.Node]map[Ref]*record
 }
 
 // group is a resource group of a ClusterQueue.
@@ -59,7 +60,7 @@ type group struct {
 
 // queue is a ClusterQueue.
 type queue struct {
-	*node
+	*quota.Node
 	spec        *kueuev1beta2.ClusterQueueSpec
 	groups      []group
 	fungibility kueuev1beta2.FlavorFungibility
@@ -87,10 +88,10 @@ func (q *queue) group(name corev1.ResourceName) *group {
 func New(objects *inspect.Objects, config Config, now time.Time) *State {
 	s := &State{
 		config: config, now: now,
-		workloads: map[Ref]*kueuev1beta2.Workload{}, localQueues: map[Ref]*kueuev1beta2.LocalQueue{}, queues: map[string]*queue{}, cohorts: cohortsOf(objects.Cohorts),
+		workloads: map[Ref]*kueuev1beta2.Workload{}, localQueues: map[Ref]*kueuev1beta2.LocalQueue{}, queues: map[string]*queue{}, cohorts: quota.CohortsOf(objects.Cohorts),
 		flavors: map[string]*kueuev1beta2.ResourceFlavor{}, checks: map[string]*kueuev1beta2.AdmissionCheck{}, topologies: map[string]bool{},
 		namespaces: map[string]*corev1.Namespace{}, waiting: map[string][]*kueuev1beta2.Workload{},
-		claims: map[Ref]*claim{}, prepared: map[*queue]bool{}, played: map[*node]map[Ref]*record{},
+		claims: map[Ref]*claim{}, prepared: map[*queue]bool{}, played: map[*quota.Node]map[Ref]*record{},
 	}
 	s.indexDevices(objects)
 	for _, n := range objects.Namespaces {
@@ -113,12 +114,12 @@ func New(objects *inspect.Objects, config Config, now time.Time) *State {
 		s.workloads[Ref{w.Namespace, w.Name}] = w
 		if holdsQuota(w) {
 			if n := s.queues[string(w.Status.Admission.ClusterQueue)]; n != nil {
-				held := s.newWorkload(w, n.node)
-				held.sets = s.admittedSets(w)
-				held.used = usedBy(held.sets)
-				n.held[held] = true
-				for fr, a := range held.used {
-					n.usage[fr] = n.usage[fr].add(a)
+				held := s.newWorkload(w, n.Node)
+				held.Sets = s.admittedSets(w)
+				held.Used = quota.UsedBy(held.Sets)
+				n.Held[held] = true
+				for fr, a := range held.Used {
+					n.Usage[fr] = n.Usage[fr].Add(a)
 				}
 			}
 		} else if q := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]; q != nil {
@@ -126,13 +127,13 @@ func New(objects *inspect.Objects, config Config, now time.Time) *State {
 		}
 	}
 	for _, c := range s.cohorts {
-		if c.parent == nil {
-			c.sum()
+		if c.Parent == nil {
+			c.Sum()
 		}
 	}
 	for _, n := range s.queues {
-		if n.inactive != nil && n.parent != nil { // its quota counts, but nobody takes anything from it
-			n.parent.queues = slices.DeleteFunc(n.parent.queues, func(child *node) bool { return child == n.node })
+		if n.inactive != nil && n.Parent != nil { // its quota counts, but nobody takes anything from it
+			n.Parent.Queues = slices.DeleteFunc(n.Parent.Queues, func(child *quota.Node) bool { return child == n.Node })
 		}
 	}
 	return s
@@ -190,7 +191,7 @@ func (s *State) indexDevices(objects *inspect.Objects) {
 
 func (s *State) indexQueues(objects *inspect.Objects) {
 	for _, c := range objects.ClusterQueues {
-		q := &queue{node: newQueue(c), spec: &c.Spec, strict: c.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO,
+		q := &queue{Node: quota.NewQueue(c), spec: &c.Spec, strict: c.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO,
 			fungibility: kueuev1beta2.FlavorFungibility{WhenCanBorrow: kueuev1beta2.MayStopSearch, WhenCanPreempt: kueuev1beta2.TryNextFlavor}}
 		for i := range c.Spec.ResourceGroups {
 			g := group{covered: map[corev1.ResourceName]bool{}}
@@ -217,11 +218,11 @@ func (s *State) indexQueues(objects *inspect.Objects) {
 		}
 		s.queues[c.Name] = q
 		if c.Spec.CohortName != "" {
-			if parent := s.cohorts.named(string(c.Spec.CohortName)); !parent.circular {
-				q.parent = parent
-				parent.queues = append(parent.queues, q.node)
+			if parent := s.cohorts.Named(string(c.Spec.CohortName)); !parent.Circular {
+				q.Parent = parent
+				parent.Queues = append(parent.Queues, q.Node)
 			} else {
-				q.inactive = &Reason{Code: CohortCycle, ClusterQueue: c.Name, Name: parent.name, Message: "cohort " + parent.name + " has a cycle"}
+				q.inactive = &Reason{Code: CohortCycle, ClusterQueue: c.Name, Name: parent.Name, Message: "cohort " + parent.Name + " has a cycle"}
 			}
 		}
 		if q.inactive == nil {

@@ -1,4 +1,4 @@
-package kueue
+package quota
 
 import (
 	"maps"
@@ -7,38 +7,38 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// cohorts are cohorts by name.
-type cohorts map[string]*node
+// Cohorts are cohorts by name.
+type Cohorts map[string]*Node
 
-// named is the cohort of a name, which need not exist as an object.
-func (c cohorts) named(name string) *node {
+// Named is the cohort of a name, which need not exist as an object.
+func (c Cohorts) Named(name string) *Node {
 	if c[name] == nil {
 		c[name] = newNode(name)
 	}
 	return c[name]
 }
 
-// cohortsOf are the cohorts of the objects, and those that they name.
-func cohortsOf(objects []*kueuev1beta2.Cohort) cohorts {
-	out := cohorts{}
+// CohortsOf are the cohorts of the objects, and those that they name.
+func CohortsOf(objects []*kueuev1beta2.Cohort) Cohorts {
+	out := Cohorts{}
 	for _, c := range objects {
-		n := out.named(c.Name)
+		n := out.Named(c.Name)
 		n.setQuotas(c.Spec.ResourceGroups)
 		n.weight = weight(c.Spec.FairSharing)
 		if c.Spec.ParentName != "" {
-			n.parent = out.named(string(c.Spec.ParentName))
+			n.Parent = out.Named(string(c.Spec.ParentName))
 		}
 	}
 	// A cohort below which or in which is a circle has no root. All of these are cut off.
 	const visiting, sound, circular = 1, 2, 3
-	state := map[*node]int{}
+	state := map[*Node]int{}
 	for _, n := range out {
-		var path []*node
+		var path []*Node
 		at := n
 		for at != nil && state[at] == 0 {
 			state[at] = visiting
 			path = append(path, at)
-			at = at.parent
+			at = at.Parent
 		}
 		verdict := sound
 		if at != nil && state[at] != sound {
@@ -49,13 +49,13 @@ func cohortsOf(objects []*kueuev1beta2.Cohort) cohorts {
 		}
 	}
 	for _, n := range out {
-		if n.circular = state[n] == circular; n.circular {
-			n.parent = nil
+		if n.Circular = state[n] == circular; n.Circular {
+			n.Parent = nil
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {
-		if n := out[name]; n.parent != nil {
-			n.parent.cohorts = append(n.parent.cohorts, n)
+		if n := out[name]; n.Parent != nil {
+			n.Parent.Cohorts = append(n.Parent.Cohorts, n)
 		}
 	}
 	return out
