@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// admitted is a cluster in which pods wait as if they had been created a moment ago: with the claims that a
+// Admitted is a cluster in which pods wait as if they had been created a moment ago: with the claims that a
 // controller makes for them from templates. The pods are as they then are.
-func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
+func Admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*corev1.Pod) {
 	s := c.Snapshot()
 	out := make([]*corev1.Pod, len(pods))
 	var reservations []*replay.Reservation
@@ -35,7 +35,7 @@ func admitted(c *scheduler.Cluster, pods []*corev1.Pod) (*scheduler.Cluster, []*
 	return replay.With(c, reservations...), out
 }
 
-// admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the
+// admittedWith is Admitted, also for other pods that wait: those of a pod group are only placed once the
 // claims of all are there.
 func admittedWith(c *scheduler.Cluster, pods, others []*corev1.Pod) (with *scheduler.Cluster, own, rest []*corev1.Pod) {
 	asked := make(map[inspect.PodRef]bool, len(pods))
@@ -48,7 +48,7 @@ func admittedWith(c *scheduler.Cluster, pods, others []*corev1.Pod) (with *sched
 			all = append(all, pod)
 		}
 	}
-	with, all = admitted(c, all)
+	with, all = Admitted(c, all)
 	return with, all[:len(pods):len(pods)], all[len(pods):]
 }
 

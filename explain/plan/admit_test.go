@@ -8,6 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 )
 
 // TestWithClaims: claims are made up for a pod that waits, from templates that there are, and only those that
@@ -37,7 +39,7 @@ func TestWithClaims(t *testing.T) {
 		"nothing, as yet": {change: func(p *corev1.Pod) { p.Spec.ResourceClaims, p.UID = nil, "" }, copied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, pod := small(1), worker("p", "one")
+			o, pod := explaintest.SmallFarm(1), explaintest.Worker("p", "one")
 			pod.UID = "uid"
 			if test.change != nil {
 				test.change(pod)
@@ -46,7 +48,7 @@ func TestWithClaims(t *testing.T) {
 				o.Claims = append(o.Claims, &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: test.taken}})
 			}
 			before := pod.DeepCopy()
-			own, claims := withClaims(fresh(*o).Snapshot(), pod)
+			own, claims := withClaims(explaintest.NewCluster(*o).Snapshot(), pod)
 			if len(pod.Status.ResourceClaimStatuses) != len(before.Status.ResourceClaimStatuses) || pod.UID != before.UID {
 				t.Errorf("the pod that was given was changed: %+v", pod)
 			}
@@ -72,8 +74,8 @@ func TestWithClaims(t *testing.T) {
 
 // TestAdmittedWith: who is asked about and waits as well is admitted once, and the order of each list stays.
 func TestAdmittedWith(t *testing.T) {
-	c := fresh(*small(1))
-	a, b, d := worker("a", "one"), worker("b", "one"), worker("d", "one")
+	c := explaintest.NewCluster(*explaintest.SmallFarm(1))
+	a, b, d := explaintest.Worker("a", "one"), explaintest.Worker("b", "one"), explaintest.Worker("d", "one")
 	with, own, rest := admittedWith(c, []*corev1.Pod{b, a}, []*corev1.Pod{a, d, b})
 	if len(own) != 2 || own[0].Name != "b" || own[1].Name != "a" || len(rest) != 1 || rest[0].Name != "d" {
 		t.Fatalf("%+v, %+v", own, rest)
@@ -81,7 +83,7 @@ func TestAdmittedWith(t *testing.T) {
 	if n := len(with.Snapshot().Objects().Claims); n != 3 || len(with.Snapshot().Objects().Pods) != 3 {
 		t.Errorf("%d claims, %d pods", n, len(with.Snapshot().Objects().Pods))
 	}
-	again, own := admitted(with, own)
+	again, own := Admitted(with, own)
 	if again != with || len(own) != 2 {
 		t.Error("who was admitted is admitted again")
 	}

@@ -13,40 +13,33 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet
+// ComesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet
 // runs from files.
-func comesBack(pod *corev1.Pod) bool {
+func ComesBack(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind != "Node"
 }
 
-// fates are what becomes of pods in a replay.
-type fates struct {
-	placed  map[explain.Subject]*explain.PlacedPod
-	pending map[explain.Subject]*explain.PendingPod
-}
-
-func fatesIn(r *explain.Replay) fates {
-	f := fates{map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}}
+// Follow says of pods that have gone what becomes of those that are made in their place, unless that is known.
+func Follow(r *explain.Replay, gone []explain.GonePod) {
+	placed, pending := map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}
 	for i := range r.Placed {
-		f.placed[r.Placed[i].Subject] = &r.Placed[i]
+		placed[r.Placed[i].Subject] = &r.Placed[i]
 	}
 	for i := range r.Pending {
-		f.pending[r.Pending[i].Subject] = &r.Pending[i]
+		pending[r.Pending[i].Subject] = &r.Pending[i]
 	}
-	return f
-}
-
-// tell says of a pod that has gone what becomes of the one that is made in its place, unless that is known.
-func (f fates) tell(g *explain.GonePod) {
-	if g.Controller == "" || g.Again != nil {
-		return
+	for i := range gone {
+		g := &gone[i]
+		if g.Controller == "" || g.Again != nil {
+			continue
+		}
+		if g.Again = placed[g.Subject]; g.Again != nil {
+			g.Then = explain.ComesBack
+		} else {
+			g.Then, g.Pending = explain.LeftWaiting, pending[g.Subject]
+		}
 	}
-	if g.Again = f.placed[g.Subject]; g.Again != nil {
-		g.Then = explain.ComesBack
-		return
-	}
-	g.Then, g.Pending = explain.LeftWaiting, f.pending[g.Subject]
 }
 
 // EndPods takes pods away, and what goes with them: claims that were made for one of them alone, and the
@@ -74,20 +67,9 @@ func EndPods(o *inspect.Objects, ended map[inspect.PodRef]bool) {
 	o.Claims = claims
 }
 
-// devicesOf are the devices of an allocation, each once.
-func devicesOf(claim *resourcev1.ResourceClaim) []inspect.DeviceID {
-	var out []inspect.DeviceID
-	for i := range claim.Status.Allocation.Devices.Results {
-		if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); !slices.Contains(out, id) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// replacement is the pod that the controller of another one makes in its place. It is called the same, so
+// Replacement is the pod that the controller of another one makes in its place. It is called the same, so
 // that one can tell whose place it takes. All are made at one time: which of them comes first is not known.
-func replacement(pod *corev1.Pod, now time.Time) *corev1.Pod {
+func Replacement(pod *corev1.Pod, now time.Time) *corev1.Pod {
 	out := pod.DeepCopy()
 	out.UID, out.CreationTimestamp, out.DeletionTimestamp = types.UID("again-"+string(pod.UID)), metav1.NewTime(now), nil
 	out.Spec.NodeName, out.Status = "", corev1.PodStatus{}

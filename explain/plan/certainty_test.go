@@ -8,12 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
@@ -35,101 +34,45 @@ func TestOtherSchedulers(t *testing.T) {
 		want, remark  string
 		certain       bool
 	}{
-		{"asked about", []*corev1.Pod{ofVolcano(worker("v", "one"))}, nil, "v→node-0000/1", "ml/v belongs to another scheduler", false},
-		{"waits and fits", workers(1, "w", "eight"), []*corev1.Pod{ofVolcano(worker("v", "one"))}, "w-0000→node-0000/1", "ml/v waits for another scheduler", false},
-		{"waits and fits nowhere", workers(1, "w", "eight"), []*corev1.Pod{ofVolcano(worker("v", "none"))}, "w-0000→node-0000/1", "", true},
-		{"waits, and nothing else", nil, []*corev1.Pod{ofVolcano(worker("v", "one"))}, "", "", true},
+		{"asked about", []*corev1.Pod{ofVolcano(explaintest.Worker("v", "one"))}, nil, "v→node-0000/1", "ml/v belongs to another scheduler", false},
+		{"waits and fits", explaintest.Workers(1, "w", "eight"), []*corev1.Pod{ofVolcano(explaintest.Worker("v", "one"))}, "w-0000→node-0000/1", "ml/v waits for another scheduler", false},
+		{"waits and fits nowhere", explaintest.Workers(1, "w", "eight"), []*corev1.Pod{ofVolcano(explaintest.Worker("v", "none"))}, "w-0000→node-0000/1", "", true},
+		{"waits, and nothing else", nil, []*corev1.Pod{ofVolcano(explaintest.Worker("v", "one"))}, "", "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := small(1)
+			o := explaintest.SmallFarm(1)
 			o.Pods = append(o.Pods, test.waiting...)
-			c := fresh(*o)
+			c := explaintest.NewCluster(*o)
 			p, err := Place(t.Context(), c, test.pods, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), test.remark) {
+			if got := explaintest.Ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), test.remark) {
 				t.Errorf("%s, certain %t, %v", got, p.Replay.Certain, p.Replay.Remarks)
 			}
 		})
-	}
-	o := busy()
-	ofVolcano(o.Pods[0])
-	c := fresh(*o)
-	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
-	if err != nil || d.Replay.Certain || !strings.HasPrefix(gone(d), "five Placed node-0001") {
-		t.Errorf("%s, certain %t, %v", gone(d), d.Replay.Certain, err)
-	}
-}
-
-// TestPlayEnding: who is being deleted already does not come back by an event, unless its controller waits
-// until it is gone.
-func TestPlayEnding(t *testing.T) {
-	for owner, want := range map[string]string{
-		"ReplicaSet": "five is being deleted already", "StatefulSet": "five Pending",
-	} {
-		o := small(2)
-		o.Templates[0] = template("one", 5, "")
-		pod := running(o, "five", "node-0000", owner, 0, 1, 2, 3, 4)
-		pod.DeletionTimestamp = ptr.To(metav1.Now())
-		running(o, "again", "node-0001", owner, 0, 1, 2, 3, 4)
-		c := fresh(*o)
-		s := c.Snapshot()
-		lost := func(id inspect.DeviceID) bool { return id.Pool == "node-0000" }
-		for _, e := range []*Event{Drain(s, "node-0000"), LoseNodes(s, "node-0000"), LoseDevices(s, "all", lost)} {
-			d, err := Play(t.Context(), c, e)
-			if err != nil || gone(d) != want || len(d.Claims) != 1 {
-				t.Errorf("%s by %s: %s, %d claims, %v", owner, e.What, gone(d), len(d.Claims), err)
-			}
-			if back := slices.ContainsFunc(After(s, e).Objects().Pods, func(p *corev1.Pod) bool { return p.Name == "five" }); back != (owner == "StatefulSet") {
-				t.Errorf("%s after %s: comes back %t", owner, e.What, back)
-			}
-		}
-		if d, err := Play(t.Context(), c, Evict(pod)); err != nil || (len(d.Gone) == 1) != (owner == "StatefulSet") {
-			t.Errorf("%s evicted: %s, %v", owner, gone(d), err)
-		}
-	}
-}
-
-// TestPlayDepends: who has no room in the run that was played, and has in another one, is not left waiting
-// for certain.
-func TestPlayDepends(t *testing.T) {
-	o := small(3)
-	running(o, "any", "node-0001", "Job", 0)
-	pod := running(o, "only", "node-0001", "Job", 1)
-	pod.Spec.ResourceClaims[0].ResourceClaimTemplateName = ptr.To("old")
-	o.Slices[2].Spec.Devices = o.Slices[2].Spec.Devices[:1]
-	c := fresh(*o)
-	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
-	if err != nil || len(d.Gone) != 2 || d.Replay.Certain {
-		t.Fatalf("%s, certain %t, %v", gone(d), d.Replay.Certain, err)
-	}
-	for _, g := range d.Gone {
-		if g.Pending != nil && g.Pending.Verdict != explain.Unknown {
-			t.Errorf("%s is left waiting: %s, %s", g.Subject.Name, g.Pending.Verdict, g.Pending.Message)
-		}
 	}
 }
 
 // TestPlaceEitherOr: of two pods one is left waiting for certain, but which of them is not known.
 func TestPlaceEitherOr(t *testing.T) {
-	a, b := worker("a", "one"), worker("b", "eight")
+	a, b := explaintest.Worker("a", "one"), explaintest.Worker("b", "eight")
 	a.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	b.CreationTimestamp = a.CreationTimestamp
-	p := place(t, small(1), a, b)
-	if got := ends(&p.Replay); got != "a→node-0000/1, b waits Unknown NotEnoughDevices" || p.Joint.Verdict != explain.Infeasible || !p.LeavesSome() {
+	p := place(t, explaintest.SmallFarm(1), a, b)
+	if got := explaintest.Ends(&p.Replay); got != "a→node-0000/1, b waits Unknown NotEnoughDevices" || p.Joint.Verdict != explain.Infeasible || !p.LeavesSome() {
 		t.Errorf("%s, %s, leaves some %t, certain %t: %v", got, p.Joint.Verdict, p.LeavesSome(), p.Replay.Certain, p.Replay.Remarks)
 	}
 }
 
 // TestPlaceNever: who waits in all runs is left waiting for certain, whoever else may not be.
 func TestPlaceNever(t *testing.T) {
-	first, a, b, last := important("first", "four", "1"), worker("a", "four"), worker("b", "one"), worker("last", "eight")
+	first, a, b, last := important("first", "four", "1"), explaintest.Worker("a", "four"), explaintest.Worker("b", "one"), explaintest.Worker("last", "eight")
 	for i, pod := range []*corev1.Pod{first, a, b, last} {
 		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i/3, 0, time.UTC))
 	}
-	p := place(t, small(1), first, a, b, last)
-	if got, want := ends(&p.Replay), "first→node-0000/1, a→node-0000/1, b waits Unknown DeviceInUse, last waits Unsatisfiable DeviceInUse"; got != want {
+	p := place(t, explaintest.SmallFarm(1), first, a, b, last)
+	if got, want := explaintest.Ends(&p.Replay), "first→node-0000/1, a→node-0000/1, b waits Unknown DeviceInUse, last waits Unsatisfiable DeviceInUse"; got != want {
 		t.Errorf("%s, want %s (%v)", got, want, p.Replay.Remarks)
 	}
 }
@@ -137,9 +80,9 @@ func TestPlaceNever(t *testing.T) {
 // TestPlaceHopeless: pods that fit nowhere are no reason to doubt what becomes of the others, however many
 // they are and whatever their shapes.
 func TestPlaceHopeless(t *testing.T) {
-	o := small(3)
-	o.Templates = append(o.Templates, template("more", 9, ""))
-	pods := append(workers(maxExplored, "more", "more"), worker("a", "four"), worker("b", "one"), worker("c", "eight"))
+	o := explaintest.SmallFarm(3)
+	o.Templates = append(o.Templates, explaintest.Template("more", 9, ""))
+	pods := append(explaintest.Workers(maxExplored, "more", "more"), explaintest.Worker("a", "four"), explaintest.Worker("b", "one"), explaintest.Worker("c", "eight"))
 	for i, pod := range pods {
 		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
 	}
@@ -163,14 +106,14 @@ func TestPlaceHopeless(t *testing.T) {
 // be made too.
 func TestPlaceMember(t *testing.T) {
 	for devices, want := range map[int]string{2: "g-0000 waits Unsatisfiable PodGroupIncomplete", 3: "g-0000→node-0000/1"} {
-		o := small(1)
+		o := explaintest.SmallFarm(1)
 		o.Slices[0].Spec.Devices = o.Slices[0].Spec.Devices[:devices]
 		members := group(o, "g", 3, 3, "one")
 		features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
 		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features}), scheduler.Options{})
 		p, err := Place(t.Context(), c, members[:1], Options{Others: members})
-		if err != nil || ends(&p.Replay) != want {
-			t.Errorf("%d devices: %s, %v", devices, ends(&p.Replay), err)
+		if err != nil || explaintest.Ends(&p.Replay) != want {
+			t.Errorf("%d devices: %s, %v", devices, explaintest.Ends(&p.Replay), err)
 		}
 	}
 }
@@ -179,49 +122,13 @@ func TestPlaceMember(t *testing.T) {
 // waiting.
 func TestPlaceAfterPreempting(t *testing.T) {
 	o := full()
-	o.Templates = append(o.Templates, template("nine", 9, ""))
-	later := worker("later", "one")
+	o.Templates = append(o.Templates, explaintest.Template("nine", 9, ""))
+	later := explaintest.Worker("later", "one")
 	later.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = important("", "", "5").Spec.Containers[0].Resources.Requests[corev1.ResourceCPU]
-	p := place(t, o, important("vip", "one", "8"), later, worker("never", "nine"))
+	p := place(t, o, important("vip", "one", "8"), later, explaintest.Worker("never", "nine"))
 	want := "vip→node-0000/1, later→node-0000/1, never waits Unsatisfiable NotEnoughDevices"
-	if got := ends(&p.Replay); got != want || !p.Replay.Certain {
+	if got := explaintest.Ends(&p.Replay); got != want || !p.Replay.Certain {
 		t.Errorf("%s, certain %t: %v", got, p.Replay.Certain, p.Replay.Remarks)
-	}
-}
-
-// TestLoseNodeShared: a claim that the pod of a daemon set shares is released when the node is gone.
-func TestLoseNodeShared(t *testing.T) {
-	o := small(2)
-	running(o, "daemon", "node-0000", "DaemonSet", 0)
-	shared := o.Claims[0]
-	shared.OwnerReferences = nil
-	pod := worker("a", "one")
-	pod.Spec.NodeName = "node-0000"
-	pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "owner", Controller: ptr.To(true)}}
-	pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: &shared.Name}
-	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "a", UID: pod.UID})
-	o.Pods = append(o.Pods, pod)
-	c := fresh(*o)
-	d, err := Play(t.Context(), c, LoseNodes(c.Snapshot(), "node-0000"))
-	if err != nil || gone(d) != "a Placed node-0001, daemon goes with its node" {
-		t.Errorf("%s, %v", gone(d), err)
-	}
-}
-
-// TestStrandedEnded: a claim that is reserved for a pod that has ended is released without anybody doing
-// something.
-func TestStrandedEnded(t *testing.T) {
-	for phase, want := range map[corev1.PodPhase]int{corev1.PodSucceeded: 0, corev1.PodRunning: 1} {
-		o := small(1)
-		running(o, "a", "node-0000", "Job", 0).Status.Phase = phase
-		if phase == corev1.PodRunning {
-			o.Claims[0].Status.ReservedFor[0].Name, o.Claims[0].OwnerReferences = "other", nil
-		}
-		c := fresh(*o)
-		d, err := Play(t.Context(), c, LoseDevices(c.Snapshot(), "all", func(inspect.DeviceID) bool { return true }))
-		if n := len(slices.DeleteFunc(d.Besides, func(n explain.Note) bool { return n.Kind != "ResourceClaim" })); err != nil || n != want {
-			t.Errorf("%s: %d stranded, %v", phase, n, err)
-		}
 	}
 }
 
@@ -236,16 +143,16 @@ func TestUnknownPriority(t *testing.T) {
 		asked, waiting *corev1.Pod
 		certain        bool
 	}{
-		{"of the other one", worker("a", "eight"), of(worker("b", "eight"), "high"), false},
-		{"of this one", of(worker("a", "eight"), "high"), worker("b", "eight"), false},
-		{"of the same class", of(worker("a", "eight"), "high"), of(worker("b", "eight"), "high"), true},
-		{"of one that fits nowhere", worker("a", "eight"), of(worker("b", "none"), "high"), true},
+		{"of the other one", explaintest.Worker("a", "eight"), of(explaintest.Worker("b", "eight"), "high"), false},
+		{"of this one", of(explaintest.Worker("a", "eight"), "high"), explaintest.Worker("b", "eight"), false},
+		{"of the same class", of(explaintest.Worker("a", "eight"), "high"), of(explaintest.Worker("b", "eight"), "high"), true},
+		{"of one that fits nowhere", explaintest.Worker("a", "eight"), of(explaintest.Worker("b", "none"), "high"), true},
 	} {
-		o := small(1)
+		o := explaintest.SmallFarm(1)
 		o.Pods = append(o.Pods, test.waiting)
-		p, err := Place(t.Context(), fresh(*o), []*corev1.Pod{test.asked}, Options{Others: []*corev1.Pod{test.waiting}})
+		p, err := Place(t.Context(), explaintest.NewCluster(*o), []*corev1.Pod{test.asked}, Options{Others: []*corev1.Pod{test.waiting}})
 		if err != nil || p.Replay.Certain != test.certain || test.certain && len(p.Changes) > 0 {
-			t.Errorf("%s: %s, certain %t (%v), %d changes, %v", test.name, ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, len(p.Changes), err)
+			t.Errorf("%s: %s, certain %t (%v), %d changes, %v", test.name, explaintest.Ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, len(p.Changes), err)
 		}
 	}
 }
@@ -265,7 +172,7 @@ func TestShortOfQuota(t *testing.T) {
 		{"read of this namespace", "", inspect.Health{State: inspect.Narrowed, Namespaces: []string{"ml"}}, 1, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := small(1)
+			o := explaintest.SmallFarm(1)
 			if test.hard != "" {
 				hard := corev1.ResourceList{"count/resourceclaims.resource.k8s.io": resource.MustParse(test.hard)}
 				o.Quotas = append(o.Quotas, &corev1.ResourceQuota{
@@ -274,7 +181,7 @@ func TestShortOfQuota(t *testing.T) {
 			}
 			health := map[inspect.Resource]inspect.Health{inspect.Quotas: test.health}
 			c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
-			pods := workers(test.pods, "w", "one")
+			pods := explaintest.Workers(test.pods, "w", "one")
 			p, err := Place(t.Context(), c, pods, Options{})
 			if err != nil || strings.Join(p.Replay.Remarks, ";") != test.remark || p.Replay.Certain != (test.remark == "") {
 				t.Errorf("certain %t, %v, %v", p.Replay.Certain, p.Replay.Remarks, err)
@@ -313,7 +220,7 @@ func TestGroupOfOneSecond(t *testing.T) {
 // TestNonePlaced: where nothing is placed the order of the pods does not matter, however many there are. It
 // matters once one is placed.
 func TestNonePlaced(t *testing.T) {
-	never := workers(80, "w", "one")
+	never := explaintest.Workers(80, "w", "one")
 	for i, pod := range never {
 		pod.Spec.NodeSelector = map[string]string{"no-node-has": strconv.Itoa(i % 2)}
 	}
@@ -322,13 +229,13 @@ func TestNonePlaced(t *testing.T) {
 		want bool
 	}{
 		"none": {never, true},
-		"one":  {slices.Concat(never, workers(1, "c", "four"), workers(1, "d", "eight")), false},
+		"one":  {slices.Concat(never, explaintest.Workers(1, "c", "four"), explaintest.Workers(1, "d", "eight")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, pod := range test.pods {
 				pod.CreationTimestamp = metav1.NewTime(time.Unix(1, 0)) // any of them may be the first
 			}
-			p := place(t, small(1), test.pods...)
+			p := place(t, explaintest.SmallFarm(1), test.pods...)
 			if p.Replay.Certain != test.want {
 				t.Errorf("certain %t, %v", p.Replay.Certain, p.Replay.Remarks)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -19,7 +20,7 @@ import (
 // waiting, nor what others get, if nobody else has reserved the devices.
 func TestCleared(t *testing.T) {
 	for reservedFor, certain := range map[string]bool{"": false, "b": false, "other": true} {
-		o := small(2)
+		o := explaintest.SmallFarm(2)
 		claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "held"}, Spec: o.Templates[0].Spec.Spec}
 		o.Claims = append(o.Claims, claim)
 		node := o.Nodes[0].Name
@@ -33,9 +34,9 @@ func TestCleared(t *testing.T) {
 			}}}},
 		}
 		if reservedFor != "" {
-			claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: reservedFor, UID: second(0, worker(reservedFor, "one")).UID}}
+			claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: reservedFor, UID: second(0, explaintest.Worker(reservedFor, "one")).UID}}
 		}
-		waits := second(0, worker("b", "one"))
+		waits := second(0, explaintest.Worker("b", "one"))
 		waits.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: new("held")}
 		o.Nodes[0] = o.Nodes[0].DeepCopy()
 		o.Nodes[0].Spec.Unschedulable = true
@@ -44,11 +45,11 @@ func TestCleared(t *testing.T) {
 		if p.Replay.Certain != certain || said == certain || len(p.Replay.Pending) != 1 || (p.Replay.Pending[0].Verdict == explain.Unsatisfiable) != certain {
 			t.Errorf("reserved for %q: %+v", reservedFor, p.Replay)
 		}
-		if unseen, err := Place(t.Context(), unreadable(o, inspect.Pods), []*corev1.Pod{waits}, Options{}); err != nil || (unseen.Replay.Pending[0].Verdict == explain.Unsatisfiable) != certain {
+		if unseen, err := Place(t.Context(), explaintest.Unreadable(o, inspect.Pods), []*corev1.Pod{waits}, Options{}); err != nil || (unseen.Replay.Pending[0].Verdict == explain.Unsatisfiable) != certain {
 			t.Errorf("reserved for %q, not everything was read: %+v, %v", reservedFor, unseen, err)
 		}
 		o.Pods = append(o.Pods, waits)
-		c := fresh(*o)
+		c := explaintest.NewCluster(*o)
 		e, err := question.PodObject(t.Context(), c, waits, question.Options{})
 		if err != nil || e.Verdict != explain.Unsatisfiable {
 			t.Fatal(e, err)
@@ -68,7 +69,7 @@ func TestCleared(t *testing.T) {
 // TestClearedForAnother: a pod that lacks the devices which kube-scheduler takes away from another one may
 // get them, whoever is asked about.
 func TestClearedForAnother(t *testing.T) {
-	o := small(2)
+	o := explaintest.SmallFarm(2)
 	o.Slices = o.Slices[:1]
 	o.Nodes[0] = o.Nodes[0].DeepCopy()
 	o.Nodes[0].Spec.Taints = []corev1.Taint{{Key: "example.com/old", Effect: corev1.TaintEffectNoSchedule}}
@@ -86,9 +87,9 @@ func TestClearedForAnother(t *testing.T) {
 		})
 	}
 	o.Claims = append(o.Claims, held)
-	holds := second(1, worker("holds", "one"))
+	holds := second(1, explaintest.Worker("holds", "one"))
 	holds.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: new("held")}
-	lacks := second(0, worker("lacks", "one"))
+	lacks := second(0, explaintest.Worker("lacks", "one"))
 	lacks.Spec.Tolerations = tolerates
 	o.Pods = append(o.Pods, holds, lacks)
 	for refused, want := range map[bool]explain.Verdict{true: explain.Unknown, false: explain.Unsatisfiable} {
@@ -96,7 +97,7 @@ func TestClearedForAnother(t *testing.T) {
 		if refused {
 			holds.Spec.Tolerations = nil
 		}
-		c := fresh(*o)
+		c := explaintest.NewCluster(*o)
 		e, err := question.PodObject(t.Context(), c, lacks, question.Options{})
 		if err != nil || e.Verdict != explain.Unsatisfiable {
 			t.Fatal(e, err)

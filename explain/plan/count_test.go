@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
@@ -32,7 +33,7 @@ func TestCountIsTrue(t *testing.T) {
 				p.pods = append(p.pods, pod)
 			}
 		}
-		base, pods := admitted(p.cluster(), p.pods)
+		base, pods := Admitted(p.cluster(), p.pods)
 		queue := replay.NewQueue(t.Context(), base, cycle.InQueueOrder(base.Snapshot(), pods), cycle.Options{})
 		queue.InAnyOrder()
 		got, text, err := queue.Count(t.Context())
@@ -72,7 +73,7 @@ func TestCountManyEqual(t *testing.T) {
 	counted := map[string]int{}
 	for seed := range effort.Of(64, 12) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 57))
-		o := farm(10 + rng.IntN(effort.Of(200, 30)))
+		o := explaintest.Farm(10 + rng.IntN(effort.Of(200, 30)))
 		for _, slice := range o.Slices {
 			for d := range slice.Spec.Devices {
 				slice.Spec.Devices[d].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: ptr.To("a100")}}
@@ -84,9 +85,9 @@ func TestCountManyEqual(t *testing.T) {
 		for k := range kinds {
 			n := 1 + rng.IntN(4)
 			name := fmt.Sprint("kind", k)
-			o.Templates = append(o.Templates, template(name, int64(n), ""))
+			o.Templates = append(o.Templates, explaintest.Template(name, int64(n), ""))
 			cpu := resource.NewQuantity(int64(1+rng.IntN(16)), resource.DecimalSI)
-			for _, pod := range workers(free*(1+rng.IntN(5))/(4*n*kinds), name, name) {
+			for _, pod := range explaintest.Workers(free*(1+rng.IntN(5))/(4*n*kinds), name, name) {
 				pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *cpu
 				pods = append(pods, pod)
 			}
@@ -101,7 +102,7 @@ func TestCountManyEqual(t *testing.T) {
 		}
 		counted[verdict]++
 		for range effort.Of(20, 5) {
-			base, pods := admitted(fresh(*o), pods)
+			base, pods := Admitted(explaintest.NewCluster(*o), pods)
 			r := replay.New(base, nil)
 			r.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int { return rng.IntN(len(nodes)) }
 			rng.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
@@ -138,9 +139,9 @@ func TestCountMeasures(t *testing.T) {
 		"they need 27 devices, and however they fill the nodes, they can have no more than 24 devices": {asked{3, 7, "1"}, asked{6, 1, "1"}},
 		"they need 208 CPU, and however they fill the nodes, they can have no more than 192 CPU":       {asked{4, 1, "40"}, asked{2, 1, "24"}},
 	} {
-		o := farm(3)
-		o.Templates = append(o.Templates, template("a", test.a.devices, ""), template("b", test.b.devices, ""))
-		pods := append(workers(test.a.pods, "a", "a"), workers(test.b.pods, "b", "b")...)
+		o := explaintest.Farm(3)
+		o.Templates = append(o.Templates, explaintest.Template("a", test.a.devices, ""), explaintest.Template("b", test.b.devices, ""))
+		pods := append(explaintest.Workers(test.a.pods, "a", "a"), explaintest.Workers(test.b.pods, "b", "b")...)
 		for i, pod := range pods {
 			cpu := test.a.cpu
 			if i >= test.a.pods {
@@ -148,7 +149,7 @@ func TestCountMeasures(t *testing.T) {
 			}
 			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse(cpu)
 		}
-		c, pods := admitted(fresh(*o), pods)
+		c, pods := Admitted(explaintest.NewCluster(*o), pods)
 		queue := replay.NewQueue(t.Context(), c, pods, cycle.Options{})
 		if got, text, err := queue.Count(t.Context()); err != nil || got != replay.Never || text != want {
 			t.Errorf("%q, %d, want %q, %v", text, got, want, err)

@@ -27,7 +27,7 @@ const maxCrowds, maxClaimants = 16, 64
 // TooMany proves that not all pods can be placed in a cluster, whatever their order and nodes. It is nil if
 // that is not proved. The error is that of [Place].
 func TooMany(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (*explain.JointPlan, error) {
-	r := &placement{Replay: replay.New(c, nil)}
+	r := &Placement{Replay: replay.New(c, nil)}
 	r.Tried = cycle.InQueueOrder(c.Snapshot(), pods)
 	for _, pod := range pods {
 		r.waiting = append(r.waiting, replay.Waiting{Pod: pod, Feasible: &replay.Feasible{Member: replay.PodMember(c, pod, cycle.Options{})}})
@@ -49,7 +49,7 @@ type claimant struct {
 // crowded proves that there is no placement by pods of several shapes that fit on the same nodes: since they
 // need more devices than there are, or since no two of them fit on one node and there are more of them than
 // nodes.
-func (r *placement) crowded(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
+func (r *Placement) crowded(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	if slices.ContainsFunc(base.Snapshot().Objects().Slices, func(slice *resourcev1.ResourceSlice) bool {
 		return slice.Spec.NodeName == nil || slices.ContainsFunc(slice.Spec.Devices, func(d resourcev1.Device) bool { return ptr.Deref(d.AllowMultipleAllocations, false) })
 	}) {
@@ -87,7 +87,7 @@ func (r *placement) crowded(ctx context.Context, base *scheduler.Cluster) (*expl
 
 // crowds are the pods that change only what is left of their nodes, by the nodes on which they fit as things
 // are: on no others do they fit later. Who takes most devices is first.
-func (r *placement) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*claimant, error) {
+func (r *Placement) crowds(ctx context.Context, base *scheduler.Cluster) ([][]*claimant, error) {
 	alone := replay.New(base, nil)
 	known, seen := map[string]*claimant{}, map[inspect.ClaimRef]bool{}
 	at := map[string]int{}

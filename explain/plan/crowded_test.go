@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
@@ -24,9 +25,9 @@ func TestCrowdedIsTrue(t *testing.T) {
 	for seed := range effort.Of(3000, 300) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 55))
 		p := randomProblem(rng)
-		three := template("three", 3, "")
+		three := explaintest.Template("three", 3, "")
 		three.Spec.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName("gpu.example.com/model"))}}
-		admin := template("admin", 2, "")
+		admin := explaintest.Template("admin", 2, "")
 		admin.Spec.Spec.Devices.Requests[0].Exactly.AdminAccess = ptr.To(rng.IntN(2) == 0)
 		p.objects.Templates = append(p.objects.Templates, three, admin)
 		p.pods = nil
@@ -38,8 +39,8 @@ func TestCrowdedIsTrue(t *testing.T) {
 			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("100m")
 			p.pods = append(p.pods, pod)
 		}
-		base, pods := admitted(p.cluster(), p.pods)
-		r := &placement{Replay: replay.New(base, nil)}
+		base, pods := Admitted(p.cluster(), p.pods)
+		r := &Placement{Replay: replay.New(base, nil)}
 		r.Tried = cycle.InQueueOrder(base.Snapshot(), pods)
 		joint, err := r.crowded(t.Context(), base)
 		if err != nil {
@@ -73,23 +74,23 @@ func TestTooMany(t *testing.T) {
 		pods     [2]int // with five devices, and with the template
 		want     string
 	}{
-		"room":        {template("four", 4, ""), [2]int{3, 0}, ""},
-		"one shape":   {template("four", 4, ""), [2]int{4, 0}, "there is room for 3 pods like five-0000 in the whole cluster, if nothing else is placed, and 4 are wanted"},
-		"devices":     {template("four", 3, ""), [2]int{3, 4}, "7 pods like five-0000 need 27 devices, and 24 are free on the nodes where they fit"},
-		"just enough": {template("four", 3, ""), [2]int{3, 3}, ""},
-		"kept apart":  {template("four", 4, ""), [2]int{3, 1}, "4 pods like five-0000 each need a node of their own, since the devices of no node are enough for two of them, and they fit on 3 nodes"},
-		"beside":      {template("four", 3, ""), [2]int{3, 1}, ""},
-		"a node each": {template("seven", 7, ""), [2]int{2, 2}, "4 pods like seven-0000 each need a node of their own, since the devices of no node are enough for two of them, and they fit on 3 nodes"},
+		"room":        {explaintest.Template("four", 4, ""), [2]int{3, 0}, ""},
+		"one shape":   {explaintest.Template("four", 4, ""), [2]int{4, 0}, "there is room for 3 pods like five-0000 in the whole cluster, if nothing else is placed, and 4 are wanted"},
+		"devices":     {explaintest.Template("four", 3, ""), [2]int{3, 4}, "7 pods like five-0000 need 27 devices, and 24 are free on the nodes where they fit"},
+		"just enough": {explaintest.Template("four", 3, ""), [2]int{3, 3}, ""},
+		"kept apart":  {explaintest.Template("four", 4, ""), [2]int{3, 1}, "4 pods like five-0000 each need a node of their own, since the devices of no node are enough for two of them, and they fit on 3 nodes"},
+		"beside":      {explaintest.Template("four", 3, ""), [2]int{3, 1}, ""},
+		"a node each": {explaintest.Template("seven", 7, ""), [2]int{2, 2}, "4 pods like seven-0000 each need a node of their own, since the devices of no node are enough for two of them, and they fit on 3 nodes"},
 		"nobody's loss": {func() *resourcev1.ResourceClaimTemplate {
-			a := template("admin", 8, "")
+			a := explaintest.Template("admin", 8, "")
 			a.Spec.Spec.Devices.Requests[0].Exactly.AdminAccess = ptr.To(true)
 			return a
 		}(), [2]int{3, 3}, ""},
 	} {
-		o := farm(3)
-		o.Templates = append(o.Templates, template("five", 5, ""), test.template)
-		pods := append(workers(test.pods[0], "five", "five"), workers(test.pods[1], test.template.Name, test.template.Name)...)
-		c, pods := admitted(fresh(*o), pods)
+		o := explaintest.Farm(3)
+		o.Templates = append(o.Templates, explaintest.Template("five", 5, ""), test.template)
+		pods := append(explaintest.Workers(test.pods[0], "five", "five"), explaintest.Workers(test.pods[1], test.template.Name, test.template.Name)...)
+		c, pods := Admitted(explaintest.NewCluster(*o), pods)
 		joint, err := TooMany(t.Context(), c, pods)
 		if err != nil {
 			t.Fatal(err)
@@ -106,13 +107,13 @@ func TestTooMany(t *testing.T) {
 
 // TestTooManyWithOneClaim: pods that share a claim take its devices once.
 func TestTooManyWithOneClaim(t *testing.T) {
-	o := farm(3)
-	o.Claims = append(o.Claims, &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "shared"}, Spec: template("", 8, "").Spec.Spec})
-	pods := workers(4, "w", "")
+	o := explaintest.Farm(3)
+	o.Claims = append(o.Claims, &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "shared"}, Spec: explaintest.Template("", 8, "").Spec.Spec})
+	pods := explaintest.Workers(4, "w", "")
 	for _, pod := range pods {
 		pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("shared")}
 	}
-	c, pods := admitted(fresh(*o), pods)
+	c, pods := Admitted(explaintest.NewCluster(*o), pods)
 	if joint, err := TooMany(t.Context(), c, pods); joint != nil || err != nil {
 		t.Errorf("%v, %v", joint, err)
 	}
@@ -122,7 +123,7 @@ func TestTooManyWithOneClaim(t *testing.T) {
 	for _, node := range o.Nodes { // of which each has room for two, and the claim is on one
 		node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2")
 	}
-	c, pods = admitted(fresh(*o), pods[:3])
+	c, pods = Admitted(explaintest.NewCluster(*o), pods[:3])
 	if joint, err := TooMany(t.Context(), c, pods); joint == nil || err != nil || len(joint.Conflict) != 3 {
 		t.Errorf("without room: %v, %v", joint, err)
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -27,19 +28,19 @@ func TestRivals(t *testing.T) {
 		"is being deleted":      {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(time.Unix(1, 0))) }, false},
 		"has ended":             {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, false},
 	} {
-		o := small(1)
-		other := ofVolcano(worker("v", "one"))
+		o := explaintest.SmallFarm(1)
+		other := ofVolcano(explaintest.Worker("v", "one"))
 		test.change(other)
 		o.Pods = append(o.Pods, other)
-		out, err := otherSchedulers(t.Context(), fresh(*o), []*corev1.Pod{worker("p", "one")})
+		out, err := otherSchedulers(t.Context(), explaintest.NewCluster(*o), []*corev1.Pod{explaintest.Worker("p", "one")})
 		if got := strings.Join(out, ";"); err != nil || (got != "") != test.want || test.want && !strings.Contains(got, "ml/v waits for another scheduler") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 	for node, want := range map[string]int{"": 1, "node-0000": 0} {
-		asked := ofVolcano(worker("v", "one"))
+		asked := ofVolcano(explaintest.Worker("v", "one"))
 		asked.Spec.NodeName = node
-		if out, err := otherSchedulers(t.Context(), fresh(*small(1)), []*corev1.Pod{asked}); err != nil || len(out) != want {
+		if out, err := otherSchedulers(t.Context(), explaintest.NewCluster(*explaintest.SmallFarm(1)), []*corev1.Pod{asked}); err != nil || len(out) != want {
 			t.Errorf("asked about, on node %q: %q, %v", node, out, err)
 		}
 	}
@@ -70,7 +71,7 @@ func TestUnknownTurns(t *testing.T) {
 		"what is asked is on a node":  {[]*corev1.Pod{pod("a", "x", five, ""), pod("b", "y", nil, "n"), pod("c", "z", five, "")}, ""},
 		"different, and one is known": {[]*corev1.Pod{pod("a", "x", five, ""), pod("b", "y", nil, "")}, "ml/b"},
 	} {
-		got := strings.Join(unknownTurns(fresh(*small(1)).Snapshot(), test.pods), ";")
+		got := strings.Join(unknownTurns(explaintest.NewCluster(*explaintest.SmallFarm(1)).Snapshot(), test.pods), ";")
 		if (got == "") != (test.want == "") || test.want != "" && !strings.Contains(got, "the priority class of "+test.want+" is not") {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
@@ -81,13 +82,13 @@ func TestUnknownTurns(t *testing.T) {
 // doubt.
 func TestQuotaOfWhatIsMade(t *testing.T) {
 	health := map[inspect.Resource]inspect.Health{inspect.Quotas: {State: inspect.Forbidden}}
-	s := scheduler.NewCluster(inspect.New(*small(1), inspect.Config{Health: health}), scheduler.Options{}).Snapshot()
-	bare, bound := worker("bare", "one"), worker("bound", "one")
+	s := scheduler.NewCluster(inspect.New(*explaintest.SmallFarm(1), inspect.Config{Health: health}), scheduler.Options{}).Snapshot()
+	bare, bound := explaintest.Worker("bare", "one"), explaintest.Worker("bound", "one")
 	bare.Spec.ResourceClaims, bound.Spec.NodeName = nil, "node-0000"
 	if got := shortOfQuota(s, []*corev1.Pod{bare, bound}); got != nil {
 		t.Errorf("%q", got)
 	}
-	if got := shortOfQuota(s, []*corev1.Pod{bare, worker("w", "one"), bound}); len(got) != 1 || !strings.Contains(got[0], "the claims of ml/w from") {
+	if got := shortOfQuota(s, []*corev1.Pod{bare, explaintest.Worker("w", "one"), bound}); len(got) != 1 || !strings.Contains(got[0], "the claims of ml/w from") {
 		t.Errorf("%q", got)
 	}
 }

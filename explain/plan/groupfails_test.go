@@ -7,6 +7,7 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -15,8 +16,8 @@ import (
 // kube-scheduler fails at one of them.
 func TestPlaceGroupThatFails(t *testing.T) {
 	for name, fails := range map[string]bool{"broken": true, "none": false} {
-		o := small(1)
-		o.Templates = append(o.Templates, template("none", 1, `device.driver == "none"`))
+		o := explaintest.SmallFarm(1)
+		o.Templates = append(o.Templates, explaintest.Template("none", 1, `device.driver == "none"`))
 		pods := group(o, "g", 2, 2, "one")
 		o.PodGroups = []*schedulingv1beta1.PodGroup{{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ml"}, Spec: schedulingv1beta1.PodGroupSpec{
 			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}},
@@ -29,7 +30,7 @@ func TestPlaceGroupThatFails(t *testing.T) {
 		}
 		said := strings.Join(p.Replay.Remarks, "|")
 		if p.Replay.Certain == fails || fails != strings.Contains(said, "places no pod of its PodGroup g") {
-			t.Errorf("%s: certain %t, %q, %s", name, p.Replay.Certain, said, ends(&p.Replay))
+			t.Errorf("%s: certain %t, %q, %s", name, p.Replay.Certain, said, explaintest.Ends(&p.Replay))
 		}
 	}
 }

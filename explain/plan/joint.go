@@ -37,7 +37,7 @@ func questionsFor(c *scheduler.Cluster) int {
 }
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
-func (r *placement) certain(ctx context.Context, base *scheduler.Cluster) error {
+func (r *Placement) certain(ctx context.Context, base *scheduler.Cluster) error {
 	progress.Say(ctx, "looking at other choices of kube-scheduler")
 	queue := replay.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	equals := equalPods(queue)
@@ -83,7 +83,7 @@ func (r *placement) certain(ctx context.Context, base *scheduler.Cluster) error 
 
 // hopeful is a queue without the pods that never find a node, and take nothing that others need: those that
 // fit on none as things are, and to which only what is left of a node matters.
-func (r *placement) hopeful(ctx context.Context, base *scheduler.Cluster, queue replay.Queue) (replay.Queue, error) {
+func (r *Placement) hopeful(ctx context.Context, base *scheduler.Cluster, queue replay.Queue) (replay.Queue, error) {
 	if len(r.waiting) == 0 || len(r.Tried) <= maxExplored || slices.ContainsFunc(queue.Entities, func(e replay.Entity) bool { return e.Need > 1 }) {
 		return queue, nil
 	}
@@ -116,7 +116,7 @@ func (r *placement) hopeful(ctx context.Context, base *scheduler.Cluster, queue 
 
 // nonePlaced reports whether each pod was asked about the cluster as it is and found no node, so that the
 // order does not matter.
-func (r *placement) nonePlaced(queue replay.Queue) bool {
+func (r *Placement) nonePlaced(queue replay.Queue) bool {
 	return len(r.Placed) == 0 && !r.Chosen && !r.Retried &&
 		!slices.ContainsFunc(queue.Entities, func(e replay.Entity) bool { return e.Need > 1 }) &&
 		!slices.ContainsFunc(r.waiting, func(w replay.Waiting) bool { return w.Fails })
@@ -125,7 +125,7 @@ func (r *placement) nonePlaced(queue replay.Queue) bool {
 // findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to
 // try again on any node, and the claims that have these. That is not played. It reports whether there are
 // any.
-func (r *placement) findCleared(c *scheduler.Cluster) bool {
+func (r *Placement) findCleared(c *scheduler.Cluster) bool {
 	r.cleared, r.released = map[explain.Subject]bool{}, map[inspect.ClaimRef]bool{}
 	var names []string
 	for i := range r.Waiting {
@@ -169,7 +169,7 @@ func takenBack(c *scheduler.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
 
 // spareEquals takes back of equal pods that some are never placed, where others of them are in some run: in
 // the runs that are played, those that are named first go first.
-func (r *placement) spareEquals(equals [][]explain.Subject) {
+func (r *Placement) spareEquals(equals [][]explain.Subject) {
 	for _, group := range equals {
 		if slices.ContainsFunc(group, func(s explain.Subject) bool { return !r.never[s] }) {
 			for _, subject := range group {
@@ -181,7 +181,7 @@ func (r *placement) spareEquals(equals [][]explain.Subject) {
 
 // tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all
 // of them.
-func (r *placement) tryOthers(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, queue replay.Queue, tied bool) error {
+func (r *Placement) tryOthers(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, queue replay.Queue, tied bool) error {
 	all, err := replay.ByScores(ctx, base, pods, r.by, replay.MaxRuns)
 	switch {
 	case err != nil:
@@ -206,7 +206,7 @@ func (r *placement) tryOthers(ctx context.Context, base *scheduler.Cluster, pods
 
 // sayDepends says which pods only some of the runs place, and on what that depends, or that all is certain.
 // The other pods than those are placed in none.
-func (r *placement) sayDepends(all *replay.Result, pods []*corev1.Pod, on string, nameOf func(explain.Subject) string) {
+func (r *Placement) sayDepends(all *replay.Result, pods []*corev1.Pod, on string, nameOf func(explain.Subject) string) {
 	placed := map[explain.Subject]bool{}
 	for i := range r.out.Placed {
 		placed[r.out.Placed[i].Subject] = true
@@ -272,7 +272,7 @@ func equalPods(queue replay.Queue) [][]explain.Subject {
 }
 
 // sayTies says of equal pods of which only some are placed that it is certain how many are, but not which.
-func (r *placement) sayTies(equals [][]explain.Subject) {
+func (r *Placement) sayTies(equals [][]explain.Subject) {
 	placed := map[explain.Subject]bool{}
 	for i := range r.out.Placed {
 		placed[r.out.Placed[i].Subject] = true
@@ -297,7 +297,7 @@ func (r *placement) sayTies(equals [][]explain.Subject) {
 }
 
 // sayDoubt says what is not known of the first pod of which something is not.
-func (r *placement) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
+func (r *Placement) sayDoubt(ctx context.Context, base *scheduler.Cluster) error {
 	e, err := question.PodObject(ctx, base, r.InDoubt, hypothetical)
 	if err != nil {
 		return fmt.Errorf("explaining what is not known of pod %s/%s: %w", r.InDoubt.Namespace, r.InDoubt.Name, err)
@@ -321,9 +321,9 @@ func alike(queue replay.Queue) bool {
 		})
 }
 
-// best looks for a placement of all pods of a replay. That there is one is never certain where more is asked
+// Best looks for a placement of all pods of a replay. That there is one is never certain where more is asked
 // for than is known.
-func (r *placement) best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
+func (r *Placement) Best(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
 	if err == nil && out.Verdict == explain.Infeasible && len(r.released) > 0 {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler may take devices back from pods that wait, which was not played"}, nil, nil
@@ -337,8 +337,8 @@ func (r *placement) best(ctx context.Context, base *scheduler.Cluster) (*explain
 	return out, run, err
 }
 
-// bestKnown is best, of what is known.
-func (r *placement) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
+// bestKnown is Best, of what is known.
+func (r *Placement) bestKnown(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
 	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
 		return plan, nil, err
 	}
@@ -377,7 +377,7 @@ func (r *placement) bestKnown(ctx context.Context, base *scheduler.Cluster) (*ex
 
 // localShapes are the pods of each shape of which some wait and that change only what is left of their nodes,
 // in the order of the queue.
-func (r *placement) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*corev1.Pod {
+func (r *Placement) localShapes(ctx context.Context, base *scheduler.Cluster) [][]*corev1.Pod {
 	waiting := map[string]bool{}
 	for i := range r.waiting {
 		waiting[r.waiting[i].Member.Shape] = true
@@ -401,7 +401,7 @@ func (r *placement) localShapes(ctx context.Context, base *scheduler.Cluster) []
 
 // tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than
 // there is room for.
-func (r *placement) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
+func (r *Placement) tooMany(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, error) {
 	alone := replay.New(base, nil)
 	for _, pods := range r.localShapes(ctx, base) {
 		room, minimal, err := roomFor(ctx, alone.Fork(), pods)
@@ -469,7 +469,7 @@ func roomFor(ctx context.Context, alone *replay.Replay, pods []*corev1.Pod) (roo
 
 // packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's
 // do: those first that fit on the fewest nodes, each on the node that fewest of the others could use.
-func (r *placement) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
+func (r *Placement) packed(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
 	first := replay.New(base, nil)
 	fits := map[inspect.NodeName]int{}
 	type candidate struct {
@@ -523,7 +523,7 @@ func runOf(placed []explain.PlacedPod) replay.Run {
 }
 
 // search looks at orders and nodes until all are tried, or the limit is reached.
-func (r *placement) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
+func (r *Placement) search(ctx context.Context, base *scheduler.Cluster) (*explain.JointPlan, replay.Run, error) {
 	queue := replay.NewQueue(ctx, base, r.Tried, cycle.Options{})
 	queue.MaxAsks = questionsFor(base)
 	members := replay.MembersOf(queue.Entities)
@@ -554,7 +554,7 @@ func (r *placement) search(ctx context.Context, base *scheduler.Cluster) (*expla
 // shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what
 // others have taken, so fewer pods may be harder to place: a pod that could not be left out is tried again
 // once others are.
-func (r *placement) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
+func (r *Placement) shrink(ctx context.Context, base *scheduler.Cluster, out *explain.JointPlan) error {
 	left := r.Tried
 	asks := questionsFor(base)
 	for again := true; again && len(left) > 1 && asks > 0; {
@@ -587,7 +587,7 @@ func (r *placement) shrink(ctx context.Context, base *scheduler.Cluster, out *ex
 // placed whichever nodes kube-scheduler chooses, and if not, whether it is known that others may be left
 // waiting. It is asked once.
 func Certain(ctx context.Context, played *replay.Replay) (certain, depends bool, err error) {
-	r := &placement{Replay: played}
+	r := &Placement{Replay: played}
 	r.settle()
 	err = r.certain(ctx, r.Base())
 	return r.out.Certain, r.depends, err
@@ -595,8 +595,8 @@ func Certain(ctx context.Context, played *replay.Replay) (certain, depends bool,
 
 // Best looks for a placement of all pods of a replay.
 func Best(ctx context.Context, played *replay.Replay) (*explain.JointPlan, error) {
-	r := &placement{Replay: played}
+	r := &Placement{Replay: played}
 	r.settle()
-	best, _, err := r.best(ctx, r.Base())
+	best, _, err := r.Best(ctx, r.Base())
 	return best, err
 }

@@ -21,7 +21,7 @@ import (
 const maxExplained = 24
 
 // explainPending says of all pods that are left waiting why, in the cluster that the others have left.
-func (r *placement) explainPending(ctx context.Context) error {
+func (r *Placement) explainPending(ctx context.Context) error {
 	progress.Say(ctx, "explaining why pods are left waiting")
 	r.out.Pending = nil
 	known := map[string]*explain.PendingPod{}
@@ -64,11 +64,11 @@ func (r *placement) explainPending(ctx context.Context) error {
 
 // doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and
 // may not be in others.
-func (r *placement) doubtPending(ctx context.Context) error {
+func (r *Placement) doubtPending(ctx context.Context) error {
 	if r.out.Certain {
 		return nil
 	}
-	d := &doubter{placement: r, cluster: r.Base()}
+	d := &doubter{Placement: r, cluster: r.Base()}
 	if r.out.Preempting || len(r.out.Preempted) > 0 { // whoever could be ended may be
 		d.cluster = withoutRunning(r.Base())
 	}
@@ -99,7 +99,7 @@ func withoutRunning(c *scheduler.Cluster) *scheduler.Cluster {
 // doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all
 // before them are placed.
 type doubter struct {
-	*placement
+	*Placement
 	// cluster is the one in which they would be alone.
 	cluster *scheduler.Cluster
 	alone   *replay.Replay

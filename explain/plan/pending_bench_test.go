@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -15,24 +16,24 @@ import (
 // crowdedFarm is a cluster with three pods on each node, which leave two of its eight GPUs, while other pods
 // wait: they are of twenty namespaces, and ask for one GPU or more, up to so many.
 func crowdedFarm(nodes, waiting, most int) *inspect.Objects {
-	o := farm(nodes)
-	o.Templates = append(o.Templates, template("two", 2, ""))
+	o := explaintest.Farm(nodes)
+	o.Templates = append(o.Templates, explaintest.Template("two", 2, ""))
 	for i, node := range o.Nodes {
 		for k := range 3 {
-			pod := running(o, fmt.Sprintf("p-%05d-%d", i, k), node.Name, "ReplicaSet", 2*k, 2*k+1)
+			pod := explaintest.AddRunning(o, fmt.Sprintf("p-%05d-%d", i, k), node.Name, "ReplicaSet", 2*k, 2*k+1)
 			pod.Namespace = fmt.Sprintf("team-%02d", i%20)
 			o.Claims[len(o.Claims)-1].Namespace = pod.Namespace
 		}
 	}
 	for t := range 20 {
 		for n := range 12 {
-			asks := template(fmt.Sprintf("gpus-%d", n+1), int64(n+1), "")
+			asks := explaintest.Template(fmt.Sprintf("gpus-%d", n+1), int64(n+1), "")
 			asks.Namespace = fmt.Sprintf("team-%02d", t)
 			o.Templates = append(o.Templates, asks)
 		}
 	}
 	for i := range waiting {
-		pod := worker(fmt.Sprintf("w-%05d", i), fmt.Sprintf("gpus-%d", 1+i%most))
+		pod := explaintest.Worker(fmt.Sprintf("w-%05d", i), fmt.Sprintf("gpus-%d", 1+i%most))
 		pod.Namespace = fmt.Sprintf("team-%02d", i%20)
 		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "owner", Controller: ptr.To(true)}}
 		o.Pods = append(o.Pods, pod)

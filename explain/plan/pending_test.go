@@ -9,15 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 )
 
 // TestManyKindsLeftWaiting: of more kinds of pods than are looked into, the others are told together.
 func TestManyKindsLeftWaiting(t *testing.T) {
-	o := small(1)
-	o.Templates = append(o.Templates, template("nine", 9, ""))
+	o := explaintest.SmallFarm(1)
+	o.Templates = append(o.Templates, explaintest.Template("nine", 9, ""))
 	var pods []*corev1.Pod
 	for i := range maxExplained + 3 {
-		pod := worker(fmt.Sprint("p", i), "nine")
+		pod := explaintest.Worker(fmt.Sprint("p", i), "nine")
 		pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *resource.NewMilliQuantity(int64(1+i), resource.DecimalSI)
 		pods = append(pods, pod)
 	}

@@ -32,9 +32,10 @@ type Options struct {
 	Others []*corev1.Pod
 	// Choosing is what kube-scheduler chooses nodes by, besides the snapshot.
 	Choosing replay.Choosing
-	// noReasons leaves out why pods are left waiting, and endNone what becomes of pods that are ended for
-	// others, and then of those.
-	noReasons, endNone bool
+	// NoReasons leaves out why pods are left waiting.
+	NoReasons bool
+	// endNone leaves out what becomes of pods that are ended for others, and then of those.
+	endNone bool
 }
 
 // Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and
@@ -42,7 +43,7 @@ type Options struct {
 // played. Errors are those of [Place].
 func Outcome(ctx context.Context, c *scheduler.Cluster, by replay.Choosing) (*explain.Replay, *replay.Replay, error) {
 	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true, endNone: true})
+	p, r, err := PlaceAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, NoReasons: true, endNone: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,19 +56,19 @@ func Outcome(ctx context.Context, c *scheduler.Cluster, by replay.Choosing) (*ex
 // known so far, and says what is missing.
 func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
 	opts.Unseen = append(slices.Clip(opts.Unseen), shortOfQuota(c.Snapshot(), pods)...)
-	p, _, err := placeAll(ctx, c, pods, opts)
+	p, _, err := PlaceAll(ctx, c, pods, opts)
 	return p, err
 }
 
 // Begin is a replay of pods that are to be placed, with the claims that are made for them from templates, and
 // the pods as they are then. by is as for [cycle.NewReplay].
 func Begin(c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing) (*replay.Replay, []*corev1.Pod) {
-	c, pods = admitted(c, pods)
+	c, pods = Admitted(c, pods)
 	return replay.New(c, by), pods
 }
 
-// placeAll is Place, with the replay that it comes from.
-func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *placement, error) {
+// PlaceAll is [Place], with the placement that it comes from.
+func PlaceAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *Placement, error) {
 	c, pods, waiting := admittedWith(c, pods, opts.Others)
 	others, err := rivals(ctx, c, pods, waiting)
 	if err != nil {
@@ -89,7 +90,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	}
 	best := r // which ends nobody
 	if err == nil && !opts.endNone {
-		var on *placement
+		var on *Placement
 		if on, err = r.playsOn(ctx, c, append(slices.Clip(pods), waiting...), opts); on != nil { // who fits nowhere may later
 			best.out.Preempting = true
 			r = on
@@ -97,7 +98,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	}
 	r.leaveOut()
 	if err == nil && r == best {
-		err = r.judge(ctx, c, opts.noReasons)
+		err = r.judge(ctx, c, opts.NoReasons)
 	}
 	if err != nil {
 		return r.soFar(ctx, c, pods), r, err
@@ -126,7 +127,7 @@ func placeAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 
 // failingGroups says which groups of pods kube-scheduler places none of while it fails at one: it takes all
 // that wait together, also where the group needs no number of them. They were played one by one.
-func (r *placement) failingGroups() []string {
+func (r *Placement) failingGroups() []string {
 	var out []string
 	for i := range r.Waiting {
 		failed := r.Waiting[i].Pod
@@ -144,7 +145,7 @@ func (r *placement) failingGroups() []string {
 }
 
 // judge finds out why pods are left waiting, unless that is not asked, and how sure it is.
-func (r *placement) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool) error {
+func (r *Placement) judge(ctx context.Context, c *scheduler.Cluster, noReasons bool) error {
 	if err := r.sayPending(ctx, noReasons); err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (r *placement) judge(ctx context.Context, c *scheduler.Cluster, noReasons b
 }
 
 // sayPending says who is left waiting, and why unless that is not asked.
-func (r *placement) sayPending(ctx context.Context, noReasons bool) error {
+func (r *Placement) sayPending(ctx context.Context, noReasons bool) error {
 	if !noReasons {
 		return r.explainPending(ctx)
 	}
@@ -168,7 +169,7 @@ func (r *placement) sayPending(ctx context.Context, noReasons bool) error {
 
 // soFar is what is known of pods when the context has ended: those that are placed, as far as that goes. It
 // is nil if it has not, or none is.
-func (r *placement) soFar(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) *explain.Plan {
+func (r *Placement) soFar(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) *explain.Plan {
 	if ctx.Err() == nil || len(r.out.Placed) == 0 {
 		return nil
 	}
@@ -213,7 +214,7 @@ func unseen(s *inspect.Snapshot, within string, of []string) []string {
 
 // unseenDevices says whose claims are not known, or nothing.
 func unseenDevices(s *inspect.Snapshot) string {
-	pods := withoutClaims(s)
+	pods := WithoutClaims(s)
 	if len(pods) == 0 {
 		return ""
 	}
@@ -221,9 +222,9 @@ func unseenDevices(s *inspect.Snapshot) string {
 		words.Shorten(pods, maxNamed), words.Plural(len(pods), "runs", "run"))
 }
 
-// withoutClaims are the pods on nodes that use claims which are not known. No claim goes before its pods, so
+// WithoutClaims are the pods on nodes that use claims which are not known. No claim goes before its pods, so
 // others may be missing too.
-func withoutClaims(s *inspect.Snapshot) []string {
+func WithoutClaims(s *inspect.Snapshot) []string {
 	var out []string
 	for _, pod := range s.Objects().Pods {
 		if pod.Spec.NodeName == "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
@@ -271,7 +272,7 @@ func rivals(ctx context.Context, c *scheduler.Cluster, pods, others []*corev1.Po
 }
 
 // leaveOut leaves out of the answer who was not asked about.
-func (r *placement) leaveOut() {
+func (r *Placement) leaveOut() {
 	if r.about == nil {
 		return
 	}
@@ -288,9 +289,9 @@ func (r *placement) leaveOut() {
 }
 
 // addBest adds to a plan whether all can be placed, and what makes the scheduler do so.
-func (r *placement) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.Plan) error {
+func (r *Placement) addBest(ctx context.Context, c *scheduler.Cluster, p *explain.Plan) error {
 	progress.Say(ctx, "looking for a way to place all")
-	best, run, err := r.best(ctx, c)
+	best, run, err := r.Best(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -302,8 +303,8 @@ func (r *placement) addBest(ctx context.Context, c *scheduler.Cluster, p *explai
 	return err
 }
 
-// placement is what kube-scheduler does with pods, and how sure that is.
-type placement struct {
+// Placement is what kube-scheduler does with pods, and how sure that is.
+type Placement struct {
 	*replay.Replay
 	by  *replay.Choosing
 	out explain.Replay
@@ -330,8 +331,8 @@ var hypothetical = question.Options{Hypothetical: true}
 
 // played is what kube-scheduler does with pods in a cluster. by is as for [cycle.NewReplay], preempting may
 // be nil.
-func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, preempting *preempting) (*placement, error) {
-	r := &placement{Replay: replay.New(c, by), by: by, preempting: preempting}
+func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, preempting *preempting) (*Placement, error) {
+	r := &Placement{Replay: replay.New(c, by), by: by, preempting: preempting}
 	if preempting != nil {
 		r.Left = func(_ context.Context, c *scheduler.Cluster, w *replay.Waiting) (*replay.Room, error) {
 			preempting.note(c, w)
@@ -344,7 +345,7 @@ func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *r
 }
 
 // settle takes over what became of the pods.
-func (r *placement) settle() {
+func (r *Placement) settle() {
 	r.waiting, r.out.Placed, r.out.Running = slices.Clone(r.Waiting), slices.Clone(r.Placed), r.Running
 }
 

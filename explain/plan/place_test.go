@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -16,45 +15,25 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
-// small is a cluster of nodes with eight GPUs each, the first of which are old ones, and templates for them.
-func small(nodes int) *inspect.Objects {
-	o := farm(nodes)
-	o.Templates = append(o.Templates, template("one", 1, ""), template("four", 4, ""), template("eight", 8, ""),
-		template("old", 8, `device.attributes["gpu.example.com"].model == "v100"`),
-		template("broken", 1, `device.attributes["gpu.example.com"].missing == "x"`))
-	return o
-}
-
 // place places pods, and says where each goes.
 func place(t *testing.T, o *inspect.Objects, pods ...*corev1.Pod) *explain.Plan {
 	t.Helper()
-	p, err := Place(t.Context(), fresh(*o), pods, Options{})
+	p, err := Place(t.Context(), explaintest.NewCluster(*o), pods, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// ends tells what becomes of pods, in a line.
-func ends(r *explain.Replay) string {
-	var out []string
-	for _, p := range r.Placed {
-		out = append(out, fmt.Sprintf("%s→%s/%d", p.Subject.Name, p.Node, p.AnyOf))
-	}
-	for _, p := range r.Pending {
-		out = append(out, fmt.Sprintf("%s waits %s %s", p.Subject.Name, p.Verdict, p.Code))
-	}
-	return strings.Join(out, ", ")
-}
-
 func TestPlace(t *testing.T) {
-	important := worker("important", "eight")
+	important := explaintest.Worker("important", "eight")
 	important.Spec.Priority = ptr.To(int32(100))
-	old := worker("old", "eight")
+	old := explaintest.Worker("old", "eight")
 	old.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	tests := []struct {
 		name    string
@@ -64,23 +43,23 @@ func TestPlace(t *testing.T) {
 		joint   explain.JointVerdict
 		message string // of Joint
 	}{
-		{"what fits", workers(2, "w", "four"), "w-0000→node-0000/2, w-0001→node-0000/2", true, explain.Feasible, ""},
+		{"what fits", explaintest.Workers(2, "w", "four"), "w-0000→node-0000/2, w-0001→node-0000/2", true, explain.Feasible, ""},
 		{
-			"the most important first", []*corev1.Pod{worker("a", "eight"), worker("b", "eight"), important},
+			"the most important first", []*corev1.Pod{explaintest.Worker("a", "eight"), explaintest.Worker("b", "eight"), important},
 			"important→node-0000/2, a→node-0001/1, b waits Unsatisfiable DeviceInUse", true, explain.Infeasible, "in no order",
 		},
-		{"then the oldest", []*corev1.Pod{worker("a", "eight"), old}, "old→node-0000/2, a→node-0001/1", true, explain.Feasible, ""},
+		{"then the oldest", []*corev1.Pod{explaintest.Worker("a", "eight"), old}, "old→node-0000/2, a→node-0001/1", true, explain.Feasible, ""},
 		{
-			"who can go anywhere may take what others need", []*corev1.Pod{worker("any", "one"), worker("only", "old")},
+			"who can go anywhere may take what others need", []*corev1.Pod{explaintest.Worker("any", "one"), explaintest.Worker("only", "old")},
 			"any→node-0000/2, only waits Unknown NotEnoughDevices", false, explain.Feasible, "",
 		},
-		{"an error ends the attempt", []*corev1.Pod{worker("bad", "broken"), worker("good", "one")}, "good→node-0000/2, bad waits Invalid SelectorError", true, explain.JointUnknown, "kube-scheduler gives up on bad with an error"},
-		{"what does not exist", []*corev1.Pod{worker("w", "none")}, "w waits Unsatisfiable ", true, explain.Infeasible, ""},
+		{"an error ends the attempt", []*corev1.Pod{explaintest.Worker("bad", "broken"), explaintest.Worker("good", "one")}, "good→node-0000/2, bad waits Invalid SelectorError", true, explain.JointUnknown, "kube-scheduler gives up on bad with an error"},
+		{"what does not exist", []*corev1.Pod{explaintest.Worker("w", "none")}, "w waits Unsatisfiable ", true, explain.Infeasible, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p := place(t, small(2), test.pods...)
-			if got := ends(&p.Replay); got != test.want {
+			p := place(t, explaintest.SmallFarm(2), test.pods...)
+			if got := explaintest.Ends(&p.Replay); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 			if p.Replay.Certain != test.certain {
@@ -104,29 +83,29 @@ func TestPlaceInAnyOrder(t *testing.T) {
 		a, b    *corev1.Pod
 		certain bool
 	}{
-		{at(worker("a", "eight"), 1), at(worker("b", "four"), 1), false},
-		{at(worker("a", "eight"), 1), at(worker("b", "four"), 2), true},
-		{at(worker("a", "eight"), 1), at(worker("b", "eight"), 1), false}, // one of them, and either may be it
-		{at(worker("a", "eight"), 1), at(worker("b", "eight"), 2), true},
-		{at(worker("a", "four"), 1), at(worker("b", "four"), 1), true},
-		{at(worker("a", "one"), 1), at(worker("b", "four"), 1), true},
-		{worker("a", "eight"), worker("b", "four"), true},
+		{at(explaintest.Worker("a", "eight"), 1), at(explaintest.Worker("b", "four"), 1), false},
+		{at(explaintest.Worker("a", "eight"), 1), at(explaintest.Worker("b", "four"), 2), true},
+		{at(explaintest.Worker("a", "eight"), 1), at(explaintest.Worker("b", "eight"), 1), false}, // one of them, and either may be it
+		{at(explaintest.Worker("a", "eight"), 1), at(explaintest.Worker("b", "eight"), 2), true},
+		{at(explaintest.Worker("a", "four"), 1), at(explaintest.Worker("b", "four"), 1), true},
+		{at(explaintest.Worker("a", "one"), 1), at(explaintest.Worker("b", "four"), 1), true},
+		{explaintest.Worker("a", "eight"), explaintest.Worker("b", "four"), true},
 	} {
-		if p := place(t, small(1), test.a, test.b); p.Replay.Certain != test.certain {
-			t.Errorf("%s: certain %t, want %t", ends(&p.Replay), p.Replay.Certain, test.certain)
+		if p := place(t, explaintest.SmallFarm(1), test.a, test.b); p.Replay.Certain != test.certain {
+			t.Errorf("%s: certain %t, want %t", explaintest.Ends(&p.Replay), p.Replay.Certain, test.certain)
 		}
 	}
 }
 
 // TestPlaceTies: of equal pods it is certain how many find a node, and not which.
 func TestPlaceTies(t *testing.T) {
-	pods := workers(4, "w", "four")
+	pods := explaintest.Workers(4, "w", "four")
 	for _, pod := range pods {
 		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	}
-	p := place(t, small(1), pods...)
+	p := place(t, explaintest.SmallFarm(1), pods...)
 	if ties := p.Replay.Ties; p.Replay.Certain || len(ties) != 1 || ties[0].Placed != 2 || len(ties[0].Pods) != 4 {
-		t.Errorf("certain %t, ties %v, %s", p.Replay.Certain, ties, ends(&p.Replay))
+		t.Errorf("certain %t, ties %v, %s", p.Replay.Certain, ties, explaintest.Ends(&p.Replay))
 	}
 	for i := range p.Replay.Pending {
 		if p.Replay.Pending[i].Verdict != explain.Unknown {
@@ -139,7 +118,7 @@ func TestPlaceTies(t *testing.T) {
 }
 
 func TestPlaceProposesWhatHelps(t *testing.T) {
-	p := place(t, small(2), worker("any", "one"), worker("only", "old"))
+	p := place(t, explaintest.SmallFarm(2), explaintest.Worker("any", "one"), explaintest.Worker("only", "old"))
 	var kinds []explain.FixKind
 	for _, f := range p.Changes {
 		kinds = append(kinds, f.Kind)
@@ -157,7 +136,7 @@ func group(o *inspect.Objects, name string, n, need int, template string) []*cor
 	g := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name}}
 	g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(need)}
 	o.PodGroups = append(o.PodGroups, g)
-	pods := workers(n, name, template)
+	pods := explaintest.Workers(n, name, template)
 	for _, pod := range pods {
 		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To(name)}
 	}
@@ -171,30 +150,30 @@ func TestPlaceGroups(t *testing.T) {
 		3: "late→node-0000/2, g-0000 waits Unsatisfiable PodGroupIncomplete, g-0001 waits Unsatisfiable PodGroupIncomplete, g-0002 waits Unsatisfiable PodGroupIncomplete",
 		2: "g-0000→node-0000/2, g-0001→node-0001/1, g-0002 waits Unsatisfiable DeviceInUse, late waits Unsatisfiable DeviceInUse",
 	} {
-		o := small(2)
+		o := explaintest.SmallFarm(2)
 		pods := group(o, "g", 3, need, "eight")
 		s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
-		p, err := Place(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), append(pods, worker("late", "one")), Options{NoJoint: true})
+		p, err := Place(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), append(pods, explaintest.Worker("late", "one")), Options{NoJoint: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ends(&p.Replay); got != want {
+		if got := explaintest.Ends(&p.Replay); got != want {
 			t.Errorf("%d needed: %s, want %s", need, got, want)
 		}
 	}
 }
 
 func TestPlacePreempts(t *testing.T) {
-	o := small(1)
-	running := worker("running", "one")
+	o := explaintest.SmallFarm(1)
+	running := explaintest.Worker("running", "one")
 	running.Spec.NodeName, running.Spec.ResourceClaims, running.Spec.Priority = "node-0000", nil, ptr.To(int32(0))
 	running.Spec.Containers[0].Resources.Claims = nil
 	running.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = o.Nodes[0].Status.Allocatable[corev1.ResourceCPU]
 	o.Pods = append(o.Pods, running)
-	important := worker("important", "one")
+	important := explaintest.Worker("important", "one")
 	important.Spec.Priority = ptr.To(int32(100))
 	p := place(t, o, important)
-	if got := ends(&p.Replay); got != "important→node-0000/1" || !p.Replay.Certain {
+	if got := explaintest.Ends(&p.Replay); got != "important→node-0000/1" || !p.Replay.Certain {
 		t.Errorf("%s, certain %t: %v", got, p.Replay.Certain, p.Replay.Remarks)
 	}
 	want := explain.GonePod{
@@ -208,7 +187,7 @@ func TestPlacePreempts(t *testing.T) {
 // TestPlaceGroupsOfOneSecond: which of several groups of the same second comes first is not known, and that
 // is what is said.
 func TestPlaceGroupsOfOneSecond(t *testing.T) {
-	o := small(2)
+	o := explaintest.SmallFarm(2)
 	pods := append(group(o, "g", 2, 2, "four"), group(o, "h", 3, 3, "four")...)
 	for _, pod := range pods {
 		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -219,14 +198,14 @@ func TestPlaceGroupsOfOneSecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Replay.Certain || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), "depends on the order") {
-		t.Errorf("%s: certain %t, %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks)
+		t.Errorf("%s: certain %t, %v", explaintest.Ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks)
 	}
 }
 
 // TestPlaceBesideOthers sees that pods that wait already have their turn.
 func TestPlaceBesideOthers(t *testing.T) {
-	o := small(1)
-	first, hopeless := worker("first", "four"), worker("hopeless", "eight")
+	o := explaintest.SmallFarm(1)
+	first, hopeless := explaintest.Worker("first", "four"), explaintest.Worker("hopeless", "eight")
 	hopeless.Spec.NodeSelector = map[string]string{"no": "node"}
 	o.Pods = append(o.Pods, first, hopeless)
 	first.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -237,11 +216,11 @@ func TestPlaceBesideOthers(t *testing.T) {
 		{"eight", "asked waits Unsatisfiable NotEnoughDevices", explain.Feasible},
 		{"four", "asked→node-0000/1", explain.Feasible},
 	} {
-		p, err := Place(t.Context(), fresh(*o), []*corev1.Pod{worker("asked", test.template)}, Options{Others: o.Pods})
+		p, err := Place(t.Context(), explaintest.NewCluster(*o), []*corev1.Pod{explaintest.Worker("asked", test.template)}, Options{Others: o.Pods})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ends(&p.Replay); got != test.want || !p.Replay.Certain || p.Joint.Verdict != test.joint {
+		if got := explaintest.Ends(&p.Replay); got != test.want || !p.Replay.Certain || p.Joint.Verdict != test.joint {
 			t.Errorf("%s, certain %t, together %s; want %s", got, p.Replay.Certain, p.Joint.Verdict, test.want)
 		}
 		if len(p.Replay.Others) != 1 || p.Replay.Others[0].Name != "first" {
@@ -251,12 +230,12 @@ func TestPlaceBesideOthers(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	bound, deleted, other := worker("bound", "one"), worker("deleted", "one"), worker("other", "one")
+	bound, deleted, other := explaintest.Worker("bound", "one"), explaintest.Worker("deleted", "one"), explaintest.Worker("other", "one")
 	bound.Spec.NodeName, other.Spec.SchedulerName = "node-0000", "volcano"
 	deleted.DeletionTimestamp = &metav1.Time{}
-	o := small(1)
-	o.Pods = []*corev1.Pod{bound, deleted, other, worker("waits", "one")}
-	pods, others := Waiting(fresh(*o).Snapshot(), func(*corev1.Pod) bool { return true })
+	o := explaintest.SmallFarm(1)
+	o.Pods = []*corev1.Pod{bound, deleted, other, explaintest.Worker("waits", "one")}
+	pods, others := Waiting(explaintest.NewCluster(*o).Snapshot(), func(*corev1.Pod) bool { return true })
 	if len(pods) != 1 || pods[0].Name != "waits" || len(others) != 1 {
 		t.Errorf("%v and %d others", pods, len(others))
 	}
@@ -292,18 +271,18 @@ func TestPlaceAgain(t *testing.T) {
 		}
 	}
 	if p.Replay.Certain {
-		t.Errorf("%s: certain, though a fits if b is on n2", ends(&p.Replay))
+		t.Errorf("%s: certain, though a fits if b is on n2", explaintest.Ends(&p.Replay))
 	}
 }
 
 // TestPlaceSharedClaim: who comes second finds the claim as the scheduler left it, with the time of
 // allocation that it asks for.
 func TestPlaceSharedClaim(t *testing.T) {
-	o := small(1)
-	claim := &resourcev1.ResourceClaim{Spec: template("one", 1, "").Spec.Spec}
+	o := explaintest.SmallFarm(1)
+	claim := &resourcev1.ResourceClaim{Spec: explaintest.Template("one", 1, "").Spec.Spec}
 	claim.Namespace, claim.Name, claim.UID = "ml", "shared", "shared"
 	o.Claims = append(o.Claims, claim)
-	pods := workers(2, "w", "one")
+	pods := explaintest.Workers(2, "w", "one")
 	for _, pod := range pods {
 		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpus", ResourceClaimName: ptr.To(claim.Name)}}
 	}
@@ -311,17 +290,17 @@ func TestPlaceSharedClaim(t *testing.T) {
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features, ServerVersion: "v1.37.1"}), scheduler.Options{})
 	p, err := Place(t.Context(), c, pods, Options{})
 	if err != nil || len(p.Replay.Placed) != 2 || !p.Replay.Certain {
-		t.Errorf("%s, certain %t, %v, %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, err)
+		t.Errorf("%s, certain %t, %v, %v", explaintest.Ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, err)
 	}
 }
 
 // TestPlaceNominated: a pod for which room was made goes elsewhere once that room is taken.
 func TestPlaceNominated(t *testing.T) {
-	a, b := worker("a", "eight"), worker("b", "eight")
+	a, b := explaintest.Worker("a", "eight"), explaintest.Worker("b", "eight")
 	for _, pod := range []*corev1.Pod{a, b} {
 		pod.Status.NominatedNodeName = "node-0000"
 	}
-	p := place(t, small(2), a, b)
+	p := place(t, explaintest.SmallFarm(2), a, b)
 	if len(p.Replay.Placed) != 2 || p.Replay.Placed[1].Node != "node-0001" {
 		t.Errorf("%+v, pending %+v", p.Replay.Placed, p.Replay.Pending)
 	}

@@ -61,8 +61,8 @@ type endings struct {
 
 // playOn plays what becomes of pods for some of which kube-scheduler ends others, until it gets to something
 // that is not known, which open of the endings says.
-func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, soon bool) (r *placement, e *endings, err error) {
-	r = &placement{Replay: replay.New(c, by), by: by}
+func playOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, soon bool) (r *Placement, e *endings, err error) {
+	r = &Placement{Replay: replay.New(c, by), by: by}
 	e = &endings{
 		soon: soon, preempting: newPreempting(c.Snapshot()), played: r.Replay, anyOrder: true,
 		fresh: !slices.ContainsFunc(pods, tried), ending: map[inspect.PodRef]*corev1.Pod{}, going: map[inspect.PodRef]bool{},
@@ -163,8 +163,8 @@ func (e *endings) tell(victim, by *corev1.Pod, now time.Time) *corev1.Pod {
 	ref := refOf(victim)
 	e.ending[ref], e.going[ref] = victim, true
 	owner := metav1.GetControllerOf(victim)
-	if comesBack(victim) && (victim.DeletionTimestamp == nil || owner.Kind == "StatefulSet") { // else another one was made already
-		e.again, e.back[cycle.SubjectOf(victim)] = append(e.again, replacement(victim, now)), true
+	if ComesBack(victim) && (victim.DeletionTimestamp == nil || owner.Kind == "StatefulSet") { // else another one was made already
+		e.again, e.back[cycle.SubjectOf(victim)] = append(e.again, Replacement(victim, now)), true
 	}
 	if victim.DeletionTimestamp != nil {
 		return victim
@@ -173,7 +173,7 @@ func (e *endings) tell(victim, by *corev1.Pod, now time.Time) *corev1.Pod {
 		Subject: cycle.SubjectOf(victim), Node: inspect.NodeName(victim.Spec.NodeName), Then: explain.NeverComes,
 		Cause: "preempted for " + cycle.SubjectOf(by).FullName(),
 	}
-	if comesBack(victim) {
+	if ComesBack(victim) {
 		gone.Controller = owner.Kind + " " + owner.Name
 	}
 	e.ended = append(e.ended, gone)
@@ -196,7 +196,7 @@ func (e *endings) end(c *scheduler.Cluster) *scheduler.Cluster {
 func (e *endings) next(ctx context.Context, r *replay.Replay) (*scheduler.Cluster, []*corev1.Pod, error) {
 	before := r.Cluster()
 	going := maps.Clone(e.going)
-	next, again := admitted(e.end(before), e.again)
+	next, again := Admitted(e.end(before), e.again)
 	e.again = nil
 	clear(e.never)
 	hopeful, err := e.hopeful(ctx, next, again, r.Waiting)
@@ -205,7 +205,7 @@ func (e *endings) next(ctx context.Context, r *replay.Replay) (*scheduler.Cluste
 	}
 	nominated := len(e.nominated)
 	if first := e.tellsOrder(hopeful); len(hopeful) > 1 && !first && e.anyOrder {
-		if e.anyOrder, _, err = inAnyOrder(ctx, next, hopeful); err != nil {
+		if e.anyOrder, _, err = InAnyOrder(ctx, next, hopeful); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -273,7 +273,7 @@ func (e *endings) waitsForOwn(ctx context.Context, c *scheduler.Cluster, going m
 
 // playsOn goes on with what becomes of pods for some of which kube-scheduler ends others, if that is known,
 // and says how sure it is. It is nil if it is not known, or ends none.
-func (r *placement) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*placement, error) {
+func (r *Placement) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts Options) (*Placement, error) {
 	if !slices.ContainsFunc(r.Waiting, func(w replay.Waiting) bool { return r.preempting.outranks(w.Pod) }) {
 		return nil, nil
 	}
@@ -288,7 +288,7 @@ func (r *placement) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*c
 	}
 	late.preempting, late.about, late.unseen = r.preempting, r.about, r.unseen
 	late.out.Preempted = e.ended
-	if err := late.sayPending(ctx, opts.noReasons); err != nil {
+	if err := late.sayPending(ctx, opts.NoReasons); err != nil {
 		return nil, err
 	}
 	same := other.open == "" && late.sameEnd(e, soon, other)
@@ -315,7 +315,7 @@ func (r *placement) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*c
 }
 
 // sameEnd reports whether the same pods were ended in two runs, and the same placed on the same nodes.
-func (r *placement) sameEnd(e *endings, other *placement, f *endings) bool {
+func (r *Placement) sameEnd(e *endings, other *Placement, f *endings) bool {
 	byName := func(placed []explain.PlacedPod) map[explain.Subject]explain.PlacedPod {
 		out := map[explain.Subject]explain.PlacedPod{}
 		for _, p := range placed {
@@ -338,25 +338,22 @@ func (r *placement) sameEnd(e *endings, other *placement, f *endings) bool {
 
 // comeBack says of pods that were ended what becomes of those in their place, and leaves these out of the
 // others.
-func (r *placement) comeBack(e *endings) {
-	f := fatesIn(&r.out)
-	for i := range r.out.Preempted {
-		f.tell(&r.out.Preempted[i])
-	}
+func (r *Placement) comeBack(e *endings) {
+	Follow(&r.out, r.out.Preempted)
 	r.out.Placed = slices.DeleteFunc(slices.Clone(r.out.Placed), func(p explain.PlacedPod) bool { return e.back[p.Subject] })
 	r.out.Pending = slices.DeleteFunc(slices.Clone(r.out.Pending), func(p explain.PendingPod) bool { return e.back[p.Subject] })
 	r.waiting = slices.DeleteFunc(r.waiting, func(w replay.Waiting) bool { return e.back[cycle.SubjectOf(w.Pod)] })
 }
 
-// inAnyOrder reports whether all pods are placed in whatever order they come and whatever nodes that fit are
+// InAnyOrder reports whether all pods are placed in whatever order they come and whatever nodes that fit are
 // chosen, or why not all can be. It is neither where they depend on more than what is left of nodes.
-func inAnyOrder(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (all bool, never string, err error) {
+func InAnyOrder(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (all bool, never string, err error) {
 	equal := make([]*corev1.Pod, len(pods))
 	for i, pod := range pods {
 		equal[i] = pod.DeepCopy()
 		equal[i].Spec.Priority, equal[i].CreationTimestamp = ptr.To[int32](0), metav1.Unix(1, 0) // or they come as given
 	}
-	c, equal = admitted(c, equal)
+	c, equal = Admitted(c, equal)
 	if !replay.NewQueue(ctx, c, equal, cycle.Options{}).Local {
 		return false, "", nil
 	}
@@ -368,7 +365,7 @@ func inAnyOrder(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod) (
 		err = r.certain(ctx, c)
 		return r.out.Certain, "", err
 	}
-	best, _, err := r.best(ctx, c)
+	best, _, err := r.Best(ctx, c)
 	if err != nil || best.Verdict != explain.Infeasible {
 		return false, "", err
 	}

@@ -102,7 +102,7 @@ func (p *preempting) may(ctx context.Context, base *scheduler.Cluster, w *replay
 }
 
 // sayPreempting says for which pods kube-scheduler ends others, or may, and reports whether there are any.
-func (r *placement) sayPreempting(ctx context.Context, base *scheduler.Cluster, free bool) (found bool, err error) {
+func (r *Placement) sayPreempting(ctx context.Context, base *scheduler.Cluster, free bool) (found bool, err error) {
 	for i := range r.out.Pending {
 		if p := &r.out.Pending[i]; p.Preempts {
 			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
@@ -130,7 +130,7 @@ func (r *placement) sayPreempting(ctx context.Context, base *scheduler.Cluster, 
 }
 
 // whyNotOn says why it was not played on whom kube-scheduler ends, if that was tried.
-func (r *placement) whyNotOn() string {
+func (r *Placement) whyNotOn() string {
 	if r.preempting == nil || r.preempting.open == "" {
 		return ""
 	}

@@ -103,7 +103,7 @@ func playWith(ctx context.Context, c *scheduler.Cluster, asked, others []*corev1
 	if (len(asked)+len(others))*len(c.Snapshot().Nodes()) > maxInQueueNodes {
 		return nil, nil
 	}
-	p, _, err := placeAll(ctx, c, asked, Options{NoJoint: true, noReasons: true, endNone: true, Others: others, Choosing: by})
+	p, _, err := PlaceAll(ctx, c, asked, Options{NoJoint: true, NoReasons: true, endNone: true, Others: others, Choosing: by})
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // second is a pod that was created in a second.
@@ -26,7 +24,7 @@ func second(n int, pod *corev1.Pod) *corev1.Pod {
 
 // besideDB is a pod that has to be on a node with one that is labelled db.
 func besideDB(name string, labels map[string]string) *corev1.Pod {
-	pod := worker(name, "one")
+	pod := explaintest.Worker(name, "one")
 	pod.Labels = labels
 	pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
 		{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}, TopologyKey: corev1.LabelHostname},
@@ -45,18 +43,18 @@ func TestQueue(t *testing.T) {
 		after   string
 		message string
 	}{
-		{"the first", []*corev1.Pod{second(1, worker("b", "eight")), second(0, worker("a", "eight"))}, explain.Allocatable, explain.Allocatable, 0, "", "can be scheduled on node node-0000"},
-		{"behind one that takes all", []*corev1.Pod{second(0, worker("a", "eight")), second(1, worker("b", "eight"))}, explain.Allocatable, explain.Unsatisfiable, 1, "a", " now, but not behind 1 pod before it in kube-scheduler's queue"},
-		{"behind one that leaves room", []*corev1.Pod{second(0, worker("a", "four")), second(1, worker("b", "four"))}, explain.Allocatable, explain.Allocatable, 1, "a", "can be scheduled on node node-0000"},
-		{"behind one that takes nothing", []*corev1.Pod{second(0, worker("a", "none")), second(1, worker("b", "eight"))}, explain.Allocatable, explain.Allocatable, 1, "", "can be scheduled on node node-0000"},
-		{"of the same second", []*corev1.Pod{second(0, worker("a", "eight")), second(0, worker("b", "eight"))}, explain.Allocatable, explain.Unknown, 1, "", "is not known"},
-		{"fits nowhere", []*corev1.Pod{second(0, worker("a", "eight")), second(1, worker("b", "none"))}, explain.Unsatisfiable, explain.Unsatisfiable, 1, "", "cannot be scheduled"},
+		{"the first", []*corev1.Pod{second(1, explaintest.Worker("b", "eight")), second(0, explaintest.Worker("a", "eight"))}, explain.Allocatable, explain.Allocatable, 0, "", "can be scheduled on node node-0000"},
+		{"behind one that takes all", []*corev1.Pod{second(0, explaintest.Worker("a", "eight")), second(1, explaintest.Worker("b", "eight"))}, explain.Allocatable, explain.Unsatisfiable, 1, "a", " now, but not behind 1 pod before it in kube-scheduler's queue"},
+		{"behind one that leaves room", []*corev1.Pod{second(0, explaintest.Worker("a", "four")), second(1, explaintest.Worker("b", "four"))}, explain.Allocatable, explain.Allocatable, 1, "a", "can be scheduled on node node-0000"},
+		{"behind one that takes nothing", []*corev1.Pod{second(0, explaintest.Worker("a", "none")), second(1, explaintest.Worker("b", "eight"))}, explain.Allocatable, explain.Allocatable, 1, "", "can be scheduled on node node-0000"},
+		{"of the same second", []*corev1.Pod{second(0, explaintest.Worker("a", "eight")), second(0, explaintest.Worker("b", "eight"))}, explain.Allocatable, explain.Unknown, 1, "", "is not known"},
+		{"fits nowhere", []*corev1.Pod{second(0, explaintest.Worker("a", "eight")), second(1, explaintest.Worker("b", "none"))}, explain.Unsatisfiable, explain.Unsatisfiable, 1, "", "cannot be scheduled"},
 		{"waits for one that comes later", []*corev1.Pod{second(1, besideDB("a", map[string]string{"app": "db"})), second(0, besideDB("b", nil))}, explain.Unsatisfiable, explain.Allocatable, 0, "a", "does not fit yet"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := small(1)
+			o := explaintest.SmallFarm(1)
 			o.Pods = append(o.Pods, test.pods...)
-			c := fresh(*o)
+			c := explaintest.NewCluster(*o)
 			e, err := question.PodObject(t.Context(), c, test.pods[len(test.pods)-1], question.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +80,7 @@ func TestQueue(t *testing.T) {
 // unless one of them may take from more than its node.
 func TestQueuePlenty(t *testing.T) {
 	shared := func(name string, at int) *corev1.Pod {
-		pod := second(at, worker(name, "one"))
+		pod := second(at, explaintest.Worker(name, "one"))
 		pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: new("shared")}
 		return pod
 	}
@@ -94,22 +92,22 @@ func TestQueuePlenty(t *testing.T) {
 		all    bool // all nodes reach the devices of the first
 		want   bool
 	}{
-		{"more nodes than pods", 3, []*corev1.Pod{second(0, worker("a", "eight")), second(1, worker("b", "eight"))}, second(2, worker("c", "eight")), false, true},
-		{"as many nodes as pods", 2, []*corev1.Pod{second(0, worker("a", "eight")), second(1, worker("b", "eight"))}, second(2, worker("c", "one")), false, false},
-		{"one that repels", 3, []*corev1.Pod{second(0, besideDB("a", nil))}, second(2, worker("c", "eight")), false, false},
-		{"it wants to be beside another", 3, []*corev1.Pod{second(0, worker("a", "one"))}, second(2, besideDB("c", map[string]string{"app": "db"})), false, false},
+		{"more nodes than pods", 3, []*corev1.Pod{second(0, explaintest.Worker("a", "eight")), second(1, explaintest.Worker("b", "eight"))}, second(2, explaintest.Worker("c", "eight")), false, true},
+		{"as many nodes as pods", 2, []*corev1.Pod{second(0, explaintest.Worker("a", "eight")), second(1, explaintest.Worker("b", "eight"))}, second(2, explaintest.Worker("c", "one")), false, false},
+		{"one that repels", 3, []*corev1.Pod{second(0, besideDB("a", nil))}, second(2, explaintest.Worker("c", "eight")), false, false},
+		{"it wants to be beside another", 3, []*corev1.Pod{second(0, explaintest.Worker("a", "one"))}, second(2, besideDB("c", map[string]string{"app": "db"})), false, false},
 		{"the same claim", 3, []*corev1.Pod{shared("a", 0)}, shared("c", 2), false, false},
-		{"nodes cannot be compared for it", 3, []*corev1.Pod{second(0, worker("a", "one"))}, incomparable(second(2, worker("c", "one"))), false, false},
-		{"devices of all nodes", 3, []*corev1.Pod{second(0, worker("a", "one"))}, second(2, worker("c", "one")), true, false},
+		{"nodes cannot be compared for it", 3, []*corev1.Pod{second(0, explaintest.Worker("a", "one"))}, incomparable(second(2, explaintest.Worker("c", "one"))), false, false},
+		{"devices of all nodes", 3, []*corev1.Pod{second(0, explaintest.Worker("a", "one"))}, second(2, explaintest.Worker("c", "one")), true, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := small(test.nodes)
+			o := explaintest.SmallFarm(test.nodes)
 			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "shared"}, Spec: o.Templates[0].Spec.Spec}
 			o.Pods, o.Claims = append(o.Pods, append(test.before, test.asked)...), append(o.Claims, claim)
 			if test.all {
 				o.Slices[0].Spec.NodeName, o.Slices[0].Spec.AllNodes = nil, new(true)
 			}
-			c := fresh(*o)
+			c := explaintest.NewCluster(*o)
 			e, err := question.PodObject(t.Context(), c, test.asked, question.Options{})
 			if err != nil || e.Verdict != explain.Allocatable {
 				t.Fatal(e, err)
@@ -135,10 +133,10 @@ func TestQueuePlenty(t *testing.T) {
 // TestQueueComparing: a pod for which kube-scheduler cannot compare nodes is not said to fit behind another,
 // however many nodes there are.
 func TestQueueComparing(t *testing.T) {
-	o := small(3)
-	asked := incomparable(second(2, worker("c", "one")))
-	o.Pods = append(o.Pods, second(0, worker("a", "one")), asked)
-	c := fresh(*o)
+	o := explaintest.SmallFarm(3)
+	asked := incomparable(second(2, explaintest.Worker("c", "one")))
+	o.Pods = append(o.Pods, second(0, explaintest.Worker("a", "one")), asked)
+	c := explaintest.NewCluster(*o)
 	e, err := question.PodObject(t.Context(), c, asked, question.Options{})
 	if err != nil || e.Verdict != explain.Allocatable {
 		t.Fatal(e, err)
@@ -158,9 +156,9 @@ func incomparable(pod *corev1.Pod) *corev1.Pod {
 
 // TestQueueOfSeveral: several pods that are asked about together are said to be behind others that are not.
 func TestQueueOfSeveral(t *testing.T) {
-	o := small(1)
-	o.Pods = append(o.Pods, second(0, worker("a", "eight")), second(1, worker("b", "four")), second(2, worker("c", "four")))
-	c := fresh(*o)
+	o := explaintest.SmallFarm(1)
+	o.Pods = append(o.Pods, second(0, explaintest.Worker("a", "eight")), second(1, explaintest.Worker("b", "four")), second(2, explaintest.Worker("c", "four")))
+	c := explaintest.NewCluster(*o)
 	answers, err := question.Objects(t.Context(), c, []metav1.Object{o.Pods[1], o.Pods[2]}, question.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -203,10 +201,10 @@ func TestPendingCodes(t *testing.T) {
 // TestDropChoiceOfTemplate: what is to be written in a template is not said of a claim that is still to be
 // made, and is tried for all claims that are made from it.
 func TestDropChoiceOfTemplate(t *testing.T) {
-	o := small(1)
-	o.Templates = append(o.Templates, firstOf("choice", `device.attributes["gpu.example.com"].model == "best"`), template("best", 1, `device.attributes["gpu.example.com"].model == "best"`))
-	o.Slices[0].Spec.Devices = []resourcev1.Device{device("a0", "a"), device("a1", "a"), device("a2", "a"), device("a3", "a"), device("b", "best")}
-	p := place(t, o, second(0, worker("x", "choice")), second(1, worker("y", "choice")), second(2, worker("only", "best")))
+	o := explaintest.SmallFarm(1)
+	o.Templates = append(o.Templates, firstOf("choice", `device.attributes["gpu.example.com"].model == "best"`), explaintest.Template("best", 1, `device.attributes["gpu.example.com"].model == "best"`))
+	o.Slices[0].Spec.Devices = []resourcev1.Device{explaintest.ModelDevice("a0", "a"), explaintest.ModelDevice("a1", "a"), explaintest.ModelDevice("a2", "a"), explaintest.ModelDevice("a3", "a"), explaintest.ModelDevice("b", "best")}
+	p := place(t, o, second(0, explaintest.Worker("x", "choice")), second(1, explaintest.Worker("y", "choice")), second(2, explaintest.Worker("only", "best")))
 	i := slices.IndexFunc(p.Changes, func(f explain.Fix) bool { return f.Kind == explain.DropChoice })
 	if i < 0 {
 		t.Fatalf("%+v", p.Changes)
@@ -216,40 +214,25 @@ func TestDropChoiceOfTemplate(t *testing.T) {
 		t.Errorf("%+v", change)
 	}
 	o.Slices[0].Spec.Devices = o.Slices[0].Spec.Devices[1:] // one too few for both without it
-	p = place(t, o, second(0, worker("x", "choice")), second(1, worker("only", "best")), second(2, worker("y", "choice")))
+	p = place(t, o, second(0, explaintest.Worker("x", "choice")), second(1, explaintest.Worker("only", "best")), second(2, explaintest.Worker("y", "choice")))
 	if slices.ContainsFunc(p.Changes, func(f explain.Fix) bool { return f.Kind == explain.DropChoice }) {
 		t.Errorf("%+v", p.Changes)
-	}
-}
-
-// TestPlayLeavesSome: that some of those who are to come back find no node is certain, whichever these are.
-func TestPlayLeavesSome(t *testing.T) {
-	o := small(2)
-	o.Templates = append(o.Templates, template("five", 5, ""), template("six", 6, ""))
-	for i, name := range []string{"five", "six"} {
-		pod := running(o, name, "node-0001", "Job", i)
-		pod.Spec.ResourceClaims[0].ResourceClaimTemplateName = &name
-	}
-	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Time: time.Unix(1_800_000_000, 0)}), scheduler.Options{})
-	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
-	if err != nil || !d.LeavesSome || d.Replay.Certain || !strings.Contains(strings.Join(d.Replay.Remarks, ";"), "not all of them find a node") {
-		t.Errorf("%s, leaves some %t, %v, %v", gone(d), d.LeavesSome, d.Replay.Remarks, err)
 	}
 }
 
 // TestPlaceAfterFailure: whom kube-scheduler fails to choose a node for is tried again, and placed once only
 // one node is left to choose from.
 func TestPlaceAfterFailure(t *testing.T) {
-	o := small(2)
+	o := explaintest.SmallFarm(2)
 	o.Nodes[1].Labels["disk"] = "ssd"
-	bad := second(0, worker("bad", "four"))
+	bad := second(0, explaintest.Worker("bad", "four"))
 	bad.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
 		Weight: 1, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{"-1"}}}},
 	}}}}
-	last := second(1, worker("last", "eight"))
+	last := second(1, explaintest.Worker("last", "eight"))
 	last.Spec.NodeSelector = map[string]string{"disk": "ssd"}
 	p := place(t, o, bad, last)
-	if got, want := ends(&p.Replay), "last→node-0001/1, bad→node-0000/1"; got != want || !p.Replay.Certain {
+	if got, want := explaintest.Ends(&p.Replay), "last→node-0001/1, bad→node-0000/1"; got != want || !p.Replay.Certain {
 		t.Errorf("%s, want %s; certain %t (%v)", got, want, p.Replay.Certain, p.Replay.Remarks)
 	}
 }
@@ -257,8 +240,8 @@ func TestPlaceAfterFailure(t *testing.T) {
 // TestPlaceEqualBesideAnother: which of equal pods of one second is left waiting is not certain, also where
 // another one of that second may take the room of both.
 func TestPlaceEqualBesideAnother(t *testing.T) {
-	a, b := second(0, worker("a", "eight")), second(0, worker("b", "eight"))
-	p := place(t, small(1), a, b, second(0, worker("other", "four")))
+	a, b := second(0, explaintest.Worker("a", "eight")), second(0, explaintest.Worker("b", "eight"))
+	p := place(t, explaintest.SmallFarm(1), a, b, second(0, explaintest.Worker("other", "four")))
 	for _, pending := range p.Replay.Pending {
 		if pending.Verdict != explain.Unknown {
 			t.Errorf("%s is left waiting: %s, %s", pending.Subject.Name, pending.Verdict, pending.Message)

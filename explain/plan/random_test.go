@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -28,23 +29,23 @@ type problem struct {
 }
 
 func randomProblem(rng *rand.Rand) *problem {
-	p := &problem{objects: *farm(0)}
+	p := &problem{objects: *explaintest.Farm(0)}
 	o := &p.objects
 	for i := range 2 + rng.IntN(3) {
-		p.node(rng, fmt.Sprintf("n%d", i))
+		explaintest.AddRandomNode(rng, o, fmt.Sprintf("n%d", i))
 	}
 	if rng.IntN(4) == 0 {
 		o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
 			ObjectMeta: metav1.ObjectMeta{Name: "shelf"},
 			Spec: resourcev1.ResourceSliceSpec{
 				Driver: "gpu.example.com", AllNodes: ptr.To(true), Pool: resourcev1.ResourcePool{Name: "shelf", Generation: 1, ResourceSliceCount: 1},
-				Devices: []resourcev1.Device{device("s0", "a100")},
+				Devices: []resourcev1.Device{explaintest.ModelDevice("s0", "a100")},
 			},
 		})
 	}
 	const v100 = `device.attributes["gpu.example.com"].model == "v100"`
-	o.Templates = append(o.Templates, template("one", 1, ""), template("two", 2, ""), template("v100", 1, v100), firstOf("choice", v100))
-	shared := template("shared", 1, "")
+	o.Templates = append(o.Templates, explaintest.Template("one", 1, ""), explaintest.Template("two", 2, ""), explaintest.Template("v100", 1, v100), firstOf("choice", v100))
+	shared := explaintest.Template("shared", 1, "")
 	o.Claims = append(o.Claims, &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "shared"}, Spec: shared.Spec.Spec})
 	for i := range 2 + rng.IntN(4) {
 		p.pods = append(p.pods, p.pod(rng, fmt.Sprintf("w%d", i)))
@@ -52,13 +53,9 @@ func randomProblem(rng *rand.Rand) *problem {
 	return p
 }
 
-func device(name, model string) resourcev1.Device {
-	return resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: ptr.To(model)}}}
-}
-
 // firstOf is a template for a device of a kind, or else two of any.
 func firstOf(name, selector string) *resourcev1.ResourceClaimTemplate {
-	out := template(name, 1, "")
+	out := explaintest.Template(name, 1, "")
 	out.Spec.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpus", FirstAvailable: []resourcev1.DeviceSubRequest{
 		{
 			Name: "best", DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
@@ -69,20 +66,8 @@ func firstOf(name, selector string) *resourcev1.ResourceClaimTemplate {
 	return out
 }
 
-func (p *problem) node(rng *rand.Rand, name string) {
-	o := farm(1)
-	node, slice := o.Nodes[0], o.Slices[0]
-	node.Name, node.Labels[corev1.LabelHostname], slice.Name, slice.Spec.NodeName, slice.Spec.Pool.Name = name, name, name, ptr.To(name), name
-	node.Status.Allocatable[corev1.ResourceCPU] = *resource.NewQuantity(int64(1+rng.IntN(4)), resource.DecimalSI)
-	slice.Spec.Devices = nil
-	for d := range rng.IntN(4) {
-		slice.Spec.Devices = append(slice.Spec.Devices, device(fmt.Sprintf("d%d", d), []string{"a100", "v100"}[rng.IntN(2)]))
-	}
-	p.objects.Nodes, p.objects.Slices = append(p.objects.Nodes, node), append(p.objects.Slices, slice)
-}
-
 func (p *problem) pod(rng *rand.Rand, name string) *corev1.Pod {
-	pod := worker(name, []string{"one", "one", "two", "v100", "choice"}[rng.IntN(5)])
+	pod := explaintest.Worker(name, []string{"one", "one", "two", "v100", "choice"}[rng.IntN(5)])
 	pod.Labels = map[string]string{"app": []string{"a", "b"}[rng.IntN(2)]}
 	if rng.IntN(5) == 0 {
 		pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("shared")}
@@ -100,15 +85,10 @@ func (p *problem) pod(rng *rand.Rand, name string) *corev1.Pod {
 	return pod
 }
 
-// fresh is the cluster of objects, of which nothing is known.
-func fresh(o inspect.Objects) *scheduler.Cluster {
-	return scheduler.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
-}
-
 func (p *problem) cluster() *scheduler.Cluster {
 	o := p.objects
 	o.Nodes, o.Slices, o.Claims, o.Pods = slices.Clone(o.Nodes), slices.Clone(o.Slices), slices.Clone(o.Claims), slices.Clone(o.Pods)
-	return fresh(o)
+	return explaintest.NewCluster(o)
 }
 
 // asked decides about a pod on a node, in a cluster of which nothing is kept.
@@ -140,7 +120,7 @@ func TestReplayAtRandom(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := playedFirst(t, p)
-		if text := replayText(&got.Replay); text != want {
+		if text := explaintest.ReplayText(&got.Replay); text != want {
 			t.Fatalf("seed %d:\n%s\nwant:\n%s", seed, text, want)
 		}
 		placed, pending = placed+len(got.Replay.Placed), pending+len(got.Replay.Pending)
@@ -185,24 +165,9 @@ func devicesIn(s *inspect.Snapshot, pod *corev1.Pod) string {
 		if claim.Status.Allocation == nil || len(claim.Status.ReservedFor) == 0 || claim.Status.ReservedFor[0].Name != pod.Name {
 			continue
 		}
-		for _, id := range devicesOf(claim) {
-			out = append(out, id.Device)
+		for i := range claim.Status.Allocation.Devices.Results {
+			out = append(out, claim.Status.Allocation.Devices.Results[i].Device)
 		}
-	}
-	return fmt.Sprint(out)
-}
-
-func replayText(r *explain.Replay) string {
-	var out []string
-	for _, p := range r.Placed {
-		var devices []string
-		for _, d := range p.Devices {
-			devices = append(devices, d.ID.Device)
-		}
-		out = append(out, fmt.Sprintf("%s %s %v", p.Subject.Name, p.Node, devices))
-	}
-	for _, p := range r.Pending {
-		out = append(out, p.Subject.Name+" waits")
 	}
 	return fmt.Sprint(out)
 }

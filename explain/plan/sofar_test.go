@@ -72,10 +72,10 @@ func explainedBy(some, all []explain.PlacedPod) bool {
 // TestInterruptedGroup: of a pod group whose turn is interrupted, no pod is said to be placed.
 func TestInterruptedGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := small(4)
+	o := explaintest.SmallFarm(4)
 	pods := group(o, "g", 3, 3, "one")
 	s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
-	c, pods := admitted(scheduler.NewCluster(s, scheduler.Options{}), pods)
+	c, pods := Admitted(scheduler.NewCluster(s, scheduler.Options{}), pods)
 	r := replay.New(c, nil)
 	turns := 0
 	r.Choose = func(*corev1.Pod, []*corev1.Node) int {

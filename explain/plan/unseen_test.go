@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,25 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
-
-// unreadable is a cluster of which some resources may not be listed.
-func unreadable(o *inspect.Objects, resources ...inspect.Resource) *scheduler.Cluster {
-	own := *o
-	health := map[inspect.Resource]inspect.Health{}
-	for _, r := range resources {
-		health[r] = inspect.Health{State: inspect.Forbidden, Message: "cannot list " + string(r)}
-		switch r {
-		case inspect.Pods:
-			own.Pods = nil
-		case inspect.Claims:
-			own.Claims = nil
-		}
-	}
-	return scheduler.NewCluster(inspect.New(own, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
-}
 
 // TestPlaceUnread: where not all pods, or not all claims, could be read, or more is asked for than is known,
 // no pod is placed for certain. Who fits nowhere stays refused; who has no room behind others does not.
@@ -45,23 +27,23 @@ func TestPlaceUnread(t *testing.T) {
 		verdict explain.JointVerdict
 	}{
 		{"nobody is known", []inspect.Resource{inspect.Pods}, nil, nil, "", "more may wait", ""},
-		{"who fits", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "one"), "w-0000→node-0000/1", "more may wait", explain.JointUnknown},
-		{"who fits, without claims", []inspect.Resource{inspect.Claims}, nil, workers(1, "w", "one"), "w-0000→node-0000/1", "claims", explain.JointUnknown},
-		{"who fits nowhere", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", "more may wait", explain.Infeasible},
-		{"who comes too late", []inspect.Resource{inspect.Pods}, nil, append(workers(1, "w", "eight"), worker("x", "one")), "w-0000→node-0000/1, x waits Unknown DeviceInUse", "more may wait", explain.JointUnknown},
-		{"one too many", []inspect.Resource{inspect.Pods}, nil, workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unsatisfiable DeviceInUse", "more may wait", explain.Infeasible},
-		{"whose pod is not known", nil, secret, workers(1, "w", "one"), "w-0000→node-0000/1", secret[0], explain.JointUnknown},
-		{"whose pod is not known and fits nowhere", nil, secret, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", secret[0], explain.Infeasible},
-		{"who comes after such a pod", nil, secret, append(workers(1, "w", "eight"), worker("x", "one")), "w-0000→node-0000/1, x waits Unknown DeviceInUse", secret[0], explain.Infeasible},
+		{"who fits", []inspect.Resource{inspect.Pods}, nil, explaintest.Workers(1, "w", "one"), "w-0000→node-0000/1", "more may wait", explain.JointUnknown},
+		{"who fits, without claims", []inspect.Resource{inspect.Claims}, nil, explaintest.Workers(1, "w", "one"), "w-0000→node-0000/1", "claims", explain.JointUnknown},
+		{"who fits nowhere", []inspect.Resource{inspect.Pods}, nil, explaintest.Workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", "more may wait", explain.Infeasible},
+		{"who comes too late", []inspect.Resource{inspect.Pods}, nil, append(explaintest.Workers(1, "w", "eight"), explaintest.Worker("x", "one")), "w-0000→node-0000/1, x waits Unknown DeviceInUse", "more may wait", explain.JointUnknown},
+		{"one too many", []inspect.Resource{inspect.Pods}, nil, explaintest.Workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unsatisfiable DeviceInUse", "more may wait", explain.Infeasible},
+		{"whose pod is not known", nil, secret, explaintest.Workers(1, "w", "one"), "w-0000→node-0000/1", secret[0], explain.JointUnknown},
+		{"whose pod is not known and fits nowhere", nil, secret, explaintest.Workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", secret[0], explain.Infeasible},
+		{"who comes after such a pod", nil, secret, append(explaintest.Workers(1, "w", "eight"), explaintest.Worker("x", "one")), "w-0000→node-0000/1, x waits Unknown DeviceInUse", secret[0], explain.Infeasible},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := small(1)
-			o.Templates = append(o.Templates, template("nine", 9, ""))
-			p, err := Place(t.Context(), unreadable(o, test.unread...), test.pods, Options{Unseen: test.unseen})
+			o := explaintest.SmallFarm(1)
+			o.Templates = append(o.Templates, explaintest.Template("nine", 9, ""))
+			p, err := Place(t.Context(), explaintest.Unreadable(o, test.unread...), test.pods, Options{Unseen: test.unseen})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := ends(&p.Replay); got != test.want || p.Replay.Certain {
+			if got := explaintest.Ends(&p.Replay); got != test.want || p.Replay.Certain {
 				t.Errorf("%s (certain %t), want %s", got, p.Replay.Certain, test.want)
 			}
 			if !strings.Contains(strings.Join(p.Replay.Remarks, "; "), test.remark) {
@@ -74,52 +56,10 @@ func TestPlaceUnread(t *testing.T) {
 	}
 }
 
-// TestPlayUnread: an event of which not all pods are known ends nobody for certain.
-func TestPlayUnread(t *testing.T) {
-	for _, resources := range [][]inspect.Resource{{inspect.Pods}, {inspect.Claims}} {
-		c := unreadable(busy(), resources...)
-		s := c.Snapshot()
-		rest := func(inspect.DeviceID) bool { return true }
-		for _, e := range []*Event{Drain(s, "node-0000"), LoseNodes(s, "node-0000"), LoseDevices(s, "all", rest), DeleteNamespace(s, "ml")} {
-			d, err := Play(t.Context(), c, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !d.Unseen || d.Replay.Certain && slices.ContainsFunc(d.Gone, func(g explain.GonePod) bool { return g.Then == explain.ComesBack }) {
-				t.Errorf("%v, %s: unseen %t, certain %t", resources, d.What, d.Unseen, d.Replay.Certain)
-			}
-		}
-		var parts []Part
-		for _, node := range s.Nodes() {
-			parts = append(parts, Part{Name: node.Name})
-		}
-		w, err := FindWeakest(t.Context(), c, parts, 1, func(p []Part) *Event { return LoseNodes(s, inspect.NodeName(p[0].Name)) })
-		if err != nil || w.Certain {
-			t.Errorf("%v: the weakest is certain: %+v, %v", resources, w, err)
-		}
-	}
-}
-
-// TestLossUnread: who would perhaps have been placed without an event does not lose his place for certain.
-func TestLossUnread(t *testing.T) {
-	for _, test := range []struct {
-		unread []inspect.Resource
-		want   explain.Verdict
-	}{{nil, explain.Unsatisfiable}, {[]inspect.Resource{inspect.TaintRules}, explain.Unknown}} {
-		o := small(1)
-		o.Pods = append(o.Pods, worker("waits", "eight"))
-		c := unreadable(o, test.unread...)
-		d, err := Play(t.Context(), c, LoseDevices(c.Snapshot(), "all", func(inspect.DeviceID) bool { return true }))
-		if err != nil || len(d.Losses) != 1 || d.Losses[0].Verdict != test.want {
-			t.Errorf("without %v: %+v, %v", test.unread, d, err)
-		}
-	}
-}
-
 // full is a node with room for one more GPU, whose CPUs are taken by a pod of no importance.
 func full() *inspect.Objects {
-	o := small(1)
-	running := worker("running", "one")
+	o := explaintest.SmallFarm(1)
+	running := explaintest.Worker("running", "one")
 	running.Spec.NodeName, running.Spec.ResourceClaims, running.Spec.Priority = "node-0000", nil, ptr.To(int32(0))
 	running.Spec.Containers[0].Resources.Claims = nil
 	running.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("60")
@@ -129,7 +69,7 @@ func full() *inspect.Objects {
 
 // important is a pod that matters more than others, and takes so many CPUs.
 func important(name, template, cpus string) *corev1.Pod {
-	pod := worker(name, template)
+	pod := explaintest.Worker(name, template)
 	pod.Spec.Priority = ptr.To(int32(100))
 	pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse(cpus)
 	return pod
@@ -155,23 +95,23 @@ func TestPlacePreempting(t *testing.T) {
 		want    string
 		certain bool
 	}{
-		{"its turn counts", []*corev1.Pod{important("vip", "eight", "8"), worker("later", "eight")}, nil, "vip→node-0000/1, later waits Unsatisfiable DeviceInUse", true},
-		{"tried before", []*corev1.Pod{important("vip", "eight", "8"), tried(worker("later", "eight"))}, nil, "vip→node-0000/1, later waits Unknown DeviceInUse", false},
-		{"it may not", []*corev1.Pod{never(important("vip", "eight", "8")), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
-		{"it lacks devices", []*corev1.Pod{important("vip", "nine", "8"), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
+		{"its turn counts", []*corev1.Pod{important("vip", "eight", "8"), explaintest.Worker("later", "eight")}, nil, "vip→node-0000/1, later waits Unsatisfiable DeviceInUse", true},
+		{"tried before", []*corev1.Pod{important("vip", "eight", "8"), tried(explaintest.Worker("later", "eight"))}, nil, "vip→node-0000/1, later waits Unknown DeviceInUse", false},
+		{"it may not", []*corev1.Pod{never(important("vip", "eight", "8")), explaintest.Worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
+		{"it lacks devices", []*corev1.Pod{important("vip", "nine", "8"), explaintest.Worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
 		{"its like have the devices", []*corev1.Pod{important("vip", "eight", "1"), important("vip-2", "eight", "1")}, nil, "vip→node-0000/1, vip-2 waits Unsatisfiable DeviceInUse", true},
-		{"of those that were not asked about", []*corev1.Pod{worker("later", "eight")}, []*corev1.Pod{important("vip", "eight", "8")}, "later waits Unsatisfiable DeviceInUse", true},
-		{"of those, who may not", []*corev1.Pod{worker("later", "eight")}, []*corev1.Pod{never(important("vip", "eight", "8"))}, "later→node-0000/1", true},
+		{"of those that were not asked about", []*corev1.Pod{explaintest.Worker("later", "eight")}, []*corev1.Pod{important("vip", "eight", "8")}, "later waits Unsatisfiable DeviceInUse", true},
+		{"of those, who may not", []*corev1.Pod{explaintest.Worker("later", "eight")}, []*corev1.Pod{never(important("vip", "eight", "8"))}, "later→node-0000/1", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := full()
-			o.Templates = append(o.Templates, template("nine", 9, ""))
+			o.Templates = append(o.Templates, explaintest.Template("nine", 9, ""))
 			o.Pods = append(o.Pods, test.others...)
-			p, err := Place(t.Context(), fresh(*o), test.pods, Options{Others: test.others})
+			p, err := Place(t.Context(), explaintest.NewCluster(*o), test.pods, Options{Others: test.others})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain {
+			if got := explaintest.Ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain {
 				t.Errorf("%s, certain %t (%v); want %s", got, p.Replay.Certain, p.Replay.Remarks, test.want)
 			}
 			if !test.certain && (len(p.Replay.Preempted) != 1 || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), "once others have ended")) {
@@ -185,33 +125,15 @@ func TestPlacePreempting(t *testing.T) {
 // may be missing too.
 func TestClaimsThatAreGone(t *testing.T) {
 	for _, gone := range []bool{false, true} {
-		o := busy()
+		o := explaintest.BusyFarm()
 		o.Pods = o.Pods[:4] // none of which waits
 		if gone {
 			o.Claims = o.Claims[1:]
 		}
-		c := fresh(*o)
-		p, err := Place(t.Context(), c, workers(1, "w", "four"), Options{})
+		c := explaintest.NewCluster(*o)
+		p, err := Place(t.Context(), c, explaintest.Workers(1, "w", "four"), Options{})
 		if err != nil || p.Replay.Certain == gone {
 			t.Errorf("gone %t: certain %t, %v, %v", gone, p.Replay.Certain, p.Replay.Remarks, err)
-		}
-		d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
-		if err != nil || d.Unseen != gone {
-			t.Errorf("gone %t: unseen %t, %v", gone, d.Unseen, err)
-		}
-	}
-}
-
-// TestLossesAreBounded: the larger a cluster is, the longer one loss takes, so the fewer are played.
-func TestLossesAreBounded(t *testing.T) {
-	for nodes, want := range map[int]int{1: 400, 1000: 400, 4000: 100, 25_000: 20} {
-		o := &inspect.Objects{}
-		for i := range nodes {
-			o.Nodes = append(o.Nodes, &corev1.Node{})
-			o.Nodes[i].Name = fmt.Sprint("n", i)
-		}
-		if got := lossesFor(fresh(*o).Snapshot()); got != want {
-			t.Errorf("%d nodes: %d losses, want %d", nodes, got, want)
 		}
 	}
 }

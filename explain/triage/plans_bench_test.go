@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
@@ -97,15 +98,17 @@ func BenchmarkPlans(b *testing.B) {
 			return err
 		}},
 		{"drain", func(ctx context.Context, c *scheduler.Cluster) error {
-			_, err := plan.Play(ctx, c, plan.Drain(c.Snapshot(), "node-00010"))
+			_, err := disruption.Play(ctx, c, disruption.Drain(c.Snapshot(), "node-00010"))
 			return err
 		}},
 		{"lose node --any 1", func(ctx context.Context, c *scheduler.Cluster) error {
-			var parts []plan.Part
+			var parts []disruption.Part
 			for _, node := range c.Snapshot().Nodes() {
-				parts = append(parts, plan.Part{Name: node.Name})
+				parts = append(parts, disruption.Part{Name: node.Name})
 			}
-			w, err := plan.FindWeakest(ctx, c, parts, 1, func(p []plan.Part) *plan.Event { return plan.LoseNodes(c.Snapshot(), inspect.NodeName(p[0].Name)) })
+			w, err := disruption.FindWeakest(ctx, c, parts, 1, func(p []disruption.Part) *disruption.Event {
+				return disruption.LoseNodes(c.Snapshot(), inspect.NodeName(p[0].Name))
+			})
 			if err == nil && (w.Tried != 3 || !w.Proven) {
 				return fmt.Errorf("%d losses were played", w.Tried)
 			}

@@ -9,15 +9,15 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // RulesEvent is that rules are created now: whom they evict, and when. Those of the same names are replaced.
-func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *plan.Event {
+func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *disruption.Event {
 	var names []string
-	e := &plan.Event{Change: func(o *inspect.Objects) {
+	e := &disruption.Event{Change: func(o *inspect.Objects) {
 		for _, rule := range rules {
 			o.TaintRules = slices.DeleteFunc(slices.Clone(o.TaintRules), func(r *resourcev1.DeviceTaintRule) bool { return r.Name == rule.Name })
 			o.TaintRules = append(o.TaintRules, rule)
@@ -45,7 +45,7 @@ func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *plan.
 				continue
 			}
 			seen[v.Pod] = len(e.Evicted)
-			e.Evicted = append(e.Evicted, plan.Eviction{Pod: pod, After: after.Round(time.Second), Cause: "tainted: " + v.Devices[0].Device})
+			e.Evicted = append(e.Evicted, disruption.Eviction{Pod: pod, After: after.Round(time.Second), Cause: "tainted: " + v.Devices[0].Device})
 		}
 		for _, note := range skipped(s, rule, preview.Staying) {
 			if !slices.Contains(e.Besides, note) {
@@ -83,7 +83,7 @@ func skipped(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule, staying []in
 
 // AgainEvicted says which of the pods that come back get tainted devices again, as they tolerate the taints
 // for a while, and are evicted again.
-func AgainEvicted(a *plan.Aftermath, rules []*resourcev1.DeviceTaintRule) []string {
+func AgainEvicted(a *disruption.Aftermath, rules []*resourcev1.DeviceTaintRule) []string {
 	back := map[inspect.PodRef]bool{}
 	for i := range a.Gone {
 		if g := &a.Gone[i]; g.Then == explain.ComesBack {

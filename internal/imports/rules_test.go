@@ -51,7 +51,8 @@ var layers = []layer{
 	{"scheduler/filters", []string{"inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/storage"}},
 	{"scheduler/scores", []string{"inspect", "inspect/schedulerconfig", "scheduler/filters"}},
 	{"scheduler", []string{"inspect", "allocator", "allocator/selector", "scheduler/filters"}},
-	{"scheduler/kueue", []string{"inspect", "allocator/selector"}},
+	{"scheduler/kueue/quota", nil},
+	{"scheduler/kueue", []string{"inspect", "allocator/selector", "scheduler/kueue/quota"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict <
@@ -75,6 +76,7 @@ var layers = []layer{
 	{"explain/fit", []string{"internal/progress", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/diagnose", "explain/requirement", "explain/suppose", "explain/whatif", "explain/cycle", "explain/question"}},
 	{"explain/volume", []string{"inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/cycle", "explain/question"}},
 	{"explain/plan", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/together", "explain/question", "explain/preemption"}},
+	{"explain/disruption", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/preemption", "explain/plan"}},
 	{"explain/admission", []string{"inspect", "inspect/kueueconfig", "inspect/quantity", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/question", "explain/plan"}},
 	{"explain/plan/moves", []string{"internal/progress", "inspect", "scheduler", "explain", "explain/words", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
 	{"explain/plan/shapes", []string{"internal/progress", "inspect", "inspect/nodeshape", "allocator", "scheduler", "explain", "explain/words", "explain/suppose", "explain/whatif", "explain/cycle", "explain/replay", "explain/question", "explain/plan"}},
@@ -97,7 +99,7 @@ var layers = []layer{
 		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/progress", "internal/timebudget",
 		"tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/suppose", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/disruption", "explain/plan", "explain/text", "explain/suppose", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "explain/words", "tui/reading", "tui/screen"}},
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
@@ -255,9 +257,9 @@ var heavy = []struct {
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
 	"explain/styled", "inspect", "inspect/quantity", "inspect/schedulerconfig", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/bench", "allocator/selector/editor",
-	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue",
+	"scheduler", "scheduler/filters", "scheduler/scores", "scheduler/extended", "scheduler/kueue", "scheduler/kueue/quota",
 	"explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/spelling", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

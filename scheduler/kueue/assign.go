@@ -14,51 +14,14 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
-
-// fit is how well something fits, from not at all to at once.
-type fit int
-
-const (
-	noFit          fit = iota
-	noCandidates       // it would fit after evictions, but there is nobody whom it may evict
-	fitsEvicting       // after evictions, of workloads of its own ClusterQueue too
-	fitsReclaiming     // after evictions in other ClusterQueues
-	fitsNow
-)
-
-// mode is how well a flavor fits, and how far away in the cohorts its quota is.
-type mode struct {
-	fit   fit
-	level int
-}
-
-// better reports whether a flavor with mode a is preferred to one with mode b.
-func (a mode) better(b mode, policy *kueuev1beta2.FlavorFungibility) bool {
-	switch {
-	case a.fit == noFit || b.fit == noFit:
-		return a.fit != noFit
-	case (a.fit == noCandidates) != (b.fit == noCandidates):
-		return b.fit == noCandidates
-	}
-	levelFirst := policy.Preference != nil && *policy.Preference == kueuev1beta2.PreemptionOverBorrowing
-	if a.fit == b.fit || levelFirst && a.level != b.level {
-		return a.level < b.level
-	}
-	return a.fit > b.fit
-}
-
-// next reports whether Kueue looks at the next flavor, too.
-func (a mode) next(policy *kueuev1beta2.FlavorFungibility) bool {
-	return a.fit == noFit || a.fit == noCandidates ||
-		(a.fit == fitsEvicting || a.fit == fitsReclaiming) && policy.WhenCanPreempt == kueuev1beta2.TryNextFlavor ||
-		a.level > 0 && policy.WhenCanBorrow == kueuev1beta2.TryNextFlavor
-}
 
 // choice is the flavor of a resource.
 type choice struct {
 	flavor string
-	fit    fit
+	fit    quota.Fit
 	level  int
 	// tried is the flavor at which the search stopped, or -1 if all were looked at.
 	tried int
@@ -66,22 +29,22 @@ type choice struct {
 
 // assignedSet is a pod set with the flavors that it would get.
 type assignedSet struct {
-	podSet
+	quota.Pods
 	choices map[corev1.ResourceName]*choice
 	reasons []Reason
 	failed  bool
 }
 
-func (a *assignedSet) fit() fit {
+func (a *assignedSet) fit() quota.Fit {
 	switch {
 	case a.failed:
-		return noFit
+		return quota.NoFit
 	case len(a.reasons) == 0:
-		return fitsNow
+		return quota.FitsNow
 	case len(a.choices) == 0:
-		return noFit
+		return quota.NoFit
 	}
-	worst := fitsNow
+	worst := quota.FitsNow
 	for _, c := range a.choices {
 		worst = min(worst, c.fit)
 	}
@@ -92,23 +55,23 @@ func (a *assignedSet) fit() fit {
 type assignment struct {
 	sets  []assignedSet
 	level int
-	used  amounts
+	used  quota.Amounts
 	tried []map[corev1.ResourceName]int
 	// topology says that it also depends on the topology of nodes, which is not decided here.
 	topology bool
 }
 
 // fit is that of the worst pod set: noFit, noCandidates for all that needs evictions, or fitsNow.
-func (a *assignment) fit() fit {
+func (a *assignment) fit() quota.Fit {
 	if len(a.sets) == 0 {
-		return noFit
+		return quota.NoFit
 	}
-	worst := fitsNow
+	worst := quota.FitsNow
 	for i := range a.sets {
 		worst = min(worst, a.sets[i].fit())
 	}
-	if worst > noFit && worst < fitsNow {
-		return noCandidates
+	if worst > quota.NoFit && worst < quota.FitsNow {
+		return quota.NoCandidates
 	}
 	return worst
 }
@@ -126,26 +89,26 @@ func (a *assignment) message() string {
 			words[j] = set.reasons[j].Message
 		}
 		if set.failed {
-			return fmt.Sprintf("failed to assign flavors to pod set %s: %s", set.name, words[len(words)-1])
+			return fmt.Sprintf("failed to assign flavors to pod set %s: %s", set.Name, words[len(words)-1])
 		}
 		slices.Sort(words)
-		parts = append(parts, "couldn't assign flavors to pod set "+set.name+": "+strings.Join(words, ", "))
+		parts = append(parts, "couldn't assign flavors to pod set "+set.Name+": "+strings.Join(words, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
 
 // total is what the workload would use, by flavor.
-func (a *assignment) total(of []podSet) amounts {
-	out := amounts{}
+func (a *assignment) total(of []quota.Pods) quota.Amounts {
+	out := quota.Amounts{}
 	for i := range of {
 		if i >= len(a.sets) {
 			break
 		}
-		scaled := of[i].scaled(a.sets[i].count)
-		for _, r := range scaled.requests {
-			if c := a.sets[i].choices[r.resource]; c != nil && r.amount != 0 {
-				fr := flavorResource{c.flavor, r.resource}
-				out[fr] = out[fr].add(r.amount)
+		scaled := of[i].Scaled(a.sets[i].Count)
+		for _, r := range scaled.Requests {
+			if c := a.sets[i].choices[r.Resource]; c != nil && r.Amount != 0 {
+				fr := quota.FlavorResource{Flavor: c.flavor, Resource: r.Resource}
+				out[fr] = out[fr].Add(r.Amount)
 			}
 		}
 	}
@@ -155,7 +118,7 @@ func (a *assignment) total(of []podSet) amounts {
 // assigner finds flavors for a workload in its ClusterQueue.
 type assigner struct {
 	*play
-	w *workload
+	w *waiting
 }
 
 // podSetGroup is the pod sets that get the same flavors: one, or those that are to be near each other.
@@ -166,9 +129,9 @@ type podSetGroup struct {
 
 func (a *assigner) groups() []podSetGroup {
 	var out []podSetGroup
-	for i := range a.w.obj.Spec.PodSets {
+	for i := range a.w.Object.Spec.PodSets {
 		name := strconv.Itoa(i)
-		if t := a.w.obj.Spec.PodSets[i].TopologyRequest; t != nil && t.PodSetGroupName != nil {
+		if t := a.w.Object.Spec.PodSets[i].TopologyRequest; t != nil && t.PodSetGroupName != nil {
 			name = *t.PodSetGroupName
 		}
 		if at := slices.IndexFunc(out, func(g podSetGroup) bool { return g.name == name }); at >= 0 {
@@ -182,18 +145,18 @@ func (a *assigner) groups() []podSetGroup {
 
 // assign finds flavors for all pods, or for as many of each set as counts says.
 func (a *assigner) assign(counts []int32) *assignment {
-	out := &assignment{used: amounts{}}
-	q := a.w.queue.queue
-	sets := make([]podSet, len(a.w.sets))
+	out := &assignment{used: quota.Amounts{}}
+	q := a.w.queue
+	sets := make([]quota.Pods, len(a.w.Sets))
 	for i := range sets {
-		sets[i] = a.w.sets[i]
+		sets[i] = a.w.Sets[i]
 		if counts != nil {
-			sets[i] = a.w.sets[i].scaled(counts[i])
+			sets[i] = a.w.Sets[i].Scaled(counts[i])
 		}
 		if q.group(corev1.ResourcePods) != nil {
-			sets[i].requests = slices.DeleteFunc(slices.Clone(sets[i].requests), func(r request) bool { return r.resource == corev1.ResourcePods })
-			sets[i].requests = append(sets[i].requests, request{corev1.ResourcePods, Amount(sets[i].count)})
-			sortRequests(sets[i].requests)
+			sets[i].Requests = slices.DeleteFunc(slices.Clone(sets[i].Requests), func(r quota.Request) bool { return r.Resource == corev1.ResourcePods })
+			sets[i].Requests = append(sets[i].Requests, quota.Request{Resource: corev1.ResourcePods, Amount: Amount(sets[i].Count)})
+			quota.SortRequests(sets[i].Requests)
 		}
 	}
 	for _, g := range a.groups() {
@@ -201,35 +164,35 @@ func (a *assigner) assign(counts []int32) *assignment {
 			return out
 		}
 	}
-	for _, i := range a.w.obj.Spec.PodSets {
+	for _, i := range a.w.Object.Spec.PodSets {
 		out.topology = out.topology || a.state.config.gate("TopologyAwareScheduling") && (asksTopology(i.TopologyRequest) || q.topologies)
 	}
-	out.topology = out.topology && out.fit() != noFit
+	out.topology = out.topology && out.fit() != quota.NoFit
 	return out
 }
 
 // assignGroup finds flavors for pod sets that belong together. It reports whether to go on with others.
-func (a *assigner) assignGroup(out *assignment, g podSetGroup, sets []podSet) bool {
-	q := a.w.queue.queue
-	var all []request
+func (a *assigner) assignGroup(out *assignment, g podSetGroup, sets []quota.Pods) bool {
+	q := a.w.queue
+	var all []quota.Request
 	for _, i := range g.sets {
-		for _, r := range sets[i].requests {
-			if at := slices.IndexFunc(all, func(known request) bool { return known.resource == r.resource }); at >= 0 {
-				all[at].amount = all[at].amount.add(r.amount)
+		for _, r := range sets[i].Requests {
+			if at := slices.IndexFunc(all, func(known quota.Request) bool { return known.Resource == r.Resource }); at >= 0 {
+				all[at].Amount = all[at].Amount.Add(r.Amount)
 			} else {
 				all = append(all, r)
 			}
 		}
 	}
-	sortRequests(all)
+	quota.SortRequests(all)
 	choices := map[corev1.ResourceName]*choice{}
 	var reasons []Reason
 	failed := false
 	for _, r := range all {
-		if q.group(r.resource) == nil && (r.amount == 0 || a.state.config.IgnoreUndeclared && a.state.config.gate("QuotaCheckStrategy")) || choices[r.resource] != nil {
+		if q.group(r.Resource) == nil && (r.Amount == 0 || a.state.config.IgnoreUndeclared && a.state.config.gate("QuotaCheckStrategy")) || choices[r.Resource] != nil {
 			continue
 		}
-		found, why, err := a.search(g.sets, all, r.resource, out.used)
+		found, why, err := a.search(g.sets, all, r.Resource, out.used)
 		if err || len(found) == 0 {
 			choices, reasons, failed = nil, why, err
 			break
@@ -241,31 +204,31 @@ func (a *assigner) assignGroup(out *assignment, g podSetGroup, sets []podSet) bo
 	}
 	complete := true
 	for _, i := range g.sets {
-		set := assignedSet{podSet: sets[i], choices: map[corev1.ResourceName]*choice{}, failed: failed}
+		set := assignedSet{Pods: sets[i], choices: map[corev1.ResourceName]*choice{}, failed: failed}
 		set.reasons = slices.Clone(reasons)
 		for j := range set.reasons {
-			set.reasons[j].PodSet, set.reasons[j].ClusterQueue = set.name, a.w.queue.name
+			set.reasons[j].PodSet, set.reasons[j].ClusterQueue = set.Name, a.w.queue.Name
 		}
 		tried := map[corev1.ResourceName]int{}
-		for _, r := range set.requests {
-			c := choices[r.resource]
+		for _, r := range set.Requests {
+			c := choices[r.Resource]
 			if c == nil {
 				continue
 			}
-			set.choices[r.resource], tried[r.resource] = c, c.tried
+			set.choices[r.Resource], tried[r.Resource] = c, c.tried
 			out.level = max(out.level, c.level)
-			fr := flavorResource{c.flavor, r.resource}
-			out.used[fr] = out.used[fr].add(r.amount)
+			fr := quota.FlavorResource{Flavor: c.flavor, Resource: r.Resource}
+			out.used[fr] = out.used[fr].Add(r.Amount)
 		}
 		out.sets, out.tried = append(out.sets, set), append(out.tried, tried)
-		complete = complete && !failed && (len(set.requests) == 0 || len(set.choices) > 0)
+		complete = complete && !failed && (len(set.Requests) == 0 || len(set.choices) > 0)
 	}
 	return complete
 }
 
 // search looks for a flavor for the resources of the group that covers one of them.
-func (a *assigner) search(sets []int, all []request, name corev1.ResourceName, used amounts) (best map[corev1.ResourceName]*choice, reasons []Reason, failed bool) {
-	q := a.w.queue.queue
+func (a *assigner) search(sets []int, all []quota.Request, name corev1.ResourceName, used quota.Amounts) (best map[corev1.ResourceName]*choice, reasons []Reason, failed bool) {
+	q := a.w.queue
 	g := q.group(name)
 	if g == nil {
 		return nil, []Reason{{Code: ResourceUnavailable, Resource: name, Message: fmt.Sprintf("resource %s unavailable in ClusterQueue", name)}}, false
@@ -276,7 +239,7 @@ func (a *assigner) search(sets []int, all []request, name corev1.ResourceName, u
 			first = tried + 1
 		}
 	}
-	bestMode := mode{noFit, math.MaxInt}
+	bestMode := quota.Mode{Fit: quota.NoFit, Level: math.MaxInt}
 	for i := first; i < len(g.flavors); i++ {
 		last = i
 		flavor := g.flavors[i]
@@ -287,23 +250,23 @@ func (a *assigner) search(sets []int, all []request, name corev1.ResourceName, u
 			}
 			continue
 		}
-		choices, whole := map[corev1.ResourceName]*choice{}, mode{fitsNow, 0}
+		choices, whole := map[corev1.ResourceName]*choice{}, quota.Mode{Fit: quota.FitsNow, Level: 0}
 		for _, r := range all {
-			if !g.covered[r.resource] {
+			if !g.covered[r.Resource] {
 				continue
 			}
-			m, why := a.quotaFor(flavorResource{flavor, r.resource}, used, r.amount)
+			m, why := a.quotaFor(quota.FlavorResource{Flavor: flavor, Resource: r.Resource}, used, r.Amount)
 			if why != nil {
 				reasons = append(reasons, *why)
 			}
-			if whole.better(m, &q.fungibility) {
+			if whole.Better(m, &q.fungibility) {
 				whole = m
 			}
-			if whole.fit != noFit {
-				choices[r.resource] = &choice{flavor: flavor, fit: m.fit, level: m.level}
+			if whole.Fit != quota.NoFit {
+				choices[r.Resource] = &choice{flavor: flavor, fit: m.Fit, level: m.Level}
 			}
 		}
-		if enough := !whole.next(&q.fungibility); enough || whole.better(bestMode, &q.fungibility) {
+		if enough := !whole.Next(&q.fungibility); enough || whole.Better(bestMode, &q.fungibility) {
 			best, bestMode = choices, whole
 			if enough {
 				break
@@ -315,7 +278,7 @@ func (a *assigner) search(sets []int, all []request, name corev1.ResourceName, u
 			c.tried = -1
 		}
 	}
-	if bestMode.fit == fitsNow {
+	if bestMode.Fit == quota.FitsNow {
 		reasons = nil
 	}
 	return best, reasons, false
@@ -329,7 +292,7 @@ func (a *assigner) flavorMismatch(name string, sets []int, g *group) (*Reason, b
 		return &Reason{Code: FlavorNotFound, Flavor: name, Message: fmt.Sprintf("flavor %s not found", name)}, false
 	}
 	for _, i := range sets {
-		set := &a.w.obj.Spec.PodSets[i]
+		set := &a.w.Object.Spec.PodSets[i]
 		if a.state.config.gate("TopologyAwareScheduling") {
 			if why := a.topologyMismatch(set, flavor, g); why != "" {
 				return &Reason{Code: TopologyMismatch, Flavor: name, Message: why}, false
@@ -363,7 +326,7 @@ func asksTopology(r *kueuev1beta2.PodSetTopologyRequest) bool {
 // topologyMismatch says why a flavor with a topology, or without one, is not for a pod set; else "".
 func (a *assigner) topologyMismatch(set *kueuev1beta2.PodSet, flavor *kueuev1beta2.ResourceFlavor, g *group) string {
 	switch asks := asksTopology(set.TopologyRequest); {
-	case !asks && !a.w.queue.queue.topologies && flavor.Spec.TopologyName != nil:
+	case !asks && !a.w.queue.topologies && flavor.Spec.TopologyName != nil:
 		return fmt.Sprintf("Flavor %q supports only TopologyAwareScheduling", flavor.Name)
 	case asks && flavor.Spec.TopologyName == nil:
 		for resource := range resourcehelper.PodRequests(&corev1.Pod{Spec: set.Template.Spec}, resourcehelper.PodResourcesOptions{}) {
@@ -410,48 +373,24 @@ func ofFlavor(spec *corev1.PodSpec, nodeLabels map[string]string) (out corev1.Po
 }
 
 // quotaFor is how well a request fits into the quota of a flavor, besides what earlier pod sets use of it.
-func (a *assigner) quotaFor(fr flavorResource, used amounts, asked Amount) (mode, *Reason) {
-	n := a.w.queue
-	value, free, most := used[fr].add(asked), max(0, n.free(fr)), n.most(fr)
-	text := func(x Amount) string { return a.state.Text(fr.resource, x) }
+func (a *assigner) quotaFor(fr quota.FlavorResource, used quota.Amounts, asked Amount) (quota.Mode, *Reason) {
+	n := a.w.queue.Node
+	value, free, most := used[fr].Add(asked), max(0, n.Free(fr)), n.Most(fr)
+	text := func(x Amount) string { return a.state.Text(fr.Resource, x) }
 	if value > most {
-		return mode{noFit, 0}, &Reason{Code: InsufficientQuota, Flavor: fr.flavor, Resource: fr.resource, Needed: value.sub(most), Message: fmt.Sprintf(
+		return quota.Mode{Fit: quota.NoFit, Level: 0}, &Reason{Code: InsufficientQuota, Flavor: fr.Flavor, Resource: fr.Resource, Needed: value.Sub(most), Message: fmt.Sprintf(
 			"insufficient quota for %s in flavor %s, previously considered podsets requests (%s) + current podset request (%s) > maximum capacity (%s)",
-			fr.resource, fr.flavor, text(used[fr]), text(asked), text(most))}
+			fr.Resource, fr.Flavor, text(used[fr]), text(asked), text(most))}
 	}
-	level, part := n.level(fr, value)
 	if value <= free {
-		return mode{fitsNow, level}, nil
+		level, _ := n.Level(fr, value)
+		return quota.Mode{Fit: quota.FitsNow, Level: level}, nil
 	}
-	why := &Reason{Code: InsufficientUnusedQuota, Flavor: fr.flavor, Resource: fr.resource, Needed: value.sub(free), Message: fmt.Sprintf(
-		"insufficient unused quota for %s in flavor %s, %s more needed", fr.resource, fr.flavor, text(value.sub(free)))}
-	if n.quotas[fr].nominal >= value || part || a.evictsBorrowing(n.queue) {
-		victims := a.victims(a.w, map[flavorResource]bool{fr: true}, amounts{fr: value})
-		if len(victims) == 0 {
-			return mode{noCandidates, level}, why
-		}
-		for _, v := range victims {
-			v.w.queue.releaseAll(v.w.used)
-		}
-		level, _ = n.level(fr, value)
-		possible := fitsReclaiming
-		for _, v := range victims {
-			v.w.queue.useAll(v.w.used)
-			if v.w.queue == n {
-				possible = fitsEvicting
-			}
-		}
-		return mode{possible, level}, why
-	}
-	return mode{noFit, level}, why
-}
-
-// evictsBorrowing reports whether workloads of the queue may evict others while it borrows.
-func (p *play) evictsBorrowing(q *queue) bool {
-	within := q.preemption.BorrowWithinCohort
-	return within != nil && within.Policy != kueuev1beta2.BorrowWithinCohortPolicyNever && within.Policy != "" ||
-		p.state.config.FairSharing != nil && q.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyNever && q.preemption.ReclaimWithinCohort != ""
+	return a.FitEvicting(a.w.Workload, fr, value), &Reason{Code: InsufficientUnusedQuota, Flavor: fr.Flavor, Resource: fr.Resource, Needed: value.Sub(free), Message: fmt.Sprintf(
+		"insufficient unused quota for %s in flavor %s, %s more needed", fr.Resource, fr.Flavor, text(value.Sub(free)))}
 }
 
 // Text is an amount as Kueue writes it.
-func (s *State) Text(name corev1.ResourceName, a Amount) string { return a.text(name, s.binary[name]) }
+func (s *State) Text(name corev1.ResourceName, a Amount) string {
+	return a.TextIn(name, s.binary[name])
+}

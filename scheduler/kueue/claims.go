@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // mapping is for what the devices of a DeviceClass count.
@@ -127,7 +128,7 @@ func (s *State) countDevices(requests []resourcev1.DeviceRequest, to corev1.Reso
 			return refuse(AllocationModeUnknown, "unsupported allocation mode: %s", r.Exactly.AllocationMode)
 		}
 		if class := r.Exactly.DeviceClassName; class != "" {
-			devices[class] = devices[class].add(Amount(r.Exactly.Count))
+			devices[class] = devices[class].Add(Amount(r.Exactly.Count))
 		}
 	}
 	if why := s.enough(requests); len(why) > 0 {
@@ -348,9 +349,9 @@ func (s *State) addSource(out *claim, r *resourcev1.ExactDeviceRequest, from sou
 		out.reasons = []Reason{{Code: CapacityUnsatisfiable, Name: name, Message: fmt.Sprintf(
 			"capacity request cannot be satisfied by any matched device's RequestPolicy for dimension %q", name)}}
 	default:
-		amount := max(0, requestAmount("", *most))
+		amount := max(0, quota.RequestAmount("", *most))
 		if r.Count > 1 {
-			amount = amount.times(r.Count)
+			amount = amount.Times(r.Count)
 		}
 		addTo(out.requests, from.resource, *resource.NewQuantity(int64(amount), most.Format))
 	}
@@ -393,17 +394,17 @@ func capacityOf(from source, r *resourcev1.ExactDeviceRequest, d *resourcev1.Dev
 		}
 		base = policy.ValidValues[i].DeepCopy()
 	case policy.ValidRange != nil:
-		value, in := requestAmount("", base), policy.ValidRange
+		value, in := quota.RequestAmount("", base), policy.ValidRange
 		if in.Min != nil {
-			low := requestAmount("", *in.Min)
+			low := quota.RequestAmount("", *in.Min)
 			value = max(value, low)
 			if in.Step != nil {
-				if step := requestAmount("", *in.Step); step > 0 && value.sub(low)%step != 0 {
-					value = low.add((value.sub(low)/step + 1).times(int64(step)))
+				if step := quota.RequestAmount("", *in.Step); step > 0 && value.Sub(low)%step != 0 {
+					value = low.Add((value.Sub(low)/step + 1).Times(int64(step)))
 				}
 			}
 		}
-		if in.Max != nil && value > requestAmount("", *in.Max) {
+		if in.Max != nil && value > quota.RequestAmount("", *in.Max) {
 			return base, true, errPolicy
 		}
 		base = *resource.NewQuantity(int64(min(value, math.MaxInt64)), base.Format)

@@ -3,6 +3,8 @@ package kueue
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // Config is what decides in Kueue's Configuration (config.kueue.x-k8s.io).
@@ -97,4 +99,16 @@ func (c *Config) gate(name string) bool {
 		return on
 	}
 	return gatesOn[name]
+}
+
+// rules are those that the Configuration gives for evictions.
+func (c *Config) rules() quota.Rules {
+	out := quota.Rules{
+		FairSharing: c.FairSharing != nil, WithinNominal: c.gate("FairSharingPreemptWithinNominal"), NonBorrowingFirst: c.gate("FairSharingPrioritizeNonBorrowing"),
+		PriorityFirst: c.gate("PrioritySortingWithinCohort"), Buffered: c.gate("SchedulerTimestampPreemptionBuffer"),
+	}
+	if out.FairSharing {
+		out.Strategies = c.FairSharing.PreemptionStrategies
+	}
+	return out
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
@@ -56,7 +58,7 @@ func (s *State) Decide(namespace, name string) Decision {
 }
 
 // outside says why a workload is in no queue, or returns nil.
-func (s *State) outside(w *kueuev1beta2.Workload, n *node) *Reason {
+func (s *State) outside(w *kueuev1beta2.Workload, n *queue) *Reason {
 	gate := w.Annotations["kueue.x-k8s.io/admission-gated-by"]
 	lq := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]
 	reserved := meta.FindStatusCondition(w.Status.Conditions, kueuev1beta2.WorkloadQuotaReserved)
@@ -79,8 +81,8 @@ func (s *State) outside(w *kueuev1beta2.Workload, n *node) *Reason {
 		return &Reason{Code: LocalQueueStopped, Name: lq.Name, Message: fmt.Sprintf("LocalQueue %s is stopped", lq.Name)}
 	case n == nil:
 		return &Reason{Code: ClusterQueueNotFound, ClusterQueue: string(lq.Spec.ClusterQueue), Message: fmt.Sprintf("ClusterQueue %s doesn't exist", lq.Spec.ClusterQueue)}
-	case n.queue.inactive != nil:
-		return n.queue.inactive
+	case n.inactive != nil:
+		return n.inactive
 	}
 	if r := s.backoff(w); r != nil {
 		return r
@@ -109,17 +111,17 @@ func (s *State) backoff(w *kueuev1beta2.Workload) *Reason {
 }
 
 // refusal says why the scheduler does not admit a workload whose turn it is, whatever the quota.
-func (s *State) refusal(w *kueuev1beta2.Workload, n *node) (refused, unknown *Reason) {
+func (s *State) refusal(w *kueuev1beta2.Workload, n *queue) (refused, unknown *Reason) {
 	for _, c := range w.Status.AdmissionChecks {
 		if c.State == kueuev1beta2.CheckStateRetry || c.State == kueuev1beta2.CheckStateRejected {
-			return &Reason{Code: AdmissionCheckFailed, Name: string(c.Name), ClusterQueue: n.name, Message: "The workload has failed admission checks"}, nil
+			return &Reason{Code: AdmissionCheckFailed, Name: string(c.Name), ClusterQueue: n.Name, Message: "The workload has failed admission checks"}, nil
 		}
 	}
 	ns := s.namespaces[w.Namespace]
-	mismatch := &Reason{Code: NamespaceMismatch, ClusterQueue: n.name, Name: w.Namespace, Message: "workload namespace doesn't match ClusterQueue selector"}
-	switch selector := n.queue.namespaces; {
+	mismatch := &Reason{Code: NamespaceMismatch, ClusterQueue: n.Name, Name: w.Namespace, Message: "workload namespace doesn't match ClusterQueue selector"}
+	switch selector := n.namespaces; {
 	case selector.Empty():
-	case n.queue.spec.NamespaceSelector == nil:
+	case n.spec.NamespaceSelector == nil:
 		return mismatch, nil
 	case ns == nil:
 		return nil, &Reason{Code: NamespaceUnread, Name: w.Namespace, Message: "namespace " + w.Namespace + " was not read"}
@@ -135,8 +137,8 @@ func (s *State) refusal(w *kueuev1beta2.Workload, n *node) (refused, unknown *Re
 	switch {
 	case w.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] != "" && s.config.gate("ElasticJobsViaWorkloadSlices"):
 		return nil, &Reason{Code: ElasticUndecided, Message: "it takes the place of another slice of an elastic job"}
-	case n.queue.unknown != nil:
-		return nil, n.queue.unknown
+	case n.unknown != nil:
+		return nil, n.unknown
 	}
 	return nil, s.undecidedGate()
 }
@@ -163,45 +165,47 @@ func (s *State) undecidedGate() *Reason {
 }
 
 // prepare finds out who waits in a queue.
-func (s *State) prepare(n *node) {
+func (s *State) prepare(n *queue) {
 	if s.prepared[n] {
 		return
 	}
 	s.prepared[n] = true
-	for _, w := range s.waiting[n.name] {
+	for _, w := range s.waiting[n.Name] {
 		if isTrue(w, kueuev1beta2.WorkloadFinished) || s.outside(w, n) != nil {
 			continue
 		}
-		waiting := s.newWorkload(w, n)
+		waits := &waiting{Workload: s.newWorkload(w, n.Node), queue: n, ref: Ref{w.Namespace, w.Name}}
 		counts := s.count(w)
-		waiting.sets = counts.sets
-		waiting.refused, waiting.unknown = s.refusal(w, n)
+		waits.Sets = counts.sets
+		waits.refused, waits.unknown = s.refusal(w, n)
 		if len(counts.unknown) > 0 {
-			waiting.unknown = &counts.unknown[0]
+			waits.unknown = &counts.unknown[0]
 		}
-		waiting.shape = shapeOf(waiting)
-		n.queue.pending = append(n.queue.pending, waiting)
+		waits.shape = shapeOf(waits.Workload)
+		n.pending = append(n.pending, waits)
 	}
-	slices.SortFunc(n.queue.pending, compareQueued)
+	slices.SortFunc(n.pending, compareQueued)
 }
 
 // play plays the tree of a queue, once.
-func (s *State) play(n *node) map[Ref]*record {
-	root := n.root()
+func (s *State) play(n *queue) map[Ref]*record {
+	root := n.Root()
 	if known := s.played[root]; known != nil {
 		return known
 	}
-	p := &play{state: s, root: root, records: map[*workload]*record{}, first: map[*node]*workload{}}
-	if root.queue != nil {
-		p.queues = []*node{root}
+	p := &play{Tree: quota.Tree{Root: root, Rules: s.config.rules()}, state: s, records: map[*waiting]*record{}, first: map[*queue]*waiting{}}
+	if root.IsQueue() {
+		p.queues = []*queue{n}
 	} else {
-		p.queues = root.subtreeQueues(nil)
+		for _, below := range root.SubtreeQueues() {
+			p.queues = append(p.queues, s.queues[below.Name])
+		}
 	}
-	slices.SortFunc(p.queues, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
-	before := map[*node][]*workload{}
+	slices.SortFunc(p.queues, func(a, b *queue) int { return cmp.Compare(a.Name, b.Name) })
+	before := map[*queue][]*waiting{}
 	for _, queue := range p.queues {
 		s.prepare(queue)
-		before[queue] = slices.Clone(queue.queue.pending)
+		before[queue] = slices.Clone(queue.pending)
 	}
 	p.run()
 	out := map[Ref]*record{}
@@ -216,30 +220,30 @@ func (s *State) play(n *node) map[Ref]*record {
 			case p.doubt != nil:
 				r = &record{outcome: Unknown, reasons: []Reason{*p.doubt}}
 			case head != nil && head != w:
-				r = &record{outcome: Waits, reasons: []Reason{{Code: BehindHead, ClusterQueue: queue.name, Workload: head.ref,
-					Message: fmt.Sprintf("workload %s/%s is the head of ClusterQueue %s and does not go", head.ref.Namespace, head.ref.Name, queue.name)}}}
+				r = &record{outcome: Waits, reasons: []Reason{{Code: BehindHead, ClusterQueue: queue.Name, Workload: head.ref,
+					Message: fmt.Sprintf("workload %s/%s is the head of ClusterQueue %s and does not go", head.ref.Namespace, head.ref.Name, queue.Name)}}}
 			default:
 				r = &record{outcome: Unknown, reasons: []Reason{{Code: TooManyCycles}}}
 			}
 			out[w.ref] = r
 		}
-		queue.queue.pending = before[queue]
+		queue.pending = before[queue]
 	}
 	s.played[root] = out
 	return out
 }
 
 // setsOf describes pod sets.
-func setsOf(w *kueuev1beta2.Workload, sets []podSet) []PodSet {
+func setsOf(w *kueuev1beta2.Workload, sets []quota.Pods) []PodSet {
 	asked := map[string]int32{}
 	for i := range w.Spec.PodSets {
 		asked[string(w.Spec.PodSets[i].Name)] = w.Spec.PodSets[i].Count
 	}
 	out := make([]PodSet, len(sets))
 	for i := range sets {
-		out[i] = PodSet{Name: sets[i].name, Count: sets[i].count, Asked: asked[sets[i].name], Flavors: sets[i].flavors, Requests: map[corev1.ResourceName]Amount{}}
-		for _, r := range sets[i].requests {
-			out[i].Requests[r.resource] = r.amount
+		out[i] = PodSet{Name: sets[i].Name, Count: sets[i].Count, Asked: asked[sets[i].Name], Flavors: sets[i].Flavors, Requests: map[corev1.ResourceName]Amount{}}
+		for _, r := range sets[i].Requests {
+			out[i].Requests[r.Resource] = r.Amount
 		}
 	}
 	return out
@@ -263,7 +267,7 @@ func (s *State) describeHeld(d *Decision, w *kueuev1beta2.Workload) {
 }
 
 // describePending fills in a decision about a workload that is in a queue.
-func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *node) {
+func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *queue) {
 	records := s.play(n)
 	r := records[d.Workload]
 	counts := s.count(w)
@@ -276,7 +280,7 @@ func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *node) 
 		d.Borrows = a.level > 0
 		d.PodSets = nil
 		for i := range a.sets {
-			set := setsOf(w, []podSet{a.sets[i].podSet})[0]
+			set := setsOf(w, []quota.Pods{a.sets[i].Pods})[0]
 			set.Flavors = map[corev1.ResourceName]string{}
 			for name, c := range a.sets[i].choices {
 				set.Flavors[name] = c.flavor
@@ -291,9 +295,9 @@ func (s *State) describePending(d *Decision, w *kueuev1beta2.Workload, n *node) 
 		}
 	}
 	for _, v := range r.victims {
-		d.Victims = append(d.Victims, Victim{v.w.ref, v.w.queue.name, v.why})
+		d.Victims = append(d.Victims, Victim{refOf(v.Workload), v.Workload.Queue.Name, v.Why})
 	}
-	d.Ahead = aheadOf(d.Workload, n.queue, records)
+	d.Ahead = aheadOf(d.Workload, n, records)
 }
 
 // aheadOf are the workloads that come before one in its queue. At most one of them blocks the queue: the one
@@ -306,7 +310,7 @@ func aheadOf(ref Ref, q *queue, records map[Ref]*record) []Ahead {
 			break
 		}
 		theirs := records[other.ref]
-		ahead := Ahead{Workload: other.ref, Priority: int32(other.priority), Outcome: theirs.outcome}
+		ahead := Ahead{Workload: other.ref, Priority: int32(other.Priority), Outcome: theirs.outcome}
 		if len(theirs.reasons) > 0 {
 			ahead.Reason = &theirs.reasons[0]
 		}
@@ -319,12 +323,12 @@ func aheadOf(ref Ref, q *queue, records map[Ref]*record) []Ahead {
 }
 
 // checksFor are the AdmissionChecks that follow once a workload has these flavors.
-func (s *State) checksFor(n *node, sets []PodSet) []string {
+func (s *State) checksFor(n *queue, sets []PodSet) []string {
 	var out []string
-	if n.queue.spec.AdmissionChecksStrategy == nil {
+	if n.spec.AdmissionChecksStrategy == nil {
 		return nil
 	}
-	for _, rule := range n.queue.spec.AdmissionChecksStrategy.AdmissionChecks {
+	for _, rule := range n.spec.AdmissionChecksStrategy.AdmissionChecks {
 		applies := len(rule.OnFlavors) == 0
 		for i := range sets {
 			for _, flavor := range sets[i].Flavors {

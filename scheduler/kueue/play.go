@@ -10,13 +10,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // record is what was decided about a workload.
 type record struct {
 	outcome    Outcome
 	assignment *assignment
-	victims    []victim
+	victims    []quota.Eviction
 	reasons    []Reason
 	message    string
 }
@@ -24,39 +26,36 @@ type record struct {
 // play plays the cycles of Kueue's scheduler for one tree of cohorts, or one ClusterQueue without a cohort:
 // no other quota matters to it.
 type play struct {
+	quota.Tree
 	state   *State
-	root    *node
-	queues  []*node
-	records map[*workload]*record
+	queues  []*queue
+	records map[*waiting]*record
 	// first is the workload that is considered before all others of its queue, because of evictions for it.
-	first map[*node]*workload
-	// tie is set when Kueue chooses at random.
-	tie bool
+	first map[*queue]*waiting
 	// doubt says why nothing more can be decided.
 	doubt *Reason
 	// admitted and evicted are to be undone at the end.
-	admitted, evicted []*workload
+	admitted, evicted []*quota.Workload
 }
 
 // entry is the head of a queue in a cycle.
 type entry struct {
-	w          *workload
+	w          *waiting
 	assignment *assignment
-	victims    []victim
+	victims    []quota.Eviction
 	// stays says that it is considered again in the next cycle.
 	stays             bool
 	skipped, admitted bool
 }
 
-func (e *entry) used() amounts { return e.assignment.used }
+func (e *entry) used() quota.Amounts { return e.assignment.used }
 
 // maxCycles bounds the cycles without progress; Kueue itself would go on for ever.
 const maxCycles = 1000
 
 // run plays until nothing changes any more, and leaves the tree as it was.
 func (p *play) run() {
-	before := usages{}
-	p.root.save(before)
+	restore := p.Root.Save()
 	seen := map[string]bool{}
 	for idle := 0; p.doubt == nil; idle++ {
 		if idle > maxCycles {
@@ -75,19 +74,19 @@ func (p *play) run() {
 			seen[now] = true
 		}
 	}
-	before.restore()
+	restore()
 	for _, w := range p.admitted {
-		delete(w.queue.queue.held, w)
+		delete(w.Queue.Held, w)
 	}
 	for _, w := range p.evicted {
-		w.evicted = false
+		w.Evicted = false
 	}
 }
 
 func (p *play) length() int {
 	n := 0
 	for _, queue := range p.queues {
-		n += len(queue.queue.pending)
+		n += len(queue.pending)
 	}
 	return n
 }
@@ -103,12 +102,12 @@ func (p *play) signature() string {
 	return b.String()
 }
 
-func (p *play) head(queue *node) *workload {
-	if w := p.first[queue]; w != nil && slices.Contains(queue.queue.pending, w) {
+func (p *play) head(queue *queue) *waiting {
+	if w := p.first[queue]; w != nil && slices.Contains(queue.pending, w) {
 		return w
 	}
-	if len(queue.queue.pending) > 0 {
-		return queue.queue.pending[0]
+	if len(queue.pending) > 0 {
+		return queue.pending[0]
 	}
 	return nil
 }
@@ -127,7 +126,7 @@ func (p *play) cycle() bool {
 			p.doubtAt(e, *w.unknown)
 		case w.refused != nil:
 			p.records[w] = &record{outcome: Refused, reasons: []Reason{*w.refused}, message: w.refused.Message}
-			e.stays = queue.queue.strict && w.refused.Code != NamespaceMismatch
+			e.stays = queue.strict && w.refused.Code != NamespaceMismatch
 			refused = append(refused, e)
 		default:
 			p.nominate(e)
@@ -141,11 +140,10 @@ func (p *play) cycle() bool {
 		p.settle(entries)
 		return true
 	}
-	during := usages{}
-	p.root.save(during)
-	taken := map[*workload]bool{}
+	restore := p.Root.Save()
+	taken := map[*quota.Workload]bool{}
 	tie := p.inOrder(entries, func(e *entry) { p.process(e, taken) })
-	during.restore()
+	restore()
 	if tie && slices.ContainsFunc(entries, func(e *entry) bool { return e.skipped }) {
 		p.doubt = &Reason{Code: TieUndecided, Message: "Kueue takes workloads of the same priority and age in any order"}
 	}
@@ -171,7 +169,7 @@ func (p *play) settle(entries []*entry) {
 		if known := p.records[e.w]; known != nil && known.outcome == Unknown {
 			continue
 		}
-		if e.assignment.fit() == noFit {
+		if e.assignment.fit() == quota.NoFit {
 			p.records[e.w] = p.waits(e)
 		} else {
 			p.records[e.w] = &record{outcome: Unknown, reasons: []Reason{*p.doubt}, assignment: e.assignment}
@@ -189,32 +187,32 @@ func (p *play) waits(e *entry) *record {
 
 // nominate finds flavors, and victims if need be, for as many pods as possible.
 func (p *play) nominate(e *entry) {
-	p.tie = false
+	p.Tie = false
 	a := &assigner{p, e.w}
 	e.assignment, e.victims = a.assign(nil), nil
 	full := e.assignment.fit()
-	if full == noCandidates {
-		e.victims = p.victims(e.w, e.assignment.short(), e.assignment.total(e.w.sets))
+	if full == quota.NoCandidates {
+		e.victims = p.Victims(e.w.Workload, e.assignment.short(), e.assignment.total(e.w.Sets))
 	}
-	if full != fitsNow && len(e.victims) == 0 && e.w.mayShrink() && p.state.config.gate("PartialAdmission") && !e.assignment.topology {
+	if full != quota.FitsNow && len(e.victims) == 0 && e.w.mayShrink() && p.state.config.gate("PartialAdmission") && !e.assignment.topology {
 		p.shrink(e, a)
 	}
 	e.w.tried = e.assignment.tried
 	switch {
 	case e.assignment.topology:
 		p.doubtAt(e, Reason{Code: TopologyUndecided, Message: "topology-aware scheduling is not decided"})
-	case p.tie:
+	case p.Tie:
 		p.doubtAt(e, Reason{Code: TieUndecided, Message: "Kueue evicts from any of two cohorts of equal share"})
 	}
 }
 
 // short is what evictions are needed for.
-func (a *assignment) short() map[flavorResource]bool {
-	out := map[flavorResource]bool{}
+func (a *assignment) short() map[quota.FlavorResource]bool {
+	out := map[quota.FlavorResource]bool{}
 	for i := range a.sets {
 		for name, c := range a.sets[i].choices {
-			if c.fit > noFit && c.fit < fitsNow {
-				out[flavorResource{c.flavor, name}] = true
+			if c.fit > quota.NoFit && c.fit < quota.FitsNow {
+				out[quota.FlavorResource{Flavor: c.flavor, Resource: name}] = true
 			}
 		}
 	}
@@ -223,7 +221,7 @@ func (a *assignment) short() map[flavorResource]bool {
 
 // shrink looks for the largest number of pods, not below the minimum of each set, that fits.
 func (p *play) shrink(e *entry, a *assigner) {
-	sets := e.w.obj.Spec.PodSets
+	sets := e.w.Object.Spec.PodSets
 	full, deltas := make([]int32, len(sets)), make([]int32, len(sets))
 	var total int32
 	for i := range sets {
@@ -238,18 +236,18 @@ func (p *play) shrink(e *entry, a *assigner) {
 	}
 	good := -1
 	var found *assignment
-	var victims []victim
+	var victims []quota.Eviction
 	at := sort.Search(int(total)+1, func(i int) bool {
 		counts := make([]int32, len(sets))
 		for j := range counts {
 			counts[j] = full[j] - int32(int64(deltas[j])*int64(i)/int64(total))
 		}
 		tried := a.assign(counts)
-		var evict []victim
+		var evict []quota.Eviction
 		switch tried.fit() {
-		case fitsNow:
-		case noCandidates:
-			if evict = p.victims(e.w, tried.short(), tried.total(e.w.sets)); len(evict) == 0 {
+		case quota.FitsNow:
+		case quota.NoCandidates:
+			if evict = p.Victims(e.w.Workload, tried.short(), tried.total(e.w.Sets)); len(evict) == 0 {
 				return false
 			}
 		default:
@@ -270,10 +268,10 @@ func (p *play) inOrder(entries []*entry, do func(*entry)) (tie bool) {
 			if c := cmp.Compare(a.assignment.level, b.assignment.level); c != 0 {
 				return c
 			}
-			if p.state.config.gate("PrioritySortingWithinCohort") && a.w.priority != b.w.priority {
-				return cmp.Compare(b.w.priority, a.w.priority)
+			if p.state.config.gate("PrioritySortingWithinCohort") && a.w.Priority != b.w.Priority {
+				return cmp.Compare(b.w.Priority, a.w.Priority)
 			}
-			return a.w.since.Compare(b.w.since)
+			return a.w.Since.Compare(b.w.Since)
 		}
 		slices.SortStableFunc(entries, order)
 		for i, e := range entries {
@@ -282,40 +280,31 @@ func (p *play) inOrder(entries []*entry, do func(*entry)) (tie bool) {
 		}
 		return tie
 	}
-	left := map[*node]*entry{}
+	left, of := map[*quota.Node]*quota.Contender{}, map[*quota.Contender]*entry{}
 	for _, e := range entries {
-		left[e.w.queue] = e
+		c := &quota.Contender{Workload: e.w.Workload, Used: e.used()}
+		left[e.w.queue.Node], of[c] = c, e
 	}
-	p.tie = false
+	p.Tie = false
 	for len(left) > 0 {
-		e := p.fairest(left)
-		delete(left, e.w.queue)
-		do(e)
+		c := p.Fairest(left)
+		delete(left, c.Workload.Queue)
+		do(of[c])
 	}
-	return p.tie
+	return p.Tie
 }
 
-// fitsWithout reports whether what the entry uses is free once its victims and those taken before are gone.
-func (e *entry) fitsWithout(taken map[*workload]bool) bool {
+// leavers are its victims and those taken before.
+func (e *entry) leavers(taken map[*quota.Workload]bool) map[*quota.Workload]bool {
 	out := maps.Clone(taken)
 	for _, v := range e.victims {
-		out[v.w] = true
+		out[v.Workload] = true
 	}
-	for w := range out {
-		w.queue.releaseAll(w.used)
-	}
-	fits := true
-	for fr, a := range e.used() {
-		fits = fits && max(0, e.w.queue.free(fr)) >= a
-	}
-	for w := range out {
-		w.queue.useAll(w.used)
-	}
-	return fits
+	return out
 }
 
 // process admits an entry, or has others evicted for it, if what it was nominated for is still there.
-func (p *play) process(e *entry, taken map[*workload]bool) {
+func (p *play) process(e *entry, taken map[*quota.Workload]bool) {
 	queue, used := e.w.queue, e.used()
 	level := e.assignment.fit()
 	r, known := p.waits(e), p.records[e.w]
@@ -324,31 +313,31 @@ func (p *play) process(e *entry, taken map[*workload]bool) {
 		p.records[e.w] = r
 	}
 	switch {
-	case level == noFit:
+	case level == quota.NoFit:
 		return
-	case level != fitsNow && len(e.victims) == 0:
-		r.reasons = append(r.reasons, Reason{Code: NoPreemptionCandidate, ClusterQueue: queue.name, Message: "no workload may be evicted for it that would make room"})
-		if queue.queue.preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyAny {
-			queue.useAll(e.reserve())
+	case level != quota.FitsNow && len(e.victims) == 0:
+		r.reasons = append(r.reasons, Reason{Code: NoPreemptionCandidate, ClusterQueue: queue.Name, Message: "no workload may be evicted for it that would make room"})
+		if queue.Preemption.ReclaimWithinCohort != kueuev1beta2.PreemptionPolicyAny {
+			queue.UseAll(queue.Reserve(e.used(), e.assignment.level > 0))
 		}
 		return
-	case slices.ContainsFunc(e.victims, func(v victim) bool { return taken[v.w] }):
+	case slices.ContainsFunc(e.victims, func(v quota.Eviction) bool { return taken[v.Workload] }):
 		e.skipped, e.stays = true, true
 		r.message = "Workload has overlapping preemption targets with another workload"
-		r.reasons = append(r.reasons, Reason{Code: OverlappingVictims, ClusterQueue: queue.name, Message: r.message})
+		r.reasons = append(r.reasons, Reason{Code: OverlappingVictims, ClusterQueue: queue.Name, Message: r.message})
 		return
 	}
-	if !e.fitsWithout(taken) {
+	if !e.w.queue.FitsWithout(e.leavers(taken), e.used()) {
 		e.skipped, e.stays = true, true
 		r.message = "Workload no longer fits after processing another workload"
-		r.reasons = append(r.reasons, Reason{Code: TakenInCycle, ClusterQueue: queue.name, Message: r.message})
+		r.reasons = append(r.reasons, Reason{Code: TakenInCycle, ClusterQueue: queue.Name, Message: r.message})
 		return
 	}
 	for _, v := range e.victims {
-		taken[v.w] = true
+		taken[v.Workload] = true
 	}
-	queue.useAll(used)
-	if level == fitsNow {
+	queue.UseAll(used)
+	if level == quota.FitsNow {
 		r.outcome, r.message, r.reasons, e.admitted = Fits, "", nil, true
 		if preempts { // with flavors that were not looked at when it began to evict
 			r.victims = known.victims
@@ -362,7 +351,7 @@ func (p *play) process(e *entry, taken map[*workload]bool) {
 	e.stays = true
 	if preempts {
 		for _, v := range e.victims {
-			if !slices.ContainsFunc(known.victims, func(x victim) bool { return x.w == v.w }) {
+			if !slices.ContainsFunc(known.victims, func(x quota.Eviction) bool { return x.Workload == v.Workload }) {
 				known.victims = append(known.victims, v)
 			}
 		}
@@ -372,29 +361,11 @@ func (p *play) process(e *entry, taken map[*workload]bool) {
 	r.message += fmt.Sprintf(". Pending the preemption of %d workload(s)", len(e.victims))
 }
 
-// reserve is what Kueue keeps free in the rest of a cycle for a workload that waits for others to end.
-func (e *entry) reserve() amounts {
-	out := amounts{}
-	n := e.w.queue
-	for fr, a := range e.used() {
-		q := n.quotas[fr]
-		switch {
-		case e.assignment.level == 0:
-			out[fr] = max(0, min(a, q.nominal.sub(n.usage[fr])))
-		case q.borrow == nil:
-			out[fr] = a
-		default:
-			out[fr] = min(a, q.nominal.add(*q.borrow).sub(n.usage[fr]))
-		}
-	}
-	return out
-}
-
 // requeue is what becomes of an entry after the cycle.
 func (p *play) requeue(e *entry) {
-	queue, q := e.w.queue, e.w.queue.queue
-	gone := func(w *workload) {
-		q.pending = slices.DeleteFunc(q.pending, func(x *workload) bool { return x == w })
+	q := e.w.queue
+	gone := func(w *waiting) {
+		q.pending = slices.DeleteFunc(q.pending, func(x *waiting) bool { return x == w })
 	}
 	if e.admitted {
 		gone(e.w)
@@ -402,9 +373,9 @@ func (p *play) requeue(e *entry) {
 		return
 	}
 	for _, v := range e.victims {
-		if r := p.records[e.w]; r.outcome == Preempts && !e.skipped && !v.w.evicted {
-			v.w.evicted = true
-			p.evicted = append(p.evicted, v.w)
+		if r := p.records[e.w]; r.outcome == Preempts && !e.skipped && !v.Workload.Evicted {
+			v.Workload.Evicted = true
+			p.evicted = append(p.evicted, v.Workload)
 		}
 	}
 	if e.assignment == nil {
@@ -416,7 +387,7 @@ func (p *play) requeue(e *entry) {
 	if len(e.victims) > 0 && !e.skipped {
 		e.w.tried = nil
 		if !q.strict {
-			p.first[queue] = e.w
+			p.first[q] = e.w
 		}
 	}
 	pending := slices.ContainsFunc(e.w.tried, func(sets map[corev1.ResourceName]int) bool {
@@ -446,23 +417,23 @@ func (p *play) requeue(e *entry) {
 
 // admit gives quota to an entry for the next cycles.
 func (p *play) admit(e *entry) {
-	held := *e.w
-	held.sets = nil
+	held := *e.w.Workload
+	held.Sets = nil
 	for i := range e.assignment.sets {
-		set := e.assignment.sets[i].podSet
-		set.flavors = map[corev1.ResourceName]string{}
-		all := set.requests
-		set.requests = nil
+		set := e.assignment.sets[i].Pods
+		set.Flavors = map[corev1.ResourceName]string{}
+		all := set.Requests
+		set.Requests = nil
 		for _, r := range all {
-			if c := e.assignment.sets[i].choices[r.resource]; c != nil {
-				set.flavors[r.resource] = c.flavor
-				set.requests = append(set.requests, r)
+			if c := e.assignment.sets[i].choices[r.Resource]; c != nil {
+				set.Flavors[r.Resource] = c.flavor
+				set.Requests = append(set.Requests, r)
 			}
 		}
-		held.sets = append(held.sets, set)
+		held.Sets = append(held.Sets, set)
 	}
-	held.used, held.reserved, held.evicted = usage(held.sets), p.state.now, false
-	held.queue.queue.held[&held] = true
-	held.queue.useAll(held.used)
+	held.Used, held.Reserved, held.Evicted = quota.UsedBy(held.Sets), p.state.now, false
+	held.Queue.Held[&held] = true
+	held.Queue.UseAll(held.Used)
 	p.admitted = append(p.admitted, &held)
 }

@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // counted is what a workload without quota counts for.
 type counted struct {
-	sets []podSet
+	sets []quota.Pods
 	// refused and unknown are empty if Kueue counts it and we know how.
 	refused, unknown, assumed []Reason
 	// dra says that Kueue counts it in two steps, of which the first may fail.
@@ -47,11 +49,11 @@ func (s *State) count(w *kueuev1beta2.Workload) counted {
 			s.addDevices(w, set, spec, list, &out)
 		}
 		count := left[string(set.Name)]
-		counts := podSet{name: string(set.Name), count: count}
+		counts := quota.Pods{Name: string(set.Name), Count: count}
 		for name, q := range list {
-			counts.requests = append(counts.requests, request{name, max(0, requestAmount(name, q)).times(int64(count))})
+			counts.Requests = append(counts.Requests, quota.Request{Resource: name, Amount: max(0, quota.RequestAmount(name, q)).Times(int64(count))})
 		}
-		sortRequests(counts.requests)
+		quota.SortRequests(counts.Requests)
 		out.sets = append(out.sets, counts)
 	}
 	return out
@@ -107,7 +109,7 @@ func adjusted(spec *corev1.PodSpec) *corev1.PodSpec {
 func exceedsLimits(spec *corev1.PodSpec) string {
 	exceeds := func(r *corev1.ResourceRequirements) bool {
 		for name, q := range r.Requests {
-			if limit, ok := r.Limits[name]; ok && requestAmount(name, q) > requestAmount(name, limit) {
+			if limit, ok := r.Limits[name]; ok && quota.RequestAmount(name, q) > quota.RequestAmount(name, limit) {
 				return true
 			}
 		}

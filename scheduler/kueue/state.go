@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // State is the quota of a cluster and the workloads that hold it or wait for it, at one moment. It may be
@@ -27,8 +28,8 @@ type State struct {
 
 	workloads   map[Ref]*kueuev1beta2.Workload
 	localQueues map[Ref]*kueuev1beta2.LocalQueue
-	queues      map[string]*node
-	cohorts     map[string]*node
+	queues      map[string]*queue
+	cohorts     quota.Cohorts
 	flavors     map[string]*kueuev1beta2.ResourceFlavor
 	checks      map[string]*kueuev1beta2.AdmissionCheck
 	topologies  map[string]bool
@@ -47,8 +48,8 @@ type State struct {
 
 	mu       sync.Mutex
 	claims   map[Ref]*claim
-	prepared map[*node]bool
-	played   map[*node]map[Ref]*record
+	prepared map[*queue]bool
+	played   map[*quota.Node]map[Ref]*record
 }
 
 // group is a resource group of a ClusterQueue.
@@ -59,9 +60,9 @@ type group struct {
 
 // queue is a ClusterQueue.
 type queue struct {
+	*quota.Node
 	spec        *kueuev1beta2.ClusterQueueSpec
 	groups      []group
-	preemption  kueuev1beta2.ClusterQueuePreemption
 	fungibility kueuev1beta2.FlavorFungibility
 	strict      bool
 	namespaces  labels.Selector
@@ -69,9 +70,8 @@ type queue struct {
 	topologies bool
 	inactive   *Reason
 	unknown    *Reason
-	// held are the workloads that hold its quota; pending those that wait, in order.
-	held    map[*workload]bool
-	pending []*workload
+	// pending are the workloads that wait, in order.
+	pending []*waiting
 }
 
 // group is the resource group that covers a resource, or nil.
@@ -88,10 +88,10 @@ func (q *queue) group(name corev1.ResourceName) *group {
 func New(objects *inspect.Objects, config Config, now time.Time) *State {
 	s := &State{
 		config: config, now: now,
-		workloads: map[Ref]*kueuev1beta2.Workload{}, localQueues: map[Ref]*kueuev1beta2.LocalQueue{}, queues: map[string]*node{}, cohorts: map[string]*node{},
+		workloads: map[Ref]*kueuev1beta2.Workload{}, localQueues: map[Ref]*kueuev1beta2.LocalQueue{}, queues: map[string]*queue{}, cohorts: quota.CohortsOf(objects.Cohorts),
 		flavors: map[string]*kueuev1beta2.ResourceFlavor{}, checks: map[string]*kueuev1beta2.AdmissionCheck{}, topologies: map[string]bool{},
 		namespaces: map[string]*corev1.Namespace{}, waiting: map[string][]*kueuev1beta2.Workload{},
-		claims: map[Ref]*claim{}, prepared: map[*node]bool{}, played: map[*node]map[Ref]*record{},
+		claims: map[Ref]*claim{}, prepared: map[*queue]bool{}, played: map[*quota.Node]map[Ref]*record{},
 	}
 	s.indexDevices(objects)
 	for _, n := range objects.Namespaces {
@@ -109,18 +109,17 @@ func New(objects *inspect.Objects, config Config, now time.Time) *State {
 	for _, q := range objects.LocalQueues {
 		s.localQueues[Ref{q.Namespace, q.Name}] = q
 	}
-	s.indexCohorts(objects)
 	s.indexQueues(objects)
 	for _, w := range objects.KueueWorkloads {
 		s.workloads[Ref{w.Namespace, w.Name}] = w
 		if holdsQuota(w) {
 			if n := s.queues[string(w.Status.Admission.ClusterQueue)]; n != nil {
-				held := s.newWorkload(w, n)
-				held.sets = s.admittedSets(w)
-				held.used = usage(held.sets)
-				n.queue.held[held] = true
-				for fr, a := range held.used {
-					n.usage[fr] = n.usage[fr].add(a)
+				held := s.newWorkload(w, n.Node)
+				held.Sets = s.admittedSets(w)
+				held.Used = quota.UsedBy(held.Sets)
+				n.Held[held] = true
+				for fr, a := range held.Used {
+					n.Usage[fr] = n.Usage[fr].Add(a)
 				}
 			}
 		} else if q := s.localQueues[Ref{w.Namespace, string(w.Spec.QueueName)}]; q != nil {
@@ -128,13 +127,13 @@ func New(objects *inspect.Objects, config Config, now time.Time) *State {
 		}
 	}
 	for _, c := range s.cohorts {
-		if c.parent == nil {
-			c.sum()
+		if c.Parent == nil {
+			c.Sum()
 		}
 	}
 	for _, n := range s.queues {
-		if n.queue.inactive != nil && n.parent != nil { // its quota counts, but nobody takes anything from it
-			n.parent.queues = slices.DeleteFunc(n.parent.queues, func(child *node) bool { return child == n })
+		if n.inactive != nil && n.Parent != nil { // its quota counts, but nobody takes anything from it
+			n.Parent.Queues = slices.DeleteFunc(n.Parent.Queues, func(child *quota.Node) bool { return child == n.Node })
 		}
 	}
 	return s
@@ -190,73 +189,10 @@ func (s *State) indexDevices(objects *inspect.Objects) {
 	}
 }
 
-// cohort is the cohort of a name, which need not exist as an object.
-func (s *State) cohort(name string) *node {
-	if s.cohorts[name] == nil {
-		s.cohorts[name] = newNode(name)
-	}
-	return s.cohorts[name]
-}
-
-func (s *State) indexCohorts(objects *inspect.Objects) {
-	for _, c := range objects.Cohorts {
-		n := s.cohort(c.Name)
-		n.setQuotas(c.Spec.ResourceGroups)
-		n.weight = weight(c.Spec.FairSharing)
-		if c.Spec.ParentName != "" {
-			n.parent = s.cohort(string(c.Spec.ParentName))
-		}
-	}
-	// A cohort below which or in which is a circle has no root. All of these are cut off.
-	const visiting, sound, circular = 1, 2, 3
-	state := map[*node]int{}
-	for _, n := range s.cohorts {
-		var path []*node
-		at := n
-		for at != nil && state[at] == 0 {
-			state[at] = visiting
-			path = append(path, at)
-			at = at.parent
-		}
-		verdict := sound
-		if at != nil && state[at] != sound {
-			verdict = circular
-		}
-		for _, on := range path {
-			state[on] = verdict
-		}
-	}
-	for _, n := range s.cohorts {
-		if n.circular = state[n] == circular; n.circular {
-			n.parent = nil
-		}
-	}
-	for _, name := range sortedKeys(s.cohorts) {
-		if n := s.cohorts[name]; n.parent != nil {
-			n.parent.cohorts = append(n.parent.cohorts, n)
-		}
-	}
-}
-
-func weight(f *kueuev1beta2.FairSharing) float64 {
-	if f == nil || f.Weight == nil {
-		return 1
-	}
-	w := f.Weight.DeepCopy()
-	return w.AsFloat64Slow()
-}
-
 func (s *State) indexQueues(objects *inspect.Objects) {
 	for _, c := range objects.ClusterQueues {
-		n := newNode(c.Name)
-		n.setQuotas(c.Spec.ResourceGroups)
-		n.weight = weight(c.Spec.FairSharing)
-		for fr, q := range n.quotas {
-			n.subtree[fr] = q.nominal
-		}
-		q := &queue{spec: &c.Spec, held: map[*workload]bool{}, strict: c.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO,
+		q := &queue{Node: quota.NewQueue(c), spec: &c.Spec, strict: c.Spec.QueueingStrategy == kueuev1beta2.StrictFIFO,
 			fungibility: kueuev1beta2.FlavorFungibility{WhenCanBorrow: kueuev1beta2.MayStopSearch, WhenCanPreempt: kueuev1beta2.TryNextFlavor}}
-		n.queue = q
 		for i := range c.Spec.ResourceGroups {
 			g := group{covered: map[corev1.ResourceName]bool{}}
 			for _, name := range c.Spec.ResourceGroups[i].CoveredResources {
@@ -266,9 +202,6 @@ func (s *State) indexQueues(objects *inspect.Objects) {
 				g.flavors = append(g.flavors, string(c.Spec.ResourceGroups[i].Flavors[j].Name))
 			}
 			q.groups = append(q.groups, g)
-		}
-		if p := c.Spec.Preemption; p != nil {
-			q.preemption = *p
 		}
 		if f := c.Spec.FlavorFungibility; f != nil {
 			q.fungibility.Preference = f.Preference
@@ -283,13 +216,13 @@ func (s *State) indexQueues(objects *inspect.Objects) {
 		if q.namespaces, err = metav1.LabelSelectorAsSelector(c.Spec.NamespaceSelector); err != nil {
 			q.inactive = &Reason{Code: ClusterQueueInactive, ClusterQueue: c.Name, Message: err.Error()}
 		}
-		s.queues[c.Name] = n
+		s.queues[c.Name] = q
 		if c.Spec.CohortName != "" {
-			if parent := s.cohort(string(c.Spec.CohortName)); !parent.circular {
-				n.parent = parent
-				parent.queues = append(parent.queues, n)
+			if parent := s.cohorts.Named(string(c.Spec.CohortName)); !parent.Circular {
+				q.Parent = parent
+				parent.Queues = append(parent.Queues, q.Node)
 			} else {
-				q.inactive = &Reason{Code: CohortCycle, ClusterQueue: c.Name, Name: parent.name, Message: "cohort " + parent.name + " has a cycle"}
+				q.inactive = &Reason{Code: CohortCycle, ClusterQueue: c.Name, Name: parent.Name, Message: "cohort " + parent.Name + " has a cycle"}
 			}
 		}
 		if q.inactive == nil {

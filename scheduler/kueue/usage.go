@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 )
 
 // FlavorUsage is the quota of a resource in a flavor, at a ClusterQueue or Cohort.
@@ -59,94 +61,79 @@ func (s *State) Usage() []Usage {
 	for _, name := range sortedKeys(s.queues) {
 		n := s.queues[name]
 		s.prepare(n)
-		u := Usage{Name: name, Inactive: n.queue.inactive}
-		for _, w := range n.queue.pending {
+		u := Usage{Name: name, Inactive: n.inactive}
+		for _, w := range n.pending {
 			u.Pending = append(u.Pending, w.ref)
 		}
-		var order []flavorResource
-		for i := range n.queue.spec.ResourceGroups {
-			order = appendOrder(order, &n.queue.spec.ResourceGroups[i])
+		var order []quota.FlavorResource
+		for i := range n.spec.ResourceGroups {
+			order = appendOrder(order, &n.spec.ResourceGroups[i])
 		}
-		out = append(out, s.usageOf(u, n, order, []*node{n}))
+		out = append(out, s.usageOf(u, n.Node, order, []*quota.Node{n.Node}))
 	}
-	below := map[*node][]*node{}
+	below := map[*quota.Node][]*quota.Node{}
 	for _, n := range s.queues {
-		for at := n.parent; at != nil; at = at.parent {
-			below[at] = append(below[at], n)
+		for at := n.Parent; at != nil; at = at.Parent {
+			below[at] = append(below[at], n.Node)
 		}
 	}
 	for _, name := range sortedKeys(s.cohorts) {
 		n := s.cohorts[name]
-		var order []flavorResource
-		for fr := range n.subtree {
+		var order []quota.FlavorResource
+		for fr := range n.Subtree {
 			order = append(order, fr)
 		}
-		slices.SortFunc(order, func(a, b flavorResource) int {
-			_, ownA := n.quotas[a]
-			_, ownB := n.quotas[b]
+		slices.SortFunc(order, func(a, b quota.FlavorResource) int {
+			_, ownA := n.Quotas[a]
+			_, ownB := n.Quotas[b]
 			if ownA != ownB {
 				if ownA {
 					return -1
 				}
 				return 1
 			}
-			return cmp.Or(cmp.Compare(a.flavor, b.flavor), cmp.Compare(a.resource, b.resource))
+			return cmp.Or(cmp.Compare(a.Flavor, b.Flavor), cmp.Compare(a.Resource, b.Resource))
 		})
 		out = append(out, s.usageOf(Usage{Name: name, Cohort: true}, n, order, below[n]))
 	}
 	return out
 }
 
-func appendOrder(to []flavorResource, g *kueuev1beta2.ResourceGroup) []flavorResource {
+func appendOrder(to []quota.FlavorResource, g *kueuev1beta2.ResourceGroup) []quota.FlavorResource {
 	for i := range g.Flavors {
 		for j := range g.Flavors[i].Resources {
-			to = append(to, flavorResource{string(g.Flavors[i].Name), g.Flavors[i].Resources[j].Name})
+			to = append(to, quota.FlavorResource{Flavor: string(g.Flavors[i].Name), Resource: g.Flavors[i].Resources[j].Name})
 		}
 	}
 	return to
 }
 
-func (s *State) usageOf(u Usage, n *node, order []flavorResource, queues []*node) Usage {
-	if n.parent != nil {
-		u.Parent = n.parent.name
+func (s *State) usageOf(u Usage, n *quota.Node, order []quota.FlavorResource, queues []*quota.Node) Usage {
+	if n.Parent != nil {
+		u.Parent = n.Parent.Name
 	}
-	holders, used, admitted := map[flavorResource][]Holder{}, amounts{}, amounts{}
+	holders, used, admitted := map[quota.FlavorResource][]Holder{}, quota.Amounts{}, quota.Amounts{}
 	for _, queue := range queues {
-		for w := range queue.queue.held {
-			for fr, a := range w.used {
-				runs := isTrue(w.obj, kueuev1beta2.WorkloadAdmitted)
-				holders[fr] = append(holders[fr], Holder{Workload: w.ref, ClusterQueue: queue.name, Amount: a, Admitted: runs})
-				used[fr] = used[fr].add(a)
+		for w := range queue.Held {
+			for fr, a := range w.Used {
+				runs := isTrue(w.Object, kueuev1beta2.WorkloadAdmitted)
+				holders[fr] = append(holders[fr], Holder{Workload: refOf(w), ClusterQueue: queue.Name, Amount: a, Admitted: runs})
+				used[fr] = used[fr].Add(a)
 				if runs {
-					admitted[fr] = admitted[fr].add(a)
+					admitted[fr] = admitted[fr].Add(a)
 				}
 			}
 		}
 	}
 	for _, fr := range order {
-		q := n.quotas[fr]
-		f := FlavorUsage{Flavor: fr.flavor, Resource: fr.resource, Nominal: q.nominal, BorrowingLimit: q.borrow, LendingLimit: q.lend,
-			Used: used[fr], Admitted: admitted[fr], Available: max(0, n.free(fr)), Holders: holders[fr]}
-		if n.parent != nil {
-			f.Borrowed = max(0, n.usage[fr].sub(n.subtree[fr]))
-			unused := max(0, n.subtree[fr].sub(n.local(fr)).sub(max(0, n.usage[fr].sub(n.local(fr)))))
-			f.Lent = min(unused, borrowedOf(n.parent, n, fr))
-		}
+		q := n.Quotas[fr]
+		f := FlavorUsage{Flavor: fr.Flavor, Resource: fr.Resource, Nominal: q.Nominal, BorrowingLimit: q.Borrow, LendingLimit: q.Lend,
+			Used: used[fr], Admitted: admitted[fr], Available: max(0, n.Free(fr)), Holders: holders[fr]}
+		f.Borrowed, f.Lent = n.Borrowed(fr), n.Lent(fr)
 		slices.SortFunc(f.Holders, func(a, b Holder) int {
 			return cmp.Or(cmp.Compare(b.Amount, a.Amount), cmp.Compare(a.Workload.Namespace, b.Workload.Namespace), cmp.Compare(a.Workload.Name, b.Workload.Name))
 		})
 		u.Flavors = append(u.Flavors, f)
 	}
 	return u
-}
-
-// borrowedOf is how much the others right below a cohort borrow.
-func borrowedOf(parent, except *node, fr flavorResource) Amount {
-	var sum Amount
-	for _, child := range slices.Concat(parent.cohorts, parent.queues) {
-		if child != except {
-			sum = sum.add(max(0, child.usage[fr].sub(child.subtree[fr])))
-		}
-	}
-	return sum
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -54,7 +55,7 @@ func ask(ctx context.Context, w *screen.World, page screen.Page, refs []screen.R
 	if err != nil {
 		return nil, err
 	}
-	a, err := plan.PlayOut(ctx, w.Cluster(), event)
+	a, err := disruption.PlayOut(ctx, w.Cluster(), event)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -26,7 +26,7 @@ var Kinds = map[screen.Page][]screen.Kind{
 }
 
 // eventOf is what a page supposes of objects.
-func eventOf(w *screen.World, page screen.Page, refs []screen.Ref) (*plan.Event, error) {
+func eventOf(w *screen.World, page screen.Page, refs []screen.Ref) (*disruption.Event, error) {
 	for _, ref := range refs {
 		if ref.Kind != refs[0].Kind {
 			return nil, fmt.Errorf("a %s and a %s cannot go together; mark objects of one kind", refs[0].Kind, ref.Kind)
@@ -39,18 +39,18 @@ func eventOf(w *screen.World, page screen.Page, refs []screen.Ref) (*plan.Event,
 }
 
 // happening is what a page supposes of objects of one kind. Those that are not there change nothing.
-func happening(s *inspect.Snapshot, page screen.Page, refs []screen.Ref) *plan.Event {
+func happening(s *inspect.Snapshot, page screen.Page, refs []screen.Ref) *disruption.Event {
 	switch {
 	case page == screen.Drain:
-		return plan.Drain(s, nodesOf(refs)...)
+		return disruption.Drain(s, nodesOf(refs)...)
 	case page == screen.Delete:
-		return plan.DeleteNamespace(s, refs[0].Name)
+		return disruption.DeleteNamespace(s, refs[0].Name)
 	case page == screen.Taint:
 		return taintOf(s, refs)
 	case page == screen.Evict:
-		return plan.Evict(podsOf(s, refs)...)
+		return disruption.Evict(podsOf(s, refs)...)
 	case refs[0].Kind == screen.Node:
-		return plan.LoseNodes(s, nodesOf(refs)...)
+		return disruption.LoseNodes(s, nodesOf(refs)...)
 	}
 	return loseOf(s, refs)
 }
@@ -62,7 +62,7 @@ func after(s *inspect.Snapshot, c screen.Change) *inspect.Snapshot {
 	if !slices.Contains(Kinds[page], c.Ref.Kind) {
 		return s
 	}
-	return plan.After(s, happening(s, page, []screen.Ref{c.Ref}))
+	return disruption.After(s, happening(s, page, []screen.Ref{c.Ref}))
 }
 
 func nodesOf(refs []screen.Ref) []inspect.NodeName {
@@ -81,7 +81,7 @@ func podsOf(s *inspect.Snapshot, refs []screen.Ref) []*corev1.Pod {
 }
 
 // loseOf is the loss of devices, or of pools with all their devices.
-func loseOf(s *inspect.Snapshot, refs []screen.Ref) *plan.Event {
+func loseOf(s *inspect.Snapshot, refs []screen.Ref) *disruption.Event {
 	lost := make(map[string]bool, len(refs))
 	for _, ref := range refs {
 		lost[ref.Name] = true
@@ -90,7 +90,7 @@ func loseOf(s *inspect.Snapshot, refs []screen.Ref) *plan.Event {
 	if refs[0].Kind == screen.Pool {
 		word = "pool"
 	}
-	return plan.LoseDevices(s, naming(word, refs), func(id inspect.DeviceID) bool {
+	return disruption.LoseDevices(s, naming(word, refs), func(id inspect.DeviceID) bool {
 		if word == "pool" {
 			return lost[id.PoolID().String()]
 		}
@@ -112,7 +112,7 @@ func naming(word string, refs []screen.Ref) string {
 const taintKey = "kubectl-dra/what-if"
 
 // taintOf is that devices get a taint by which pods are evicted, each by a rule.
-func taintOf(s *inspect.Snapshot, refs []screen.Ref) *plan.Event {
+func taintOf(s *inspect.Snapshot, refs []screen.Ref) *disruption.Event {
 	var rules []*resourcev1.DeviceTaintRule
 	for i, ref := range refs {
 		id := screen.DeviceID(ref)

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/fit"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
@@ -121,7 +122,7 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []any {
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
 	add(plan.Place(ctx, cluster, waiting, plan.Options{}))
 	if len(s.Nodes()) > 0 {
-		add(plan.Play(ctx, cluster, plan.Drain(s, inspect.NodeName(s.Nodes()[0].Name))))
+		add(disruption.Play(ctx, cluster, disruption.Drain(s, inspect.NodeName(s.Nodes()[0].Name))))
 	}
 	for i, pod := range waiting[:min(len(waiting), 4)] {
 		if i == 0 {

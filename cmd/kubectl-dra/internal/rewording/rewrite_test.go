@@ -17,7 +17,7 @@ import (
 // rooms are the packages whose messages are reworded: all that explain but for the layout of what they say,
 // and the allocator, whose errors become messages.
 var rooms = []string{
-	"allocator", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/plan",
+	"allocator", "scheduler/filters", "explain", "explain/words", "explain/lifecycle", "explain/suppose", "explain/whatif", "explain/cycle", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/plan", "explain/disruption", "explain/replay", "explain/together", "explain/fit", "explain/volume", "explain/spelling",
 	"explain/plan/moves", "explain/plan/shapes", "explain/admission", "explain/flip",
 }
 

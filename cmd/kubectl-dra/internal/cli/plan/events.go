@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/explanations"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -81,7 +81,7 @@ are drained together. A name may have * and ?, as in 'gpu-a-*'.`,
 		if err != nil {
 			return err
 		}
-		return o.play(ctx, s, plan.Drain(s, nodes...))
+		return o.play(ctx, s, disruption.Drain(s, nodes...))
 	})
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "drain the nodes that have these labels, as key=value,…")
 	console.CompleteArguments(cmd, "nodes", completer.Nodes)
@@ -107,7 +107,7 @@ and which waiting pods of other namespaces kube-scheduler then places.`,
 		if known := namespacesIn(s); !slices.Contains(known, args[0]) {
 			return fmt.Errorf("nothing was found in namespace %q%s", args[0], console.WhatExists(args[0], "", known, nil))
 		}
-		return o.play(ctx, s, plan.DeleteNamespace(s, args[0]))
+		return o.play(ctx, s, disruption.DeleteNamespace(s, args[0]))
 	})
 	console.CompleteArguments(cmd, "namespaces", console.CompleteFirst(completer.Namespaces))
 	return cmd
@@ -150,7 +150,7 @@ where kube-scheduler places those that are recreated, without the tainted device
 			return err
 		}
 		working, done := o.Thinking(ctx)
-		a, err := plan.PlayOut(working, scheduler.NewCluster(s, scheduler.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
+		a, err := disruption.PlayOut(working, scheduler.NewCluster(s, scheduler.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
 		done()
 		if err != nil {
 			return err
@@ -177,9 +177,9 @@ func (o *eventOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 }
 
 // play says what becomes of the pods.
-func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Event) error {
+func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *disruption.Event) error {
 	working, done := o.Thinking(ctx)
-	d, err := plan.Play(working, scheduler.NewCluster(s, scheduler.Options{}), e)
+	d, err := disruption.Play(working, scheduler.NewCluster(s, scheduler.Options{}), e)
 	done()
 	if err != nil {
 		return err

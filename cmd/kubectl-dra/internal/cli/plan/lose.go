@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
-	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -97,8 +97,8 @@ func losable(c *inquiry.Completer) console.Completion {
 const maxAny = 8
 
 // partsOf is all that may be lost of a kind, and how some of it are lost together.
-func partsOf(s *inspect.Snapshot, what string) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
-	devices, pools := plan.DeviceWeights(s)
+func partsOf(s *inspect.Snapshot, what string) (parts []disruption.Part, lose func([]disruption.Part) *disruption.Event) {
+	devices, pools := disruption.DeviceWeights(s)
 	switch what {
 	case "node":
 		return nodesToLose(s)
@@ -112,16 +112,16 @@ func partsOf(s *inspect.Snapshot, what string) (parts []plan.Part, lose func([]p
 	return devicesToLose(s, what, all, devices, func(id inspect.DeviceID) inspect.DeviceID { return id })
 }
 
-func nodesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
-	weights := plan.NodeWeights(s)
+func nodesToLose(s *inspect.Snapshot) (parts []disruption.Part, lose func([]disruption.Part) *disruption.Event) {
+	weights := disruption.NodeWeights(s)
 	for _, node := range s.Nodes() {
 		if s.NodesAssumed() && node.Name == string(inspect.PseudoNode) {
 			continue // it stands for nodes that are not known
 		}
-		parts = append(parts, plan.Part{Name: node.Name, Weight: weights[inspect.NodeName(node.Name)]})
+		parts = append(parts, disruption.Part{Name: node.Name, Weight: weights[inspect.NodeName(node.Name)]})
 	}
-	return parts, func(chosen []plan.Part) *plan.Event {
-		return plan.LoseNodes(s, words.Each(chosen, func(p plan.Part) inspect.NodeName { return inspect.NodeName(p.Name) })...)
+	return parts, func(chosen []disruption.Part) *disruption.Event {
+		return disruption.LoseNodes(s, words.Each(chosen, func(p disruption.Part) inspect.NodeName { return inspect.NodeName(p.Name) })...)
 	}
 }
 
@@ -129,18 +129,18 @@ func nodesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part)
 func devicesToLose[T interface {
 	comparable
 	fmt.Stringer
-}](s *inspect.Snapshot, what string, all []T, weights map[T]int, of func(inspect.DeviceID) T) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+}](s *inspect.Snapshot, what string, all []T, weights map[T]int, of func(inspect.DeviceID) T) (parts []disruption.Part, lose func([]disruption.Part) *disruption.Event) {
 	known := map[string]T{}
 	for _, id := range all {
 		known[id.String()] = id
-		parts = append(parts, plan.Part{Name: id.String(), Weight: weights[id]})
+		parts = append(parts, disruption.Part{Name: id.String(), Weight: weights[id]})
 	}
-	return parts, func(chosen []plan.Part) *plan.Event {
+	return parts, func(chosen []disruption.Part) *disruption.Event {
 		lost := map[T]bool{}
 		for _, p := range chosen {
 			lost[known[p.Name]] = true
 		}
-		return plan.LoseDevices(s, losing(what, chosen), func(id inspect.DeviceID) bool { return lost[of(id)] })
+		return disruption.LoseDevices(s, losing(what, chosen), func(id inspect.DeviceID) bool { return lost[of(id)] })
 	}
 }
 
@@ -152,18 +152,18 @@ func poolsIn(s *inspect.Snapshot) []inspect.PoolID {
 }
 
 // losing names what is lost.
-func losing(what string, chosen []plan.Part) string {
+func losing(what string, chosen []disruption.Part) string {
 	if len(chosen) > 1 {
 		what += "s"
 	}
 	return what + " " + console.CommaList(words.Each(chosen, partName))
 }
 
-func partName(p plan.Part) string { return p.Name }
+func partName(p disruption.Part) string { return p.Name }
 
 // choose finds what is called by some names, or by the ends of names.
-func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string) ([]plan.Part, error) {
-	var out []plan.Part
+func choose(s *inspect.Snapshot, what string, parts []disruption.Part, names []string) ([]disruption.Part, error) {
+	var out []disruption.Part
 	for _, name := range names {
 		var found, near []string
 		for _, p := range parts {
@@ -188,7 +188,7 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 			}
 			return nil, fmt.Errorf("%s %q not found%s", what, name, console.DidYouMean(name, words.Each(parts, partName)))
 		}
-		if at := slices.IndexFunc(parts, func(p plan.Part) bool { return p.Name == found[0] }); !slices.ContainsFunc(out, func(p plan.Part) bool { return p.Name == found[0] }) {
+		if at := slices.IndexFunc(parts, func(p disruption.Part) bool { return p.Name == found[0] }); !slices.ContainsFunc(out, func(p disruption.Part) bool { return p.Name == found[0] }) {
 			out = append(out, parts[at])
 		}
 	}
@@ -196,9 +196,9 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 }
 
 // weakest says which loss is the worst.
-func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []plan.Part, k int, lose func([]plan.Part) *plan.Event) error {
+func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []disruption.Part, k int, lose func([]disruption.Part) *disruption.Event) error {
 	working, done := o.Thinking(ctx)
-	w, err := plan.FindWeakest(working, scheduler.NewCluster(s, scheduler.Options{}), parts, k, lose)
+	w, err := disruption.FindWeakest(working, scheduler.NewCluster(s, scheduler.Options{}), parts, k, lose)
 	done()
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func unreadParts(s *inspect.Snapshot, what string) string {
 }
 
 // worstOf says how far it is known that a loss is the worst.
-func worstOf(w *plan.Weakest, what string, k int) []string {
+func worstOf(w *disruption.Weakest, what string, k int) []string {
 	others := fmt.Sprintf("no loss of other %d is worse", k)
 	if k == 1 {
 		others = fmt.Sprintf("the loss of no other %s is worse", what)

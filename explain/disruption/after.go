@@ -1,10 +1,11 @@
-package plan
+package disruption
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -16,9 +17,9 @@ func After(s *inspect.Snapshot, e *Event) *inspect.Snapshot {
 	var again []*corev1.Pod
 	var claims []*resourcev1.ResourceClaim
 	for _, v := range e.Evicted {
-		ended[refOf(v.Pod)] = true
-		if !e.Final && !v.Along && comesBack(v.Pod) {
-			pod := replacement(v.Pod, s.Time())
+		ended[v.ref()] = true
+		if !e.Final && !v.Along && plan.ComesBack(v.Pod) {
+			pod := plan.Replacement(v.Pod, s.Time())
 			pod.UID = v.Pod.UID // by which its claims are its own
 			pod.Status.Phase = corev1.PodPending
 			made, entries := claimsAgain(s, v.Pod)
@@ -27,7 +28,7 @@ func After(s *inspect.Snapshot, e *Event) *inspect.Snapshot {
 		}
 	}
 	return s.With(func(o *inspect.Objects) {
-		EndPods(o, ended)
+		plan.EndPods(o, ended)
 		o.Pods, o.Claims = append(o.Pods, again...), append(o.Claims, claims...)
 		if e.Change != nil {
 			e.Change(o)

@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -51,9 +52,9 @@ func TestDrainOnce(t *testing.T) {
 		"cordoned": {{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}},
 		"harder":   {{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoExecute}},
 	} {
-		o := small(2)
+		o := explaintest.SmallFarm(2)
 		o.Nodes[0].Spec.Taints = taints
-		after := After(fresh(*o).Snapshot(), Drain(fresh(*o).Snapshot(), inspect.NodeName(o.Nodes[0].Name)))
+		after := After(explaintest.NewCluster(*o).Snapshot(), Drain(explaintest.NewCluster(*o).Snapshot(), inspect.NodeName(o.Nodes[0].Name)))
 		want := len(taints) + 1
 		if name == "cordoned" {
 			want = 1

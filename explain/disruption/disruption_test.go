@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"fmt"
@@ -14,35 +14,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
-
-// running is a pod on a node with a claim that was made for it, and its controller.
-func running(o *inspect.Objects, name, node, controller string, devices ...int) *corev1.Pod {
-	pod := worker(name, "one")
-	pod.Spec.NodeName = node
-	if controller != "" {
-		pod.OwnerReferences = []metav1.OwnerReference{{Kind: controller, Name: "owner", Controller: ptr.To(true)}}
-	}
-	claim := &resourcev1.ResourceClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name + "-gpus", OwnerReferences: []metav1.OwnerReference{{Kind: "Pod", Name: name, UID: pod.UID, Controller: ptr.To(true)}}},
-		Spec:       o.Templates[0].Spec.Spec,
-		Status: resourcev1.ResourceClaimStatus{
-			ReservedFor: []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: name, UID: pod.UID}},
-			Allocation:  &resourcev1.AllocationResult{},
-		},
-	}
-	claim.Spec = *claim.Spec.DeepCopy()
-	for _, d := range devices {
-		claim.Status.Allocation.Devices.Results = append(claim.Status.Allocation.Devices.Results, resourcev1.DeviceRequestAllocationResult{
-			Request: "gpus", Driver: "gpu.example.com", Pool: node, Device: fmt.Sprintf("gpu-%d", d),
-		})
-	}
-	pod.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpus", ResourceClaimName: ptr.To(claim.Name)}}
-	o.Claims, o.Pods = append(o.Claims, claim), append(o.Pods, pod)
-	return pod
-}
 
 // gone tells what becomes of the pods of a disruption, in a line.
 func gone(d *explain.Disruption) string {
@@ -68,22 +43,6 @@ func names(of []explain.PlacedPod) (out []string) {
 		out = append(out, p.Subject.Name)
 	}
 	return out
-}
-
-// busy is two nodes: on the first a pod of a job with five devices, one of a daemon set and one of nobody, on
-// the second a job's with two. A pod that wants eight waits.
-func busy() *inspect.Objects {
-	o := small(2)
-	o.Templates[0] = template("one", 5, "")
-	running(o, "five", "node-0000", "Job", 0, 1, 2, 3, 4)
-	running(o, "orphan", "node-0000", "", 5)
-	running(o, "daemon", "node-0000", "DaemonSet", 6)
-	running(o, "two", "node-0001", "Job", 0, 1)
-	for _, claim := range o.Claims {
-		claim.Spec.Devices.Requests[0].Exactly.Count = int64(len(claim.Status.Allocation.Devices.Results))
-	}
-	o.Pods = append(o.Pods, worker("waits", "eight"))
-	return o
 }
 
 func TestPlay(t *testing.T) {
@@ -127,11 +86,11 @@ func TestPlay(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := busy()
+			o := explaintest.BusyFarm()
 			if test.change != nil {
 				test.change(o)
 			}
-			c := fresh(*o)
+			c := explaintest.NewCluster(*o)
 			d, err := Play(t.Context(), c, test.event(c.Snapshot()))
 			if err != nil {
 				t.Fatal(err)
@@ -148,10 +107,10 @@ func TestPlay(t *testing.T) {
 
 // TestPlayLosses sees who is left waiting by an event although he fits now: what comes back takes its room.
 func TestPlayLosses(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	o.Pods[0].Spec.Priority = ptr.To(int32(10))
-	o.Pods[4] = worker("waits", "four")
-	c := fresh(*o)
+	o.Pods[4] = explaintest.Worker("waits", "four")
+	c := explaintest.NewCluster(*o)
 	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
 	if err != nil {
 		t.Fatal(err)
@@ -163,11 +122,11 @@ func TestPlayLosses(t *testing.T) {
 
 // TestSharedClaims sees that a claim is released only when all that it is reserved for end.
 func TestSharedClaims(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	shared := o.Claims[3]
 	shared.OwnerReferences = nil
 	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "five"})
-	c := fresh(*o)
+	c := explaintest.NewCluster(*o)
 	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
 	if err != nil {
 		t.Fatal(err)
@@ -189,23 +148,21 @@ func TestFindWeakest(t *testing.T) {
 	saved := 0
 	for seed := range effort.Of(500, 20) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 5))
-		o := small(0)
-		p := &problem{objects: *o}
+		o := explaintest.SmallFarm(0)
 		for i := range 3 + rng.IntN(3) {
-			p.node(rng, fmt.Sprintf("n%d", i))
+			explaintest.AddRandomNode(rng, o, fmt.Sprintf("n%d", i))
 		}
-		o = &p.objects
-		o.Templates[0] = template("one", 1, "")
+		o.Templates[0] = explaintest.Template("one", 1, "")
 		for i, slice := range o.Slices {
 			for d := range slice.Spec.Devices {
 				slice.Spec.Devices[d].Name = fmt.Sprintf("gpu-%d", d)
 				if rng.IntN(2) == 0 {
-					running(o, fmt.Sprintf("p%d-%d", i, d), *slice.Spec.NodeName, []string{"Job", "Job", ""}[rng.IntN(3)], d)
+					explaintest.AddRunning(o, fmt.Sprintf("p%d-%d", i, d), *slice.Spec.NodeName, []string{"Job", "Job", ""}[rng.IntN(3)], d)
 				}
 			}
 		}
 		if rng.IntN(2) == 0 {
-			o.Pods = append(o.Pods, worker("waits", "one"))
+			o.Pods = append(o.Pods, explaintest.Worker("waits", "one"))
 		}
 		k := 1 + rng.IntN(2)
 		checkWeakest(t, seed, o, k, harms, &saved)
@@ -218,7 +175,7 @@ func TestFindWeakest(t *testing.T) {
 
 func checkWeakest(t *testing.T, seed int, o *inspect.Objects, k int, harms map[int]int, saved *int) {
 	t.Helper()
-	c := fresh(*o)
+	c := explaintest.NewCluster(*o)
 	s := c.Snapshot()
 	lose := func(parts []Part) *Event {
 		var nodes []inspect.NodeName
@@ -251,7 +208,7 @@ func checkWeakest(t *testing.T, seed int, o *inspect.Objects, k int, harms map[i
 			if k == 2 {
 				chosen = append(chosen, parts[j])
 			}
-			d, err := Play(t.Context(), fresh(*o), lose(chosen))
+			d, err := Play(t.Context(), explaintest.NewCluster(*o), lose(chosen))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +223,7 @@ func checkWeakest(t *testing.T, seed int, o *inspect.Objects, k int, harms map[i
 }
 
 func TestFindWeakestBounds(t *testing.T) {
-	c := fresh(*busy())
+	c := explaintest.NewCluster(*explaintest.BusyFarm())
 	if w, err := FindWeakest(t.Context(), c, nil, 1, nil); w != nil || err != nil {
 		t.Errorf("of nothing: %v, %v", w, err)
 	}
@@ -279,9 +236,9 @@ func TestFindWeakestBounds(t *testing.T) {
 // TestPlayOutLeadsToClusters: the cluster after an event has what is placed then, and the one without it what
 // is placed anyway.
 func TestPlayOutLeadsToClusters(t *testing.T) {
-	o := busy()
-	o.Templates[2] = template("eight", 1, "") // of the pod that waits
-	c := fresh(*o)
+	o := explaintest.BusyFarm()
+	o.Templates[2] = explaintest.Template("eight", 1, "") // of the pod that waits
+	c := explaintest.NewCluster(*o)
 	before := fmt.Sprint(placesOf(c.Snapshot()))
 	a, err := PlayOut(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
 	if err != nil {
@@ -313,15 +270,15 @@ func placesOf(s *inspect.Snapshot) map[string]string {
 // TestStrandedClaims: nothing releases a claim that is reserved for nobody, so it keeps devices that are
 // gone. One that is reserved gives them back with its last pod.
 func TestStrandedClaims(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	idle := o.Claims[3].DeepCopy()
 	idle.Name, idle.OwnerReferences, idle.Status.ReservedFor = "idle", nil, nil
 	idle.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Request: "gpus", Driver: "gpu.example.com", Pool: "node-0001", Device: "gpu-7"}}
-	waits := worker("waits-for-idle", "one")
+	waits := explaintest.Worker("waits-for-idle", "one")
 	waits.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("idle")}
 	idle.Status.Allocation.NodeSelector = pinnedTo("node-0001")
 	o.Claims, o.Pods = append(o.Claims, idle), append(o.Pods, waits)
-	c := fresh(*o)
+	c := explaintest.NewCluster(*o)
 	s := c.Snapshot()
 	for _, e := range []*Event{
 		LoseNodes(s, "node-0001"), LoseDevices(s, "pool", func(id inspect.DeviceID) bool { return id.Pool == "node-0001" }),
@@ -347,7 +304,7 @@ func TestStrandedClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := ends(&d.Replay); !strings.Contains(got, "waits-for-idle waits Unknown") { // kube-scheduler takes the devices from the claim
+	if got := explaintest.Ends(&d.Replay); !strings.Contains(got, "waits-for-idle waits Unknown") { // kube-scheduler takes the devices from the claim
 		t.Errorf("who waits for the claim: %s", got)
 	}
 }
@@ -360,11 +317,11 @@ func pinnedTo(node string) *corev1.NodeSelector {
 
 // TestLoseAllNodes: without any node nobody comes back, which is no cluster whose nodes are not known.
 func TestLoseAllNodes(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	for _, pod := range o.Pods { // who asks for no devices would fit on any node
 		pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims = nil, nil
 	}
-	c := fresh(*o)
+	c := explaintest.NewCluster(*o)
 	d, err := Play(t.Context(), c, LoseNodes(c.Snapshot(), "node-0000", "node-0001"))
 	if err != nil {
 		t.Fatal(err)
@@ -390,14 +347,14 @@ func endedBy(e *Event) int {
 
 // TestWeights compares what parts weigh with the pods that their loss ends.
 func TestWeights(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	shared := o.Claims[3] // of two pods, one of which is elsewhere
 	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "five"})
 	second := o.Claims[0].DeepCopy() // another claim of the same pod for the same device
 	second.Name, second.Status.Allocation.Devices.Results = "second", second.Status.Allocation.Devices.Results[:1]
 	o.Claims = append(o.Claims, second)
 	o.Pods[1].Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // who stays until the node is deleted
-	s := fresh(*o).Snapshot()
+	s := explaintest.NewCluster(*o).Snapshot()
 	nodes := NodeWeights(s)
 	for _, node := range []inspect.NodeName{"node-0000", "node-0001"} {
 		if n := endedBy(LoseNodes(s, node)); n != nodes[node] || nodes[node] != 1 {

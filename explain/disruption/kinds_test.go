@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
@@ -20,9 +21,8 @@ import (
 // manyAlike is a random cluster of a few kinds of nodes, on some of which a pod runs, with pods that wait, of
 // which some may care for one of the nodes by its name or a label.
 func manyAlike(rng *rand.Rand) *inspect.Objects {
-	p := &problem{objects: *farm(0)}
-	o := &p.objects
-	o.Templates = append(o.Templates, template("one", 1, ""), template("two", 2, ""), template("v100", 1, `device.attributes["gpu.example.com"].model == "v100"`), template("rack", 1, ""))
+	o := explaintest.Farm(0)
+	o.Templates = append(o.Templates, explaintest.Template("one", 1, ""), explaintest.Template("two", 2, ""), explaintest.Template("v100", 1, `device.attributes["gpu.example.com"].model == "v100"`), explaintest.Template("rack", 1, ""))
 	if rng.IntN(4) == 0 { // nodes whose devices differ in what is asked for
 		o.Templates[3].Spec.Spec.Devices.Requests[0].Exactly.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{
 			Expression: `device.attributes["gpu.example.com"].serial < 20`,
@@ -30,7 +30,7 @@ func manyAlike(rng *rand.Rand) *inspect.Objects {
 	}
 	daemons := rng.IntN(3)
 	for i := range 2 + rng.IntN(2) {
-		p.node(rng, "")
+		explaintest.AddRandomNode(rng, o, "")
 		node, slice := o.Nodes[len(o.Nodes)-1], o.Slices[len(o.Slices)-1]
 		o.Nodes, o.Slices = o.Nodes[:len(o.Nodes)-1], o.Slices[:len(o.Slices)-1]
 		for n := range 1 + rng.IntN(4) {
@@ -43,19 +43,19 @@ func manyAlike(rng *rand.Rand) *inspect.Objects {
 			}
 			o.Nodes, o.Slices = append(o.Nodes, node), append(o.Slices, slice)
 			if daemons == 0 || daemons == 1 && rng.IntN(2) == 0 {
-				pod := worker("daemon-"+name, "")
+				pod := explaintest.Worker("daemon-"+name, "")
 				pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims, pod.Spec.NodeName = nil, nil, name
 				pod.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: ptr.To(true)}}
 				o.Pods = append(o.Pods, pod)
 			}
 			if len(slice.Spec.Devices) > 0 && rng.IntN(4) == 0 {
-				running(o, "r-"+name, name, "Job", 0)
+				explaintest.AddRunning(o, "r-"+name, name, "Job", 0)
 				o.Claims[len(o.Claims)-1].Status.Allocation.Devices.Results[0].Device = slice.Spec.Devices[0].Name
 			}
 		}
 	}
 	for i := range 1 + rng.IntN(4) {
-		pod := worker(fmt.Sprintf("w%d", i), []string{"one", "one", "two", "v100", "rack"}[rng.IntN(5)])
+		pod := explaintest.Worker(fmt.Sprintf("w%d", i), []string{"one", "one", "two", "v100", "rack"}[rng.IntN(5)])
 		pod.CreationTimestamp = metav1.Unix(int64(1000+i), 0)
 		pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *resource.NewQuantity(int64(1+rng.IntN(2)), resource.DecimalSI)
 		switch rng.IntN(8) {
@@ -80,7 +80,7 @@ func TestKinds(t *testing.T) {
 	for seed := range effort.Of(300, 15) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 91))
 		o := manyAlike(rng)
-		c := fresh(*o)
+		c := explaintest.NewCluster(*o)
 		s := c.Snapshot()
 		kinds, err := kindsOf(t.Context(), c)
 		if err != nil {
@@ -157,7 +157,7 @@ func TestKindsTellNodesApart(t *testing.T) {
 	daemon := func(image string, nodes ...int) func(*inspect.Objects) {
 		return func(o *inspect.Objects) {
 			for _, n := range nodes {
-				pod := worker(fmt.Sprintf("daemon-%d", n), "")
+				pod := explaintest.Worker(fmt.Sprintf("daemon-%d", n), "")
 				pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims, pod.Spec.NodeName, pod.Spec.Containers[0].Image = nil, nil, o.Nodes[n].Name, image
 				pod.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: ptr.To(true)}}
 				pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
@@ -193,7 +193,7 @@ func TestKindsTellNodesApart(t *testing.T) {
 			device(o).Attributes["uuid"] = resourcev1.DeviceAttribute{StringValue: ptr.To("x")}
 		}}},
 		"one device less":    {false, []func(*inspect.Objects){func(o *inspect.Objects) { o.Slices[1].Spec.Devices = o.Slices[1].Spec.Devices[1:] }}},
-		"a pod":              {false, []func(*inspect.Objects){func(o *inspect.Objects) { running(o, "r", "node-0001", "Job") }}},
+		"a pod":              {false, []func(*inspect.Objects){func(o *inspect.Objects) { explaintest.AddRunning(o, "r", "node-0001", "Job") }}},
 		"a pod of each node": {true, []func(*inspect.Objects){daemon("a", 0, 1)}},
 		"a pod of one node":  {false, []func(*inspect.Objects){daemon("a", 1)}},
 		"other pods of each": {false, []func(*inspect.Objects){daemon("a", 0), daemon("b", 1)}},
@@ -204,13 +204,13 @@ func TestKindsTellNodesApart(t *testing.T) {
 			o.Pods[0].Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To("g")}
 		}}},
 		"devices by a label": {false, []func(*inspect.Objects){label("rack", "1"), func(o *inspect.Objects) {
-			running(o, "x", "node-0004", "", 1)
+			explaintest.AddRunning(o, "x", "node-0004", "", 1)
 			claim := o.Claims[len(o.Claims)-1]
 			claim.Status.Allocation.NodeSelector = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "rack", Operator: corev1.NodeSelectorOpIn, Values: []string{"1"}}}}}}
 			o.Pods[1].Spec.NodeName = ""
 		}}},
 		"a pod to come":         {false, []func(*inspect.Objects){func(o *inspect.Objects) { o.Pods[0].Status.NominatedNodeName = "node-0001" }}},
-		"a claim without a pod": {false, []func(*inspect.Objects){func(o *inspect.Objects) { running(o, "r", "node-0001", "Job", 7); o.Pods = o.Pods[:1] }}},
+		"a claim without a pod": {false, []func(*inspect.Objects){func(o *inspect.Objects) { explaintest.AddRunning(o, "r", "node-0001", "Job", 7); o.Pods = o.Pods[:1] }}},
 		"a pod that names it": {false, []func(*inspect.Objects){func(o *inspect.Objects) {
 			o.Pods[0].Spec.NodeSelector = map[string]string{"kubernetes.io/hostname": "node-0001"}
 		}}},
@@ -223,18 +223,18 @@ func TestKindsTellNodesApart(t *testing.T) {
 		}}},
 		"who waits is not there": {false, []func(*inspect.Objects){func(o *inspect.Objects) { o.Pods = nil }}},
 	} {
-		o := farm(5)
+		o := explaintest.Farm(5)
 		for _, slice := range o.Slices {
 			for d := range slice.Spec.Devices {
 				slice.Spec.Devices[d].Attributes["model"] = resourcev1.DeviceAttribute{StringValue: ptr.To("a100")}
 			}
 		}
-		o.Templates = append(o.Templates, template("one", 1, `device.attributes["gpu.example.com"].model == "a100"`))
-		o.Pods = append(o.Pods, worker("waits", "one"))
+		o.Templates = append(o.Templates, explaintest.Template("one", 1, `device.attributes["gpu.example.com"].model == "a100"`))
+		o.Pods = append(o.Pods, explaintest.Worker("waits", "one"))
 		for _, change := range test.change {
 			change(o)
 		}
-		kinds, err := kindsOf(t.Context(), fresh(*o))
+		kinds, err := kindsOf(t.Context(), explaintest.NewCluster(*o))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +287,7 @@ func partsFor(s *inspect.Snapshot, what string) (parts []Part, lose func([]Part)
 
 // TestLosingSeveral: nodes that are alike to those that wait need not be so to a pod that another loss ends.
 func TestLosingSeveral(t *testing.T) {
-	o := farm(150) // so many that only one of a kind would be played
+	o := explaintest.Farm(150) // so many that only one of a kind would be played
 	for i, slice := range o.Slices {
 		model := "a"
 		if i == 0 || i == 149 {
@@ -297,10 +297,10 @@ func TestLosingSeveral(t *testing.T) {
 			slice.Spec.Devices[d].Attributes["model"] = resourcev1.DeviceAttribute{StringValue: ptr.To(model)}
 		}
 	}
-	o.Templates = append(o.Templates, template("one", 1, `device.attributes["gpu.example.com"].model == "b"`), template("eighty", 80, ""))
-	running(o, "r", "node-0000", "Job", 0)
-	o.Pods = append(o.Pods, worker("waits", "eighty"))
-	c := fresh(*o)
+	o.Templates = append(o.Templates, explaintest.Template("one", 1, `device.attributes["gpu.example.com"].model == "b"`), explaintest.Template("eighty", 80, ""))
+	explaintest.AddRunning(o, "r", "node-0000", "Job", 0)
+	o.Pods = append(o.Pods, explaintest.Worker("waits", "eighty"))
+	c := explaintest.NewCluster(*o)
 	parts, lose := partsFor(c.Snapshot(), "node")
 	w, err := FindWeakest(t.Context(), c, parts, 2, lose)
 	if err != nil {

@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -48,6 +49,10 @@ type Eviction struct {
 	// Along says that the pod goes anyway, which the event tells besides: nothing will recreate it because of
 	// that.
 	Along bool
+}
+
+func (v *Eviction) ref() inspect.PodRef {
+	return inspect.PodRef{Namespace: v.Pod.Namespace, Name: v.Pod.Name}
 }
 
 // Play says what becomes of pods and claims by an event: who goes, and what kube-scheduler makes of those
@@ -88,8 +93,8 @@ func PlayOut(ctx context.Context, c *scheduler.Cluster, e *Event) (*Aftermath, e
 // unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then. It does not
 // say why pods are left waiting.
 func unplanned(ctx context.Context, c *scheduler.Cluster) (*explain.Replay, *inspect.Snapshot, error) {
-	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, alone, err := placeAll(ctx, c, waiting, Options{NoJoint: true, noReasons: true})
+	waiting, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	p, alone, err := plan.PlaceAll(ctx, c, waiting, plan.Options{NoJoint: true, NoReasons: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +112,7 @@ func playOut(ctx context.Context, c *scheduler.Cluster, e *Event, without *expla
 	s := c.Snapshot()
 	out := &explain.Disruption{
 		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
-		Unseen: mayMiss(s, e.Within) || len(withoutClaims(s)) > 0,
+		Unseen: mayMiss(s, e.Within) || len(plan.WithoutClaims(s)) > 0,
 		Basis:  cycle.BasisOf(c), Partial: cycle.Unread(s),
 	}
 	evicted := slices.Clone(e.Evicted)
@@ -190,30 +195,27 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 // settle places what waits after an event, and returns the cluster in which that is placed, with the replay
 // that shows it. empty says that no node is left; then the cluster has stand-ins that take no pods, and there
 // is no replay.
-func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, *placement, error) {
-	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+func settle(ctx context.Context, c *scheduler.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*scheduler.Cluster, *plan.Placement, error) {
+	waiting, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	p, settled := &explain.Plan{}, c
-	var r *placement
+	var r *plan.Placement
 	if all := append(waiting, again...); empty {
 		p.Replay = nowhere(all)
 	} else {
 		var err error
-		if p, r, err = placeAll(ctx, c, all, Options{NoJoint: true}); err != nil {
+		if p, r, err = plan.PlaceAll(ctx, c, all, plan.Options{NoJoint: true}); err != nil {
 			return nil, nil, err
 		}
 		settled = r.Cluster()
 	}
 	out.Replay = p.Replay
-	f := fatesIn(&p.Replay)
-	for i := range out.Gone {
-		f.tell(&out.Gone[i])
-	}
+	plan.Follow(&out.Replay, out.Gone)
 	return settled, r, nil
 }
 
 // leavesSome finds out whether some of those who are to come back surely find no node where it is not certain
 // who does.
-func leavesSome(ctx context.Context, r *placement, out *explain.Disruption) error {
+func leavesSome(ctx context.Context, r *plan.Placement, out *explain.Disruption) error {
 	back := 0
 	for i := range out.Gone {
 		back += words.Btoi(out.Gone[i].Controller != "")
@@ -221,7 +223,7 @@ func leavesSome(ctx context.Context, r *placement, out *explain.Disruption) erro
 	if r == nil || len(r.Tried) > back || out.Replay.Certain || out.Replay.Preempting || len(out.Replay.Preempted) > 0 || len(out.Replay.Pending) == 0 {
 		return nil // or others than these may be those who find none
 	}
-	best, _, err := r.best(ctx, r.Base())
+	best, _, err := r.Best(ctx, r.Base())
 	if err == nil && best.Verdict == explain.Infeasible {
 		out.LeavesSome = true
 		out.Replay.Remarks = append(out.Replay.Remarks, "not all of them find a node, whichever of them kube-scheduler takes first: "+best.Message)
@@ -248,6 +250,17 @@ func lostClaims(before, after *inspect.Snapshot) []explain.LostClaim {
 		then, ok := after.Claim(inspect.RefOf(claim))
 		if !ok || then.Status.Allocation == nil {
 			out = append(out, explain.LostClaim{Claim: inspect.RefOf(claim), Devices: devicesOf(claim), Deleted: !ok})
+		}
+	}
+	return out
+}
+
+// devicesOf are the devices of an allocation, each once.
+func devicesOf(claim *resourcev1.ResourceClaim) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for i := range claim.Status.Allocation.Devices.Results {
+		if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); !slices.Contains(out, id) {
+			out = append(out, id)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -20,17 +21,17 @@ import (
 // serving is nodes of eight devices, on the first of which three ready pods of a ReplicaSet have two each.
 // A budget allows one of them to go. On each other node so many devices are taken by a pod that stays.
 func serving(taken ...int) *inspect.Objects {
-	o := small(1 + len(taken))
-	o.Templates[0] = template("one", 2, "")
+	o := explaintest.SmallFarm(1 + len(taken))
+	o.Templates[0] = explaintest.Template("one", 2, "")
 	for i := range 3 {
-		ready(running(o, fmt.Sprintf("web-%d", i), "node-0000", "ReplicaSet", 2*i, 2*i+1)).Labels = map[string]string{"app": "web"}
+		ready(explaintest.AddRunning(o, fmt.Sprintf("web-%d", i), "node-0000", "ReplicaSet", 2*i, 2*i+1)).Labels = map[string]string{"app": "web"}
 	}
 	for i, n := range taken {
 		var devices []int
 		for d := range n {
 			devices = append(devices, d)
 		}
-		running(o, fmt.Sprintf("other-%d", i), fmt.Sprintf("node-%04d", i+1), "", devices...)
+		explaintest.AddRunning(o, fmt.Sprintf("other-%d", i), fmt.Sprintf("node-%04d", i+1), "", devices...)
 	}
 	o.Budgets = []*policyv1.PodDisruptionBudget{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "web", Generation: 1},
@@ -48,7 +49,7 @@ func ready(pod *corev1.Pod) *corev1.Pod {
 // drained says in lines what becomes of the pods of the first node.
 func drained(t *testing.T, o *inspect.Objects) (string, *explain.Disruption) {
 	t.Helper()
-	c := fresh(*o)
+	c := explaintest.NewCluster(*o)
 	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +114,8 @@ func TestDrainInTurn(t *testing.T) {
 			o.Pods[1].Spec.Priority, o.Pods[1].Spec.ResourceClaims[0].ResourceClaimTemplateName = ptr.To[int32](10), ptr.To("four")
 		}, "web-0 Placed\nweb-1 Placed" + after0 + "\nweb-2 Placed" + after1, false, false},
 		"one waits that fits": {[]int{2}, func(o *inspect.Objects) {
-			o.Templates[1] = template("four", 6, "")
-			o.Pods = append(o.Pods, worker("waits", "four"))
+			o.Templates[1] = explaintest.Template("four", 6, "")
+			o.Pods = append(o.Pods, explaintest.Worker("waits", "four"))
 			for _, pod := range o.Pods[:3] {
 				pod.Spec.Priority = ptr.To[int32](10)
 			}
@@ -210,7 +211,7 @@ func TestDrainUnread(t *testing.T) {
 func TestDrainManyTurns(t *testing.T) {
 	o := serving(0, 0, 0)
 	for i := 3; i < 16; i++ {
-		pod := ready(running(o, fmt.Sprintf("web-%d", i), "node-0000", "ReplicaSet"))
+		pod := ready(explaintest.AddRunning(o, fmt.Sprintf("web-%d", i), "node-0000", "ReplicaSet"))
 		pod.Labels, pod.Spec.ResourceClaims, pod.Status.ResourceClaimStatuses = o.Pods[0].Labels, nil, nil
 		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "none"}}, TopologyKey: corev1.LabelHostname,

@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"cmp"
@@ -237,3 +237,6 @@ func namesOf[T ~string](kind string, names []T) string {
 	slices.SortFunc(texts, cmp.Compare[string])
 	return words.Plural(len(names), kind, kind+"s") + " " + words.Shorten(texts, maxNamed)
 }
+
+// maxNamed is the number of objects that a remark names.
+const maxNamed = 4

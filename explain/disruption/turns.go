@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -47,7 +48,7 @@ func (t *turns) next() (granted []Eviction) {
 			t.held = append(t.held, heldPod(v.Pod, *why))
 		case preemption.Granted, preemption.Unsure:
 			granted = append(granted, v)
-			t.why[refOf(v.Pod)] = why
+			t.why[v.ref()] = why
 			t.open = t.open || answer == preemption.Unsure
 		}
 	}
@@ -60,7 +61,7 @@ func (t *turns) all() (out [][]Eviction) {
 	for granted := t.next(); len(granted) > 0; granted = t.next() {
 		out = append(out, granted)
 		for _, v := range granted {
-			t.asked.Replaced(v.Pod, comesBack(v.Pod), true)
+			t.asked.Replaced(v.Pod, plan.ComesBack(v.Pod), true)
 		}
 	}
 	return out
@@ -87,17 +88,17 @@ type course struct {
 // leave lets pods go, and returns those that are made in their place.
 func (d *course) leave(t *turns, granted []Eviction) (again []*corev1.Pod) {
 	for _, v := range granted {
-		d.ended[refOf(v.Pod)] = true
+		d.ended[v.ref()] = true
 		if v.Along {
 			continue
 		}
 		gone := explain.GonePod{
 			Subject: cycle.SubjectOf(v.Pod), Node: inspect.NodeName(v.Pod.Spec.NodeName), Cause: v.Cause, After: v.After,
-			Then: explain.NeverComes, Eviction: t.why[refOf(v.Pod)],
+			Then: explain.NeverComes, Eviction: t.why[v.ref()],
 		}
-		if owner := metav1.GetControllerOf(v.Pod); owner != nil && !d.event.Final && comesBack(v.Pod) {
+		if owner := metav1.GetControllerOf(v.Pod); owner != nil && !d.event.Final && plan.ComesBack(v.Pod) {
 			gone.Controller = owner.Kind + " " + owner.Name
-			again = append(again, replacement(v.Pod, d.c.Snapshot().Time()))
+			again = append(again, plan.Replacement(v.Pod, d.c.Snapshot().Time()))
 		}
 		d.gone[gone.Subject] = v.Pod
 		d.out.Gone = append(d.out.Gone, gone)
@@ -108,7 +109,7 @@ func (d *course) leave(t *turns, granted []Eviction) (again []*corev1.Pod) {
 // without is a cluster in which the pods that have gone are no more, and what the event changes is changed.
 func (d *course) without(s *inspect.Snapshot, ended map[inspect.PodRef]bool) *inspect.Snapshot {
 	return s.With(func(o *inspect.Objects) {
-		EndPods(o, ended)
+		plan.EndPods(o, ended)
 		if d.event.Change != nil {
 			d.event.Change(o)
 		}
@@ -139,7 +140,7 @@ func (d *course) atOnce(ctx context.Context, t *turns, granted []Eviction, alone
 	if err != nil {
 		return nil, err
 	}
-	proved, never, err := inAnyOrder(ctx, c, again)
+	proved, never, err := plan.InAnyOrder(ctx, c, again)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (d *course) atOnce(ctx context.Context, t *turns, granted []Eviction, alone
 		d.hold(t, false)
 		return settled, nil
 	}
-	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	waiting, _ := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	if len(waiting) == 0 && !t.open && !out.Replay.Preempting && len(out.Replay.Preempted) == 0 {
 		d.never = never
 	}
@@ -169,7 +170,7 @@ func (d *course) inTurn(ctx context.Context, t *turns) (*scheduler.Cluster, erro
 		again = append(again, d.leave(t, granted)...)
 		ended := make(map[inspect.PodRef]bool, len(granted))
 		for _, v := range granted {
-			ended[refOf(v.Pod)] = true
+			ended[v.ref()] = true
 		}
 		after, before := d.without(c.Snapshot(), ended), out.Replay
 		c = scheduler.NewCluster(after, scheduler.Options{Like: c})
@@ -221,7 +222,7 @@ func (d *course) becomeReady(t *turns, s *inspect.Snapshot, again []*corev1.Pod)
 // that differ in nothing.
 func chosenAmongEquals(c *scheduler.Cluster, t *turns, granted []Eviction) bool {
 	shape := func(pod *corev1.Pod) string {
-		with, pods := admitted(c, []*corev1.Pod{replacement(pod, c.Snapshot().Time())})
+		with, pods := plan.Admitted(c, []*corev1.Pod{plan.Replacement(pod, c.Snapshot().Time())})
 		m := replay.PodMember(with, pods[0], cycle.Options{})
 		if m.NonLocal {
 			return ""

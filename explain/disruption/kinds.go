@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -25,11 +26,11 @@ import (
 // everything is where a pod depends on others, or devices are not of nodes alone. The error is that of the
 // context, or of a pool that cannot be read.
 func kindsOf(ctx context.Context, c *scheduler.Cluster) (map[string]string, error) {
-	waiting, foreigners := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	waiting, foreigners := plan.Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
 	if len(waiting) == 0 {
 		return nil, nil // then nobody is harmed by the loss of what nobody uses
 	}
-	c, waiting = admitted(c, append(waiting, foreigners...))
+	c, waiting = plan.Admitted(c, append(waiting, foreigners...))
 	s := c.Snapshot()
 	mentions, claims, ok := mentionedBy(c, waiting)
 	if !ok {

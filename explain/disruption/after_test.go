@@ -1,4 +1,4 @@
-package plan
+package disruption
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -15,7 +17,7 @@ import (
 
 // TestAfter sees who is gone, who waits and with which claims, before anything is placed.
 func TestAfter(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	changed := o.Templates[2] // since the claim was made
 	o.Pods[0].Spec.ResourceClaims[0].ResourceClaimTemplateName = &changed.Name
 	s := inspect.New(*o, inspect.Config{})
@@ -51,7 +53,7 @@ func TestAfter(t *testing.T) {
 // TestAfterWithoutTemplate: nobody can make a claim from a template that is gone. If templates could not be
 // read, it is that one.
 func TestAfterWithoutTemplate(t *testing.T) {
-	o := busy()
+	o := explaintest.BusyFarm()
 	o.Templates = nil
 	for _, unread := range []bool{false, true} {
 		s := inspect.New(*o, inspect.Config{})
@@ -81,12 +83,12 @@ func TestAfterIsWhatIsPlayedFrom(t *testing.T) {
 		}
 		gone += len(d.Gone)
 		after := After(s, event)
-		waiting, _ := Waiting(after, func(*corev1.Pod) bool { return true })
-		p, err := Place(context.Background(), scheduler.NewCluster(after, scheduler.Options{}), waiting, Options{NoJoint: true})
+		waiting, _ := plan.Waiting(after, func(*corev1.Pod) bool { return true })
+		p, err := plan.Place(context.Background(), scheduler.NewCluster(after, scheduler.Options{}), waiting, plan.Options{NoJoint: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := replayText(&p.Replay), replayText(&d.Replay); got != want {
+		if got, want := explaintest.ReplayText(&p.Replay), explaintest.ReplayText(&d.Replay); got != want {
 			t.Fatalf("seed %d, %s:\nafter it %s\nplayed   %s", seed, event.What, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package kueue
+package quota
 
 import (
 	"cmp"
@@ -8,19 +8,19 @@ import (
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// victim is a workload that would be evicted, and Kueue's reason.
-type victim struct {
-	w   *workload
-	why string
+// Eviction is a workload that would be evicted, and Kueue's reason.
+type Eviction struct {
+	Workload *Workload
+	Why      string
 }
 
-// victims are the workloads that Kueue evicts so that a workload gets what it asks for, as few as it finds;
+// Victims are the workloads that Kueue evicts so that a workload gets what it asks for, as few as it finds;
 // none if that is not possible. Short is what is not free now.
-func (p *play) victims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
-	if p.state.config.FairSharing != nil {
-		return p.fairVictims(w, short, asked)
+func (t *Tree) Victims(w *Workload, short map[FlavorResource]bool, asked Amounts) []Eviction {
+	if t.Rules.FairSharing {
+		return t.fairVictims(w, short, asked)
 	}
-	return p.classicVictims(w, short, asked)
+	return t.classicVictims(w, short, asked)
 }
 
 func never(policy kueuev1beta2.PreemptionPolicy) bool {
@@ -28,24 +28,24 @@ func never(policy kueuev1beta2.PreemptionPolicy) bool {
 }
 
 // mayEvict reports whether a policy lets a workload evict another one.
-func (p *play) mayEvict(w, other *workload, policy kueuev1beta2.PreemptionPolicy) bool {
+func (t *Tree) mayEvict(w, other *Workload, policy kueuev1beta2.PreemptionPolicy) bool {
 	switch policy {
 	case kueuev1beta2.PreemptionPolicyAny:
 		return true
 	case kueuev1beta2.PreemptionPolicyLowerPriority:
-		return w.priority > other.priority
+		return w.Priority > other.Priority
 	case kueuev1beta2.PreemptionPolicyLowerOrNewerEqualPriority:
-		newer := other.since.After(w.since)
-		if p.state.config.gate("SchedulerTimestampPreemptionBuffer") {
-			newer = other.since.Sub(w.since) > 5*time.Minute
+		newer := other.Since.After(w.Since)
+		if t.Rules.Buffered {
+			newer = other.Since.Sub(w.Since) > 5*time.Minute
 		}
-		return w.priority > other.priority || w.priority == other.priority && newer
+		return w.Priority > other.Priority || w.Priority == other.Priority && newer
 	}
 	return false
 }
 
 // compareCandidates says who is evicted first for a workload of a queue.
-func compareCandidates(a, b *workload, queue *node) int {
+func compareCandidates(a, b *Workload, queue *Node) int {
 	first := func(a, b bool) int {
 		switch {
 		case a == b:
@@ -55,8 +55,8 @@ func compareCandidates(a, b *workload, queue *node) int {
 		}
 		return 1
 	}
-	return cmp.Or(first(a.evicted, b.evicted), first(a.queue != queue, b.queue != queue), cmp.Compare(a.priority, b.priority), b.reserved.Compare(a.reserved),
-		cmp.Compare(a.obj.UID, b.obj.UID), cmp.Compare(a.ref.Namespace, b.ref.Namespace), cmp.Compare(a.ref.Name, b.ref.Name))
+	return cmp.Or(first(a.Evicted, b.Evicted), first(a.Queue != queue, b.Queue != queue), cmp.Compare(a.Priority, b.Priority), b.Reserved.Compare(a.Reserved),
+		cmp.Compare(a.Object.UID, b.Object.UID), cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 }
 
 // variant is why a workload may be evicted for another one.
@@ -81,36 +81,36 @@ func (v variant) reason() string {
 
 // candidate is a workload that may be evicted.
 type candidate struct {
-	w *workload
+	w *Workload
 	// under is the cohort in which the queues of both are.
-	under   *node
+	under   *Node
 	variant variant
 }
 
 // classic looks for the workloads to evict where there is no fair sharing.
 type classic struct {
-	*play
-	w     *workload
-	short map[flavorResource]bool
-	asked amounts
+	*Tree
+	w     *Workload
+	short map[FlavorResource]bool
+	asked Amounts
 }
 
-func (p *play) classicVictims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
-	c := &classic{p, w, short, asked}
-	own := c.of(w.queue, nil, false)
+func (t *Tree) classicVictims(w *Workload, short map[FlavorResource]bool, asked Amounts) []Eviction {
+	c := &classic{t, w, short, asked}
+	own := c.of(w.Queue, nil, false)
 	nearer, others := c.inCohort()
 	var all []candidate
 	for _, evicted := range []bool{true, false} {
 		for _, list := range [][]candidate{nearer, others, own} {
-			slices.SortFunc(list, func(a, b candidate) int { return compareCandidates(a.w, b.w, w.queue) })
+			slices.SortFunc(list, func(a, b candidate) int { return compareCandidates(a.w, b.w, w.Queue) })
 			for _, x := range list {
-				if x.w.evicted == evicted {
+				if x.w.Evicted == evicted {
 					all = append(all, x)
 				}
 			}
 		}
 	}
-	within := w.queue.queue.preemption.BorrowWithinCohort
+	within := w.Queue.Preemption.BorrowWithinCohort
 	forbidden := within == nil || within.Policy == kueuev1beta2.BorrowWithinCohortPolicyNever || within.Policy == ""
 	attempts := []bool{true, false}
 	switch {
@@ -128,22 +128,22 @@ func (p *play) classicVictims(w *workload, short map[flavorResource]bool, asked 
 }
 
 // attempt evicts one after the other until there is room, and then takes back whom it can.
-func (c *classic) attempt(all []candidate, borrow bool) []victim {
-	var victims []victim
+func (c *classic) attempt(all []candidate, borrow bool) []Eviction {
+	var victims []Eviction
 	fits := false
 	for _, x := range all {
 		if !c.valid(x, borrow) {
 			continue
 		}
-		x.w.queue.releaseAll(x.w.used)
-		victims = append(victims, victim{x.w, x.variant.reason()})
-		if fits = fitsAfter(c.w.queue, c.asked, borrow); fits {
-			victims = takeBack(c.w.queue, victims, c.asked, borrow)
+		x.w.Queue.ReleaseAll(x.w.Used)
+		victims = append(victims, Eviction{x.w, x.variant.reason()})
+		if fits = fitsAfter(c.w.Queue, c.asked, borrow); fits {
+			victims = takeBack(c.w.Queue, victims, c.asked, borrow)
 			break
 		}
 	}
 	for _, v := range victims {
-		v.w.queue.useAll(v.w.used)
+		v.Workload.Queue.UseAll(v.Workload.Used)
 	}
 	if !fits {
 		return nil
@@ -152,23 +152,23 @@ func (c *classic) attempt(all []candidate, borrow bool) []victim {
 }
 
 // takeBack leaves those alone for whom there is room after all, the last ones first.
-func takeBack(queue *node, victims []victim, asked amounts, borrow bool) []victim {
+func takeBack(queue *Node, victims []Eviction, asked Amounts, borrow bool) []Eviction {
 	for i := len(victims) - 2; i >= 0; i-- {
-		v := victims[i].w
-		v.queue.useAll(v.used)
+		v := victims[i].Workload
+		v.Queue.UseAll(v.Used)
 		if fitsAfter(queue, asked, borrow) {
 			victims[i] = victims[len(victims)-1]
 			victims = victims[:len(victims)-1]
 		} else {
-			v.queue.releaseAll(v.used)
+			v.Queue.ReleaseAll(v.Used)
 		}
 	}
 	return victims
 }
 
-func fitsAfter(queue *node, asked amounts, borrow bool) bool {
+func fitsAfter(queue *Node, asked Amounts, borrow bool) bool {
 	for fr, a := range asked {
-		if !borrow && queue.over(fr, a) || a > max(0, queue.free(fr)) {
+		if !borrow && queue.over(fr, a) || a > max(0, queue.Free(fr)) {
 			return false
 		}
 	}
@@ -178,7 +178,7 @@ func fitsAfter(queue *node, asked amounts, borrow bool) bool {
 // below reports whether the queue uses less than its own quota of everything that is short.
 func (c *classic) below() bool {
 	for fr := range c.short {
-		if c.w.queue.quotas[fr].nominal <= c.w.queue.usage[fr] {
+		if c.w.Queue.Quotas[fr].Nominal <= c.w.Queue.Usage[fr] {
 			return false
 		}
 	}
@@ -188,13 +188,13 @@ func (c *classic) below() bool {
 // valid reports whether a candidate still is one: its queue, and all between it and the common cohort, use
 // more than they have.
 func (c *classic) valid(x candidate, borrow bool) bool {
-	if x.w.queue == c.w.queue {
+	if x.w.Queue == c.w.Queue {
 		return true
 	}
 	if borrow && x.variant == unlessBorrowing {
 		return false
 	}
-	for n := x.w.queue; n != nil && n != x.under; n = n.parent {
+	for n := x.w.Queue; n != nil && n != x.under; n = n.Parent {
 		if n.within(c.short) {
 			return false
 		}
@@ -203,27 +203,27 @@ func (c *classic) valid(x candidate, borrow bool) bool {
 }
 
 // of are the candidates of one queue.
-func (c *classic) of(queue, under *node, nearer bool) []candidate {
-	policy := c.w.queue.queue.preemption.ReclaimWithinCohort
-	if queue == c.w.queue {
-		policy = c.w.queue.queue.preemption.WithinClusterQueue
+func (c *classic) of(queue, under *Node, nearer bool) []candidate {
+	policy := c.w.Queue.Preemption.ReclaimWithinCohort
+	if queue == c.w.Queue {
+		policy = c.w.Queue.Preemption.WithinClusterQueue
 	}
 	if never(policy) {
 		return nil
 	}
 	var out []candidate
-	for other := range queue.queue.held {
+	for other := range queue.Held {
 		if !other.usesAny(c.short) || !c.mayEvict(c.w, other, policy) {
 			continue
 		}
 		x := candidate{other, under, unlessBorrowing}
-		switch within := c.w.queue.queue.preemption.BorrowWithinCohort; {
-		case queue == c.w.queue:
+		switch within := c.w.Queue.Preemption.BorrowWithinCohort; {
+		case queue == c.w.Queue:
 			x.variant = inQueue
 		case nearer:
 			x.variant = byHierarchy
-		case within != nil && within.Policy != kueuev1beta2.BorrowWithinCohortPolicyNever && within.Policy != "" && other.priority < c.w.priority &&
-			(within.MaxPriorityThreshold == nil || other.priority <= int64(*within.MaxPriorityThreshold)):
+		case within != nil && within.Policy != kueuev1beta2.BorrowWithinCohortPolicyNever && within.Policy != "" && other.Priority < c.w.Priority &&
+			(within.MaxPriorityThreshold == nil || other.Priority <= int64(*within.MaxPriorityThreshold)):
 			x.variant = whileBorrowing
 		}
 		out = append(out, x)
@@ -233,12 +233,12 @@ func (c *classic) of(queue, under *node, nearer bool) []candidate {
 
 // inCohort are the candidates of other queues: those to whose quota the workload is nearer, and the others.
 func (c *classic) inCohort() (nearer, others []candidate) {
-	if never(c.w.queue.queue.preemption.ReclaimWithinCohort) {
+	if never(c.w.Queue.Preemption.ReclaimWithinCohort) {
 		return nil, nil
 	}
-	var last *node
-	fits, rest := roomIn(c.w.queue, c.asked)
-	for at := c.w.queue.parent; at != nil; at = at.parent {
+	var last *Node
+	fits, rest := roomIn(c.w.Queue, c.asked)
+	for at := c.w.Queue.Parent; at != nil; at = at.Parent {
 		found := c.inSubtree(at, at, last, fits, nil)
 		if fits {
 			nearer = append(nearer, found...)
@@ -254,23 +254,23 @@ func (c *classic) inCohort() (nearer, others []candidate) {
 
 // roomIn reports whether the quota of a subtree is enough for requests, and what of them is left for the
 // cohort above.
-func roomIn(n *node, asked amounts) (bool, amounts) {
-	fits, rest := true, make(amounts, len(asked))
+func roomIn(n *Node, asked Amounts) (bool, Amounts) {
+	fits, rest := true, make(Amounts, len(asked))
 	for fr, a := range asked {
 		fits = fits && !n.over(fr, a)
-		rest[fr] = max(0, a.sub(n.localFree(fr)))
+		rest[fr] = max(0, a.Sub(n.localFree(fr)))
 	}
 	return fits, rest
 }
 
-func (c *classic) inSubtree(at, under, skip *node, nearer bool, out []candidate) []candidate {
-	for _, child := range at.cohorts {
+func (c *classic) inSubtree(at, under, skip *Node, nearer bool, out []candidate) []candidate {
+	for _, child := range at.Cohorts {
 		if child != skip && !child.within(c.short) {
 			out = c.inSubtree(child, under, skip, nearer, out)
 		}
 	}
-	for _, child := range at.queues {
-		if child != c.w.queue && !child.within(c.short) {
+	for _, child := range at.Queues {
+		if child != c.w.Queue && !child.within(c.short) {
 			out = append(out, c.of(child, under, nearer)...)
 		}
 	}

@@ -1,4 +1,4 @@
-package kueue
+package quota
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 // borrows of what can be lent, by its weight.
 type share struct {
 	weight, ratio float64
-	borrowed      map[flavorResource]bool
+	borrowed      map[FlavorResource]bool
 }
 
 func (s share) weighted() float64 {
@@ -40,7 +40,7 @@ func (s share) compare(t share) int {
 }
 
 // borrowsAny reports whether the node borrows something that is asked for.
-func (s share) borrowsAny(asked amounts) bool {
+func (s share) borrowsAny(asked Amounts) bool {
 	for fr := range s.borrowed {
 		if asked[fr] > 0 {
 			return true
@@ -49,15 +49,15 @@ func (s share) borrowsAny(asked amounts) bool {
 	return false
 }
 
-func (n *node) share() share {
-	out := share{weight: n.weight, borrowed: map[flavorResource]bool{}}
-	if n.parent == nil {
+func (n *Node) share() share {
+	out := share{weight: n.weight, borrowed: map[FlavorResource]bool{}}
+	if n.Parent == nil {
 		return out
 	}
 	borrowed := map[corev1.ResourceName]Amount{}
-	for fr, a := range n.subtree {
-		if more := n.usage[fr].sub(a); more > 0 {
-			borrowed[fr.resource] = borrowed[fr.resource].add(more)
+	for fr, a := range n.Subtree {
+		if more := n.Usage[fr].Sub(a); more > 0 {
+			borrowed[fr.Resource] = borrowed[fr.Resource].Add(more)
 			out.borrowed[fr] = true
 		}
 	}
@@ -65,8 +65,8 @@ func (n *node) share() share {
 		return out
 	}
 	lendable := map[corev1.ResourceName]Amount{}
-	for fr := range n.root().subtree {
-		lendable[fr.resource] = lendable[fr.resource].add(n.parent.most(fr))
+	for fr := range n.Root().Subtree {
+		lendable[fr.Resource] = lendable[fr.Resource].Add(n.Parent.Most(fr))
 	}
 	for name, a := range borrowed {
 		if all := lendable[name]; all > 0 {
@@ -78,37 +78,37 @@ func (n *node) share() share {
 
 // fair looks for the workloads to evict where there is fair sharing.
 type fair struct {
-	*play
-	w          *workload
-	short      map[flavorResource]bool
-	asked      amounts
-	candidates map[*node][]*workload
-	pruned     map[*node]bool
-	victims    []victim
+	*Tree
+	w          *Workload
+	short      map[FlavorResource]bool
+	asked      Amounts
+	candidates map[*Node][]*Workload
+	pruned     map[*Node]bool
+	victims    []Eviction
 }
 
-func (p *play) fairVictims(w *workload, short map[flavorResource]bool, asked amounts) []victim {
-	f := &fair{play: p, w: w, short: short, asked: asked}
+func (t *Tree) fairVictims(w *Workload, short map[FlavorResource]bool, asked Amounts) []Eviction {
+	f := &fair{Tree: t, w: w, short: short, asked: asked}
 	candidates := f.all()
 	if len(candidates) == 0 {
 		return nil
 	}
-	slices.SortFunc(candidates, func(a, b *workload) int { return compareCandidates(a, b, w.queue) })
-	strategies := p.state.config.FairSharing.PreemptionStrategies
+	slices.SortFunc(candidates, func(a, b *Workload) int { return compareCandidates(a, b, w.Queue) })
+	strategies := t.Rules.Strategies
 	if len(strategies) == 0 {
 		strategies = []string{lessThanOrEqualToFinalShare, lessThanInitialShare}
 	}
-	w.queue.useAll(asked) // shares count the workload
+	w.Queue.UseAll(asked) // shares count the workload
 	fits, retry := f.first(candidates, strategies[0])
 	if !fits && len(strategies) > 1 {
 		fits = f.second(retry)
 	}
-	w.queue.releaseAll(asked)
+	w.Queue.ReleaseAll(asked)
 	if fits {
-		f.victims = takeBack(w.queue, f.victims, asked, true)
+		f.victims = takeBack(w.Queue, f.victims, asked, true)
 	}
 	for _, v := range f.victims {
-		v.w.queue.useAll(v.w.used)
+		v.Workload.Queue.UseAll(v.Workload.Used)
 	}
 	if !fits {
 		return nil
@@ -122,23 +122,23 @@ const (
 )
 
 // all are the workloads that may be evicted, of the queue itself and of those that borrow.
-func (f *fair) all() []*workload {
-	var out []*workload
-	add := func(queue *node, policy kueuev1beta2.PreemptionPolicy) {
+func (f *fair) all() []*Workload {
+	var out []*Workload
+	add := func(queue *Node, policy kueuev1beta2.PreemptionPolicy) {
 		if never(policy) {
 			return
 		}
-		for other := range queue.queue.held {
+		for other := range queue.Held {
 			if other.usesAny(f.short) && f.mayEvict(f.w, other, policy) {
 				out = append(out, other)
 			}
 		}
 	}
-	policies := &f.w.queue.queue.preemption
-	add(f.w.queue, policies.WithinClusterQueue)
-	if f.w.queue.parent != nil {
-		for _, queue := range f.w.queue.root().subtreeQueues(nil) {
-			if queue != f.w.queue && !queue.within(f.short) {
+	policies := &f.w.Queue.Preemption
+	add(f.w.Queue, policies.WithinClusterQueue)
+	if f.w.Queue.Parent != nil {
+		for _, queue := range f.w.Queue.Root().SubtreeQueues() {
+			if queue != f.w.Queue && !queue.within(f.short) {
 				add(queue, policies.ReclaimWithinCohort)
 			}
 		}
@@ -146,38 +146,38 @@ func (f *fair) all() []*workload {
 	return out
 }
 
-func (f *fair) begin(candidates []*workload) {
-	f.candidates, f.pruned = map[*node][]*workload{}, map[*node]bool{}
+func (f *fair) begin(candidates []*Workload) {
+	f.candidates, f.pruned = map[*Node][]*Workload{}, map[*Node]bool{}
 	for _, c := range candidates {
-		f.candidates[c.queue] = append(f.candidates[c.queue], c)
+		f.candidates[c.Queue] = append(f.candidates[c.Queue], c)
 	}
 }
 
-func (f *fair) pop(queue *node) *workload {
+func (f *fair) pop(queue *Node) *Workload {
 	first := f.candidates[queue][0]
 	f.candidates[queue] = f.candidates[queue][1:]
 	return first
 }
 
 // evict takes a workload out and reports whether there is room then.
-func (f *fair) evict(v *workload, why string) bool {
-	v.queue.releaseAll(v.used)
-	f.victims = append(f.victims, victim{v, why})
-	f.w.queue.releaseAll(f.asked)
-	fits := fitsAfter(f.w.queue, f.asked, true)
-	f.w.queue.useAll(f.asked)
+func (f *fair) evict(v *Workload, why string) bool {
+	v.Queue.ReleaseAll(v.Used)
+	f.victims = append(f.victims, Eviction{v, why})
+	f.w.Queue.ReleaseAll(f.asked)
+	fits := fitsAfter(f.w.Queue, f.asked, true)
+	f.w.Queue.UseAll(f.asked)
 	return fits
 }
 
 // target is the queue from which to evict next, or nil.
-func (f *fair) target() *node {
-	if f.w.queue.parent == nil {
-		if !f.pruned[f.w.queue] && len(f.candidates[f.w.queue]) > 0 {
-			return f.w.queue
+func (f *fair) target() *Node {
+	if f.w.Queue.Parent == nil {
+		if !f.pruned[f.w.Queue] && len(f.candidates[f.w.Queue]) > 0 {
+			return f.w.Queue
 		}
 		return nil
 	}
-	root := f.w.queue.root()
+	root := f.w.Queue.Root()
 	for !f.pruned[root] {
 		if found := f.largest(root); found != nil {
 			return found
@@ -188,25 +188,25 @@ func (f *fair) target() *node {
 
 // largest is the queue below a cohort that one comes to by always going where the share is largest. Nil means
 // that a part of the tree was pruned.
-func (f *fair) largest(at *node) *node {
+func (f *fair) largest(at *Node) *Node {
 	lowest := share{weight: 1, ratio: -1}
-	var queue, cohort *node
+	var queue, cohort *Node
 	queueShare, cohortShare := lowest, lowest
-	for _, child := range at.queues {
+	for _, child := range at.Queues {
 		if f.pruned[child] {
 			continue
 		}
 		s := child.share()
-		if len(s.borrowed) == 0 && child != f.w.queue || len(f.candidates[child]) == 0 {
+		if len(s.borrowed) == 0 && child != f.w.Queue || len(f.candidates[child]) == 0 {
 			f.pruned[child] = true
 			continue
 		}
 		order := s.compare(queueShare)
-		if order > 0 || order == 0 && compareCandidates(f.candidates[child][0], f.candidates[queue][0], f.w.queue) < 0 {
+		if order > 0 || order == 0 && compareCandidates(f.candidates[child][0], f.candidates[queue][0], f.w.Queue) < 0 {
 			queue, queueShare = child, s
 		}
 	}
-	for _, child := range at.cohorts {
+	for _, child := range at.Cohorts {
 		if f.pruned[child] {
 			continue
 		}
@@ -214,7 +214,7 @@ func (f *fair) largest(at *node) *node {
 		if len(s.borrowed) == 0 && !f.above(child) {
 			f.pruned[child] = true
 		} else if order := s.compare(cohortShare); order >= 0 {
-			f.tie = f.tie || order == 0 // Kueue takes any of them
+			f.Tie = f.Tie || order == 0 // Kueue takes any of them
 			cohort, cohortShare = child, s
 		}
 	}
@@ -228,8 +228,8 @@ func (f *fair) largest(at *node) *node {
 	return queue
 }
 
-func (f *fair) above(cohort *node) bool {
-	for at := f.w.queue.parent; at != nil; at = at.parent {
+func (f *fair) above(cohort *Node) bool {
+	for at := f.w.Queue.Parent; at != nil; at = at.Parent {
 		if at == cohort {
 			return true
 		}
@@ -239,25 +239,25 @@ func (f *fair) above(cohort *node) bool {
 
 // rivals are the parts of the tree, just below the common cohort, in which the queue of the workload and
 // another one are.
-func (f *fair) rivals(queue *node) (own, other *node) {
+func (f *fair) rivals(queue *Node) (own, other *Node) {
 	other = queue
-	for !f.above(other.parent) {
-		other = other.parent
+	for !f.above(other.Parent) {
+		other = other.Parent
 	}
-	own = f.w.queue
-	for own.parent != other.parent {
-		own = own.parent
+	own = f.w.Queue
+	for own.Parent != other.Parent {
+		own = own.Parent
 	}
 	return own, other
 }
 
 // first evicts by the first strategy. It returns also the workloads that this one spared.
-func (f *fair) first(candidates []*workload, strategy string) (fits bool, spared []*workload) {
+func (f *fair) first(candidates []*Workload, strategy string) (fits bool, spared []*Workload) {
 	f.begin(candidates)
-	entitled := f.state.config.gate("FairSharingPreemptWithinNominal") && f.w.queue.within(f.short)
+	entitled := f.Rules.WithinNominal && f.w.Queue.within(f.short)
 	for queue := f.target(); queue != nil; queue = f.target() {
 		switch {
-		case queue == f.w.queue:
+		case queue == f.w.Queue:
 			if f.evict(f.pop(queue), kueuev1beta2.InClusterQueueReason) {
 				return true, nil
 			}
@@ -272,9 +272,9 @@ func (f *fair) first(candidates []*workload, strategy string) (fits bool, spared
 		ownShare, oldShare := own.share(), other.share()
 		for len(f.candidates[queue]) > 0 {
 			v := f.pop(queue)
-			queue.releaseAll(v.used)
+			queue.ReleaseAll(v.Used)
 			newShare := other.share()
-			queue.useAll(v.used)
+			queue.UseAll(v.Used)
 			passes := ownShare.compare(newShare) <= 0
 			if strategy == lessThanInitialShare {
 				passes = ownShare.compare(oldShare) < 0
@@ -293,11 +293,11 @@ func (f *fair) first(candidates []*workload, strategy string) (fits bool, spared
 }
 
 // second evicts from queues whose share was larger before, one workload of each.
-func (f *fair) second(candidates []*workload) bool {
+func (f *fair) second(candidates []*Workload) bool {
 	f.begin(candidates)
 	for queue := f.target(); queue != nil; queue = f.target() {
 		own, other := queue, queue
-		if queue != f.w.queue {
+		if queue != f.w.Queue {
 			own, other = f.rivals(queue)
 		}
 		v := f.pop(queue)
@@ -309,14 +309,20 @@ func (f *fair) second(candidates []*workload) bool {
 	return false
 }
 
+// Contender is the head of a queue, with what it would use.
+type Contender struct {
+	Workload *Workload
+	Used     Amounts
+}
+
 // tournament picks of the heads of queues below a cohort the one whose part of the tree would have the
 // smallest share with it.
-func (p *play) tournament(at *node, entries map[*node]*entry, shares map[*node]map[*entry]share) *entry {
-	var best *entry
-	for _, child := range slices.Concat(at.cohorts, at.queues) {
+func (t *Tree) tournament(at *Node, entries map[*Node]*Contender, shares map[*Node]map[*Contender]share) *Contender {
+	var best *Contender
+	for _, child := range slices.Concat(at.Cohorts, at.Queues) {
 		e := entries[child]
-		if child.queue == nil {
-			e = p.tournament(child, entries, shares)
+		if !child.IsQueue() {
+			e = t.tournament(child, entries, shares)
 		}
 		if e == nil {
 			continue
@@ -325,19 +331,19 @@ func (p *play) tournament(at *node, entries map[*node]*entry, shares map[*node]m
 			best = e
 			continue
 		}
-		switch order := p.compareFair(e, best, shares[at]); {
+		switch order := t.compareFair(e, best, shares[at]); {
 		case order < 0:
 			best = e
 		case order == 0:
-			p.tie = true
+			t.Tie = true
 		}
 	}
 	return best
 }
 
-func (p *play) compareFair(a, b *entry, shares map[*entry]share) int {
-	if p.state.config.gate("FairSharingPrioritizeNonBorrowing") {
-		if x, y := shares[a].borrowsAny(a.used()), shares[b].borrowsAny(b.used()); x != y {
+func (t *Tree) compareFair(a, b *Contender, shares map[*Contender]share) int {
+	if t.Rules.NonBorrowingFirst {
+		if x, y := shares[a].borrowsAny(a.Used), shares[b].borrowsAny(b.Used); x != y {
 			if y {
 				return -1
 			}
@@ -347,29 +353,29 @@ func (p *play) compareFair(a, b *entry, shares map[*entry]share) int {
 	if order := shares[a].compare(shares[b]); order != 0 {
 		return order
 	}
-	if p.state.config.gate("PrioritySortingWithinCohort") && a.w.priority != b.w.priority {
-		return cmp.Compare(b.w.priority, a.w.priority)
+	if t.Rules.PriorityFirst && a.Workload.Priority != b.Workload.Priority {
+		return cmp.Compare(b.Workload.Priority, a.Workload.Priority)
 	}
-	return a.w.since.Compare(b.w.since)
+	return a.Workload.Since.Compare(b.Workload.Since)
 }
 
-// fairest takes the entry that comes next by fair sharing.
-func (p *play) fairest(entries map[*node]*entry) *entry {
-	shares := map[*node]map[*entry]share{}
+// Fairest takes the contender that comes next by fair sharing.
+func (t *Tree) Fairest(entries map[*Node]*Contender) *Contender {
+	shares := map[*Node]map[*Contender]share{}
 	for queue, e := range entries {
-		if p.root.queue != nil {
+		if t.Root.IsQueue() {
 			return e
 		}
-		queue.useAll(e.used())
+		queue.UseAll(e.Used)
 		s := queue.share()
-		for at := queue.parent; at != nil; at = at.parent {
+		for at := queue.Parent; at != nil; at = at.Parent {
 			if shares[at] == nil {
-				shares[at] = map[*entry]share{}
+				shares[at] = map[*Contender]share{}
 			}
 			shares[at][e] = s
 			s = at.share()
 		}
-		queue.releaseAll(e.used())
+		queue.ReleaseAll(e.Used)
 	}
-	return p.tournament(p.root, entries, shares)
+	return t.tournament(t.Root, entries, shares)
 }
