@@ -268,7 +268,8 @@ func (s *Snapshot) SlicesIn(pool PoolID) []*resourcev1.ResourceSlice {
 	return out
 }
 
-// Described yields the slices that describe a device, of all generations of its pool, with what they say of it.
+// Described yields the slices that describe a device, of all generations of its pool, with what they say of
+// it.
 func (s *Snapshot) Described(id DeviceID) iter.Seq2[*resourcev1.ResourceSlice, *resourcev1.Device] {
 	return func(yield func(*resourcev1.ResourceSlice, *resourcev1.Device) bool) {
 		for _, info := range s.slicesOfPool(id.PoolID()) {

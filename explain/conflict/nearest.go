@@ -17,10 +17,10 @@ const (
 	perGroup = 3
 )
 
-// NearestNodes returns the nodes that refuse for want of devices, the nearest first: groups by their score, and in
-// a group the nodes that lack the fewest devices, and of these the nodes with the fewest claims. A few nodes
-// of each group come before the rest, so that whoever takes only the first nodes still has some of every
-// group. Of nodes that do not differ for the question, only the first is returned.
+// NearestNodes returns the nodes that refuse for want of devices, the nearest first: groups by their score,
+// and in a group the nodes that lack the fewest devices, and of these the nodes with the fewest claims. A few
+// nodes of each group come before the rest, so that whoever takes only the first nodes still has some of
+// every group. Of nodes that do not differ for the question, only the first is returned.
 func NearestNodes(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })

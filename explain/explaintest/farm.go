@@ -158,7 +158,8 @@ func Unreadable(o *inspect.Objects, resources ...inspect.Resource) *scheduler.Cl
 	return scheduler.NewCluster(inspect.New(own, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
 }
 
-// AddRandomNode adds a node with few CPUs and up to three devices of two models, which are called d0 and so on.
+// AddRandomNode adds a node with few CPUs and up to three devices of two models, which are called d0 and so
+// on.
 func AddRandomNode(rng *rand.Rand, o *inspect.Objects, name string) {
 	one := Farm(1)
 	node, slice := one.Nodes[0], one.Slices[0]

@@ -20,7 +20,8 @@ func ComesBack(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind != "Node"
 }
 
-// Follow says of pods that have gone what becomes of those that are made in their place, unless that is known.
+// Follow says of pods that have gone what becomes of those that are made in their place, unless that is
+// known.
 func Follow(r *explain.Replay, gone []explain.GonePod) {
 	placed, pending := map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}
 	for i := range r.Placed {

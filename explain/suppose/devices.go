@@ -24,8 +24,8 @@ type DeviceCopies struct {
 }
 
 // AddDevices publishes copies of devices of a snapshot on a node, free and with no taints but those that
-// rules set on all of the pool, each with counters of its own: in the pool that the driver has there or, where
-// it has none, each in a pool of its own. A pool that is incomplete or invalid stays so.
+// rules set on all of the pool, each with counters of its own: in the pool that the driver has there or,
+// where it has none, each in a pool of its own. A pool that is incomplete or invalid stays so.
 func AddDevices(o *inspect.Objects, s *inspect.Snapshot, node string, added []DeviceCopies) {
 	number := 0
 	pools := map[string]resourcev1.ResourcePool{} // of drivers, as they are by now

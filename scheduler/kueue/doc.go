@@ -10,7 +10,7 @@
 // Nothing here is Kueue's code: the module of Kueue would add 13 MB to the program. e2e/kueue compares every
 // decision with Kueue's own cache and scheduler.
 //
-// Where to add: a rule about quota in quota/tree.go, about evictions in quota/evict.go and quota/fair.go, about
-// flavors in assign.go, about the order of cycles in play.go, about claims in claims.go; what random states
-// have, in internal/randomqueue.
+// Where to add: a rule about quota in quota/tree.go, about evictions in quota/evict.go and quota/fair.go,
+// about flavors in assign.go, about the order of cycles in play.go, about claims in claims.go; what random
+// states have, in internal/randomqueue.
 package kueue
