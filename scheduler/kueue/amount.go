@@ -6,4 +6,4 @@ import "github.com/kubectl-dra/kubectl-dra/scheduler/kueue/quota"
 type Amount = quota.Amount
 
 // Unlimited is a quota that is larger than any request. It stays what it is, whatever is added or taken away.
-const Unlimited = quota.Unlimited
+const Unlimited Amount = quota.Unlimited
