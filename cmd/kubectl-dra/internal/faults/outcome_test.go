@@ -128,7 +128,7 @@ func once(match string, do fakeserver.Answer) []fakeserver.Fault {
 const (
 	everything = ``
 	claimLists = `^GET /apis/resource.k8s.io/[^/]+(/namespaces/[^/]+)?/resourceclaims(\?|$)`
-	lists      = `^GET /api.*/(pods|nodes|resource[a-z]+|device[a-z]+|priority[a-z]+|flowschemas|csi[a-z]+|storageclasses|persistent[a-z]+|namespaces|volumeattachments|podgroups|poddisruptionbudgets|limitranges|workloads|[a-z]+queues|cohorts|resourceflavors|admissionchecks|topologies)(\?|$)`
+	lists      = `^GET /api.*/(pods|nodes|resource[a-z]+|device[a-z]+|priority[a-z]+|flowschemas|csi[a-z]+|storageclasses|persistent[a-z]+|namespaces|volumeattachments|podgroups|poddisruptionbudgets|limitranges|workload[a-z]+|[a-z]+queues|cohorts|resourceflavors|admissionchecks|topologies)(\?|$)`
 	version    = `^GET /version`
 	metrics    = `^GET /metrics`
 	discovery  = `^GET /apis/[^/]+/[^/]+$`

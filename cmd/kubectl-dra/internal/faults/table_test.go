@@ -162,18 +162,19 @@ func runAll(t *testing.T, faults []fault) []*cell {
 func tryHonest(t *testing.T, c *cell) *cell {
 	t.Helper()
 	l := load{}
+	var problems []string
 	for range 5 {
 		done := try(t, c.fault, c.command, l)
 		told := len(done.run.stdout) > 0 || c.command.name == "snapshot"
 		if c.command.screen {
 			told = strings.Contains(tableOf(done.run.screen), "live, 44 claims")
 		}
-		if told && len(done.problems(done)) == 0 {
+		if problems = done.problems(done); told && len(problems) == 0 {
 			return done
 		}
 		l = currentLoad(t)
 	}
-	t.Fatalf("%s has no answer from an honest server in time; is the machine busy with something else?", c.command.name)
+	t.Fatalf("%s has no answer from an honest server in time, or a wrong one %q; is the machine busy with something else?", c.command.name, problems)
 	return nil
 }
 
