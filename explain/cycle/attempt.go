@@ -23,7 +23,7 @@ import (
 // StartOfAttempt is the cluster as the scheduler finds it when it decides about a pod anew: without a claim
 // that an attempt to schedule the pod has written. The note tells of that claim; it is nil if there is none.
 func StartOfAttempt(c *scheduler.Cluster, pod *corev1.Pod) (*scheduler.Cluster, *explain.Note) {
-	if pod.Spec.NodeName != "" || pod.UID == "" || ExtendedOf(c.Snapshot(), pod) == nil {
+	if pod.Spec.NodeName != "" || pod.UID == "" || extendedOf(c.Snapshot(), pod) == nil {
 		return c, nil
 	}
 	claim := claimOfAttempt(c.Snapshot().Objects().Claims, pod)

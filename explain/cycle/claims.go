@@ -33,7 +33,7 @@ func Question(c *scheduler.Cluster, pod *corev1.Pod, claims Claims, nodes []*cor
 		return q // the pod is on its node, whatever the filters would say now
 	}
 	q.Pod = pod
-	if special := ExtendedOf(s, pod); special != nil {
+	if special := extendedOf(s, pod); special != nil {
 		q.PerNode = special
 		q.Simplify()
 	}

@@ -34,8 +34,11 @@ type extended struct {
 	others  []corev1.ResourceName          // of resources that none does
 }
 
+// Extends reports whether a pod asks for extended resources of which a class provides some.
+func Extends(s *inspect.Snapshot, pod *corev1.Pod) bool { return extendedOf(s, pod) != nil }
+
 // extendedOf returns the extended resources of a pod. It is nil if no class provides any of them.
-func ExtendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
+func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	if !s.Features().Enabled(inspect.GateExtendedResource) {
 		return nil
 	}
@@ -113,7 +116,7 @@ func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 
 // Of returns the special claims of another pod.
 func (x *extended) Of(pod *corev1.Pod) whatif.ClaimPerNode {
-	if of := ExtendedOf(x.s, pod); of != nil {
+	if of := extendedOf(x.s, pod); of != nil {
 		return of
 	}
 	return nil

@@ -83,7 +83,7 @@ func TestExtendedRequests(t *testing.T) {
 			s := inspect.New(inspect.Objects{Classes: tt.classes}, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}, Spec: corev1.PodSpec{InitContainers: tt.init, Containers: tt.plain}}
 			node := &corev1.Node{Status: corev1.NodeStatus{Allocatable: container(strings.Fields(tt.allocatable)...).Resources.Requests}}
-			x := ExtendedOf(s, pod)
+			x := extendedOf(s, pod)
 			if x == nil {
 				t.Fatal("no class provides the resources")
 			}
@@ -112,11 +112,11 @@ func TestNoExtendedResources(t *testing.T) {
 	s := inspect.New(inspect.Objects{Classes: []*resourcev1.DeviceClass{gpuClass("gpu", "example.com/gpu", 0)}},
 		inspect.Config{Features: inspect.DefaultFeatures(35)}) // the gate is off by default in 1.35
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container("example.com/gpu=1")}}}
-	if x := ExtendedOf(s, pod); x != nil {
+	if x := extendedOf(s, pod); x != nil {
 		t.Errorf("with the gate off: %+v", x)
 	}
 	pod.Spec.Containers = []corev1.Container{container("cpu=1", "example.com/nic=1", "example.com/gpu=0")}
-	if x := ExtendedOf(s.WithFeatures(inspect.DefaultFeatures(37)), pod); x != nil {
+	if x := extendedOf(s.WithFeatures(inspect.DefaultFeatures(37)), pod); x != nil {
 		t.Errorf("without a resource of a class: %+v", x)
 	}
 }

@@ -74,6 +74,7 @@ func SubjectOf(object metav1.Object) explain.Subject {
 	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
+// ObjectsOf returns pods as objects.
 func ObjectsOf(pods []*corev1.Pod) []metav1.Object {
 	out := make([]metav1.Object, len(pods))
 	for i, pod := range pods {

@@ -32,7 +32,7 @@ func RefusedClaim(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.Resour
 		return fmt.Sprintf("resourceclaim %q is being deleted", claim.Name)
 	case generated && pod.UID != "" && !madeFor(s, claim, pod):
 		return fmt.Sprintf("resourceclaim %q was not made for this pod but for %s", claim.Name, ownerInWords(claim, pod))
-	case Full(claim, pod):
+	case full(claim, pod):
 		return fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", claim.Name, resourcev1.ResourceClaimReservedForMaxSize)
 	case untimed(s, claim) && !reservedFor(claim, pod):
 		return fmt.Sprintf("resourceclaim %q is allocated without a time of allocation; kube-scheduler adds it when it reserves the claim for another pod, which the API server refuses", claim.Name)
@@ -68,7 +68,7 @@ func ownerInWords(claim *resourcev1.ResourceClaim, pod *corev1.Pod) string {
 }
 
 // full reports whether no further pod may use the claim.
-func Full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	return len(claim.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize && !reservedFor(claim, pod) && !inspect.ReservedForGroupOf(pod, claim)
 }
 

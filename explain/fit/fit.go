@@ -30,9 +30,9 @@ const (
 	maxSharedCopies = 64
 )
 
-// FitClaim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is
+// Claim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is
 // allocated, its devices stay taken. The error is an *allocator.AbortError if the scheduler would give up on
-// the claim, and otherwise one of those of [Claim].
+// the claim, and otherwise one of those of [question.Claim].
 func Claim(ctx context.Context, c *scheduler.Cluster, claim *resourcev1.ResourceClaim, opts question.Options) (*explain.Fit, error) {
 	fresh := claim.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}

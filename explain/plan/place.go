@@ -61,7 +61,7 @@ func Place(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opts O
 }
 
 // Begin is a replay of pods that are to be placed, with the claims that are made for them from templates, and
-// the pods as they are then. by is as for [cycle.NewReplay].
+// the pods as they are then. by is as for [replay.New].
 func Begin(c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing) (*replay.Replay, []*corev1.Pod) {
 	c, pods = Admitted(c, pods)
 	return replay.New(c, by), pods
@@ -329,7 +329,7 @@ type Placement struct {
 // hypothetical are the options of questions about clusters that are not as they were read.
 var hypothetical = question.Options{Hypothetical: true}
 
-// played is what kube-scheduler does with pods in a cluster. by is as for [cycle.NewReplay], preempting may
+// played is what kube-scheduler does with pods in a cluster. by is as for [replay.New], preempting may
 // be nil.
 func played(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, by *replay.Choosing, preempting *preempting) (*Placement, error) {
 	r := &Placement{Replay: replay.New(c, by), by: by, preempting: preempting}

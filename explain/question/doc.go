@@ -2,8 +2,8 @@
 //
 // Start reading at [Claim]. There is a function for each kind of question, which takes an object of the
 // snapshot, and one that takes an object that need not be there: [Claim] and [ClaimObject], [Template] and
-// [TemplateObject], [Pod] and [PodObject]. [Named] and [Object] choose among them. [FitClaim] counts how many
-// more copies of a claim there is room for, and [Brief] says in one line what a claim waits for.
+// [TemplateObject], [Pod] and [PodObject]. [Object] chooses among them. [Brief] says in one
+// line what a claim waits for.
 //
 // Each of them makes a whatif.Question, and decide answers it. The question is first checked as the scheduler
 // checks it before it asks any node, and then put to all nodes. The answers give the verdict and its

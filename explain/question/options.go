@@ -54,7 +54,7 @@ func (o Options) Supposing(reservations []*replay.Reservation) Options {
 	return o
 }
 
-// cycle are the options that matter to a scheduling cycle.
+// Cycle returns the options that matter to a scheduling cycle.
 func (o Options) Cycle() cycle.Options {
 	return cycle.Options{Node: o.Node, Supposed: o.supposed, SupposedPods: o.supposedPods}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// podsUnread is said of a claim for which no pod is known.
+// PodsUnread is said of a claim for which no pod is known.
 const PodsUnread = "pods could not be read, so it is not known whether one uses the claim"
 
 // waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that
@@ -119,7 +119,7 @@ func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []e
 	return nil
 }
 
-// schedulerSays is what the scheduler last wrote into the conditions of pods.
+// SchedulerSays returns what the scheduler last wrote into the conditions of pods.
 func SchedulerSays(s *inspect.Snapshot, pods []inspect.PodRef, opts Options) []explain.Note {
 	if opts.Hypothetical {
 		return nil

@@ -82,7 +82,7 @@ func sameTurn(a, b *Member) bool { return SameTurn(a.Pod, b.Pod) }
 
 // ByScores plays every choice that kube-scheduler has with pods, and says what becomes of them, by the
 // entities of [Entities]. Of pods that differ in nothing but their names and have the same turn, the first
-// goes first. by is as for [NewReplay]. The result is nil if there are more runs than that, if pods of a
+// goes first. by is as for [New]. The result is nil if there are more runs than that, if pods of a
 // group that differ were created in the same second, or if something is not known.
 func ByScores(ctx context.Context, base *scheduler.Cluster, pods []*corev1.Pod, by *Choosing, most int) (*Result, error) {
 	entities := Entities(base, cycle.ObjectsOf(pods), cycle.Options{})

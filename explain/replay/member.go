@@ -97,7 +97,7 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts cycle.Options) *Membe
 	claims := cycle.ClaimsFor(s, pod)
 	m := &Member{
 		Subject: cycle.SubjectOf(pod), Pod: pod, Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
-		PerNode: cycle.ExtendedOf(s, pod) != nil, NonLocal: DependsOnPods(pod), Unseen: takesUnseen(s, pod, claims),
+		PerNode: cycle.Extends(s, pod), NonLocal: DependsOnPods(pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)

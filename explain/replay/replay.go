@@ -123,7 +123,7 @@ func (w *Waiting) Verdict() explain.Verdict {
 	return explain.Unsatisfiable
 }
 
-// NewReplay begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod
+// New begins with a cluster as it is. by is what kube-scheduler chooses nodes by; if it is nil, a pod
 // may be put on any node that fits.
 func New(c *scheduler.Cluster, by *Choosing) *Replay {
 	r := &Replay{Unsure: map[explain.Subject]bool{}, base: c, assumed: assumed{cluster: c, local: map[string]bool{}, answers: map[string]*answer{}}}

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
-// VolumeClaim explains where a volume claim of the snapshot can have its volume: whether a pod that has
+// Explain explains where a volume claim of the snapshot can have its volume: whether a pod that has
 // nothing but the claim fits, as far as the scheduler's plugins for volumes decide that. Errors are those of
-// [Claim].
+// [question.Claim].
 func Explain(ctx context.Context, c *scheduler.Cluster, namespace, name string, opts question.Options) (*explain.Explanation, error) {
 	s := c.Snapshot()
 	nodes, err := cycle.NodesFor(s, opts.Cycle())

@@ -146,8 +146,12 @@ func (x *Index) Commands() []Place {
 	return append(all, Place{Text: "quit", Note: "leave", Quit: true})
 }
 
-// ContextWord is what places that are contexts begin with, and AllNamespaces how all of them are asked for.
-const ContextWord, AllNamespaces = "context", "all"
+const (
+	// ContextWord is what places that are contexts begin with.
+	ContextWord = "context"
+	// AllNamespaces is how all of them are asked for.
+	AllNamespaces = "all"
+)
 
 // Others are the contexts.
 func (x *Index) Others() []Place {

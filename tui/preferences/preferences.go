@@ -44,8 +44,11 @@ type ThemePreferences struct {
 	Colors map[string]string `json:"colors,omitempty"`
 }
 
-// Dark and Light are the backgrounds that a terminal can have.
-const Dark, Light = "dark", "light"
+// The backgrounds that a terminal can have.
+const (
+	Dark  = "dark"
+	Light = "light"
+)
 
 // Backgrounds are what a terminal can have.
 func Backgrounds() []string { return []string{Dark, Light} }

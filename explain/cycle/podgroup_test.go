@@ -1,9 +1,8 @@
-package replay
+package cycle
 
 import (
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +19,7 @@ func TestFullForItsGroup(t *testing.T) {
 	for group, want := range map[string]bool{"train": false, "other": true} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "p"}}
 		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To(group)}
-		if got := cycle.Full(claim, pod); got != want {
+		if got := full(claim, pod); got != want {
 			t.Errorf("for a pod of %s: %t", group, got)
 		}
 	}
