@@ -29,7 +29,7 @@ type Config struct {
 	profiles   []*Profile
 }
 
-// Profile is what decides about the pods that name it as their scheduler.
+// Profile is what decides about the pods that name it as their scheduler. A nil Profile is the default one.
 type Profile struct {
 	name       string
 	multi      configv1.PluginSet
@@ -240,45 +240,51 @@ func (c *Config) Usual() bool {
 
 // Usual reports whether the profile decides as that of a kube-scheduler without a file, whatever its name.
 func (p *Profile) Usual() bool {
+	if p == nil {
+		return true
+	}
 	named := *usual()
 	named.name = p.name
-	return p == usual() || reflect.DeepEqual(&named, p)
+	return reflect.DeepEqual(&named, p)
 }
 
 // Name is the name of the scheduler whose pods have the profile.
 func (p *Profile) Name() string {
+	if p == nil {
+		return corev1.DefaultSchedulerName
+	}
 	return p.name
 }
 
 // Unreadable says why the profile is not known. It is "" for one that is.
 func (p *Profile) Unreadable() string {
+	if p == nil {
+		return ""
+	}
 	return p.unreadable
 }
 
-// all are the profiles of the configuration.
-func (c *Config) all() []*Profile {
-	if c == nil {
-		return []*Profile{usual()}
-	}
-	return c.profiles
-}
-
-// Profile returns the profile that schedules the pods of a scheduler's name, "" for the default one. If there
-// is none, ok is false, and profile is the usual one: these pods are left to another scheduler.
+// Profile returns the profile that schedules the pods of a scheduler's name, "" for the default one. ok is
+// false if there is none: these pods are left to another scheduler.
 func (c *Config) Profile(schedulerName string) (profile *Profile, ok bool) {
 	name := cmp.Or(schedulerName, corev1.DefaultSchedulerName)
-	for _, p := range c.all() {
-		if p.name == name {
-			return p, true
-		}
+	if c == nil {
+		return nil, name == corev1.DefaultSchedulerName
 	}
-	return usual(), false
+	at := slices.IndexFunc(c.profiles, func(p *Profile) bool { return p.name == name })
+	if at < 0 {
+		return nil, false
+	}
+	return c.profiles[at], true
 }
 
 // Names are the names of the profiles.
 func (c *Config) Names() []string {
+	if c == nil {
+		return []string{corev1.DefaultSchedulerName}
+	}
 	var out []string
-	for _, p := range c.all() {
+	for _, p := range c.profiles {
 		out = append(out, p.name)
 	}
 	return out
@@ -331,6 +337,9 @@ func setsOf(p *configv1.Plugins) map[Point]*configv1.PluginSet {
 
 // On reports whether a plugin of kube-scheduler is on at an extension point.
 func (p *Profile) On(plugin string, at Point) bool {
+	if p == nil {
+		return slices.Contains(pluginPoints[plugin], at)
+	}
 	set := p.points[at]
 	if named(set.Enabled, plugin) != nil {
 		return true
@@ -341,6 +350,10 @@ func (p *Profile) On(plugin string, at Point) bool {
 
 // Weight is how many times the points of a plugin count that compares nodes. It is 0 for one that does not.
 func (p *Profile) Weight(plugin string) int64 {
+	if p == nil {
+		at := slices.IndexFunc(defaultPlugins, func(d defaultPlugin) bool { return d.name == plugin })
+		return max(1, int64(defaultPlugins[at].weight))
+	}
 	if !p.On(plugin, Score) {
 		return 0
 	}
@@ -362,6 +375,9 @@ func named(plugins []configv1.Plugin, name string) *configv1.Plugin {
 
 // Foreign are the plugins at some extension points that kube-scheduler does not have by itself.
 func (p *Profile) Foreign(at ...Point) []string {
+	if p == nil {
+		return nil
+	}
 	var out []string
 	add := func(plugins []configv1.Plugin) {
 		for i := range plugins {
@@ -391,7 +407,7 @@ func PointsOf(plugin string) []Point { return slices.Clone(pluginPoints[plugin])
 // AddedAffinity is what the nodes of all pods must be like besides what these want. It is nil if that is
 // nothing.
 func (p *Profile) AddedAffinity() *corev1.NodeSelector {
-	if p.affinity == nil {
+	if p == nil || p.affinity == nil {
 		return nil
 	}
 	return p.affinity.RequiredDuringSchedulingIgnoredDuringExecution
@@ -399,7 +415,7 @@ func (p *Profile) AddedAffinity() *corev1.NodeSelector {
 
 // AddedPreferences are what the profile would like nodes to be like for all pods.
 func (p *Profile) AddedPreferences() []corev1.PreferredSchedulingTerm {
-	if p.affinity == nil {
+	if p == nil || p.affinity == nil {
 		return nil
 	}
 	return p.affinity.PreferredDuringSchedulingIgnoredDuringExecution
@@ -407,7 +423,7 @@ func (p *Profile) AddedPreferences() []corev1.PreferredSchedulingTerm {
 
 // Ignores reports whether NodeResourcesFit does not look at an extended resource.
 func (p *Profile) Ignores(resource corev1.ResourceName) bool {
-	if !extendedResource(string(resource)) {
+	if p == nil || !extendedResource(string(resource)) {
 		return false
 	}
 	group, _, _ := strings.Cut(string(resource), "/")
@@ -423,7 +439,7 @@ func (p *Profile) Ignores(resource corev1.ResourceName) bool {
 
 // SpreadsByDefault reports whether pods without constraints of their own may be refused nodes to spread them.
 func (p *Profile) SpreadsByDefault() bool {
-	return slices.ContainsFunc(p.spread.DefaultConstraints, func(c corev1.TopologySpreadConstraint) bool {
+	return p != nil && slices.ContainsFunc(p.spread.DefaultConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable == corev1.DoNotSchedule
 	})
 }
@@ -431,6 +447,9 @@ func (p *Profile) SpreadsByDefault() bool {
 // Extenders are the addresses of the extenders that are asked about pods with some resources: those that may
 // refuse nodes or fail to bind the pod, and those that give points to nodes.
 func (p *Profile) Extenders(resources []corev1.ResourceName) (refuse, prefer []string) {
+	if p == nil {
+		return nil, nil
+	}
 	for i := range p.extenders {
 		e := &p.extenders[i]
 		if len(e.ManagedResources) > 0 && !slices.ContainsFunc(e.ManagedResources, func(r configv1.ExtenderManagedResource) bool {
@@ -451,6 +470,9 @@ func (p *Profile) Extenders(resources []corev1.ResourceName) (refuse, prefer []s
 // Apart are the plugins that compare nodes otherwise than usual, by their arguments, and those that are not
 // kube-scheduler's own.
 func (p *Profile) Apart() []string {
+	if p == nil {
+		return nil
+	}
 	out := append(slices.Clone(p.apart), p.Foreign(PreScore, Score)...)
 	if p.unreadable != "" {
 		out = append(out, p.unreadable)
@@ -466,6 +488,9 @@ func (p *Profile) Apart() []string {
 // Unscored are plugins that compare nodes without having looked at the pod before, with which kube-scheduler
 // fails where it compares any.
 func (p *Profile) Unscored() []string {
+	if p == nil {
+		return nil
+	}
 	var out []string
 	for _, d := range defaultPlugins {
 		if p.Knows(d.name, PreScore) && p.On(d.name, Score) && !p.On(d.name, PreScore) {
@@ -477,17 +502,26 @@ func (p *Profile) Unscored() []string {
 
 // Strategy is how NodeResourcesFit compares nodes. It is nil for the default.
 func (p *Profile) Strategy() *configv1.ScoringStrategy {
+	if p == nil {
+		return nil
+	}
 	return p.fit.ScoringStrategy
 }
 
 // Balanced are the resources of which NodeResourcesBalancedAllocation would like equal parts to be taken.
 // They are nil for the default.
 func (p *Profile) Balanced() []corev1.ResourceName {
+	if p == nil {
+		return nil
+	}
 	return p.balanced
 }
 
 // FilterTimeout is how long DynamicResources searches for devices on a node. It is "" for the default.
 func (p *Profile) FilterTimeout() string {
+	if p == nil {
+		return ""
+	}
 	return p.filterTimeout
 }
 
@@ -495,8 +529,10 @@ func (p *Profile) FilterTimeout() string {
 // differ it is the longest.
 func (c *Config) BindingTimeout() time.Duration {
 	var longest time.Duration
-	for _, p := range c.all() {
-		longest = max(longest, p.bindingTimeout)
+	if c != nil {
+		for _, p := range c.profiles {
+			longest = max(longest, p.bindingTimeout)
+		}
 	}
 	return cmp.Or(longest, configv1.DynamicResourcesBindingTimeoutDefault)
 }
@@ -504,12 +540,18 @@ func (c *Config) BindingTimeout() time.Duration {
 // Percentage is how many of the nodes kube-scheduler looks at until it compares those that fit. It is 0 for
 // the default, which depends on their number.
 func (p *Profile) Percentage() int {
+	if p == nil {
+		return 0
+	}
 	return p.percentage
 }
 
 // Neighbours says how InterPodAffinity compares nodes: what the required terms of pods on nodes count for,
 // and whether a pod without preferences of its own has none that count.
 func (p *Profile) Neighbours() (requiredWeight int64, onlyOwn bool) {
+	if p == nil {
+		return 1, false
+	}
 	return p.requiredWeight, p.onlyOwn
 }
 
@@ -524,5 +566,5 @@ func (p *Profile) Sorts() bool { return p.On("PrioritySort", QueueSort) }
 
 // PreemptsApart reports whether the profile chooses the pods that it ends otherwise than usual.
 func (p *Profile) PreemptsApart() bool {
-	return p.unreadable != "" || p.otherCandidates || len(p.extenders) > 0 || len(p.Foreign(PostFilter)) > 0
+	return p != nil && (p.unreadable != "" || p.otherCandidates || len(p.extenders) > 0 || len(p.Foreign(PostFilter)) > 0)
 }

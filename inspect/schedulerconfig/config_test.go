@@ -64,12 +64,12 @@ func TestOn(t *testing.T) {
 	for plugin, points := range pluginPoints { // as without a configuration
 		p := profile(t, "")
 		for _, point := range points {
-			if !p.On(plugin, point) || !usual().On(plugin, point) {
+			if !p.On(plugin, point) || !(*Profile)(nil).On(plugin, point) {
 				t.Errorf("%s is off at %s by default", plugin, point)
 			}
 		}
-		if slices.Contains(points, Score) && p.Weight(plugin) != usual().Weight(plugin) {
-			t.Errorf("%s has weight %d, and without a configuration %d", plugin, p.Weight(plugin), usual().Weight(plugin))
+		if slices.Contains(points, Score) && p.Weight(plugin) != (*Profile)(nil).Weight(plugin) {
+			t.Errorf("%s has weight %d, and without a configuration %d", plugin, p.Weight(plugin), (*Profile)(nil).Weight(plugin))
 		}
 	}
 	if p := profile(t, ""); len(p.Apart())+len(p.Unscored())+len(p.Foreign(Filter, Bind)) > 0 || p.PreemptsApart() || p.SpreadsByDefault() {
@@ -89,7 +89,7 @@ func TestProfiles(t *testing.T) {
 	if got := b.Foreign(Filter); !ok || !slices.Equal(got, []string{"Coscheduling"}) || len(b.Foreign(Score)) > 0 {
 		t.Errorf("profile b: %t, %v", ok, got)
 	}
-	if p, ok := (*Config)(nil).Profile(""); p != usual() || !ok {
+	if p, ok := (*Config)(nil).Profile(""); p != nil || !ok {
 		t.Error("without a configuration there is no default profile")
 	}
 	if _, ok := (*Config)(nil).Profile("a"); ok {

@@ -16,6 +16,9 @@ import (
 // applied is what a plugin says of the pod in its profile.
 func (p *Prepared) applied(prepare func(*Prepared) (check, Outcome), plugin Plugin) (check, Outcome) {
 	c, everywhere := prepare(p)
+	if p.profile == nil {
+		return c, everywhere
+	}
 	points := []schedulerconfig.Point{schedulerconfig.PreFilter, schedulerconfig.Filter}
 	if !p.profile.Knows(string(plugin), schedulerconfig.Filter) {
 		points = []schedulerconfig.Point{schedulerconfig.PreEnqueue, schedulerconfig.Permit}
@@ -43,6 +46,9 @@ var (
 // others is what may refuse the pod besides the plugins here, by its profile.
 func (p *Prepared) others() Outcome {
 	var out Outcome
+	if p.profile == nil {
+		return out
+	}
 	say := func(plugin Plugin, key, format string, args ...any) {
 		out.and(doubt(Doubt{Plugin: plugin, Key: key, Message: fmt.Sprintf(format, args...)}))
 	}

@@ -88,8 +88,11 @@ func Prepare(x *filters.Index, pod *corev1.Pod, o Options, like *Scorer) *Scorer
 		}
 	}
 	s.like, s.changed = nil, nil
-	_, prefer := s.profile.Extenders(filters.ResourcesOf(pod))
-	apart := append(s.profile.Apart(), prefer...)
+	apart := s.profile.Apart()
+	if s.profile != nil {
+		_, prefer := s.profile.Extenders(filters.ResourcesOf(pod))
+		apart = append(apart, prefer...)
+	}
 	if len(apart) > 0 && s.failure == "" {
 		s.other = &filters.Doubt{Key: "profile", Message: "the profile of kube-scheduler compares nodes in a way that is not computed: " + strings.Join(apart, ", ")}
 	}
