@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -57,10 +58,10 @@ func TestWhoMayBeMoved(t *testing.T) {
 				pod.OwnerReferences = nil
 			}
 			tt.change(o.Pods[0])
-			more := farm(2)
+			more := explaintest.Farm(2)
 			o.Nodes, o.Slices = append(o.Nodes, more.Nodes[1]), append(o.Slices, more.Slices[1])
-			o.Templates = append(o.Templates, template("old", 1, `device.attributes["gpu.example.com"].model == "v100"`)) // which node-0001 has not
-			m := makeRoomFor(t, o, worker("target", "old"))
+			o.Templates = append(o.Templates, explaintest.Template("old", 1, `device.attributes["gpu.example.com"].model == "v100"`)) // which node-0001 has not
+			m := makeRoomFor(t, o, explaintest.Worker("target", "old"))
 			if moved := len(m.Moves) == 1 && m.Verdict == explain.Feasible; moved != (tt.fixed == "") {
 				t.Errorf("%s, %d moves, %v", m.Verdict, len(m.Moves), m.Fixed)
 			}
@@ -120,10 +121,10 @@ func TestMovesOfSharedClaims(t *testing.T) {
 			}
 			named(o.Pods[0], "node-0000-0-gpus")
 			tt.change(o, o.Claims[0])
-			more := farm(2)
+			more := explaintest.Farm(2)
 			o.Nodes, o.Slices = append(o.Nodes, more.Nodes[1]), append(o.Slices, more.Slices[1])
-			o.Templates = append(o.Templates, template("old", 1, `device.attributes["gpu.example.com"].model == "v100"`))
-			m := makeRoomFor(t, o, worker("target", "old"))
+			o.Templates = append(o.Templates, explaintest.Template("old", 1, `device.attributes["gpu.example.com"].model == "v100"`))
+			m := makeRoomFor(t, o, explaintest.Worker("target", "old"))
 			if moved := m.Verdict == explain.Feasible; moved != tt.moved {
 				t.Errorf("%s: %s %v", m.Verdict, m.Message, m.Fixed)
 			}
@@ -153,10 +154,10 @@ func TestCheapestMove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := busyFarm(1, 8)
 			tt.change(o.Pods)
-			more := farm(2)
+			more := explaintest.Farm(2)
 			o.Nodes, o.Slices = append(o.Nodes, more.Nodes[1]), append(o.Slices, more.Slices[1])
-			o.Templates = append(o.Templates, template("old", 1, `device.attributes["gpu.example.com"].model == "v100"`))
-			m := makeRoomFor(t, o, worker("target", "old"))
+			o.Templates = append(o.Templates, explaintest.Template("old", 1, `device.attributes["gpu.example.com"].model == "v100"`))
+			m := makeRoomFor(t, o, explaintest.Worker("target", "old"))
 			if len(m.Moves) != 1 || m.Moves[0].Pod.Name != tt.want {
 				t.Errorf("%+v is moved, want %s", m.Moves, tt.want)
 			}

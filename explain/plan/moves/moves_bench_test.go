@@ -11,18 +11,19 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 // busyFarm is a farm on each node of which so many pods have a device each.
 func busyFarm(nodes, each int) *inspect.Objects {
-	o := farm(nodes)
-	o.Templates = append(o.Templates, template("one", 1, ""))
+	o := explaintest.Farm(nodes)
+	o.Templates = append(o.Templates, explaintest.Template("one", 1, ""))
 	for i := range nodes {
 		node := fmt.Sprintf("node-%04d", i)
 		for d := range each {
-			pod := worker(fmt.Sprintf("%s-%d", node, d), "one")
+			pod := explaintest.Worker(fmt.Sprintf("%s-%d", node, d), "one")
 			pod.Spec.NodeName = node
 			pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: types.UID("web"), Controller: ptr.To(true)}}
 			pod.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpus", ResourceClaimName: ptr.To(pod.Name + "-gpus")}}
@@ -52,8 +53,8 @@ func BenchmarkMakeRoom(b *testing.B) {
 	}{{"one", 6, 3, 1}, {"two", 5, 5, 2}, {"four", 4, 8, 4}, {"six", 6, 8, 6}, {"full", 8, 1, 0}} {
 		b.Run(bb.name, func(b *testing.B) {
 			o := busyFarm(500, bb.each)
-			o.Templates = append(o.Templates, template("many", bb.wanted, ""))
-			target := worker("target", "many")
+			o.Templates = append(o.Templates, explaintest.Template("many", bb.wanted, ""))
+			target := explaintest.Worker("target", "many")
 			c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 			b.ResetTimer()
 			for b.Loop() {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -36,7 +37,7 @@ type crowd struct {
 func randomCrowd(r *rand.Rand) *crowd {
 	o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}}
 	const isBig = `device.attributes["gpu.example.com"].model == "big"`
-	o.Templates = append(o.Templates, template("one", 1, ""), template("two", 2, ""), template("big", 1, isBig))
+	o.Templates = append(o.Templates, explaintest.Template("one", 1, ""), explaintest.Template("two", 2, ""), explaintest.Template("big", 1, isBig))
 	for i := range 2 + r.IntN(3) {
 		name := fmt.Sprint("n", i)
 		o.Nodes = append(o.Nodes, &corev1.Node{
@@ -65,7 +66,7 @@ func randomCrowd(r *rand.Rand) *crowd {
 
 // randomPod is a pod with little of everything.
 func randomPod(r *rand.Rand, name string) *corev1.Pod {
-	pod := worker(name, []string{"one", "two", "big"}[r.IntN(3)])
+	pod := explaintest.Worker(name, []string{"one", "two", "big"}[r.IntN(3)])
 	pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *resource.NewQuantity(1+int64(r.IntN(2)), resource.DecimalSI)
 	if r.IntN(4) == 0 {
 		pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims = nil, nil

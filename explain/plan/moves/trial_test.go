@@ -3,6 +3,7 @@ package moves
 import (
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -10,9 +11,9 @@ import (
 // TestTrialRefuses: moves that do not work are refused, whoever proposes them.
 func TestTrialRefuses(t *testing.T) {
 	o := busyFarm(3, 6) // two devices are free on each node
-	o.Templates = append(o.Templates, template("many", 4, ""))
+	o.Templates = append(o.Templates, explaintest.Template("many", 4, ""))
 	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
-	p, err := newProblem(t.Context(), c, worker("target", "many"), maxAsks)
+	p, err := newProblem(t.Context(), c, explaintest.Worker("target", "many"), maxAsks)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -22,20 +23,20 @@ func TestMoveUnread(t *testing.T) {
 		{nil, 8, explain.Infeasible}, {[]inspect.Resource{inspect.Pods}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Pods}, 9, explain.Infeasible},
 		{[]inspect.Resource{inspect.Claims}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Claims}, 9, explain.Infeasible},
 	} {
-		o := busy()
-		claim := &resourcev1.ResourceClaim{Spec: template("wanted", test.count, "").Spec.Spec}
+		o := explaintest.BusyFarm()
+		claim := &resourcev1.ResourceClaim{Spec: explaintest.Template("wanted", test.count, "").Spec.Spec}
 		claim.Namespace, claim.Name = "ml", "wanted"
-		c := unreadable(o, test.unread...)
+		c := explaintest.Unreadable(o, test.unread...)
 		m, err := MakeRoom(t.Context(), c, claim)
 		if err != nil || m.Verdict != test.want {
 			t.Errorf("%d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
 		}
-		pod := worker("w", "wanted")
-		o.Templates = append(o.Templates, template("wanted", test.count, ""))
+		pod := explaintest.Worker("w", "wanted")
+		o.Templates = append(o.Templates, explaintest.Template("wanted", test.count, ""))
 		if test.unread == nil {
 			continue
 		}
-		m, err = MakeRoom(t.Context(), unreadable(o, test.unread...), admittedPod(pod, claim))
+		m, err = MakeRoom(t.Context(), explaintest.Unreadable(o, test.unread...), admittedPod(pod, claim))
 		if err != nil || m.Verdict == explain.Feasible {
 			t.Errorf("a pod with %d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
 		}
@@ -52,14 +53,14 @@ func admittedPod(pod *corev1.Pod, claim *resourcev1.ResourceClaim) *corev1.Pod {
 // may be missing too.
 func TestRoomWithoutClaims(t *testing.T) {
 	for _, gone := range []bool{false, true} {
-		o := busy()
+		o := explaintest.BusyFarm()
 		o.Pods = o.Pods[:4] // none of which waits
 		if gone {
 			o.Claims = o.Claims[1:]
 		}
-		claim := &resourcev1.ResourceClaim{Spec: template("wanted", 4, "").Spec.Spec}
+		claim := &resourcev1.ResourceClaim{Spec: explaintest.Template("wanted", 4, "").Spec.Spec}
 		claim.Namespace, claim.Name = "ml", "wanted"
-		m, err := MakeRoom(t.Context(), fresh(*o), claim)
+		m, err := MakeRoom(t.Context(), explaintest.NewCluster(*o), claim)
 		if want := map[bool]explain.JointVerdict{false: explain.Feasible, true: explain.JointUnknown}[gone]; err != nil || m.Verdict != want {
 			t.Errorf("gone %t: %s (%s), %v", gone, m.Verdict, m.Message, err)
 		}
@@ -75,15 +76,15 @@ func TestRoomBesideOtherSchedulers(t *testing.T) {
 		waiting  *corev1.Pod
 		feasible bool
 	}{
-		{"asked about", ofVolcano(worker("v", "one")), nil, false},
-		{"waits and fits", worker("w", "eight"), ofVolcano(worker("v", "one")), false},
-		{"waits and fits nowhere", worker("w", "eight"), ofVolcano(worker("v", "none")), true},
+		{"asked about", ofVolcano(explaintest.Worker("v", "one")), nil, false},
+		{"waits and fits", explaintest.Worker("w", "eight"), ofVolcano(explaintest.Worker("v", "one")), false},
+		{"waits and fits nowhere", explaintest.Worker("w", "eight"), ofVolcano(explaintest.Worker("v", "none")), true},
 	} {
-		o := small(1)
+		o := explaintest.SmallFarm(1)
 		if test.waiting != nil {
 			o.Pods = append(o.Pods, test.waiting)
 		}
-		m, err := MakeRoom(t.Context(), fresh(*o), test.pod)
+		m, err := MakeRoom(t.Context(), explaintest.NewCluster(*o), test.pod)
 		if err != nil || (m.Verdict == explain.Feasible) != test.feasible {
 			t.Errorf("%s: %s, %s, %v", test.name, m.Verdict, m.Message, err)
 		}
@@ -94,8 +95,8 @@ func TestRoomBesideOtherSchedulers(t *testing.T) {
 func TestRoomShortOfQuota(t *testing.T) {
 	for state, want := range map[inspect.HealthState]explain.JointVerdict{inspect.Synced: explain.Feasible, inspect.Forbidden: explain.JointUnknown} {
 		health := map[inspect.Resource]inspect.Health{inspect.Quotas: {State: state}}
-		c := scheduler.NewCluster(inspect.New(*small(1), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
-		m, err := MakeRoom(t.Context(), c, worker("w", "one"))
+		c := scheduler.NewCluster(inspect.New(*explaintest.SmallFarm(1), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), scheduler.Options{})
+		m, err := MakeRoom(t.Context(), c, explaintest.Worker("w", "one"))
 		if err != nil || m.Verdict != want {
 			t.Errorf("quotas %s: %s, %s, %v", state, m.Verdict, m.Message, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -18,12 +19,12 @@ import (
 // kinds of nodes.
 func BenchmarkShapes(b *testing.B) {
 	const a100 = `device.attributes["gpu.example.com"].model == "a100"`
-	o := farm(500)
+	o := explaintest.Farm(500)
 	for _, node := range o.Nodes {
 		node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("0")
 	}
-	o.Templates = append(o.Templates, template("one", 1, ""), template("two", 2, a100), template("four", 4, a100))
-	pods := append(append(workers(40, "one", "one"), workers(40, "two", "two")...), workers(20, "four", "four")...)
+	o.Templates = append(o.Templates, explaintest.Template("one", 1, ""), explaintest.Template("two", 2, a100), explaintest.Template("four", 4, a100))
+	pods := append(append(explaintest.Workers(40, "one", "one"), explaintest.Workers(40, "two", "two")...), explaintest.Workers(20, "four", "four")...)
 	var shapes []nodeshape.Shape
 	for i := range 10 {
 		model := []string{"a100", "v100"}[i%2]

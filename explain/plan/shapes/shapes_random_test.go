@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -78,7 +79,7 @@ func smallProblem(r *rand.Rand) (*inspect.Objects, []*corev1.Pod, []nodeshape.Sh
 	}
 	var pods []*corev1.Pod
 	for i := range 2 + r.IntN(3) {
-		pod := worker(fmt.Sprintf("pod-%d", i), o.Templates[r.IntN(len(o.Templates))].Name)
+		pod := explaintest.Worker(fmt.Sprintf("pod-%d", i), o.Templates[r.IntN(len(o.Templates))].Name)
 		pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *resource.NewQuantity(int64(1+r.IntN(2)), resource.DecimalSI)
 		pod.Spec.Priority = ptr.To(int32(r.IntN(2)))
 		pod.UID, pod.CreationTimestamp = types.UID(pod.Name), metav1.Unix(int64(i), 0)
@@ -93,11 +94,11 @@ func randomTemplate(r *rand.Rand, name string) *resourcev1.ResourceClaimTemplate
 	}
 	switch r.IntN(3) {
 	case 0:
-		return template(name, int64(1+r.IntN(2)), "")
+		return explaintest.Template(name, int64(1+r.IntN(2)), "")
 	case 1:
-		return template(name, int64(1+r.IntN(2)), selector(models[r.IntN(2)]))
+		return explaintest.Template(name, int64(1+r.IntN(2)), selector(models[r.IntN(2)]))
 	}
-	out := template(name, 1, "")
+	out := explaintest.Template(name, 1, "")
 	choice := func(name string, count int64, model string) resourcev1.DeviceSubRequest {
 		return resourcev1.DeviceSubRequest{Name: name, DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
 			Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: selector(model)}}}}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
@@ -73,7 +74,7 @@ func TestShapes(t *testing.T) {
 		o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}, Pods: extra}
 		node, slice := smallNode("n0", 2)
 		o.Nodes, o.Slices = append(o.Nodes, node), append(o.Slices, slice)
-		o.Templates = append(o.Templates, template("a", 1, ofModelA), template("b", 2, strings.Replace(ofModelA, `"a"`, `"b"`, 1)), template("c", 1, strings.Replace(ofModelA, `"a"`, `"c"`, 1)))
+		o.Templates = append(o.Templates, explaintest.Template("a", 1, ofModelA), explaintest.Template("b", 2, strings.Replace(ofModelA, `"a"`, `"b"`, 1)), explaintest.Template("c", 1, strings.Replace(ofModelA, `"a"`, `"c"`, 1)))
 		return o
 	}
 	reserved := base()
@@ -96,15 +97,15 @@ func TestShapes(t *testing.T) {
 		o.Pods = together(pods...)
 		return &o
 	}
-	whole, broken := within(worker("g0", "a"), worker("g1", "a")), within(worker("g0", "a"), worker("g1", "a"))
+	whole, broken := within(explaintest.Worker("g0", "a"), explaintest.Worker("g1", "a")), within(explaintest.Worker("g0", "a"), explaintest.Worker("g1", "a"))
 	broken.Pods[1].Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("30")
 	tainted := shapeOf("tainted", 4, "a", "a")
 	tainted.Node.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}}
 	few := shapeOf("few", 4, "a")
 	few.Max = 1
-	gated := worker("gated", "a")
+	gated := explaintest.Worker("gated", "a")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "x"}}
-	apart := workers(2, "apart", "a")
+	apart := explaintest.Workers(2, "apart", "a")
 	for _, pod := range apart {
 		pod.Labels = map[string]string{"app": "apart"}
 		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
@@ -118,23 +119,23 @@ func TestShapes(t *testing.T) {
 		opts   Options
 		want   string
 	}{
-		{"the fewest nodes without prices", base(), workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits, 4 one Fits"},
-		{"the fewest devices of equally many nodes", base(), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("large", 4, "a", "a", "b"), shapeOf("fitting", 4, "a", "a")}, Options{},
+		{"the fewest nodes without prices", base(), explaintest.Workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits, 4 one Fits"},
+		{"the fewest devices of equally many nodes", base(), explaintest.Workers(2, "w", "a"), []nodeshape.Shape{shapeOf("large", 4, "a", "a", "b"), shapeOf("fitting", 4, "a", "a")}, Options{},
 			"1 fitting Fits, 1 large Fits"},
-		{"two kinds where none does alone", base(), append(workers(2, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b")}, Options{},
+		{"two kinds where none does alone", base(), append(explaintest.Workers(2, "w", "a"), explaintest.Workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b")}, Options{},
 			"0 as Fails v-0000 SelectorRejected, 0 bs Fails w-0000 SelectorRejected, untried: nodes of several kinds were not tried together"},
-		{"one kind where another helps some", base(), append(workers(3, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("both", 4, "a", "b", "b"), shapeOf("as", 4, "a", "a")},
+		{"one kind where another helps some", base(), append(explaintest.Workers(3, "w", "a"), explaintest.Workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("both", 4, "a", "b", "b"), shapeOf("as", 4, "a", "a")},
 			Options{}, "3 both Fits, 0 as Fails v-0000 SelectorRejected"},
-		{"too little of something else", base(), workers(1, "w", "a"), []nodeshape.Shape{shapeOf("slow", 0, "a")}, Options{}, "stuck w-0000"},
-		{"a taint", base(), workers(1, "w", "a"), []nodeshape.Shape{tainted, shapeOf("one", 4, "a")}, Options{}, "1 one Fits, 0 tainted Fails w-0000 NodeTainted"},
-		{"a gate", base(), []*corev1.Pod{gated, worker("w", "a")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "1 one Fits, stuck gated"},
-		{"a template that is not there", base(), []*corev1.Pod{worker("lost", "none")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "stuck lost"},
-		{"a limit", base(), workers(3, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{Max: 2}, "0 one Fails"},
-		{"a limit of a group", base(), workers(2, "w", "a"), []nodeshape.Shape{few}, Options{}, "0 few Fails"},
-		{"pods of daemon sets", base(daemonOn("n0", "3")), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
-		{"pods of daemon sets that do not run there", base(daemonOn("n0", "3")), withToleration(workers(2, "w", "a"), "x"), []nodeshape.Shape{tainted}, Options{}, "1 tainted Fits"},
+		{"too little of something else", base(), explaintest.Workers(1, "w", "a"), []nodeshape.Shape{shapeOf("slow", 0, "a")}, Options{}, "stuck w-0000"},
+		{"a taint", base(), explaintest.Workers(1, "w", "a"), []nodeshape.Shape{tainted, shapeOf("one", 4, "a")}, Options{}, "1 one Fits, 0 tainted Fails w-0000 NodeTainted"},
+		{"a gate", base(), []*corev1.Pod{gated, explaintest.Worker("w", "a")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "1 one Fits, stuck gated"},
+		{"a template that is not there", base(), []*corev1.Pod{explaintest.Worker("lost", "none")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "stuck lost"},
+		{"a limit", base(), explaintest.Workers(3, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{Max: 2}, "0 one Fails"},
+		{"a limit of a group", base(), explaintest.Workers(2, "w", "a"), []nodeshape.Shape{few}, Options{}, "0 few Fails"},
+		{"pods of daemon sets", base(daemonOn("n0", "3")), explaintest.Workers(2, "w", "a"), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
+		{"pods of daemon sets that do not run there", base(daemonOn("n0", "3")), withToleration(explaintest.Workers(2, "w", "a"), "x"), []nodeshape.Shape{tainted}, Options{}, "1 tainted Fits"},
 		{"pods that keep apart", base(), apart, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "2 two Fits"},
-		{"devices where the pods may not go", reserved, bare(workers(2, "w", "a")), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "1 two Fits"},
+		{"devices where the pods may not go", reserved, bare(explaintest.Workers(2, "w", "a")), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, "1 two Fits"},
 		{"a group", whole, whole.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "2 one Fits"},
 		{"a group that lacks a pod", broken, broken.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, Options{}, "stuck g1, stuck g0"},
 		{"nothing to add", base(), nil, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, Options{}, ""},
@@ -171,7 +172,7 @@ func withToleration(pods []*corev1.Pod, key string) []*corev1.Pod {
 // TestClusterShapes finds the kinds of nodes: serial numbers make none, unless a pod asks for them.
 func TestOfCluster(t *testing.T) {
 	o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}}
-	o.Templates = append(o.Templates, template("a", 1, ofModelA), template("uuid", 1, `device.attributes["gpu.example.com"].uuid == "3"`))
+	o.Templates = append(o.Templates, explaintest.Template("a", 1, ofModelA), explaintest.Template("uuid", 1, `device.attributes["gpu.example.com"].uuid == "3"`))
 	for i, cpus := range []int{4, 4, 8, 4} {
 		node, slice := smallNode(fmt.Sprint("n", i), cpus, "a")
 		node.Labels["serial"] = fmt.Sprint("s", i)
@@ -183,7 +184,7 @@ func TestOfCluster(t *testing.T) {
 	for _, tt := range []struct {
 		pod  *corev1.Pod
 		want string
-	}{{worker("w", "a"), "n0 3, n2 1"}, {worker("w", "uuid"), "n0 1, n1 1, n2 1, n3 1"}} {
+	}{{explaintest.Worker("w", "a"), "n0 3, n2 1"}, {explaintest.Worker("w", "uuid"), "n0 1, n1 1, n2 1, n3 1"}} {
 		shapes, err := OfCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), []*corev1.Pod{tt.pod})
 		if err != nil {
 			t.Fatal(err)
@@ -208,13 +209,13 @@ func TestOfCluster(t *testing.T) {
 // nodes. None of them are too many by themselves.
 func TestTooManyForOtherNodes(t *testing.T) {
 	const a100 = `device.attributes["gpu.example.com"].model == "a100"`
-	o := farm(105) // of which 70 have what they want
-	o.Templates = append(o.Templates, template("five", 5, a100), template("six", 6, a100))
+	o := explaintest.Farm(105) // of which 70 have what they want
+	o.Templates = append(o.Templates, explaintest.Template("five", 5, a100), explaintest.Template("six", 6, a100))
 	node, slice := smallNode("old", 64, "v100", "v100", "v100", "v100", "v100", "v100", "v100", "v100")
 	shape := nodeshape.Shape{Name: node.Name, Source: nodeshape.Manifest, Node: node}
 	shape.Company.Slices = []*resourcev1.ResourceSlice{slice}
 	for n, want := range map[int]explain.ShapeVerdict{35: explain.ShapeFits, 36: explain.ShapeFails} {
-		pods := append(workers(35, "five", "five"), workers(n, "six", "six")...)
+		pods := append(explaintest.Workers(35, "five", "five"), explaintest.Workers(n, "six", "six")...)
 		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
 		p, err := Find(t.Context(), c, pods, []nodeshape.Shape{shape}, Options{})
 		if err != nil {
