@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
@@ -36,15 +35,8 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			kind, name, _ := strings.Cut(strings.TrimSpace(parts["ask"]), " ")
-			var e *explain.Explanation
-			switch c := explaintest.NewCluster(read.Objects); kind {
-			case "claim":
-				e, err = question.Claim(t.Context(), c, inspect.ClaimRef{Namespace: "default", Name: name}, question.Options{})
-			case "pod":
-				e, err = question.Pod(t.Context(), c, inspect.PodRef{Namespace: "default", Name: name}, question.Options{})
-			default:
-				t.Fatalf("ask %q: neither a claim nor a pod", kind)
-			}
+			subject := explain.Subject{Kind: map[string]string{"claim": "ResourceClaim", "pod": "Pod"}[kind], Namespace: "default", Name: name}
+			e, err := question.Named(t.Context(), explaintest.NewCluster(read.Objects), subject, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,7 @@
 //
 // Start reading at [Claim]. There is a function for each kind of question, which takes an object of the
 // snapshot, and one that takes an object that need not be there: [Claim] and [ClaimObject], [Template] and
-// [TemplateObject], [Pod] and [PodObject]. [Object] chooses among them. [Brief] says in one
+// [TemplateObject], [Pod] and [PodObject]. [Named] and [Object] choose among them. [Brief] says in one
 // line what a claim waits for.
 //
 // Each of them makes a whatif.Question, and decide answers it. The question is first checked as the scheduler

@@ -102,7 +102,10 @@ func TestChangedObjects(t *testing.T) {
 		{explain.Subject{Kind: "Pod", Name: "extended"}, "Pod", "extended", "/spec/containers/1/resources/limits/example.com~1gpu"},
 	} {
 		tt.subject.Namespace = "ml"
-		e := ask(t, waitingCluster(t), tt.subject)
+		e, err := question.Named(t.Context(), waitingCluster(t), tt.subject, question.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var found *explain.ObjectChange
 		for i := range e.Fixes {
 			if f := &e.Fixes[i]; f.Kind == explain.ReduceCount && len(f.Changes) == 1 {
@@ -117,23 +120,4 @@ func TestChangedObjects(t *testing.T) {
 			t.Errorf("%v: %+v", tt.subject, found)
 		}
 	}
-}
-
-// ask explains a pod, a claim or a template of a cluster.
-func ask(t *testing.T, c *scheduler.Cluster, subject explain.Subject) *explain.Explanation {
-	t.Helper()
-	var e *explain.Explanation
-	var err error
-	switch subject.Kind {
-	case "Pod":
-		e, err = question.Pod(t.Context(), c, inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name}, question.Options{})
-	case "ResourceClaim":
-		e, err = question.Claim(t.Context(), c, inspect.ClaimRef{Namespace: subject.Namespace, Name: subject.Name}, question.Options{})
-	default:
-		e, err = question.Template(t.Context(), c, subject.Namespace, subject.Name, question.Options{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
 }

@@ -28,3 +28,17 @@ func Object(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, op
 	}
 	return nil, fmt.Errorf("explaining %s: nothing is known of a %T", subject.GetName(), subject)
 }
+
+// Named explains a pod, a claim or a template of the snapshot. The error is that of Pod, Claim and Template;
+// about any other kind there is no question.
+func Named(ctx context.Context, c *scheduler.Cluster, subject explain.Subject, opts Options) (*explain.Explanation, error) {
+	switch subject.Kind {
+	case "Pod":
+		return Pod(ctx, c, inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name}, opts)
+	case "ResourceClaim":
+		return Claim(ctx, c, inspect.ClaimRef{Namespace: subject.Namespace, Name: subject.Name}, opts)
+	case "ResourceClaimTemplate":
+		return Template(ctx, c, subject.Namespace, subject.Name, opts)
+	}
+	return nil, fmt.Errorf("explaining %s: nothing is known of a %s", subject.FullName(), subject.Kind)
+}

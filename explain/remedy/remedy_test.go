@@ -52,27 +52,12 @@ func snapshotOf(t *testing.T, texts ...string) *inspect.Snapshot {
 // explained asks about a subject, with the commands of its fixes.
 func explained(t *testing.T, s *inspect.Snapshot, kind, name string, asked remedy.Asked) *explain.Explanation {
 	t.Helper()
-	e := ask(t, scheduler.NewCluster(s, scheduler.Options{}), explain.Subject{Kind: kind, Namespace: "ml", Name: name})
-	remedy.Add(s, e, asked)
-	return e
-}
-
-// ask explains a pod, a claim or a template of a cluster.
-func ask(t *testing.T, c *scheduler.Cluster, subject explain.Subject) *explain.Explanation {
-	t.Helper()
-	var e *explain.Explanation
-	var err error
-	switch subject.Kind {
-	case "Pod":
-		e, err = question.Pod(t.Context(), c, inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name}, question.Options{})
-	case "ResourceClaim":
-		e, err = question.Claim(t.Context(), c, inspect.ClaimRef{Namespace: subject.Namespace, Name: subject.Name}, question.Options{})
-	default:
-		e, err = question.Template(t.Context(), c, subject.Namespace, subject.Name, question.Options{})
-	}
+	subject := explain.Subject{Kind: kind, Namespace: "ml", Name: name}
+	e, err := question.Named(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), subject, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	remedy.Add(s, e, asked)
 	return e
 }
 

@@ -125,13 +125,7 @@ func indexIn(path, list string) int {
 // refusedAlone: a pod or claim is refused also when nobody else is asked about.
 func refusedAlone(c *confirmation, f *checkup.Finding) error {
 	o := f.Objects[0]
-	var e *explain.Explanation
-	var err error
-	if o.Kind == "Pod" {
-		e, err = question.Pod(c.Context(), c.cluster, inspect.PodRef{Namespace: o.Namespace, Name: o.Name}, question.Options{})
-	} else {
-		e, err = question.Claim(c.Context(), c.cluster, inspect.ClaimRef{Namespace: o.Namespace, Name: o.Name}, question.Options{})
-	}
+	e, err := question.Named(c.Context(), c.cluster, explain.Subject{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, question.Options{})
 	if err == nil && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
 		err = fmt.Errorf("the answer is %s: %s", e.Verdict, e.Message)
 	}

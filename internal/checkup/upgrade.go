@@ -172,13 +172,7 @@ func (v *visit) verdicts(before, after *explain.Triage, fits *scheduler.Cluster,
 
 // fitting says on how many nodes of a cluster a subject fits, to stand before why it does not fit now.
 func (v *visit) fitting(c *scheduler.Cluster, s explain.Subject) string {
-	var e *explain.Explanation
-	var err error
-	if opts := (question.Options{ReasonOnly: true}); s.Kind == "Pod" {
-		e, err = question.Pod(v.ctx, c, inspect.PodRef{Namespace: s.Namespace, Name: s.Name}, opts)
-	} else {
-		e, err = question.Claim(v.ctx, c, inspect.ClaimRef{Namespace: s.Namespace, Name: s.Name}, opts)
-	}
+	e, err := question.Named(v.ctx, c, s, question.Options{ReasonOnly: true})
 	if err != nil || e.Verdict != explain.Allocatable {
 		return ": "
 	}
