@@ -9,11 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/inquiry"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/cycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -115,9 +115,11 @@ func claimsOfPod(s *inspect.Snapshot, pod *corev1.Pod) ([]string, error) {
 // extendedResources names the resources of a pod that device classes provide, sorted.
 func extendedResources(s *inspect.Snapshot, pod *corev1.Pod) []string {
 	var out []string
-	for name, amount := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
-		if !amount.IsZero() && s.ClassOfExtendedResource(name) != nil {
-			out = append(out, string(name))
+	for _, c := range cycle.AllContainers(pod) {
+		for name, amount := range cycle.RequestsOf(c) {
+			if !amount.IsZero() && s.ClassOfExtendedResource(name) != nil {
+				out = words.AppendNew(out, string(name))
+			}
 		}
 	}
 	slices.Sort(out)
