@@ -227,6 +227,13 @@ func randomScoring(r *rand.Rand) string {
 		text += "  - name: NodeAffinity\n    args: {addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7, preference: {matchExpressions: [{key: " +
 			corev1.LabelTopologyZone + ", operator: In, values: [zone-a, zone-b]}]}}, {weight: 2, preference: {matchExpressions: [{key: disk, operator: Exists}]}}]}}\n"
 	}
+	if r.IntN(3) == 0 {
+		constraints := []string{
+			"", "{maxSkew: 1, topologyKey: " + corev1.LabelTopologyZone + ", whenUnsatisfiable: ScheduleAnyway}",
+			"{maxSkew: 2, topologyKey: disk, whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 4, topologyKey: " + corev1.LabelHostname + ", whenUnsatisfiable: ScheduleAnyway}",
+		}
+		text += "  - name: PodTopologySpread\n    args: {defaultingType: List, defaultConstraints: [" + constraints[r.IntN(3)] + "]}\n"
+	}
 	if balanced := []string{"", "[{name: cpu, weight: 1}, {name: example.com/gpu, weight: 1}, {name: memory, weight: 1}]", "[{name: ephemeral-storage, weight: 1}]", "[{name: memory, weight: 1}, {name: ephemeral-storage, weight: 1}]"}[r.IntN(4)]; balanced != "" {
 		text += "  - name: NodeResourcesBalancedAllocation\n    args: {resources: " + balanced + "}\n"
 	}

@@ -437,11 +437,29 @@ func (p *Profile) Ignores(resource corev1.ResourceName) bool {
 	})
 }
 
-// SpreadsByDefault reports whether pods without constraints of their own may be refused nodes to spread them.
-func (p *Profile) SpreadsByDefault() bool {
-	return p != nil && slices.ContainsFunc(p.spread.DefaultConstraints, func(c corev1.TopologySpreadConstraint) bool {
-		return c.WhenUnsatisfiable == corev1.DoNotSchedule
-	})
+// DefaultConstraints are those constraints by which pods without any of their own are spread that say to do the
+// same where they are not met. system says that they are kube-scheduler's own, which nodes need not have the
+// labels of.
+func (p *Profile) DefaultConstraints(unmet corev1.UnsatisfiableConstraintAction) (constraints []corev1.TopologySpreadConstraint, system bool) {
+	system = p == nil || p.spread.DefaultingType != configv1.ListDefaulting
+	all := systemConstraints()
+	if !system {
+		all = p.spread.DefaultConstraints
+	}
+	for i := range all {
+		if all[i].WhenUnsatisfiable == unmet {
+			constraints = append(constraints, all[i])
+		}
+	}
+	return constraints, system
+}
+
+// systemConstraints are kube-scheduler's own: they spread over nodes and zones.
+func systemConstraints() []corev1.TopologySpreadConstraint {
+	return []corev1.TopologySpreadConstraint{
+		{TopologyKey: corev1.LabelHostname, MaxSkew: 3, WhenUnsatisfiable: corev1.ScheduleAnyway},
+		{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
+	}
 }
 
 // Extenders are the addresses of the extenders that are asked about pods with some resources: those that may

@@ -1,6 +1,7 @@
 package schedulerconfig
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func TestOn(t *testing.T) {
 			t.Errorf("%s has weight %d, and without a configuration %d", plugin, p.Weight(plugin), (*Profile)(nil).Weight(plugin))
 		}
 	}
-	if p := profile(t, ""); len(p.Apart())+len(p.Unscored())+len(p.Foreign(Filter, Bind)) > 0 || p.PreemptsApart() || p.SpreadsByDefault() {
+	if p := profile(t, ""); len(p.Apart())+len(p.Unscored())+len(p.Foreign(Filter, Bind)) > 0 || p.PreemptsApart() || hardDefaults(p) > 0 {
 		t.Error("a profile with all defaults is not as usual")
 	}
 }
@@ -155,6 +156,35 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := read(t, "profiles: [{pluginConfig: [{name: VolumeBinding, args: {shape: [{utilization: 0, score: 1}]}}]}]", gateStorageCapacityScoring); err != nil {
 		t.Errorf("with the gate: %v", err)
+	}
+}
+
+func hardDefaults(p *Profile) int {
+	constraints, _ := p.DefaultConstraints(corev1.DoNotSchedule)
+	return len(constraints)
+}
+
+func TestDefaultConstraints(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "kubernetes.io/hostname:3 topology.kubernetes.io/zone:5 system",
+		"pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]": "",
+		"pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List, defaultConstraints: [{maxSkew: 2, topologyKey: a, whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 1, topologyKey: b, whenUnsatisfiable: DoNotSchedule}]}}]": "a:2",
+	} {
+		constraints, system := profile(t, text).DefaultConstraints(corev1.ScheduleAnyway)
+		var got []string
+		for i := range constraints {
+			got = append(got, fmt.Sprint(constraints[i].TopologyKey, ":", constraints[i].MaxSkew))
+		}
+		if system {
+			got = append(got, "system")
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	var none *Profile
+	if constraints, system := none.DefaultConstraints(corev1.ScheduleAnyway); len(constraints) != 2 || !system {
+		t.Error("without a configuration", constraints, system)
 	}
 }
 

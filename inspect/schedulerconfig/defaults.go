@@ -171,8 +171,6 @@ func scoresApart(args runtime.Object) bool {
 		return args.Shape != nil && !slices.Equal(args.Shape, usualShape())
 	case *configv1.NodeResourcesBalancedAllocationArgs:
 		return len(args.Resources) > MostScored
-	case *configv1.PodTopologySpreadArgs:
-		return args.DefaultingType != configv1.SystemDefaulting
 	case *configv1.NodeResourcesFitArgs:
 		known := map[string]bool{}
 		for _, r := range args.ScoringStrategy.Resources {

@@ -64,15 +64,20 @@ func (c *softConstraint) perNode() bool { return c.TopologyKey == corev1.LabelHo
 func (s *Scorer) spreadConstraints() (*podTopologySpread, []filters.Doubt) {
 	p := &podTopologySpread{all: true}
 	if len(s.pod.Spec.TopologySpreadConstraints) == 0 {
+		constraints, system := s.profile.DefaultConstraints(corev1.ScheduleAnyway)
 		selector, known := s.defaultSelector()
 		switch {
-		case !known && s.mayBeSpread():
+		case len(constraints) == 0:
+			return nil, nil
+		case !known && s.mayBeSpread(constraints):
 			return nil, []filters.Doubt{{Plugin: filters.PodTopologySpread, Key: "workloads", Message: "pods of one Service, ReplicaSet or StatefulSet are spread, and which pods those are is not known"}}
 		case !known || selector.Empty():
 			return nil, nil
 		}
-		p.all = false
-		p.constraints = defaultConstraints(selector)
+		p.all = !system
+		for i := range constraints {
+			p.constraints = append(p.constraints, softConstraint{constraints[i], selector})
+		}
 	}
 	for i := range s.pod.Spec.TopologySpreadConstraints {
 		raw := &s.pod.Spec.TopologySpreadConstraints[i]

@@ -2,6 +2,7 @@ package scores
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,14 +17,6 @@ type Workloads struct {
 	ReplicationControllers []*corev1.ReplicationController
 	ReplicaSets            []*appsv1.ReplicaSet
 	StatefulSets           []*appsv1.StatefulSet
-}
-
-// defaultConstraints spread pods that say nothing over nodes and zones.
-func defaultConstraints(selector labels.Selector) []softConstraint {
-	of := func(key string, skew int32) softConstraint {
-		return softConstraint{corev1.TopologySpreadConstraint{TopologyKey: key, MaxSkew: skew, WhenUnsatisfiable: corev1.ScheduleAnyway}, selector}
-	}
-	return []softConstraint{of(corev1.LabelHostname, 3), of(corev1.LabelTopologyZone, 5)}
 }
 
 // defaultSelector selects the pods that the pod is spread with: those of its services and of its controller.
@@ -92,27 +85,25 @@ func (w *Workloads) ofController(namespace string, owner *metav1.OwnerReference,
 	return out
 }
 
-// mayBeSpread reports whether nodes could differ by how the pod is spread, whatever selects the pods that
-// count. It selects pods of the namespace that have a label of the pod, if only services can; where there is
-// none, nodes differ only if one has a zone and another one has not.
-func (s *Scorer) mayBeSpread() bool {
+// mayBeSpread reports whether nodes could differ by how constraints spread the pod, whatever selects the pods
+// that count. It selects pods of the namespace that have a label of the pod, if only services can; where there
+// is none, nodes differ only if one has the label of a constraint and another one has not.
+func (s *Scorer) mayBeSpread(constraints []corev1.TopologySpreadConstraint) bool {
 	controlled := spreads(metav1.GetControllerOfNoCopy(s.pod))
-	zones, hosts := 0, 0
+	labelled := make([]int, len(constraints))
 	for _, n := range s.nodes {
 		for pod := range n.Pods() {
 			if pod.Namespace == s.pod.Namespace && pod.DeletionTimestamp == nil && (controlled || share(pod.Labels, s.pod.Labels)) {
 				return true
 			}
 		}
-		if _, ok := n.Object().Labels[corev1.LabelTopologyZone]; ok {
-			zones++
-		}
-		if _, ok := n.Object().Labels[corev1.LabelHostname]; ok {
-			hosts++
+		for i := range constraints {
+			if _, ok := n.Object().Labels[constraints[i].TopologyKey]; ok {
+				labelled[i]++
+			}
 		}
 	}
-	same := func(labelled int) bool { return labelled == 0 || labelled == len(s.nodes) }
-	return !same(zones) || !same(hosts)
+	return slices.ContainsFunc(labelled, func(n int) bool { return n != 0 && n != len(s.nodes) })
 }
 
 // share reports whether two sets of labels have one in common.
