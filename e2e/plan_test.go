@@ -78,6 +78,8 @@ type planScene struct {
 	*cluster.Cluster
 	rng  *rand.Rand
 	seen map[string]int
+	// altered changes a pod before it is made; none of them is then in a group.
+	altered func(i int, pod *corev1.Pod)
 }
 
 // plannedAnswer is what is read of the answer.
@@ -174,10 +176,13 @@ func (s *planScene) setUp(t *testing.T) []*corev1.Pod {
 		}
 	}
 	pods := s.pods()
-	if s.rng.IntN(2) == 0 {
+	if s.altered == nil && s.rng.IntN(2) == 0 {
 		s.makeGang(t, pods)
 	}
 	for i, pod := range pods {
+		if s.altered != nil {
+			s.altered(i, pod)
+		}
 		made, err := client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)

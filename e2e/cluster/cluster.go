@@ -296,6 +296,31 @@ func (c *Cluster) Resume(t testing.TB, name string) {
 	}
 }
 
+// Configure kills the scheduler and has it, once it is resumed, run with a KubeSchedulerConfiguration, of
+// which everything but how to reach the server and that it runs alone is given. It returns the file.
+func (c *Cluster) Configure(t testing.TB, profiles string) string {
+	t.Helper()
+	c.Halt(t, "kube-scheduler")
+	path := c.path("scheduler.yaml")
+	text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n" +
+		fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 200, burst: 400}\n", c.Kubeconfig(Admin)) + profiles
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := c.processes[c.part(t, "kube-scheduler")].cmd
+	keep := func(arg string) bool {
+		return !strings.HasPrefix(arg, "--kubeconfig=") && !strings.HasPrefix(arg, "--leader-elect=") && !strings.HasPrefix(arg, "--config=")
+	}
+	args := []string{"--config=" + path}
+	for _, arg := range old.Args[1:] {
+		if keep(arg) {
+			args = append(args, arg)
+		}
+	}
+	old.Args = append(old.Args[:1:1], args...)
+	return path
+}
+
 // part is the index of a part of the control plane.
 func (c *Cluster) part(t testing.TB, name string) int {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
+	reading "github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 )
 
 const commandFolder = "docs/commands"
@@ -295,7 +295,7 @@ func commandIndex(commands []*cobra.Command) string {
 func flagsPage(root *cobra.Command) string {
 	ours, kubectls := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if slices.Contains(sources.ClusterFlags, f.Name) || slices.Contains([]string{"namespace", "token", "disable-compression", "request-timeout"}, f.Name) {
+		if slices.Contains(reading.ClusterFlags, f.Name) || slices.Contains([]string{"namespace", "token", "disable-compression", "request-timeout"}, f.Name) {
 			kubectls.AddFlag(f)
 		} else {
 			ours.AddFlag(f)
