@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // Allocate allocates claims as decide says, by the protocol of the package documentation, and returns the
@@ -272,7 +273,7 @@ func (r *run) sort(claims []*resourcev1.ResourceClaim, d *Decision) (held, wante
 		switch mine := r.claims[ref]; {
 		case mine != nil:
 			if claim.ResourceVersion != mine.ResourceVersion || claim.UID != mine.UID {
-				return nil, nil, conflict("looking at", ref, ErrConflict)
+				return nil, nil, conflict("looking at", ref, requests.ErrConflict)
 			}
 			found++
 			with := *mine

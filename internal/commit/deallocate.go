@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // Deallocate clears the allocations of claims and returns those that it cleared, or found without an
@@ -65,7 +66,7 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef, sho
 func (r *run) allClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, error) {
 	all, err := r.Server.Claims(ctx)
 	switch {
-	case errors.Is(err, ErrForbidden):
+	case errors.Is(err, requests.ErrForbidden):
 		r.tell(Event{Step: Unfenced, Err: err})
 	case err != nil:
 		return nil, fmt.Errorf("nothing is written, because it is not known who else holds the devices: %w", err)
@@ -231,7 +232,7 @@ func (r *run) asLeft(ctx context.Context, ref inspect.ClaimRef, err error) error
 	}
 	now, readErr := r.Server.Claim(ctx, ref)
 	switch {
-	case errors.Is(readErr, ErrNotFound):
+	case errors.Is(readErr, requests.ErrNotFound):
 		return err
 	case readErr != nil:
 		return fmt.Errorf("%w; it may have been cleared, or carry an announcement, %s: it cannot be read (%w)", err, removed, readErr)

@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // changes are what may happen to a claim between the moment in which it was shown and its deallocation.
@@ -119,7 +120,7 @@ func TestUnconfirmedIsClearedByName(t *testing.T) {
 // TestDeallocateWithoutList: who may not list all claims is told what that means, and is served; when the
 // list fails otherwise, nothing is written.
 func TestDeallocateWithoutList(t *testing.T) {
-	for _, failure := range []error{ErrForbidden, errors.New("fault 500")} {
+	for _, failure := range []error{requests.ErrForbidden, errors.New("fault 500")} {
 		w := allocated(newWorld(1, "a"), "a")
 		p := &process{w: w, before: func(request string) error {
 			if request == "list" {
@@ -132,7 +133,7 @@ func TestDeallocateWithoutList(t *testing.T) {
 		c.Observe = func(e Event) { told = append(told, e.String()) }
 		_, err := c.Deallocate(t.Context(), []inspect.ClaimRef{ref("a")})
 		text := strings.Join(told, "\n")
-		if errors.Is(failure, ErrForbidden) {
+		if errors.Is(failure, requests.ErrForbidden) {
 			if err != nil || w.allocated() != "" || !strings.Contains(text, "it is not known whether other claims hold") {
 				t.Errorf("allocated %q, told %q: %v", w.allocated(), text, err)
 			}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // kube-scheduler remembers the exclusively used devices as a set without counts: a claim that is allocated
@@ -47,20 +48,6 @@ const (
 	// round is enough unless schedulers write what they decided longer than fenceWait ago.
 	fenceRounds = 3
 )
-
-// ErrExists says that there is an object of that name already.
-var ErrExists = errors.New("it exists already")
-
-// RuleServer is what fences need of an API server.
-type RuleServer interface {
-	// Fences returns the DeviceTaintRules with the label FenceKey.
-	Fences(ctx context.Context) ([]*resourcev1.DeviceTaintRule, error)
-	// CreateRule creates a rule, or returns ErrExists.
-	CreateRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error
-	// DeleteRule deletes a rule, or returns ErrConflict or ErrNotFound when there is none of that name and
-	// UID.
-	DeleteRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error
-}
 
 // Fence tells people why a DeviceTaintRule is there.
 type Fence struct {
@@ -176,7 +163,7 @@ func (r *run) fence(ctx context.Context, devices []endangered) (fresh bool) {
 		}
 		created, known := err == nil, r.fenced[rule.Name]
 		r.fenced[rule.Name] = true
-		if created || errors.Is(err, ErrExists) {
+		if created || errors.Is(err, requests.ErrExists) {
 			fresh = fresh || created || !known
 			err = nil
 		}
@@ -246,7 +233,7 @@ func (r *run) lift(ctx context.Context, rules []*resourcev1.DeviceTaintRule) ([]
 	var lifted []*resourcev1.DeviceTaintRule
 	for _, rule := range needless(rules, claims) {
 		err := r.Rules.DeleteRule(ctx, rule)
-		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+		if errors.Is(err, requests.ErrConflict) || errors.Is(err, requests.ErrNotFound) {
 			continue // somebody else was faster
 		}
 		if err != nil {

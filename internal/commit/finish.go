@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // finish reserves the claims and removes the announcements. From here on the allocations stay, so it does
@@ -85,7 +86,7 @@ func (r *run) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, cons
 		return true, nil
 	}, r.Server.UpdateStatus)
 	if err == nil && written == nil {
-		err = ErrNotFound
+		err = requests.ErrNotFound
 	}
 	return written, err
 }

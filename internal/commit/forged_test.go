@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
@@ -159,7 +160,7 @@ func TestTimeOfARun(t *testing.T) {
 		}
 		_, _, err := c.Allocate(t.Context(), wanting("a"))
 		r := &run{Committer: c}
-		if err == nil || !strings.Contains(err.Error(), "given up after "+r.maxTime().String()) || !errors.Is(err, ErrConflict) {
+		if err == nil || !strings.Contains(err.Error(), "given up after "+r.maxTime().String()) || !errors.Is(err, requests.ErrConflict) {
 			t.Errorf("asked %v: %v", asked, err)
 		}
 		took := w.now.Sub(begin) - thought

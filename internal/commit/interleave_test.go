@@ -13,6 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
@@ -164,7 +165,7 @@ func bind(ctx context.Context, p *process, name, device string) error {
 		}
 		if !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
 			claim.Finalizers = append(claim.Finalizers, resourcev1.Finalizer)
-			if claim, err = p.UpdateMeta(ctx, claim); errors.Is(err, ErrConflict) {
+			if claim, err = p.UpdateMeta(ctx, claim); errors.Is(err, requests.ErrConflict) {
 				continue
 			}
 		}
@@ -175,7 +176,7 @@ func bind(ctx context.Context, p *process, name, device string) error {
 			Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: "d", Pool: "p", Device: device}},
 		}}
 		claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: name, UID: "u"}}
-		if _, err = p.UpdateStatus(ctx, claim); !errors.Is(err, ErrConflict) {
+		if _, err = p.UpdateStatus(ctx, claim); !errors.Is(err, requests.ErrConflict) {
 			return err
 		}
 	}

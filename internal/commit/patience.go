@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // Anybody who may update a claim can write an announcement on it, and go on changing it. So everything that a
@@ -79,7 +80,7 @@ func (r *run) revoke(ctx context.Context, claim *resourcev1.ResourceClaim) error
 		return err
 	}
 	r.revokes[claim.UID]++
-	refused := !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound)
+	refused := !errors.Is(err, requests.ErrConflict) && !errors.Is(err, requests.ErrNotFound)
 	r.stays[claim.UID] = r.stays[claim.UID] || refused
 	if r.goesFirst(claim) || !refused && r.revokes[claim.UID] < maxRevokes {
 		return &conflictError{err: fmt.Errorf("revoking the announcement on claim %s: %w", ref, err)}

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // maxRecovered is how many claims of killed runs one run puts in order. Anybody may write announcements; the
@@ -179,7 +180,7 @@ func (r *run) clear(ctx context.Context, claim *resourcev1.ResourceClaim, undone
 // leave notes that a claim of an expired run was not put in order. When somebody else changed it, it was not
 // expired, or that somebody puts it in order.
 func (r *run) leave(ref inspect.ClaimRef, err error) {
-	if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+	if !errors.Is(err, requests.ErrConflict) && !errors.Is(err, requests.ErrNotFound) {
 		r.tell(Event{Step: Failed, Claim: ref, Err: err})
 	}
 }

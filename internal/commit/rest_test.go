@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // apiServer serves a world at one version of resource.k8s.io. Objects have a field in their status that this
@@ -115,9 +116,9 @@ func (s *apiServer) rules(w http.ResponseWriter, r *http.Request, name string) {
 		err = p.DeleteRule(r.Context(), rule)
 	}
 	switch {
-	case errors.Is(err, ErrExists):
+	case errors.Is(err, requests.ErrExists):
 		answer(w, http.StatusConflict, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": http.StatusConflict, "reason": "AlreadyExists"})
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, requests.ErrNotFound):
 		answer(w, http.StatusNotFound, nil)
 	default:
 		answer(w, http.StatusOK, rule)
@@ -147,11 +148,11 @@ func answer(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // the client says so if it fails
 }
 
-func startAPI(t *testing.T, s *apiServer, dryRun bool) *API {
+func startAPI(t *testing.T, s *apiServer, dryRun bool) *requests.API {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	api, err := NewAPI(&rest.Config{Host: server.URL}, s.version, dryRun)
+	api, err := requests.NewAPI(&rest.Config{Host: server.URL}, s.version, dryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func startAPI(t *testing.T, s *apiServer, dryRun bool) *API {
 }
 
 // over is a committer that reads the world directly and writes over HTTP.
-func over(api *API, w *world) *Committer {
+func over(api *requests.API, w *world) *Committer {
 	c := (&process{w: w}).committer("5")
 	c.Server = api
 	return c
@@ -209,7 +210,7 @@ func TestServerDryRun(t *testing.T) {
 func TestAnswersOfTheServer(t *testing.T) {
 	s := &apiServer{w: newWorld(1, "a"), version: "v1"}
 	api := startAPI(t, s, false)
-	if _, err := api.Claim(t.Context(), ref("none")); !errors.Is(err, ErrNotFound) {
+	if _, err := api.Claim(t.Context(), ref("none")); !errors.Is(err, requests.ErrNotFound) {
 		t.Errorf("a claim that is not there: %v", err)
 	}
 	claim, err := api.Claim(t.Context(), ref("a"))
@@ -221,18 +222,18 @@ func TestAnswersOfTheServer(t *testing.T) {
 	if _, err = api.UpdateMeta(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.UpdateMeta(t.Context(), stale); !errors.Is(err, ErrConflict) {
+	if _, err := api.UpdateMeta(t.Context(), stale); !errors.Is(err, requests.ErrConflict) {
 		t.Errorf("a write at an old version: %v", err)
 	}
 	delete(s.w.claims, ref("a"))
-	if _, err := api.UpdateStatus(t.Context(), stale); !errors.Is(err, ErrConflict) {
+	if _, err := api.UpdateStatus(t.Context(), stale); !errors.Is(err, requests.ErrConflict) {
 		t.Errorf("a write to a claim that is gone: %v", err)
 	}
 	if uid, err := api.PodUID(t.Context(), inspect.PodRef{Namespace: "ns", Name: "p"}); err != nil || uid != "pod-uid" {
 		t.Errorf("uid %q: %v", uid, err)
 	}
 	s.fail = http.StatusForbidden
-	if _, err := api.Claims(t.Context()); err == nil || errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "the reason") {
+	if _, err := api.Claims(t.Context()); err == nil || errors.Is(err, requests.ErrConflict) || !strings.Contains(err.Error(), "the reason") {
 		t.Errorf("forbidden: %v", err)
 	}
 }
@@ -274,7 +275,7 @@ func TestRulesOverHTTP(t *testing.T) {
 		if err := rules.CreateRule(t.Context(), rule); err != nil {
 			t.Fatal(err)
 		}
-		if err := rules.CreateRule(t.Context(), rule); !errors.Is(err, ErrExists) {
+		if err := rules.CreateRule(t.Context(), rule); !errors.Is(err, requests.ErrExists) {
 			t.Errorf("%s: a second rule of one name: %v", version, err)
 		}
 		fences, err := rules.Fences(t.Context())
@@ -284,7 +285,7 @@ func TestRulesOverHTTP(t *testing.T) {
 		if id, ok := fencedBy(fences[0]); !ok || id.Device != "x0" || !strings.Contains(fences[0].Annotations[FenceKey], `"holder":"ns/b"`) {
 			t.Errorf("%s: read is %v", version, fences[0])
 		}
-		if err := rules.DeleteRule(t.Context(), rule); !errors.Is(err, ErrNotFound) {
+		if err := rules.DeleteRule(t.Context(), rule); !errors.Is(err, requests.ErrNotFound) {
 			t.Errorf("%s: a rule of another UID was deleted: %v", version, err)
 		}
 		if err := rules.DeleteRule(t.Context(), fences[0]); err != nil || len(s.w.objects.TaintRules) != 0 {
@@ -322,7 +323,7 @@ func TestAdminAccessIsCheckedBeforehand(t *testing.T) {
 				Claims:      []*resourcev1.ResourceClaim{{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}},
 				Allocations: map[inspect.ClaimRef]*resourcev1.AllocationResult{ref("a"): held("a", tt.device).Status.Allocation},
 			}
-			if err := startAPI(t, s, false).CheckAdminAccess(t.Context(), d); (err != nil) != tt.refused {
+			if err := CheckAdminAccess(t.Context(), startAPI(t, s, false), d); (err != nil) != tt.refused {
 				t.Errorf("got %v, want an error: %v", err, tt.refused)
 			}
 		})

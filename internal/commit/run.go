@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 const (
@@ -34,7 +35,7 @@ var ErrDeclined = errors.New("declined: nothing was written")
 
 // Committer writes allocations to a cluster and clears them. It is used for one run at a time.
 type Committer struct {
-	Server Server
+	Server requests.Server
 	Clock  Clock
 	// Read reads everything that a decision needs. A snapshot in which something decisive is missing (see
 	// Complete) ends the run.
@@ -50,7 +51,7 @@ type Committer struct {
 	Confirm func(ctx context.Context, d *Decision) (bool, error)
 	// Rules, if not nil, makes and removes the DeviceTaintRules that keep a scheduler off devices that it
 	// forgets (see fence.go). NoRules says why there is none; it is told where that leaves a gap.
-	Rules   RuleServer
+	Rules   requests.RuleServer
 	NoRules error
 	// Observe, if not nil, is told what happens, in the goroutine of the run.
 	Observe func(Event)
@@ -169,7 +170,7 @@ func (e *conflictError) Unwrap() error { return e.err }
 // conflict makes a conflictError of an error that says that a claim was changed meanwhile.
 func conflict(doing string, ref inspect.ClaimRef, err error) error {
 	err = fmt.Errorf("%s claim %s: %w", doing, ref, err)
-	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+	if errors.Is(err, requests.ErrConflict) || errors.Is(err, requests.ErrNotFound) {
 		return &conflictError{err: err}
 	}
 	return err

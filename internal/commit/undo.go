@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // clearing is a context in which a run clears up, whether or not it was interrupted.
@@ -81,7 +82,7 @@ func (r *run) change(
 ) (*resourcev1.ResourceClaim, error) {
 	for try := 1; ; try++ {
 		claim, err := r.Server.Claim(ctx, ref)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, requests.ErrNotFound) {
 			return nil, nil
 		}
 		if err != nil {
@@ -94,7 +95,7 @@ func (r *run) change(
 		if err == nil {
 			return written, nil
 		}
-		if !errors.Is(err, ErrConflict) || try == maxConflicts {
+		if !errors.Is(err, requests.ErrConflict) || try == maxConflicts {
 			return nil, err
 		}
 	}

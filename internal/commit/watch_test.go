@@ -13,6 +13,8 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // watched serves a list of claims at version 10, and for every watch the next of some answers.
@@ -107,7 +109,7 @@ func TestFollow(t *testing.T) {
 			})
 			want := context.Canceled
 			if tt.noWatch {
-				want = ErrNoWatch
+				want = requests.ErrNoWatch
 			}
 			if !errors.Is(err, want) {
 				t.Errorf("error %v, want %v", err, want)
@@ -119,11 +121,11 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func startWatched(t *testing.T, s *watched) *API {
+func startWatched(t *testing.T, s *watched) *requests.API {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	api, err := NewAPI(&rest.Config{Host: server.URL}, "v1", false)
+	api, err := requests.NewAPI(&rest.Config{Host: server.URL}, "v1", false)
 	if err != nil {
 		t.Fatal(err)
 	}

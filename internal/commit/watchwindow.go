@@ -11,6 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // watchWindow watches whether somebody who had decided before we announced, as a scheduler that is about to
@@ -25,7 +26,7 @@ func (r *run) watchWindow(ctx context.Context, d *Decision) error {
 			failed = r.judge(d, claims)
 			return failed == nil
 		})
-		if failed == nil && errors.Is(err, ErrNoWatch) {
+		if failed == nil && errors.Is(err, requests.ErrNoWatch) {
 			failed, err = r.poll(ctx, d, r.Settle-r.Clock.Now().Sub(begin)), nil
 		}
 		if failed != nil || err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // world is an API server in memory, with resource versions that are compared on every write, a status that
@@ -104,7 +105,7 @@ func (w *world) write(claim *resourcev1.ResourceClaim, change func(stored *resou
 	defer w.mu.Unlock()
 	stored, ok := w.claims[inspect.RefOf(claim)]
 	if !ok || stored.UID != claim.UID || stored.ResourceVersion != claim.ResourceVersion {
-		return nil, fmt.Errorf("%w: %s", ErrConflict, inspect.RefOf(claim))
+		return nil, fmt.Errorf("%w: %s", requests.ErrConflict, inspect.RefOf(claim))
 	}
 	was := stored
 	stored = stored.DeepCopy()
@@ -248,13 +249,13 @@ func (p *process) Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, erro
 // Follow looks for changes every now and then: news takes its time.
 func (p *process) Follow(ctx context.Context, d time.Duration, relevant func(*resourcev1.ResourceClaim) bool, see func([]*resourcev1.ResourceClaim) bool) error {
 	if p.blind {
-		return ErrNoWatch
+		return requests.ErrNoWatch
 	}
 	known := map[inspect.ClaimRef]string{}
 	for end := p.Now().Add(d); ; {
 		claims, err := p.Claims(ctx)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrNoWatch, err)
+			return fmt.Errorf("%w: %w", requests.ErrNoWatch, err)
 		}
 		changed := len(known) == 0
 		for _, claim := range claims {
@@ -280,7 +281,7 @@ func (p *process) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.
 		defer p.w.mu.Unlock()
 		claim, ok := p.w.claims[ref]
 		if !ok {
-			return nil, ErrNotFound
+			return nil, requests.ErrNotFound
 		}
 		return claim.DeepCopy(), nil
 	})
@@ -310,7 +311,7 @@ func (p *process) PodUID(ctx context.Context, pod inspect.PodRef) (types.UID, er
 		defer p.w.mu.Unlock()
 		uid, ok := p.w.pods[pod]
 		if !ok {
-			return "", ErrNotFound
+			return "", requests.ErrNotFound
 		}
 		return uid, nil
 	})
@@ -329,7 +330,7 @@ func (p *process) CreateRule(ctx context.Context, rule *resourcev1.DeviceTaintRu
 		p.w.mu.Lock()
 		defer p.w.mu.Unlock()
 		if slices.ContainsFunc(p.w.objects.TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.Name == rule.Name }) {
-			return nil, ErrExists
+			return nil, requests.ErrExists
 		}
 		p.w.version++
 		stored := rule.DeepCopy()
@@ -347,7 +348,7 @@ func (p *process) DeleteRule(ctx context.Context, rule *resourcev1.DeviceTaintRu
 		defer p.w.mu.Unlock()
 		i := slices.IndexFunc(p.w.objects.TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.UID == rule.UID })
 		if i < 0 {
-			return nil, ErrNotFound
+			return nil, requests.ErrNotFound
 		}
 		p.w.objects.TaintRules = slices.Delete(slices.Clone(p.w.objects.TaintRules), i, i+1)
 		return nil, nil
@@ -389,7 +390,7 @@ func wanting(names ...string) Decider {
 		for _, name := range names {
 			claim, ok := s.Claim(ref(name))
 			if !ok {
-				return nil, ErrNotFound
+				return nil, requests.ErrNotFound
 			}
 			claims = append(claims, claim)
 		}

@@ -16,7 +16,7 @@ type layer struct {
 // commands is what commands may import of the library.
 var commands = []string{
 	"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui", "tui/screen", "internal/checkup",
-	"internal/commit", "internal/demo", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
+	"internal/commit/...", "internal/demo", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 }
 
 var layers = []layer{
@@ -54,7 +54,8 @@ var layers = []layer{
 	{"scheduler/kueue/quota", nil},
 	{"scheduler/kueue", []string{"inspect", "allocator/selector", "scheduler/kueue/quota"}},
 	{"scheduler/extended", []string{"inspect", "allocator", "scheduler", "scheduler/filters"}},
-	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
+	{"internal/commit/requests", []string{"inspect", "inspect/quantity"}},
+	{"internal/commit", []string{"inspect", "inspect/quantity", "allocator", "internal/commit/requests"}},
 	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict <
 	// fix < cycle < replay < question < text.
 	{"explain/words", []string{"inspect"}},

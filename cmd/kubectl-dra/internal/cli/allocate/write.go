@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // The values of --dry-run.
@@ -134,11 +135,11 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	if err != nil {
 		return nil, err
 	}
-	if err := api.CheckAdminAccess(ctx, d); err != nil {
+	if err := commit.CheckAdminAccess(ctx, api, d); err != nil {
 		return nil, fmt.Errorf("nothing is written: %w", err)
 	}
 	c := o.newCommitter(ctx, api, snapshot)
-	if missing := (*commit.MissingError)(nil); errors.As(c.NoRules, &missing) {
+	if missing := (*requests.MissingError)(nil); errors.As(c.NoRules, &missing) {
 		o.Streams.Note("optional: %s; without it kube-scheduler may give the same device to another claim that it allocates in the same moment", missing)
 	}
 	c.Settle, c.Needs = o.settle, o.needs()
@@ -174,7 +175,7 @@ func (o *allocateOptions) checkComplete(snapshot *inspect.Snapshot) error {
 }
 
 // api returns a client that may do what is needed.
-func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, needed []commit.Permission) (*commit.API, error) {
+func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, needed []requests.Permission) (*requests.API, error) {
 	config, err := o.Connection.RESTConfig()
 	if err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, need
 	if version == "" {
 		return nil, fmt.Errorf("writing to the cluster: %s", console.HealthText(inspect.Claims, snapshot.Health(inspect.Claims)))
 	}
-	api, err := commit.NewAPI(config, version, o.dryRun == dryRunServer)
+	api, err := requests.NewAPI(config, version, o.dryRun == dryRunServer)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +192,7 @@ func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, need
 }
 
 // newCommitter returns what writes. The snapshot tells whether it can taint devices: TaintRules was read.
-func (o *writeOptions) newCommitter(ctx context.Context, api *commit.API, snapshot *inspect.Snapshot) *commit.Committer {
+func (o *writeOptions) newCommitter(ctx context.Context, api *requests.API, snapshot *inspect.Snapshot) *commit.Committer {
 	c := &commit.Committer{Server: api, Clock: commit.SystemClock{}, By: whoami(), Observe: o.observe}
 	_, version, _ := strings.Cut(snapshot.Health(inspect.TaintRules).Version, "/")
 	features := snapshot.Features()

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/commit"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit/requests"
 )
 
 // manifestFormats are those of the objects that a fix changes.
@@ -74,7 +74,7 @@ func (o *explainOptions) wholePod(ctx context.Context, ref inspect.PodRef) (reme
 	if err != nil {
 		return nil, err
 	}
-	api, err := commit.NewAPI(config, "v1", false)
+	api, err := requests.NewAPI(config, "v1", false)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package commit
+package requests
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -46,7 +48,7 @@ func TestWrongAnswersAreErrors(t *testing.T) {
 		}
 		for _, single := range []string{text, strings.TrimSuffix(strings.TrimPrefix(text, `{"kind":"ResourceClaimList","metadata":{},"items":[`), "]}")} {
 			text = single
-			if claim, err := api.Claim(t.Context(), ref("a")); err == nil {
+			if claim, err := api.Claim(t.Context(), inspect.ClaimRef{Namespace: "ns", Name: "a"}); err == nil {
 				t.Errorf("%s is taken for claim %v", name, claim)
 			}
 		}
@@ -109,10 +111,13 @@ func TestEveryRequestIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := startHandler(t, handler, timeout)
-			claim := held("a", whole("x0"))
+			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
 			for what, request := range map[string]func(ctx context.Context) error{
-				"list":   func(ctx context.Context) error { _, err := api.Claims(ctx); return err },
-				"get":    func(ctx context.Context) error { _, err := api.Claim(ctx, ref("a")); return err },
+				"list": func(ctx context.Context) error { _, err := api.Claims(ctx); return err },
+				"get": func(ctx context.Context) error {
+					_, err := api.Claim(ctx, inspect.ClaimRef{Namespace: "ns", Name: "a"})
+					return err
+				},
 				"update": func(ctx context.Context) error { _, err := api.UpdateMeta(ctx, claim); return err },
 				"status": func(ctx context.Context) error { _, err := api.UpdateStatus(ctx, claim); return err },
 				"pod": func(ctx context.Context) error {
@@ -131,7 +136,7 @@ func TestEveryRequestIsBounded(t *testing.T) {
 				}
 			}
 			began := time.Now()
-			if err := api.Check(t.Context(), NeededForFences()); err != nil || time.Since(began) > timeout+busy {
+			if err := api.Check(t.Context(), []Permission{{Verb: "list"}, {Verb: "create"}}); err != nil || time.Since(began) > timeout+busy {
 				t.Errorf("a server that cannot be asked: %v after %v", err, time.Since(began))
 			}
 		})

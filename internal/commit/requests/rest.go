@@ -1,4 +1,4 @@
-package commit
+package requests
 
 import (
 	"cmp"
@@ -347,7 +347,8 @@ func (a *API) Pod(ctx context.Context, ref inspect.PodRef) (map[string]any, erro
 	return pod.Object, nil
 }
 
-func (a *API) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
+// NamespaceLabels reads the labels of a namespace.
+func (a *API) NamespaceLabels(ctx context.Context, name string) (map[string]string, error) {
 	namespace := &metav1.PartialObjectMetadata{}
 	err := a.get(ctx, namespace, "/api/v1/namespaces", name)
 	return namespace.Labels, err

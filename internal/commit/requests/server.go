@@ -1,4 +1,4 @@
-package commit
+package requests
 
 import (
 	"context"
@@ -17,6 +17,9 @@ var ErrConflict = errors.New("the claim was changed meanwhile")
 
 // ErrNotFound says that an object does not exist.
 var ErrNotFound = errors.New("not found")
+
+// ErrExists says that there is an object of that name already.
+var ErrExists = errors.New("it exists already")
 
 // ErrForbidden says that the user may not do what was asked for.
 var ErrForbidden = errors.New("forbidden")
@@ -47,28 +50,13 @@ type Server interface {
 	PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error)
 }
 
-// Clock is the time of this machine. It is used to wait, and to write down when something was done for
-// people to read; no decision compares the clocks of two machines.
-type Clock interface {
-	Now() time.Time
-	// Sleep waits, or returns the error of the context when that ends first.
-	Sleep(ctx context.Context, d time.Duration) error
-}
-
-// SystemClock is the clock of the operating system.
-type SystemClock struct{}
-
-// Now returns the time.
-func (SystemClock) Now() time.Time { return time.Now() }
-
-// Sleep waits for d or for the end of ctx.
-func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// RuleServer is what fences need of an API server.
+type RuleServer interface {
+	// Fences returns the DeviceTaintRules with the label inspect.FenceKey.
+	Fences(ctx context.Context) ([]*resourcev1.DeviceTaintRule, error)
+	// CreateRule creates a rule, or returns ErrExists.
+	CreateRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error
+	// DeleteRule deletes a rule, or returns ErrConflict or ErrNotFound when there is none of that name and
+	// UID.
+	DeleteRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error
 }

@@ -1,4 +1,4 @@
-package commit
+package requests
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Rules is a RuleServer over HTTP. It speaks one version of resource.k8s.io, at each of which (v1, v1beta2,
@@ -26,7 +28,7 @@ func (r *Rules) path(name ...string) []string {
 
 // Fences lists the rules that are fences.
 func (r *Rules) Fences(ctx context.Context) ([]*resourcev1.DeviceTaintRule, error) {
-	data, err := r.api.do(ctx, r.api.client.Get().AbsPath(r.path()...).Param("labelSelector", FenceKey))
+	data, err := r.api.do(ctx, r.api.client.Get().AbsPath(r.path()...).Param("labelSelector", inspect.FenceKey))
 	if err != nil {
 		return nil, fmt.Errorf("listing devicetaintrules: %w", err)
 	}
