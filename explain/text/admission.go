@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 )
 
 // maxQueued is how many holders and how many of those in front are shown without Verbose.
@@ -25,15 +26,15 @@ func (p *page) admission() {
 	if a == nil {
 		return
 	}
-	if passed := !slices.ContainsFunc(a.Stages, func(s explain.AdmissionStage) bool { return s.Result != explain.Passes }); passed && !p.opts.Verbose {
-		p.add("  ", "  ", span(styled.Dim, a.Stages[0].Message))
+	if passed := !slices.ContainsFunc(a.Stages, func(s explain.AdmissionStage) bool { return s.Result != explain.Passes }); passed && !p.Verbose {
+		p.Add("  ", "  ", layout.Span(styled.Dim, a.Stages[0].Message))
 		return
 	}
 	queue := "  LocalQueue " + a.LocalQueue
 	if a.Workload != nil {
 		queue += ", Workload " + a.Workload.Name
 	}
-	p.heading("Stages", span(styled.Dim, queue))
+	p.Heading("Stages", layout.Span(styled.Dim, queue))
 	for _, s := range a.Stages {
 		sign := stageSigns[s.Result]
 		name := styled.Pad(string(s.Stage), len(explain.SchedulerStage))
@@ -44,10 +45,10 @@ func (p *page) admission() {
 		case s.Supposed && s.Stage == explain.SchedulerStage:
 			message = "once admitted: " + message
 		}
-		p.add("  ", strings.Repeat(" ", 2+2+len(explain.SchedulerStage)+2), styled.Span{Text: sign.Text + " ", Role: sign.Role}, span(styled.Name, name), span(styled.Plain, "  "+message))
+		p.Add("  ", strings.Repeat(" ", 2+2+len(explain.SchedulerStage)+2), styled.Span{Text: sign.Text + " ", Role: sign.Role}, layout.Span(styled.Name, name), layout.Span(styled.Plain, "  "+message))
 	}
 	if !a.NotBefore.IsZero() {
-		p.add("  ", "  ", span(styled.Dim, "Kueue considers it again at "+a.NotBefore.UTC().Format(time.RFC3339)+"."))
+		p.Add("  ", "  ", layout.Span(styled.Dim, "Kueue considers it again at "+a.NotBefore.UTC().Format(time.RFC3339)+"."))
 	}
 	p.quotaHolders("Held by", a.Holders)
 	p.ahead("In front of it", a.Ahead)
@@ -66,15 +67,15 @@ func (p *page) quotaHolders(heading string, all []explain.QuotaHolder) {
 	if len(all) == 0 {
 		return
 	}
-	p.heading(heading)
-	limit := p.limit(maxQueued, len(all))
+	p.Heading(heading)
+	limit := p.Limit(maxQueued, len(all))
 	for i := range all[:limit] {
 		h := &all[i]
 		text := fmt.Sprintf("  %s %s of flavor %s, by ClusterQueue %s", h.Amount, h.Resource, h.Flavor, h.ClusterQueue)
 		if !h.Runs {
 			text += ", waiting for admission checks"
 		}
-		p.add("  ", "      ", span(styled.Name, WorkloadName(h.Workload, h.Of)), span(styled.Plain, text))
+		p.Add("  ", "      ", layout.Span(styled.Name, WorkloadName(h.Workload, h.Of)), layout.Span(styled.Plain, text))
 	}
 	p.moreOf(len(all) - limit)
 }
@@ -84,8 +85,8 @@ func (p *page) ahead(heading string, all []explain.Ahead) {
 	if len(all) == 0 {
 		return
 	}
-	p.heading(heading)
-	limit := p.limit(maxQueued, len(all))
+	p.Heading(heading)
+	limit := p.Limit(maxQueued, len(all))
 	for i := range all[:limit] {
 		w := &all[i]
 		text := fmt.Sprintf("  priority %d, ", w.Priority)
@@ -99,32 +100,32 @@ func (p *page) ahead(heading string, all []explain.Ahead) {
 		default:
 			text += "does not go: " + w.Message
 		}
-		p.add(fmt.Sprintf("  %d  ", i+1), "       ", span(styled.Name, WorkloadName(w.Workload, w.Of)), span(styled.Plain, text))
+		p.Add(fmt.Sprintf("  %d  ", i+1), "       ", layout.Span(styled.Name, WorkloadName(w.Workload, w.Of)), layout.Span(styled.Plain, text))
 	}
 	p.moreOf(len(all) - limit)
 }
 
 func (p *page) moreOf(n int) {
 	if n > 0 {
-		p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %d more%s", n, p.opts.more("shows all"))))
+		p.Add("  ", "  ", layout.Span(styled.Dim, fmt.Sprintf("and %d more%s", n, p.Hint("shows all"))))
 	}
 }
 
 // QueueLines lays out what a queue has, who holds it, and who waits.
 func QueueLines(q *explain.QueueState, opts Options) []styled.Line {
 	p := newPage(&explain.Explanation{}, opts)
-	sign := good
+	sign := layout.Good
 	switch {
 	case q.Inactive != "":
-		sign = bad
+		sign = layout.Bad
 	case len(q.Waiting) > 0:
-		sign = mixed
+		sign = layout.Mixed
 	}
 	name := q.Name
 	if q.Namespace != "" {
 		name = q.Namespace + "/" + q.Name
 	}
-	p.add("", "  ", sign, span(styled.Strong, q.Kind+" "+name+" "+q.Message))
+	p.Add("", "  ", sign, layout.Span(styled.Strong, q.Kind+" "+name+" "+q.Message))
 	var about []string
 	for _, one := range [][2]string{{"ClusterQueue", q.ClusterQueue}, {"cohort", q.Cohort}, {"strategy", q.Strategy}} {
 		if one[1] != "" {
@@ -132,22 +133,22 @@ func QueueLines(q *explain.QueueState, opts Options) []styled.Line {
 		}
 	}
 	if len(about) > 0 {
-		p.add("  ", "  ", span(styled.Dim, strings.Join(about, ", ")))
+		p.Add("  ", "  ", layout.Span(styled.Dim, strings.Join(about, ", ")))
 	}
 	if len(q.Quotas) > 0 {
-		p.heading("Quota")
+		p.Heading("Quota")
 	}
 	for i := range q.Quotas {
 		f := &q.Quotas[i]
-		p.add("  ", "      ", span(styled.Name, f.Resource), span(styled.Plain, " of flavor "+f.Flavor+":  "+QuotaSentence(f)))
+		p.Add("  ", "      ", layout.Span(styled.Name, f.Resource), layout.Span(styled.Plain, " of flavor "+f.Flavor+":  "+QuotaSentence(f)))
 	}
 	p.quotaHolders("Held by", q.Holders)
 	p.ahead("Waiting", q.Waiting)
 	if len(q.Partial) > 0 {
-		p.blank()
+		p.Blank()
 	}
-	p.doubts(q.Partial)
-	return p.lines
+	p.Doubts(q.Partial)
+	return p.Lines
 }
 
 // QuotaSentence says how much of a quota is used, could be had, is borrowed and lent.

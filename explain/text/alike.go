@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -33,9 +34,9 @@ func RenderAll(w io.Writer, all []*explain.Explanation, opts Options) error {
 // alikeLines say of whom an answer is.
 func alikeLines(group []*explain.Explanation, opts Options) []styled.Line {
 	p := newPage(nil, opts)
-	p.add("", "  ", span(styled.Strong, fmt.Sprintf("The same is true of %d: ", len(group))), span(styled.Name, words.Shorten(Subjects(group), maxSubjects)),
-		span(styled.Dim, "; this is the answer for the first"+opts.more("shows each")))
-	return append(p.lines, styled.Line{})
+	p.Add("", "  ", layout.Span(styled.Strong, fmt.Sprintf("The same is true of %d: ", len(group))), layout.Span(styled.Name, words.Shorten(Subjects(group), maxSubjects)),
+		layout.Span(styled.Dim, "; this is the answer for the first"+opts.Hint("shows each")))
+	return append(p.Lines, styled.Line{})
 }
 
 // Subjects are the names of the subjects of some answers.

@@ -68,7 +68,7 @@ func TestStuckNames(t *testing.T) {
 	if got, want := p.stuckNames(list), "3 of StatefulSet ml/w, dev/w-0, dev/w-1, ml/lone"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p.opts.Verbose = true
+	p.Verbose = true
 	if got, want := p.stuckNames(list), "ml/w-0, ml/w-1, dev/w-0, dev/w-1, ml/lone, ml/w-2"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -24,7 +25,7 @@ func (p *page) conflict() {
 	if c == nil {
 		return
 	}
-	p.heading("Why", span(styled.Plain, "  "+conflictHeading(p.e, c)))
+	p.Heading("Why", layout.Span(styled.Plain, "  "+conflictHeading(p.e, c)))
 	held := 0
 	for i := range c.Requirements {
 		r := &c.Requirements[i]
@@ -33,15 +34,15 @@ func (p *page) conflict() {
 			continue
 		}
 		held++
-		if held <= maxHeld || p.opts.Verbose {
+		if held <= maxHeld || p.Verbose {
 			p.heldBy(r)
 		}
 	}
-	if held > maxHeld && !p.opts.Verbose {
-		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices%s", words.Count(held-maxHeld, "claim"), p.opts.more("shows all"))))
+	if held > maxHeld && !p.Verbose {
+		p.Add("    ", "      ", layout.Span(styled.Plain, fmt.Sprintf("and %s more that hold devices%s", words.Count(held-maxHeld, "claim"), p.Hint("shows all"))))
 	}
 	if text := aloneHelps(p.e, c); text != "" {
-		p.add("    ", "    ", span(styled.Plain, text))
+		p.Add("    ", "    ", layout.Span(styled.Plain, text))
 	}
 }
 
@@ -84,8 +85,8 @@ func (p *page) failure() {
 	if f == nil {
 		return
 	}
-	p.blank()
-	p.add("", "     ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, "  "+failureHeading(f)))
+	p.Blank()
+	p.Add("", "     ", styled.Span{Text: "Why", Role: styled.Strong}, layout.Span(styled.Plain, "  "+failureHeading(f)))
 	p.requirement(&f.Requirement)
 }
 
@@ -127,19 +128,19 @@ func ActorName(a explain.Actor) string { return actorNames[a] }
 // user.
 func (p *page) requirement(r *explain.Requirement) {
 	where, text := requirementText(p.e, r)
-	path, message := span(styled.Dim, where), span(styled.Plain, text)
+	path, message := layout.Span(styled.Dim, where), layout.Span(styled.Plain, text)
 	const indent = "    "
-	if n := styled.Width(path.Text) + styled.Width(message.Text); len(indent)+n+2 <= p.opts.Width {
+	if n := styled.Width(path.Text) + styled.Width(message.Text); len(indent)+n+2 <= p.Width {
 		width := max(48-len(indent), styled.Width(path.Text)+2)
-		if width+styled.Width(message.Text)+len(indent) > p.opts.Width {
+		if width+styled.Width(message.Text)+len(indent) > p.Width {
 			width = styled.Width(path.Text) + 2
 		}
 		gap := strings.Repeat(" ", width-styled.Width(path.Text))
-		p.lines = append(p.lines, styled.Line{styled.Span{Text: indent}, path, styled.Span{Text: gap}, message})
+		p.Lines = append(p.Lines, styled.Line{styled.Span{Text: indent}, path, styled.Span{Text: gap}, message})
 		return
 	}
-	p.lines = append(p.lines, styled.Line{styled.Span{Text: indent}, path})
-	p.add(indent+"  ", indent+"    ", message)
+	p.Lines = append(p.Lines, styled.Line{styled.Span{Text: indent}, path})
+	p.Add(indent+"  ", indent+"    ", message)
 }
 
 // requirementText is where something is required, and what; with who can give it up, if that is not the user.
@@ -156,7 +157,7 @@ func requirementText(e *explain.Explanation, r *explain.Requirement) (path, text
 
 func (p *page) heldBy(r *explain.Requirement) {
 	name, text := heldText(r)
-	p.add("    ", "      ", span(styled.Name, name), span(styled.Plain, " "+text))
+	p.Add("    ", "      ", layout.Span(styled.Name, name), layout.Span(styled.Plain, " "+text))
 }
 
 // heldText names a claim that holds devices, and says what is known of it.
@@ -168,9 +169,9 @@ func heldText(r *explain.Requirement) (name, text string) {
 func (p *page) advice() {
 	for i := range p.e.Advice {
 		a := &p.e.Advice[i]
-		p.blank()
-		p.add("", "  ", styled.Span{Text: "First", Role: styled.Strong}, span(styled.Plain, "  "+actorNames[a.Actor]+" can "+a.Message))
-		p.commands(a.Commands, "    ")
+		p.Blank()
+		p.Add("", "  ", styled.Span{Text: "First", Role: styled.Strong}, layout.Span(styled.Plain, "  "+actorNames[a.Actor]+" can "+a.Message))
+		p.Commands(a.Commands, "    ")
 	}
 }
 
@@ -179,29 +180,29 @@ func (p *page) fixes() {
 	if len(p.e.Fixes) == 0 && len(p.e.NoHelp) == 0 {
 		return
 	}
-	p.blank()
+	p.Blank()
 	if len(p.e.Fixes) == 0 {
-		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, styled.Span{Text: "  none found"})
+		p.Add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, styled.Span{Text: "  none found"})
 	}
-	limit := p.limit(maxFixes, len(p.e.Fixes))
+	limit := p.Limit(maxFixes, len(p.e.Fixes))
 	for i := range p.e.Fixes[:limit] {
 		f := &p.e.Fixes[i]
 		p.whoCan(i)
-		spans := []styled.Span{span(styled.Plain, f.Message)}
+		spans := []styled.Span{layout.Span(styled.Plain, f.Message)}
 		if where := fixWhere(f); where != "" {
-			spans = append(spans, span(styled.Good, " → "+where))
+			spans = append(spans, layout.Span(styled.Good, " → "+where))
 		}
-		p.add(fmt.Sprintf("  %d  ", i+1), "     ", spans...)
+		p.Add(fmt.Sprintf("  %d  ", i+1), "     ", spans...)
 		for j := range f.OtherBlockers {
 			p.beside(&f.OtherBlockers[j])
 		}
 		p.howTo(i)
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
-		p.add("     ", "     ", styled.Span{Text: moreFixes(n) + p.opts.more("shows all"), Role: styled.Dim})
+		p.Add("     ", "     ", styled.Span{Text: moreFixes(n) + p.Hint("shows all"), Role: styled.Dim})
 	}
 	for _, text := range p.e.NoHelp {
-		p.add("     ", "     ", span(styled.Dim, text+"."))
+		p.Add("     ", "     ", layout.Span(styled.Dim, text+"."))
 	}
 }
 
@@ -210,9 +211,9 @@ func (p *page) whoCan(i int) {
 	actors := p.e.Fixes[i].Actors(p.e.Subject)
 	switch {
 	case i == 0:
-		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, span(styled.Plain, "  "+actorsText(actors)+" can"))
+		p.Add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, layout.Span(styled.Plain, "  "+actorsText(actors)+" can"))
 	case !slices.Equal(actors, p.e.Fixes[i-1].Actors(p.e.Subject)):
-		p.add("", "  ", styled.Span{Text: "Or", Role: styled.Strong}, span(styled.Plain, " "+actorsText(actors)+" can"))
+		p.Add("", "  ", styled.Span{Text: "Or", Role: styled.Strong}, layout.Span(styled.Plain, " "+actorsText(actors)+" can"))
 	}
 }
 
@@ -232,7 +233,7 @@ func moreFixes(n int) string {
 
 // beside says why a fix changes more than what the conflict is about.
 func (p *page) beside(r *explain.Requirement) {
-	p.add("     ", "       ", span(styled.Dim, besideText(r)))
+	p.Add("     ", "       ", layout.Span(styled.Dim, besideText(r)))
 }
 
 func besideText(r *explain.Requirement) string {
@@ -264,18 +265,18 @@ func (p *page) summary(heading string) {
 	if len(texts) == 0 {
 		return
 	}
-	p.heading(heading)
+	p.Heading(heading)
 	digits := 3
 	for _, n := range names {
 		digits = max(digits, len(strconv.Itoa(len(n))))
 	}
 	for i, text := range texts {
 		if i == maxSummary && len(texts) > maxSummary+1 {
-			p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("%d other groups%s", len(texts)-i, p.opts.more("shows all")), Role: styled.Dim})
+			p.Add("  ", "  ", styled.Span{Text: fmt.Sprintf("%d other groups%s", len(texts)-i, p.Hint("shows all")), Role: styled.Dim})
 			return
 		}
 		first := fmt.Sprintf("  %*d  ", digits, len(names[i]))
-		p.add(first, strings.Repeat(" ", len(first)+2), span(styled.Dim, p.fewNames(names[i])+": "), span(styled.Plain, text.text))
+		p.Add(first, strings.Repeat(" ", len(first)+2), layout.Span(styled.Dim, p.fewNames(names[i])+": "), layout.Span(styled.Plain, text.text))
 	}
 }
 

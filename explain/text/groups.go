@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -34,18 +35,18 @@ func (p *page) groups() {
 	for i := range groups {
 		g := &groups[i]
 		switch {
-		case i >= limit && !p.opts.Verbose:
+		case i >= limit && !p.Verbose:
 			rest += len(g.Nodes)
 		case saidAlready(p.e, g):
 		default:
-			p.blank()
+			p.Blank()
 			p.group(g)
 		}
 	}
 	if rest > 0 {
-		p.blank()
+		p.Blank()
 		reasons := words.Count(len(groups)-limit, "other reason")
-		p.add("", "  ", styled.Span{Text: fmt.Sprintf("On %s: %s%s", nodes(rest), reasons, p.opts.more("shows all")), Role: styled.Dim})
+		p.Add("", "  ", styled.Span{Text: fmt.Sprintf("On %s: %s%s", nodes(rest), reasons, p.Hint("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -57,11 +58,11 @@ func saidAlready(e *explain.Explanation, g *explain.Group) bool {
 func nodes(n int) string { return words.Count(n, "node") }
 
 func (p *page) group(g *explain.Group) {
-	p.add("", "    ", styled.Span{Text: "On " + nodes(len(g.Nodes)), Role: styled.Strong}, span(styled.Dim, ": "+p.nodeNames(g.Nodes)))
+	p.Add("", "    ", styled.Span{Text: "On " + nodes(len(g.Nodes)), Role: styled.Strong}, layout.Span(styled.Dim, ": "+p.nodeNames(g.Nodes)))
 	for i := range g.Funnels {
 		f := &g.Funnels[i]
 		reasons := reasonsOf(g, f)
-		if len(reasons) > 0 || p.opts.Verbose {
+		if len(reasons) > 0 || p.Verbose {
 			p.funnel(f, reasons)
 		}
 	}
@@ -69,13 +70,13 @@ func (p *page) group(g *explain.Group) {
 	for _, r := range g.Reasons {
 		// What the headline says already is not repeated.
 		if (r.Request == "" || len(g.Funnels) == 0) && !r.Told {
-			p.add("  ", "    ", span(styled.Plain, r.Message))
+			p.Add("  ", "    ", layout.Span(styled.Plain, r.Message))
 		}
 	}
 }
 
 func (p *page) nodeNames(names []inspect.NodeName) string {
-	limit := p.limit(maxNames, len(names))
+	limit := p.Limit(maxNames, len(names))
 	text := strings.Join(words.Strings(names[:limit]), ", ")
 	if len(names) > limit {
 		text += fmt.Sprintf(" and %d more", len(names)-limit)
@@ -128,11 +129,11 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 	if manyClaims(p.e) {
 		name = f.Claim.Name + ": " + name
 	}
-	p.add("  ", "    ", styled.Span{Text: "request "}, span(styled.Name, name), span(styled.Plain, ", "+need))
+	p.Add("  ", "    ", styled.Span{Text: "request "}, layout.Span(styled.Name, name), layout.Span(styled.Plain, ", "+need))
 	if f.Steps[0].Most == 0 {
 		return
 	}
-	brief := !p.opts.Verbose && f.Steps[1].Most > 0 // devices of other drivers are of no interest then
+	brief := !p.Verbose && f.Steps[1].Most > 0 // devices of other drivers are of no interest then
 	last := f.Steps[0]
 	if !brief {
 		p.row(" ", last.Left, last.Most, "seen", "")
@@ -189,27 +190,27 @@ func (p *page) row(sign string, low, high int, title, message string) {
 		role = styled.Strong
 	}
 	if message == "" {
-		p.lines = append(p.lines, styled.Line{styled.Span{Text: first, Role: role}})
+		p.Lines = append(p.Lines, styled.Line{styled.Span{Text: first, Role: role}})
 		return
 	}
-	details := span(styled.Plain, message)
-	if one := first + ": " + details.Text; styled.Width(one) <= p.opts.Width {
-		p.lines = append(p.lines, styled.Line{styled.Span{Text: one}})
+	details := layout.Span(styled.Plain, message)
+	if one := first + ": " + details.Text; styled.Width(one) <= p.Width {
+		p.Lines = append(p.Lines, styled.Line{styled.Span{Text: one}})
 		return
 	}
-	p.lines = append(p.lines, styled.Line{styled.Span{Text: first}})
-	p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), details)
+	p.Lines = append(p.Lines, styled.Line{styled.Span{Text: first}})
+	p.Add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), details)
 }
 
 // holders names the claims that hold the devices lost at a step.
 func (p *page) holders(holders []explain.Holder) {
-	limit := p.limit(maxHolders, len(holders))
+	limit := p.Limit(maxHolders, len(holders))
 	for _, h := range holders[:limit] {
 		text := fmt.Sprintf(" has %s (%s)", words.Count(len(h.Devices), "device"), strings.Join(about(h), ", "))
-		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(styled.Name, h.Claim.String()), span(styled.Plain, text))
+		p.Add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), layout.Span(styled.Name, h.Claim.String()), layout.Span(styled.Plain, text))
 	}
 	if len(holders) > limit {
-		p.add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more%s", words.Count(len(holders)-limit, "claim"), p.opts.more("shows all")), Role: styled.Dim})
+		p.Add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more%s", words.Count(len(holders)-limit, "claim"), p.Hint("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -244,10 +245,10 @@ func (p *page) details(reasons []explain.Reason) {
 		if r.Code == allocator.NotEnoughDevices && r.Path != "" && strings.HasSuffix(r.Path, ".count") {
 			continue // its numbers are in the rows
 		}
-		spans := []styled.Span{span(styled.Plain, r.Message)}
+		spans := []styled.Span{layout.Span(styled.Plain, r.Message)}
 		if r.Code != allocator.NotEnoughDevices && r.Path != "" {
-			spans = append(spans, span(styled.Dim, " ("+r.Path+")"))
+			spans = append(spans, layout.Span(styled.Dim, " ("+r.Path+")"))
 		}
-		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), spans...)
+		p.Add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), spans...)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -25,13 +26,13 @@ func (p *page) problems() {
 	if l == nil || len(l.Problems) == 0 {
 		return
 	}
-	p.heading(p.problemsHeading(l))
-	limit := p.limit(maxProblems, len(l.Problems))
+	p.Heading(p.problemsHeading(l))
+	limit := p.Limit(maxProblems, len(l.Problems))
 	for i := range l.Problems[:limit] {
 		p.problem(&l.Problems[i])
 	}
 	if more := len(l.Problems) - limit; more > 0 {
-		p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s%s", words.Count(more, "more problem"), p.opts.more("shows all")), Role: styled.Dim})
+		p.Add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s%s", words.Count(more, "more problem"), p.Hint("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -50,12 +51,12 @@ func (p *page) problem(pr *explain.Problem) {
 	if pr.Object.Kind == "Pod" && pr.Object != p.e.Subject && pr.Code != explain.DriverMissing && pr.Code != explain.Evicting {
 		message = "pod " + pr.Object.Name + ": " + message
 	}
-	p.add("  ", "    ", span(styled.Plain, message))
+	p.Add("  ", "    ", layout.Span(styled.Plain, message))
 	if pr.Said != "" {
-		p.add("    ", "      ", span(styled.Warn, p.short(pr.Said)))
+		p.Add("    ", "      ", layout.Span(styled.Warn, p.short(pr.Said)))
 	}
-	p.add("    ", "      ", span(styled.Dim, "Who acts: "+who(pr)))
-	p.commands(pr.Commands, "      ")
+	p.Add("    ", "      ", layout.Span(styled.Dim, "Who acts: "+who(pr)))
+	p.Commands(pr.Commands, "      ")
 }
 
 // who is the person who can do something about a problem.
@@ -69,7 +70,7 @@ func who(p *explain.Problem) string {
 // short is what others say, on one line.
 func (p *page) short(said string) string {
 	said = words.OneLine(said)
-	if p.opts.Verbose {
+	if p.Verbose {
 		return said
 	}
 	return inspect.SanitizeShort(said, maxSaid)
@@ -92,7 +93,7 @@ func (p *page) reports(d *explain.Device) []string {
 		}
 		for _, c := range state.Conditions {
 			text := c.Type + " is " + string(c.Status)
-			if why := strings.TrimPrefix(joinNonEmpty(": ", c.Reason, c.Message), ": "); why != "" && (c.Status != "True" || p.opts.Verbose) {
+			if why := strings.TrimPrefix(joinNonEmpty(": ", c.Reason, c.Message), ": "); why != "" && (c.Status != "True" || p.Verbose) {
 				text += " (" + p.short(why) + ")"
 			}
 			out = append(out, text)
@@ -121,14 +122,14 @@ func (p *page) containers() {
 	var shown []explain.Container
 	for _, c := range l.Containers {
 		told := slices.ContainsFunc(l.Problems, func(q explain.Problem) bool { return q.Container == c.Name && q.Object.Name == c.Pod.Name })
-		if p.opts.Verbose || !told && c.Exit != nil && c.Stage != explain.ContainerRunning {
+		if p.Verbose || !told && c.Exit != nil && c.Stage != explain.ContainerRunning {
 			shown = append(shown, c)
 		}
 	}
 	if len(shown) == 0 {
 		return
 	}
-	p.heading("Containers")
+	p.Heading("Containers")
 	for _, c := range shown {
 		text := strings.ToLower(string(c.Stage))
 		if c.Reason != "" {
@@ -137,7 +138,7 @@ func (p *page) containers() {
 		if c.Restarts > 0 {
 			text += ", " + words.Count(c.Restarts, "restart")
 		}
-		p.add("  ", "    ", span(styled.Name, c.Name), span(styled.Plain, ": "+text))
+		p.Add("  ", "    ", layout.Span(styled.Name, c.Name), layout.Span(styled.Plain, ": "+text))
 	}
 }
 
@@ -147,13 +148,13 @@ func (p *page) events() {
 	if l == nil {
 		return
 	}
-	shown := slices.DeleteFunc(slices.Clone(l.Events), func(e inspect.Event) bool { return !p.opts.Verbose && p.toldAlready(l, &e) })
+	shown := slices.DeleteFunc(slices.Clone(l.Events), func(e inspect.Event) bool { return !p.Verbose && p.toldAlready(l, &e) })
 	if len(shown) == 0 {
 		return
 	}
-	p.heading("Events")
+	p.Heading("Events")
 	limit := maxEvents
-	if p.opts.Verbose {
+	if p.Verbose {
 		limit = len(shown)
 	}
 	for i := range shown[:min(limit, len(shown))] {
@@ -161,10 +162,10 @@ func (p *page) events() {
 	}
 	if more := len(shown) - limit + l.MoreEvents; more > 0 {
 		text := words.Count(more, "older kind") + " of events"
-		if !p.opts.Verbose {
-			text += p.opts.more("shows more")
+		if !p.Verbose {
+			text += p.Hint("shows more")
 		}
-		p.add("  ", "  ", styled.Span{Text: text, Role: styled.Dim})
+		p.Add("  ", "  ", styled.Span{Text: text, Role: styled.Dim})
 	}
 }
 
@@ -183,17 +184,17 @@ func (p *page) event(l *explain.Lifecycle, e *inspect.Event) {
 		role = styled.Warn
 	}
 	first := "  " + styled.Pad(words.Age(e.Last, l.At), 5) + " "
-	spans := []styled.Span{span(role, e.Reason)}
+	spans := []styled.Span{layout.Span(role, e.Reason)}
 	if about := (explain.Subject{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}); about != p.e.Subject {
-		spans = append(spans, span(styled.Name, " "+kindInWords(e.Kind)+" "+e.Name))
+		spans = append(spans, layout.Span(styled.Name, " "+kindInWords(e.Kind)+" "+e.Name))
 	}
 	if e.Count > 1 {
-		spans = append(spans, span(styled.Dim, fmt.Sprintf(" (%d times%s)", e.Count, over(e.First, e.Last))))
+		spans = append(spans, layout.Span(styled.Dim, fmt.Sprintf(" (%d times%s)", e.Count, over(e.First, e.Last))))
 	}
 	if e.Message != "" {
-		spans = append(spans, span(styled.Plain, ": "+p.short(e.Message)))
+		spans = append(spans, layout.Span(styled.Plain, ": "+p.short(e.Message)))
 	}
-	p.add(first, strings.Repeat(" ", styled.Width(first)+2), spans...)
+	p.Add(first, strings.Repeat(" ", styled.Width(first)+2), spans...)
 }
 
 // over says how long something went on.

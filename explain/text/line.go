@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // sgr are the "select graphic rendition" parameters for each role on a terminal.
@@ -28,17 +27,4 @@ func Write(w io.Writer, lines []styled.Line, color bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// The signs before an answer.
-var (
-	good  = styled.Span{Text: "✓ ", Role: styled.Good}
-	bad   = styled.Span{Text: "✗ ", Role: styled.Bad}
-	mixed = styled.Span{Text: "! ", Role: styled.Warn}
-	open  = styled.Span{Text: "? ", Role: styled.Warn}
-)
-
-// span makes a safe span.
-func span(role styled.Role, text string) styled.Span {
-	return styled.Span{Text: inspect.Sanitize(text), Role: role}
 }

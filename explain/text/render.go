@@ -6,37 +6,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Options say how much to show, and where.
-type Options struct {
-	// Width is the number of columns of the terminal. If it is 0, that is 80.
-	Width int
-	// Verbose shows every group of nodes, all nodes of a group and every request.
-	Verbose bool
-	// Color marks roles with ANSI sequences.
-	Color bool
-	// Screen says that the lines are for a screen with keys, which knows no flags and has no room for words
-	// that are wider than it. More is its key that shows what is left out, and empty if none does.
-	Screen bool
-	More   string
-}
-
-// more tells how what is left out can be seen, in brackets.
-func (o Options) more(shows string) string {
-	switch {
-	case !o.Screen:
-		return " (-v " + shows + ")"
-	case o.More == "":
-		return ""
-	}
-	return " (" + o.More + " " + shows + ")"
-}
+type Options = layout.Options
 
 // Render writes an explanation as text.
 func Render(w io.Writer, e *explain.Explanation, opts Options) error {
@@ -83,75 +61,21 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p.notes("The scheduler's own message", e.Scheduler)
 	p.events()
 	p.footer()
-	return p.lines
+	return p.Lines
 }
 
-// page collects lines.
+// page is a page about an explanation.
 type page struct {
-	opts  Options
-	e     *explain.Explanation
-	lines []styled.Line
+	layout.Page
+	e *explain.Explanation
 }
 
 // newPage returns an empty page about an explanation, or about what has the same basis.
-func newPage(e *explain.Explanation, opts Options) *page {
-	if opts.Width == 0 {
-		opts.Width = 80
-	}
-	return &page{opts: opts, e: e}
-}
-
-// limit is how many of n are shown: all of them with Verbose.
-func (p *page) limit(most, n int) int {
-	if p.opts.Verbose {
-		return n
-	}
-	return min(most, n)
-}
-
-// heading begins a part of the page.
-func (p *page) heading(heading string, spans ...styled.Span) {
-	p.blank()
-	p.add("", "  ", append([]styled.Span{{Text: heading, Role: styled.Strong}}, spans...)...)
-}
-
-// title begins a part of a plan, which need not have one.
-func (p *page) title(title string) {
-	p.blank()
-	if title != "" {
-		p.add("", "", span(styled.Title, title))
-	}
-}
-
-// doubts says what is not certain.
-func (p *page) doubts(doubts []string) {
-	for _, doubt := range doubts {
-		p.add("! ", "  ", span(styled.Warn, doubt))
-	}
-}
-
-// widest is the width of the widest of some texts, but not more than most.
-func widest[T any](list []T, most int, text func(*T) string) int {
-	width := 0
-	for i := range list {
-		width = max(width, styled.Width(inspect.Sanitize(text(&list[i]))))
-	}
-	return min(width, most)
-}
-
-func (p *page) blank() {
-	if len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) > 0 {
-		p.lines = append(p.lines, styled.Line{})
-	}
-}
-
-func (p *page) add(first, rest string, spans ...styled.Span) {
-	p.lines = append(p.lines, styled.Wrap(spans, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest, Break: p.opts.Screen})...)
-}
+func newPage(e *explain.Explanation, opts Options) *page { return &page{layout.NewPage(opts), e} }
 
 func (p *page) headline() {
 	sign, role := signOf(p.e)
-	p.add("", "  ", styled.Span{Text: sign + " ", Role: role}, span(styled.Strong, p.e.Message))
+	p.Add("", "  ", styled.Span{Text: sign + " ", Role: role}, layout.Span(styled.Strong, p.e.Message))
 }
 
 // Headline is the sign of an answer, its verdict and its message.
@@ -204,7 +128,7 @@ func (p *page) workload() {
 	if p.e.Admission != nil && w.Kind != "Deployment" { // which is about all
 		text = strings.TrimSuffix(text, ", asked about alone")
 	}
-	p.add("  ", "  ", span(styled.Dim, text))
+	p.Add("  ", "  ", layout.Span(styled.Dim, text))
 }
 
 func (p *page) allocation() {
@@ -212,8 +136,8 @@ func (p *page) allocation() {
 	if a == nil || len(a.Devices) == 0 {
 		return
 	}
-	p.blank()
-	p.add("", "  ", span(styled.Strong, devicesHeading(p.e)))
+	p.Blank()
+	p.Add("", "  ", layout.Span(styled.Strong, devicesHeading(p.e)))
 	claims := map[inspect.ClaimRef]bool{}
 	for _, d := range a.Devices {
 		claims[d.Claim] = true
@@ -230,17 +154,17 @@ func (p *page) allocation() {
 	}
 	for i, d := range a.Devices {
 		first := "  " + styled.Pad(names[i], width) + "  "
-		spans := []styled.Span{span(styled.Name, d.ID.String())}
+		spans := []styled.Span{layout.Span(styled.Name, d.ID.String())}
 		if d.Admin {
 			spans = append(spans, styled.Span{Text: " (admin access)"})
 		}
 		if len(d.Consumed) > 0 {
-			spans = append(spans, span(styled.Plain, " takes "+amounts(d)))
+			spans = append(spans, layout.Span(styled.Plain, " takes "+amounts(d)))
 		}
-		p.add(first, strings.Repeat(" ", styled.Width(first)), spans...)
+		p.Add(first, strings.Repeat(" ", styled.Width(first)), spans...)
 		for _, report := range p.reports(&a.Devices[i]) {
 			indent := strings.Repeat(" ", styled.Width(first)+2)
-			p.add(indent, indent+"  ", span(styled.Dim, report))
+			p.Add(indent, indent+"  ", layout.Span(styled.Dim, report))
 		}
 	}
 }
@@ -261,7 +185,7 @@ func (p *page) search() {
 	if s == nil || s.Risk == explain.NoTimeout {
 		return
 	}
-	p.heading("Timeout", span(styled.Warn, "  "+s.Message))
+	p.Heading("Timeout", layout.Span(styled.Warn, "  "+s.Message))
 }
 
 // preemptionHelps reports whether the scheduler ends other pods.
@@ -275,7 +199,7 @@ func (p *page) preemption() {
 	if p.e.Preemption == nil {
 		return
 	}
-	p.heading("Preemption", span(styled.Plain, "  "+p.e.Preemption.Message))
+	p.Heading("Preemption", layout.Span(styled.Plain, "  "+p.e.Preemption.Message))
 }
 
 func amounts(d explain.Device) string {
@@ -297,56 +221,12 @@ func waitsHeading(v explain.Verdict) string {
 	return "Besides"
 }
 
+// notes shows notes, without those of which only who asks for everything wants to know where the answer is no.
 func (p *page) notes(heading string, notes []explain.Note) {
-	if no := p.e.Verdict == explain.Unsatisfiable || p.e.Verdict == explain.Invalid; no && !p.opts.Verbose {
+	if no := p.e.Verdict == explain.Unsatisfiable || p.e.Verdict == explain.Invalid; no && !p.Verbose {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n explain.Note) bool { return n.Aside })
 	}
-	if len(notes) == 0 {
-		return
-	}
-	p.heading(heading)
-	for _, n := range notes {
-		what := strings.ToLower(n.Kind) + " " + n.Name
-		if n.Namespace != p.e.Subject.Namespace {
-			what = strings.ToLower(n.Kind) + " " + n.Namespace + "/" + n.Name
-		}
-		if n.Kind == p.e.Subject.Kind && n.Name == p.e.Subject.Name && n.Namespace == p.e.Subject.Namespace {
-			p.add("  ", "  ", span(styled.Plain, p.said(&n)))
-			continue
-		}
-		p.add("  ", "    ", span(styled.Name, what), span(styled.Plain, ": "+p.said(&n)))
-	}
+	p.Notes(heading, notes, p.e.Subject)
 }
 
-// said is what a note says, without what is of interest only to those who ask for everything.
-func (p *page) said(n *explain.Note) string {
-	if p.opts.Verbose || n.Brief == "" {
-		return n.Message
-	}
-	return n.Brief
-}
-
-func (p *page) footer() {
-	if len(p.e.Partial) > 0 {
-		p.blank()
-	}
-	p.doubts(p.e.Partial)
-	p.blank()
-	b := p.e.Basis
-	basis := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s).", b.Version, b.Variant, b.Source)
-	if p.e.Verdict == explain.Allocated || b.Usual && !p.opts.Verbose {
-		basis = ""
-	}
-	if basis != "" {
-		p.add("", "", span(styled.Dim, basis))
-	}
-	if !b.AsOf.IsZero() {
-		p.add("", "", span(styled.Dim, "As of "+b.AsOf.UTC().Format(time.RFC3339)+"."))
-	}
-	for _, r := range b.Remarks {
-		p.add("", "", span(styled.Dim, "Note: "+r+"."))
-	}
-	for len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) == 0 {
-		p.lines = p.lines[:len(p.lines)-1]
-	}
-}
+func (p *page) footer() { p.Footer(p.e.Partial, p.e.Basis, p.e.Verdict != explain.Allocated) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -24,38 +25,38 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 	p := newPage(&explain.Explanation{Basis: t.Basis, Partial: t.Partial}, opts)
 	p.stuckHeadline(t)
 	if best := BestChange(t); best != "" {
-		p.add("  ", "  ", span(styled.Good, best))
+		p.Add("  ", "  ", layout.Span(styled.Good, best))
 	}
 	for i := range t.Causes {
-		p.blank()
-		p.lines = append(p.lines, CauseLines(t, i, opts)...)
+		p.Blank()
+		p.Lines = append(p.Lines, CauseLines(t, i, opts)...)
 	}
 	hasCommands := func(f explain.CauseFix) bool { return len(f.Commands) > 0 }
 	if !opts.Verbose && slices.ContainsFunc(t.Causes, func(c explain.Cause) bool { return slices.ContainsFunc(c.Fixes, hasCommands) }) {
-		p.blank()
-		p.add("", "", span(styled.Dim, "The commands for these changes"+opts.more("shows them")))
+		p.Blank()
+		p.Add("", "", layout.Span(styled.Dim, "The commands for these changes"+opts.Hint("shows them")))
 	}
 	if n := len(t.NotLookedInto); n > 0 {
-		p.blank()
-		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s not looked into, and may be stuck too: %s",
+		p.Blank()
+		p.Add("! ", "  ", layout.Span(styled.Warn, fmt.Sprintf("%s %s not looked into, and may be stuck too: %s",
 			subjectCount(t.NotLookedInto), words.Plural(n, "was", "were"), words.Shorten(fullNames(t.NotLookedInto), maxSubjects))))
 	}
 	if n := len(t.Depends); n > 0 {
-		p.blank()
-		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s may find a node or not, depending on the nodes that kube-scheduler chooses for others: %s",
+		p.Blank()
+		p.Add("! ", "  ", layout.Span(styled.Warn, fmt.Sprintf("%s may find a node or not, depending on the nodes that kube-scheduler chooses for others: %s",
 			subjectCount(t.Depends), words.Shorten(fullNames(t.Depends), maxSubjects))))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.OtherSchedulers)) {
 		waiting := t.OtherSchedulers[name]
-		p.blank()
-		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s for the scheduler %s, which is not decided about here; %s", subjectCount(waiting), words.Plural(len(waiting), "waits", "wait"), name, explain.SchedulerSeen(t.SchedulerPods[name]))))
+		p.Blank()
+		p.Add("! ", "  ", layout.Span(styled.Warn, fmt.Sprintf("%s %s for the scheduler %s, which is not decided about here; %s", subjectCount(waiting), words.Plural(len(waiting), "waits", "wait"), name, explain.SchedulerSeen(t.SchedulerPods[name]))))
 	}
 	p.footer()
-	return p.lines
+	return p.Lines
 }
 
 func (p *page) stuckHeadline(t *explain.Triage) {
-	sign, text := good, "nothing is stuck"
+	sign, text := layout.Good, "nothing is stuck"
 	var known []explain.Subject
 	causes := 0
 	for i := range t.Causes {
@@ -66,7 +67,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	}
 	switch n := len(known); {
 	case n > 0:
-		sign = bad
+		sign = layout.Bad
 		text = fmt.Sprintf("%s %s stuck", subjectCount(known), words.Plural(n, "is", "are"))
 		if t.Node != "" {
 			text += fmt.Sprintf("; node %s refuses %s", t.Node, words.Plural(n, "it", "them"))
@@ -75,7 +76,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 			text += fmt.Sprintf(", for %d different reasons", causes)
 		}
 	case t.Undecided() > 0 || t.Unseen || t.Unsure || len(t.Binding) > 0:
-		sign, text = open, "nothing is known to be stuck"
+		sign, text = layout.Open, "nothing is known to be stuck"
 	}
 	if n := t.Undecided(); n > 0 {
 		text += fmt.Sprintf("; for %d more it is not known", n)
@@ -90,7 +91,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	if len(t.Ready) > 0 {
 		text += "; " + readyText(t)
 	}
-	p.add("", "  ", sign, span(styled.Strong, text))
+	p.Add("", "  ", sign, layout.Span(styled.Strong, text))
 }
 
 // BestChange names the change that frees most of all that is stuck, among those that were tried. It is "" if
@@ -126,16 +127,16 @@ func CauseLines(t *explain.Triage, index int, opts Options) []styled.Line {
 	if c.Wants {
 		message = subjectCount(subjectsOf(c)) + " " + message
 	}
-	p.add(number, indent, span(styled.Strong, message))
+	p.Add(number, indent, layout.Span(styled.Strong, message))
 	p.stuckSubjects(t, c, indent)
 	for j := range c.Advice {
 		a := &c.Advice[j]
-		p.add(indent+"→ ", indent+"  ", span(styled.Plain, a.Message+"; up to "+actorNames[a.Actor]))
-		p.commands(a.Commands, indent+"    ")
+		p.Add(indent+"→ ", indent+"  ", layout.Span(styled.Plain, a.Message+"; up to "+actorNames[a.Actor]))
+		p.Commands(a.Commands, indent+"    ")
 	}
 	p.freeing(c, indent)
-	p.commands(c.Commands, indent+"  ")
-	return p.lines
+	p.Commands(c.Commands, indent+"  ")
+	return p.Lines
 }
 
 // stuckSubjects names the subjects of a cause, by why each is stuck if that differs.
@@ -164,15 +165,15 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return len(groups[b]) - len(groups[a]) })
 	if len(order) == 1 {
-		p.add(indent, indent, span(styled.Dim, count+": "), span(styled.Name, p.stuckNames(groups[order[0]])))
+		p.Add(indent, indent, layout.Span(styled.Dim, count+": "), layout.Span(styled.Name, p.stuckNames(groups[order[0]])))
 		if !c.Told {
-			p.add(indent, indent+"  ", span(styled.Plain, order[0]))
+			p.Add(indent, indent+"  ", layout.Span(styled.Plain, order[0]))
 		}
 	} else {
-		p.add(indent, indent, span(styled.Dim, count+":"))
+		p.Add(indent, indent, layout.Span(styled.Dim, count+":"))
 		for i, message := range order {
-			if i == maxPhrases && !p.opts.Verbose {
-				p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("and %d more%s", len(order)-i, p.opts.more("shows all"))))
+			if i == maxPhrases && !p.Verbose {
+				p.Add(indent+"  ", "", layout.Span(styled.Dim, fmt.Sprintf("and %d more%s", len(order)-i, p.Hint("shows all"))))
 				break
 			}
 			each := " "
@@ -182,7 +183,7 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 			case len(groups[message]) > 1:
 				each = ": each "
 			}
-			p.add(indent+"  ", indent+"    ", span(styled.Name, p.stuckNames(groups[message])), span(styled.Plain, each+message))
+			p.Add(indent+"  ", indent+"    ", layout.Span(styled.Name, p.stuckNames(groups[message])), layout.Span(styled.Plain, each+message))
 		}
 	}
 	if behind > 0 {
@@ -190,7 +191,7 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 		if len(c.Subjects) > 1 {
 			who = fmt.Sprintf("%d of them", behind)
 		}
-		p.add(indent, indent, span(styled.Plain, fmt.Sprintf("now %s would fit, but not once those that come before in the scheduler's queue are placed", who)))
+		p.Add(indent, indent, layout.Span(styled.Plain, fmt.Sprintf("now %s would fit, but not once those that come before in the scheduler's queue are placed", who)))
 	}
 }
 
@@ -207,7 +208,7 @@ func (p *page) stuckNames(list []explain.StuckSubject) string {
 	for _, s := range list {
 		owner := [2]string{s.Namespace, s.Owner}
 		switch n := owned[owner]; {
-		case p.opts.Verbose || s.Owner == "" || n > 0 && n < minOwned:
+		case p.Verbose || s.Owner == "" || n > 0 && n < minOwned:
 			names = append(names, s.FullName())
 		case n > 0:
 			kind, name, _ := strings.Cut(s.Owner, " ")
@@ -215,7 +216,7 @@ func (p *page) stuckNames(list []explain.StuckSubject) string {
 			owned[owner] = 0 // named
 		}
 	}
-	if p.opts.Verbose {
+	if p.Verbose {
 		return words.Shorten(names, len(names))
 	}
 	return words.Shorten(names, maxSubjects)
@@ -225,8 +226,8 @@ func (p *page) stuckNames(list []explain.StuckSubject) string {
 func (p *page) freeing(c *explain.Cause, indent string) {
 	for i := range c.Fixes {
 		f := &c.Fixes[i]
-		if i == maxFreeing && !p.opts.Verbose && !p.opts.Screen {
-			p.add(indent+"  ", "", span(styled.Dim, moreFixes(len(c.Fixes)-i)+p.opts.more("shows all")))
+		if i == maxFreeing && !p.Verbose && !p.Screen {
+			p.Add(indent+"  ", "", layout.Span(styled.Dim, moreFixes(len(c.Fixes)-i)+p.Hint("shows all")))
 			break
 		}
 		text := f.Message
@@ -239,16 +240,16 @@ func (p *page) freeing(c *explain.Cause, indent string) {
 		if len(f.Loses) > 0 {
 			text += "; then " + words.Shorten(fullNames(f.Loses), maxSubjects) + " no longer " + words.Plural(len(f.Loses), "fits", "fit")
 		}
-		p.add(indent+"→ ", indent+"  ", span(styled.Good, freesText(f)), span(styled.Plain, "  "+text))
-		if p.opts.Verbose {
-			p.commands(f.Commands, indent+"    ")
+		p.Add(indent+"→ ", indent+"  ", layout.Span(styled.Good, freesText(f)), layout.Span(styled.Plain, "  "+text))
+		if p.Verbose {
+			p.Commands(f.Commands, indent+"    ")
 			for _, r := range f.Remarks {
-				p.add(indent+"  ", indent+"  ", span(styled.Dim, r))
+				p.Add(indent+"  ", indent+"  ", layout.Span(styled.Dim, r))
 			}
 		}
 	}
 	if len(c.Fixes)+len(c.Advice) == 0 && c.Verdict != explain.Unknown && c.Actor != explain.User {
-		p.add(indent, indent, span(styled.Dim, "this is up to "+actorNames[c.Actor]))
+		p.Add(indent, indent, layout.Span(styled.Dim, "this is up to "+actorNames[c.Actor]))
 	}
 }
 

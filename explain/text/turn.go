@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
@@ -32,13 +33,13 @@ func (p *page) turn() {
 		}
 	}
 	text := fmt.Sprintf("Asked after %s %s.", list, got)
-	p.add("  ", "  ", span(styled.Plain, strings.TrimSpace(text+" "+alone(t, p.e.Subject.Kind))))
+	p.Add("  ", "  ", layout.Span(styled.Plain, strings.TrimSpace(text+" "+alone(t, p.e.Subject.Kind))))
 }
 
 // namesOf are subjects in words, the first of them if there are many.
 func (p *page) namesOf(subjects []explain.Subject) []string {
 	names := words.Each(subjects, func(s explain.Subject) string { return kindInWords(s.Kind) + " " + s.FullName() })
-	if more := len(names) - maxBefore; more > 0 && !p.opts.Verbose {
+	if more := len(names) - maxBefore; more > 0 && !p.Verbose {
 		names = append(names[:maxBefore], fmt.Sprintf("%d more", more))
 	}
 	return names
@@ -51,7 +52,7 @@ func (p *page) queue() {
 		return
 	}
 	text := fmt.Sprintf("%d of %s come before it in the queue; placed before it: %s.", q.Before, words.Count(q.Waiting, "waiting pod"), words.And(p.namesOf(q.After)))
-	p.add("  ", "  ", span(styled.Plain, text))
+	p.Add("  ", "  ", layout.Span(styled.Plain, text))
 }
 
 // alone says what the answer is if the subject alone is asked.
@@ -89,7 +90,7 @@ func (p *page) joint() {
 		return
 	}
 	if j.Impossible {
-		p.add("  ", "  ", span(styled.Plain, "No other order, and no choice of nodes, would let kube-scheduler succeed."))
+		p.Add("  ", "  ", layout.Span(styled.Plain, "No other order, and no choice of nodes, would let kube-scheduler succeed."))
 		return
 	}
 	var places []string
@@ -103,8 +104,8 @@ func (p *page) joint() {
 	if len(places) == 0 {
 		return
 	}
-	if most := 8; len(places) > most && !p.opts.Verbose {
+	if most := 8; len(places) > most && !p.Verbose {
 		places = append(places[:most], fmt.Sprintf("%d more", len(places)-most))
 	}
-	p.add("  ", "  ", span(styled.Plain, "They find room together: "+words.And(places)+". kube-scheduler takes one pod after another, by its own order and liking, and may miss that."))
+	p.Add("  ", "  ", layout.Span(styled.Plain, "They find room together: "+words.And(places)+". kube-scheduler takes one pod after another, by its own order and liking, and may miss that."))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -36,15 +37,15 @@ func (p *page) volume() {
 	for i := range shown {
 		table.measure(&shown[i])
 	}
-	p.heading("Nodes", span(styled.Dim, "  "+aboutVolume(v)))
+	p.Heading("Nodes", layout.Span(styled.Dim, "  "+aboutVolume(v)))
 	if table.sizes() {
-		p.add("    ", "    ", styled.Span{Text: table.row("node", "largest", "lacks") + table.decidedBy, Role: styled.Dim})
+		p.Add("    ", "    ", styled.Span{Text: table.row("node", "largest", "lacks") + table.decidedBy, Role: styled.Dim})
 	}
 	for i := range shown {
 		p.volumeRow(table, &shown[i])
 	}
 	if rest > 0 {
-		p.add("    ", "", styled.Span{Text: fmt.Sprintf("and %s%s", words.Count(rest, "more node"), p.opts.more("shows all")), Role: styled.Dim})
+		p.Add("    ", "", styled.Span{Text: fmt.Sprintf("and %s%s", words.Count(rest, "more node"), p.Hint("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -117,7 +118,7 @@ func whyVolume(n *explain.VolumeNode) string {
 func (p *page) shownRows(rows []volumeRow) (shown []volumeRow, rest int) {
 	count := map[explain.VolumeAnswer]int{}
 	for _, row := range rows {
-		if count[row.Answer]++; count[row.Answer] <= maxVolumeRows || p.opts.Verbose {
+		if count[row.Answer]++; count[row.Answer] <= maxVolumeRows || p.Verbose {
 			shown = append(shown, row)
 		} else {
 			rest += len(row.nodes)
@@ -180,19 +181,19 @@ func leftPad(text string, width int) string {
 }
 
 func (p *page) volumeRow(t *volumeTable, row *volumeRow) {
-	sign := map[explain.VolumeAnswer]styled.Span{explain.VolumeFits: good, explain.VolumeRefused: bad, explain.VolumeUnknown: open}[row.Answer]
+	sign := map[explain.VolumeAnswer]styled.Span{explain.VolumeFits: layout.Good, explain.VolumeRefused: layout.Bad, explain.VolumeUnknown: layout.Open}[row.Answer]
 	offered := sizeText(row.Offered)
 	if offered == "" && row.Missing != nil {
 		offered = "-"
 	}
 	text := t.row(rowName(row), offered, sizeText(row.Missing))
-	hang := strings.Repeat(" ", min(styled.Width(text)+4, p.opts.Width/2))
-	spans := []styled.Span{sign, {Text: text}, span(styled.Plain, row.why)}
+	hang := strings.Repeat(" ", min(styled.Width(text)+4, p.Width/2))
+	spans := []styled.Span{sign, {Text: text}, layout.Span(styled.Plain, row.why)}
 	if len(row.nodes) > 1 {
-		spans = append(spans, span(styled.Dim, ": "+p.nodeNames(row.nodes)))
+		spans = append(spans, layout.Span(styled.Dim, ": "+p.nodeNames(row.nodes)))
 	}
-	p.add("  ", hang, spans...)
+	p.Add("  ", hang, spans...)
 	for i := range row.Together {
-		p.add("      ", "      ", span(styled.Warn, row.Together[i].Words()))
+		p.Add("      ", "      ", layout.Span(styled.Warn, row.Together[i].Words()))
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // library are the packages that others may import.
-var library = []string{"inspect", "inspect/manifest", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/question", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/text", "explain/styled"}
+var library = []string{"inspect", "inspect/manifest", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/question", "explain/plan", "explain/disruption", "explain/plan/moves", "explain/plan/shapes", "explain/text", "explain/text/plans", "explain/styled"}
 
 const module = "github.com/kubectl-dra/kubectl-dra/"
 

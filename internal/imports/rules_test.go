@@ -85,7 +85,9 @@ var layers = []layer{
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/cycle", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain", "explain/words", "internal/yamlpatch"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},
-	{"explain/text/...", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words"}},
+	{"explain/text/layout", []string{"explain/styled", "inspect", "explain"}},
+	{"explain/text/plans", []string{"explain/styled", "inspect", "explain", "explain/words", "explain/text/layout"}},
+	{"explain/text", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/text/layout"}},
 	{"internal/checkup", []string{"internal/progress", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
 	{"tui/theme", []string{"explain/styled"}},
 	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
@@ -100,8 +102,8 @@ var layers = []layer{
 		"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "internal/progress", "internal/timebudget",
 		"tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/disruption", "explain/plan", "explain/text", "explain/suppose", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
-	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text", "explain/words", "tui/reading", "tui/screen"}},
+	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/disruption", "explain/plan", "explain/text/...", "explain/suppose", "explain/whatif", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan/moves", "explain/remedy", "explain/text/...", "explain/words", "tui/reading", "tui/screen"}},
 	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
 	{"tui", []string{"explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -70,6 +70,6 @@ func ask(ctx context.Context, w *screen.World, page screen.Page, refs []screen.R
 }
 
 func lines(a *answer, o reading.Layout) []styled.Line {
-	told := text.DisruptionLines(a.disruption, o.Options())
+	told := plans.DisruptionLines(a.disruption, o.Options())
 	return append(append(compared(a, o.Width), nil), told...)
 }

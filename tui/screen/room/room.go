@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/moves"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -44,7 +44,7 @@ func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, 
 }
 
 func lines(m *explain.Moves, o reading.Layout) []styled.Line {
-	return text.MovesLines(m, o.Options())
+	return plans.MovesLines(m, o.Options())
 }
 
 // moved are the pods that have to move, each of which is supposed to be evicted.

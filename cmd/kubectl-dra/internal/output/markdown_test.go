@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -259,13 +260,13 @@ func linesOf(answer any) []styled.Line {
 	case *explain.Triage:
 		return text.TriageLines(a, opts)
 	case *explain.Plan:
-		return text.PlanLines(a, opts)
+		return plans.Lines(a, opts)
 	case *explain.Disruption:
-		return text.DisruptionLines(a, opts)
+		return plans.DisruptionLines(a, opts)
 	case *explain.Moves:
-		return text.MovesLines(a, opts)
+		return plans.MovesLines(a, opts)
 	case *explain.ShapePlan:
-		return text.ShapeLines(a, opts)
+		return plans.ShapeLines(a, opts)
 	case *checkup.Report:
 		return a.Lines(checkup.Layout{Width: opts.Width})
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -213,7 +214,7 @@ func (a *asker) plan(p *explain.Plan, err error) {
 	}
 	a.put("plan", outlineOf(p))
 	a.put("plan, wire", outlineOf(explanations.NewPlan(p)))
-	lines := text.PlanLines(p, text.Options{Width: 1 << 20, Verbose: true})
+	lines := plans.Lines(p, text.Options{Width: 1 << 20, Verbose: true})
 	for _, line := range lines {
 		for i := range line {
 			line[i].Role = styled.Plain // names stand in a list

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/disruption"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -193,7 +194,7 @@ func (o *eventOptions) print(d *explain.Disruption) error {
 	if !o.Reader.Offline() && slices.ContainsFunc(d.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 }) {
 		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
-	render := console.InLines(func(opts text.Options) []styled.Line { return text.DisruptionLines(d, opts) })
+	render := console.InLines(func(opts text.Options) []styled.Line { return plans.DisruptionLines(d, opts) })
 	return o.Answer(explanations.NewDisruption(d), render, code)
 }
 

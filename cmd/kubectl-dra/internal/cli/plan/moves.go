@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
@@ -94,7 +95,7 @@ func makeRoom(ctx context.Context, o *inquiry.Options, flags *pflag.FlagSet) err
 	}
 	asked := remedy.Asked{Files: o.Files, Flags: sources.GivenFlags(flags, sources.ClusterFlags), Once: slices.Contains(o.Files, "-"), Demo: o.Reader.Demo}
 	remedy.AddMoves(snapshot, m, asked)
-	render := console.InLines(func(opts text.Options) []styled.Line { return text.MovesLines(m, opts) })
+	render := console.InLines(func(opts text.Options) []styled.Line { return plans.MovesLines(m, opts) })
 	return o.Answer(explanations.NewMovesPlan(m), render, console.WorstExitCode(o.LeastCode(), movesCode(m.Verdict)))
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan/shapes"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
@@ -121,7 +122,7 @@ func planNodes(ctx context.Context, o *planNodesOptions) error {
 	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
 	code := console.WorstExitCode(o.LeastCode(), shapesCode(p, len(untried) > 0))
 	p.Untried = append(untried, p.Untried...)
-	render := console.InLines(func(opts text.Options) []styled.Line { return text.ShapeLines(p, opts) })
+	render := console.InLines(func(opts text.Options) []styled.Line { return plans.ShapeLines(p, opts) })
 	return o.Answer(explanations.NewShapePlan(p), render, code)
 }
 

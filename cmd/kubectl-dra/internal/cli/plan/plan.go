@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/plans"
 	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
@@ -185,7 +186,7 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 }
 
 func (o *planOptions) print(p *explain.Plan) error {
-	render := console.InLines(func(opts text.Options) []styled.Line { return text.PlanLines(p, opts) })
+	render := console.InLines(func(opts text.Options) []styled.Line { return plans.Lines(p, opts) })
 	return o.Answer(explanations.NewPlan(p), render, console.WorstExitCode(o.LeastCode(), planCode(p)))
 }
 

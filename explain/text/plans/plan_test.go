@@ -1,4 +1,4 @@
-package text
+package plans
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 )
 
 // TestPlacedAtMost: how many pods kube-scheduler places is told as a fact only where it is one.
@@ -31,14 +32,14 @@ func TestPlacedAtMost(t *testing.T) {
 		{explain.Replay{Placed: placed, Pending: pending(unknown, unknown)}, nil, "? kube-scheduler may place 2 of 4 pods; for the others it is not known"},
 		{explain.Replay{Placed: placed, Pending: pending(unknown, unknown), Certain: true}, nil, "? kube-scheduler places 2 of 4 pods; for the others it is not known"},
 	} {
-		lines := PlanLines(&explain.Plan{Replay: tt.replay, Joint: tt.joint}, Options{Width: 200})
+		lines := Lines(&explain.Plan{Replay: tt.replay, Joint: tt.joint}, layout.Options{Width: 200})
 		if got := textOf(lines[:1]); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
-	p := newPage(nil, Options{Width: 200})
+	p := newPage(layout.Options{Width: 200})
 	p.waiting("", pending(no, unknown, unknown))
-	if got := textOf(p.lines); strings.Count(got, "message Unknown") != 2 || strings.Count(got, "message Unsatisfiable") != 1 {
+	if got := textOf(p.Lines); strings.Count(got, "message Unknown") != 2 || strings.Count(got, "message Unsatisfiable") != 1 {
 		t.Errorf("pods of which one thing is known stand with others:\n%s", got)
 	}
 }

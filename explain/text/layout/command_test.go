@@ -1,4 +1,4 @@
-package text
+package layout
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package text
+package plans
 
 import (
 	"fmt"
@@ -7,27 +7,28 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is
 // placed, and what stays.
-func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
-	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
+func DisruptionLines(d *explain.Disruption, opts layout.Options) []styled.Line {
+	p := newPage(opts)
 	p.disruptionHeadline(d)
-	p.doubts(d.Replay.Remarks)
+	p.Doubts(d.Replay.Remarks)
 	p.gone("", d.Gone)
 	p.gone("Preempted by kube-scheduler", d.Replay.Preempted)
 	p.held(d)
 	p.released(d.Claims)
 	p.alsoPlaced(d)
-	p.notes("Besides", d.Besides)
+	p.Notes("Besides", d.Besides, explain.Subject{})
 	for _, remark := range d.Remarks {
-		p.add("Note: ", "  ", span(styled.Dim, remark+"."))
+		p.Add("Note: ", "  ", layout.Span(styled.Dim, remark+"."))
 	}
-	p.footer()
-	return p.lines
+	p.Footer(d.Partial, d.Basis, true)
+	return p.Lines
 }
 
 func (p *page) disruptionHeadline(d *explain.Disruption) {
@@ -69,16 +70,16 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	if d.Unseen {
 		text += "; not all pods and claims were read, so there may be more"
 	}
-	sign := good
+	sign := layout.Good
 	switch {
 	case stuck > unsure || lost > 0 || held > openHeld || d.LeavesSome:
-		sign = bad
+		sign = layout.Bad
 	case d.Unseen, d.Open, unsure+held > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
-		sign = open
+		sign = layout.Open
 	case never > 0 && !d.Final:
-		sign = mixed
+		sign = layout.Mixed
 	}
-	p.add("", "  ", sign, span(styled.Strong, text))
+	p.Add("", "  ", sign, layout.Span(styled.Strong, text))
 }
 
 // may is what somebody does, or may do where that is not certain.
@@ -116,23 +117,23 @@ func (p *page) gone(title string, pods []explain.GonePod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.title(title)
-	name := widest(pods, p.opts.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
+	p.Title(title)
+	name := layout.Widest(pods, p.Width/2, func(g *explain.GonePod) string { return g.Subject.FullName() })
 	worst := []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack}
 	sorted := slices.SortedStableFunc(slices.Values(pods), func(a, b explain.GonePod) int {
 		return slices.Index(worst, a.Then) - slices.Index(worst, b.Then)
 	})
-	limit := p.limit(maxGone, len(sorted))
+	limit := p.Limit(maxGone, len(sorted))
 	for i := range sorted[:limit] {
 		g := &sorted[i]
-		p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
+		p.Add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(pods, g)...)
 	}
 	if rest := sorted[limit:]; len(rest) > 0 {
 		waiting := 0
 		for i := range rest {
 			waiting += words.Btoi(rest[i].Then == explain.LeftWaiting)
 		}
-		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(len(rest), "pod"), waiting, p.opts.more("shows all"))))
+		p.Add("  ", "", layout.Span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", words.Count(len(rest), "pod"), waiting, p.Hint("shows all"))))
 	}
 }
 
@@ -141,19 +142,19 @@ func (p *page) held(d *explain.Disruption) {
 	if len(d.Held) == 0 {
 		return
 	}
-	p.title("Not evicted")
-	name := widest(d.Held, p.opts.Width/2, func(h *explain.HeldPod) string { return h.Subject.FullName() })
+	p.Title("Not evicted")
+	name := layout.Widest(d.Held, p.Width/2, func(h *explain.HeldPod) string { return h.Subject.FullName() })
 	for i := range d.Held {
 		h := &d.Held[i]
-		if i == maxGone && !p.opts.Verbose {
-			p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more%s", words.Count(len(d.Held)-i, "pod"), p.opts.more("shows all"))))
+		if i == maxGone && !p.Verbose {
+			p.Add("  ", "", layout.Span(styled.Dim, fmt.Sprintf("and %s more%s", words.Count(len(d.Held)-i, "pod"), p.Hint("shows all"))))
 			return
 		}
-		why := span(styled.Bad, "✗ "+h.Message)
+		why := layout.Span(styled.Bad, "✗ "+h.Message)
 		if h.Open {
-			why = span(styled.Warn, "? "+h.Message)
+			why = layout.Span(styled.Warn, "? "+h.Message)
 		}
-		p.add("  "+pad(h.Subject.FullName(), name)+"  ", "      ", span(styled.Dim, string(h.Node)+" "), why)
+		p.Add("  "+pad(h.Subject.FullName(), name)+"  ", "      ", layout.Span(styled.Dim, string(h.Node)+" "), why)
 	}
 }
 
@@ -163,23 +164,23 @@ func (p *page) comeback(pods []explain.GonePod, g *explain.GonePod) []styled.Spa
 	switch {
 	case g.Eviction == nil:
 	case g.Eviction.Open:
-		out = append(out, span(styled.Warn, "; ? "+g.Eviction.Message))
+		out = append(out, layout.Span(styled.Warn, "; ? "+g.Eviction.Message))
 	default:
-		out = append(out, span(styled.Dim, "; its eviction "+g.Eviction.Message))
+		out = append(out, layout.Span(styled.Dim, "; its eviction "+g.Eviction.Message))
 	}
 	return out
 }
 
 // again says where a pod that ends comes back, or why it does not.
 func (p *page) again(pods []explain.GonePod, g *explain.GonePod) []styled.Span {
-	out := []styled.Span{span(styled.Dim, "leaves "+string(g.Node)+": ")}
+	out := []styled.Span{layout.Span(styled.Dim, "leaves "+string(g.Node)+": ")}
 	if sameCause(pods) {
-		out = []styled.Span{span(styled.Dim, string(g.Node)+" ")}
+		out = []styled.Span{layout.Span(styled.Dim, string(g.Node)+" ")}
 	} else {
-		out = append(out, span(styled.Plain, g.Cause+"; "))
+		out = append(out, layout.Span(styled.Plain, g.Cause+"; "))
 	}
 	if g.After > 0 {
-		out = append(out, span(styled.Plain, "after "+g.After.String()+" "))
+		out = append(out, layout.Span(styled.Plain, "after "+g.After.String()+" "))
 	}
 	switch g.Then {
 	case explain.ComesBack:
@@ -190,19 +191,19 @@ func (p *page) again(pods []explain.GonePod, g *explain.GonePod) []styled.Span {
 		if names := deviceNames(g.Again); names != "" {
 			text += "  " + names
 		}
-		return append(out, span(styled.Good, text))
+		return append(out, layout.Span(styled.Good, text))
 	case explain.LeftWaiting:
 		why := "is left waiting"
 		if g.Pending != nil {
 			why = "waits: " + g.Pending.Message
 		}
 		if g.Pending == nil || g.Pending.Verdict == explain.Unknown {
-			return append(out, span(styled.Warn, "? "+why))
+			return append(out, layout.Span(styled.Warn, "? "+why))
 		}
-		return append(out, span(styled.Bad, "✗ "+why))
+		return append(out, layout.Span(styled.Bad, "✗ "+why))
 	case explain.NeverComes:
 	}
-	return append(out, span(styled.Warn, "gone: nothing will recreate it"))
+	return append(out, layout.Span(styled.Warn, "gone: nothing will recreate it"))
 }
 
 // sameCause reports whether all pods go for the same reason.
@@ -225,7 +226,7 @@ func (p *page) released(claims []explain.LostClaim) {
 	if len(claims) == 0 {
 		return
 	}
-	p.blank()
+	p.Blank()
 	text := fmt.Sprintf("%s %s %s", words.Count(len(claims), "claim"), words.Plural(len(claims), "loses", "lose"), words.Count(devices, "device"))
 	if deleted > 0 {
 		text += fmt.Sprintf("; %d %s", deleted, words.Plural(deleted, "is deleted", "are deleted"))
@@ -233,13 +234,13 @@ func (p *page) released(claims []explain.LostClaim) {
 	if len(kept) > 0 {
 		text += "; " + words.Shorten(kept, maxPlanNames) + words.Plural(len(kept), " is kept, without devices", " are kept, without devices")
 	}
-	p.add("", "  ", span(styled.Plain, text))
-	if !p.opts.Verbose {
+	p.Add("", "  ", layout.Span(styled.Plain, text))
+	if !p.Verbose {
 		return
 	}
 	for _, c := range claims {
 		ids := words.Each(c.Devices, inspect.DeviceID.String)
-		p.add("  ", "    ", span(styled.Name, c.Claim.String()), span(styled.Plain, "  "+strings.Join(ids, ", ")))
+		p.Add("  ", "    ", layout.Span(styled.Name, c.Claim.String()), layout.Span(styled.Plain, "  "+strings.Join(ids, ", ")))
 	}
 }
 
@@ -269,8 +270,8 @@ func placedAnyway(d *explain.Disruption) []string {
 // alsoPlaced shows what it changes for those that wait now.
 func (p *page) alsoPlaced(d *explain.Disruption) {
 	if names := placedAnyway(d); len(names) > 0 {
-		p.blank()
-		p.add("", "  ", span(styled.Plain, "Others that wait now are placed too: "+words.Shorten(names, maxAnyway)))
+		p.Blank()
+		p.Add("", "  ", layout.Span(styled.Plain, "Others that wait now are placed too: "+words.Shorten(names, maxAnyway)))
 	}
 	p.placed("Placed then, of those that wait now", d.Gains)
 	title := "Left waiting then, although they would fit now"

@@ -1,55 +1,56 @@
-package text
+package plans
 
 import (
 	"fmt"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // MovesLines lays out what makes room: the moves, how sure their number is, and the commands.
-func MovesLines(m *explain.Moves, opts Options) []styled.Line {
-	p := newPlanPage(&explain.Plan{Partial: m.Partial, Basis: m.Basis}, opts)
+func MovesLines(m *explain.Moves, opts layout.Options) []styled.Line {
+	p := newPage(opts)
 	p.movesHeadline(m)
 	p.moves(m)
-	if m.Verdict != explain.Feasible && len(m.Moves) == 0 || p.opts.Verbose {
+	if m.Verdict != explain.Feasible && len(m.Moves) == 0 || p.Verbose {
 		p.fixedPods(m.Fixed)
 	}
 	if len(m.Commands) > 0 {
-		p.title("Commands, in this order")
-		p.commands(m.Commands, "  ")
+		p.Title("Commands, in this order")
+		p.Commands(m.Commands, "  ")
 	}
 	for _, r := range m.Remarks {
-		p.add("  ", "  ", span(styled.Dim, r))
+		p.Add("  ", "  ", layout.Span(styled.Dim, r))
 	}
-	p.footer()
-	return p.lines
+	p.Footer(m.Partial, m.Basis, true)
+	return p.Lines
 }
 
 func (p *page) movesHeadline(m *explain.Moves) {
 	name := m.Subject.FullName()
 	switch n := len(m.Moves); {
 	case n > 0:
-		sign := good
+		sign := layout.Good
 		if m.Verdict != explain.Feasible {
-			sign = open
+			sign = layout.Open
 		}
 		text := fmt.Sprintf("%s fits on %s once %s moved", name, m.Target.Node, words.Plural(n, "1 pod is", fmt.Sprintf("%d pods are", n)))
-		p.add("", "  ", sign, span(styled.Strong, text), span(styled.Plain, minimumText(m)))
+		p.Add("", "  ", sign, layout.Span(styled.Strong, text), layout.Span(styled.Plain, minimumText(m)))
 	case m.Verdict == explain.Feasible:
-		p.add("", "  ", good, span(styled.Strong, name), span(styled.Plain, " "+m.Message))
+		p.Add("", "  ", layout.Good, layout.Span(styled.Strong, name), layout.Span(styled.Plain, " "+m.Message))
 	case m.Verdict == explain.Infeasible:
-		p.add("", "  ", bad, span(styled.Strong, "no moves make room for "+name), span(styled.Plain, ": it "+m.Message))
+		p.Add("", "  ", layout.Bad, layout.Span(styled.Strong, "no moves make room for "+name), layout.Span(styled.Plain, ": it "+m.Message))
 	default:
 		text := ": " + m.Message
 		if m.AtLeast > 1 {
 			text += fmt.Sprintf("; at least %d pods would have to go", m.AtLeast)
 		}
-		p.add("", "  ", open, span(styled.Strong, "whether moves make room for "+name+" is not known"), span(styled.Plain, text))
+		p.Add("", "  ", layout.Open, layout.Span(styled.Strong, "whether moves make room for "+name+" is not known"), layout.Span(styled.Plain, text))
 	}
-	p.doubts(m.Doubts)
+	p.Doubts(m.Doubts)
 }
 
 // minimumText says whether fewer moves could do.
@@ -68,17 +69,17 @@ func (p *page) moves(m *explain.Moves) {
 	if len(m.Moves) == 0 {
 		return
 	}
-	p.blank()
-	name := widest(m.Moves, p.opts.Width/2, func(m *explain.Move) string { return m.Pod.FullName() })
-	name = min(max(name, styled.Width(inspect.Sanitize(m.Subject.FullName()))), p.opts.Width/2)
+	p.Blank()
+	name := layout.Widest(m.Moves, p.Width/2, func(m *explain.Move) string { return m.Pod.FullName() })
+	name = min(max(name, styled.Width(inspect.Sanitize(m.Subject.FullName()))), p.Width/2)
 	for i := range m.Moves {
 		move := &m.Moves[i]
 		placed := explain.PlacedPod{Subject: move.Pod, Node: move.To, AnyOf: move.AnyOf, Devices: move.Devices}
-		p.add(fmt.Sprintf("  %d. ", i+1)+pad(move.Pod.FullName(), name)+"  ", "     ",
-			span(styled.Name, string(move.From)+" → "+onNode(&placed)), span(styled.Plain, "  "+deviceNames(&placed)),
-			span(styled.Dim, ownerText(move)))
+		p.Add(fmt.Sprintf("  %d. ", i+1)+pad(move.Pod.FullName(), name)+"  ", "     ",
+			layout.Span(styled.Name, string(move.From)+" → "+onNode(&placed)), layout.Span(styled.Plain, "  "+deviceNames(&placed)),
+			layout.Span(styled.Dim, ownerText(move)))
 	}
-	p.add("   → "+pad(m.Subject.FullName(), name)+"  ", "     ", span(styled.Name, string(m.Target.Node)), span(styled.Plain, "  "+deviceNames(m.Target)))
+	p.Add("   → "+pad(m.Subject.FullName(), name)+"  ", "     ", layout.Span(styled.Name, string(m.Target.Node)), layout.Span(styled.Plain, "  "+deviceNames(m.Target)))
 }
 
 func ownerText(m *explain.Move) string {
@@ -94,8 +95,8 @@ func (p *page) fixedPods(fixed []explain.FixedPods) {
 	if len(fixed) == 0 {
 		return
 	}
-	p.title("Not moved")
+	p.Title("Not moved")
 	for _, f := range fixed {
-		p.add("  ", "    ", span(styled.Name, words.Shorten(fullNames(f.Pods), maxPlanNames)), span(styled.Dim, ": "+f.Reason))
+		p.Add("  ", "    ", layout.Span(styled.Name, words.Shorten(subjectNames(f.Pods), maxPlanNames)), layout.Span(styled.Dim, ": "+f.Reason))
 	}
 }

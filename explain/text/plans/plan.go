@@ -1,4 +1,4 @@
-package text
+package plans
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -16,34 +17,35 @@ const (
 	maxPlanNames = 4  // of pods in a row
 )
 
-// PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be
+// Lines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be
 // done.
-func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
-	p := newPlanPage(plan, opts)
+func Lines(plan *explain.Plan, opts layout.Options) []styled.Line {
+	p := newPage(opts)
 	p.replayHeadline(&plan.Replay, plan.LeavesSome())
 	p.placed("", plan.Replay.Placed)
 	p.gone("Preempted by kube-scheduler", plan.Replay.Preempted)
 	p.waiting("Left waiting", plan.Replay.Pending)
 	p.best(plan)
-	p.footer()
-	return p.lines
+	p.Footer(plan.Partial, plan.Basis, true)
+	return p.Lines
 }
 
-func newPlanPage(plan *explain.Plan, opts Options) *page {
-	return newPage(&explain.Explanation{Basis: plan.Basis, Partial: plan.Partial}, opts)
-}
+// page is a page about a plan.
+type page struct{ layout.Page }
+
+func newPage(opts layout.Options) *page { return &page{layout.NewPage(opts)} }
 
 func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	all := len(r.Placed) + len(r.Pending)
-	sign := good
+	sign := layout.Good
 	text := "kube-scheduler places " + allOf(all)
 	switch unsure := openOf(r.Pending); {
 	case all == 0 && !r.Certain:
-		sign, text = open, "nothing is known to wait"
+		sign, text = layout.Open, "nothing is known to wait"
 	case all == 0:
-		sign, text = good, "there is nothing to place"
+		sign, text = layout.Good, "there is nothing to place"
 	case len(r.Pending) > unsure, some:
-		sign = bad
+		sign = layout.Bad
 		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), words.Count(all, "pod"))
 		if most := all - max(len(r.Pending)-unsure, 1); !r.Certain && len(r.Ties) == 0 { // other choices may place others
 			text = fmt.Sprintf("kube-scheduler places at most %d of %s", most, words.Count(all, "pod"))
@@ -52,27 +54,27 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 			}
 		}
 	case unsure > 0:
-		sign = open
+		sign = layout.Open
 		text = fmt.Sprintf("kube-scheduler %s %d of %s; for the others it is not known", may(r.Certain, "places", "place"), len(r.Placed), words.Count(all, "pod"))
 	case !r.Certain:
-		sign = open
+		sign = layout.Open
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
 	}
 	if n := len(r.Preempted); n > 0 {
 		text += "; it " + may(r.Certain, "preempts", "preempt") + " " + words.Count(n, "other pod") + " for that"
 		if sign.Role == styled.Good {
-			sign = mixed
+			sign = layout.Mixed
 		}
 	}
 	if n := len(r.Running); n > 0 {
 		text += fmt.Sprintf("; %s on a node already", words.Plural(n, "1 is", fmt.Sprintf("%d are", n)))
 	}
-	p.add("", "  ", sign, span(styled.Strong, text))
+	p.Add("", "  ", sign, layout.Span(styled.Strong, text))
 	if n := len(r.Others); n > 0 {
-		p.add("  ", "  ", span(styled.Plain, fmt.Sprintf("%s that %s and %s too %s placed in turn: %s", words.Count(n, "other pod"),
-			words.Plural(n, "waits", "wait"), words.Plural(n, "fits", "fit"), words.Plural(n, "is", "are"), words.Shorten(fullNames(r.Others), maxPlanNames))))
+		p.Add("  ", "  ", layout.Span(styled.Plain, fmt.Sprintf("%s that %s and %s too %s placed in turn: %s", words.Count(n, "other pod"),
+			words.Plural(n, "waits", "wait"), words.Plural(n, "fits", "fit"), words.Plural(n, "is", "are"), words.Shorten(subjectNames(r.Others), maxPlanNames))))
 	}
-	p.doubts(r.Remarks)
+	p.Doubts(r.Remarks)
 }
 
 // openOf is the number of pods of which it is not known whether they are left waiting.
@@ -99,8 +101,8 @@ func (p *page) placed(title string, pods []explain.PlacedPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.title(title)
-	if len(pods) <= maxPlanRows || p.opts.Verbose {
+	p.Title(title)
+	if len(pods) <= maxPlanRows || p.Verbose {
 		p.placedEach(pods)
 		return
 	}
@@ -108,16 +110,16 @@ func (p *page) placed(title string, pods []explain.PlacedPod) {
 }
 
 func (p *page) placedEach(pods []explain.PlacedPod) {
-	name := widest(pods, p.opts.Width/2, func(pod *explain.PlacedPod) string { return pod.Subject.FullName() })
-	node := widest(pods, p.opts.Width/3, onNode)
+	name := layout.Widest(pods, p.Width/2, func(pod *explain.PlacedPod) string { return pod.Subject.FullName() })
+	node := layout.Widest(pods, p.Width/3, onNode)
 	for i := range pods {
 		pod := &pods[i]
 		first := "  " + pad(pod.Subject.FullName(), name) + "  "
-		spans := []styled.Span{span(styled.Name, pad(onNode(pod), node))}
+		spans := []styled.Span{layout.Span(styled.Name, pad(onNode(pod), node))}
 		if text := deviceNames(pod); text != "" {
-			spans = append(spans, span(styled.Plain, "  "+text))
+			spans = append(spans, layout.Span(styled.Plain, "  "+text))
 		}
-		p.add(first, strings.Repeat(" ", 4), spans...)
+		p.Add(first, strings.Repeat(" ", 4), spans...)
 	}
 }
 
@@ -162,21 +164,21 @@ func (p *page) placedByNode(pods []explain.PlacedPod) {
 		choice += words.Btoi(pods[i].AnyOf > 1)
 	}
 	nodes := words.Groups(pods, func(pod explain.PlacedPod) inspect.NodeName { return pod.Node })
-	width := widest(nodes, math.MaxInt, func(node *words.Group[inspect.NodeName, explain.PlacedPod]) string { return string(node.Key) })
+	width := layout.Widest(nodes, math.MaxInt, func(node *words.Group[inspect.NodeName, explain.PlacedPod]) string { return string(node.Key) })
 	for i, node := range nodes {
 		if i == maxPlanRows {
 			rest := 0
 			for _, other := range nodes[i:] {
 				rest += len(other.Of)
 			}
-			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more%s", words.Count(rest, "pod"), words.Count(len(nodes)-i, "node"), p.opts.more("shows all"))))
+			p.Add("  ", "  ", layout.Span(styled.Dim, fmt.Sprintf("and %s on %s more%s", words.Count(rest, "pod"), words.Count(len(nodes)-i, "node"), p.Hint("shows all"))))
 			break
 		}
 		names := words.Each(node.Of, func(pod explain.PlacedPod) string { return pod.Subject.FullName() })
-		p.add("  "+pad(string(node.Key), width)+"  ", "    ", span(styled.Name, words.Count(len(names), "pod")), span(styled.Plain, "  "+words.Shorten(names, maxPlanNames)))
+		p.Add("  "+pad(string(node.Key), width)+"  ", "    ", layout.Span(styled.Name, words.Count(len(names), "pod")), layout.Span(styled.Plain, "  "+words.Shorten(names, maxPlanNames)))
 	}
 	if choice > 0 {
-		p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("for %s kube-scheduler may choose another node; one possible choice is shown", words.Count(choice, "pod"))))
+		p.Add("  ", "  ", layout.Span(styled.Dim, fmt.Sprintf("for %s kube-scheduler may choose another node; one possible choice is shown", words.Count(choice, "pod"))))
 	}
 }
 
@@ -185,19 +187,19 @@ func (p *page) waiting(title string, pods []explain.PendingPod) {
 	if len(pods) == 0 {
 		return
 	}
-	p.title(title)
+	p.Title(title)
 	type reason struct {
 		alike   int
 		verdict explain.Verdict // of some that are alike it may not be known
 	}
-	limit := p.limit(maxPlanNames, len(pods))
+	limit := p.Limit(maxPlanNames, len(pods))
 	for _, group := range words.Groups(pods, func(pod explain.PendingPod) reason { return reason{pod.Alike, pod.Verdict} }) {
 		count := ""
 		if n := len(group.Of); n > 1 {
 			count = fmt.Sprintf("%d pods: ", n)
 		}
 		names := words.Each(group.Of, func(pod explain.PendingPod) string { return pod.Subject.FullName() })
-		p.add("  ", "    ", span(styled.Dim, count), span(styled.Name, words.Shorten(names, limit)), span(styled.Plain, ": "+group.Of[0].Message))
+		p.Add("  ", "    ", layout.Span(styled.Dim, count), layout.Span(styled.Name, words.Shorten(names, limit)), layout.Span(styled.Plain, ": "+group.Of[0].Message))
 	}
 }
 
@@ -208,31 +210,33 @@ func (p *page) best(plan *explain.Plan) {
 	if j == nil || placed && len(plan.Changes) == 0 {
 		return
 	}
-	p.blank()
+	p.Blank()
 	switch {
 	case placed:
-		p.add("", "", span(styled.Title, "To be certain"))
+		p.Add("", "", layout.Span(styled.Title, "To be certain"))
 	case j.Verdict == explain.Feasible:
 		text := "all can be placed, in this order and on these nodes"
 		if len(plan.Replay.Others) > 0 {
 			text += ", if the others that wait come later"
 		}
-		p.add("", "  ", span(styled.Good, "→ "), span(styled.Strong, text))
+		p.Add("", "  ", layout.Span(styled.Good, "→ "), layout.Span(styled.Strong, text))
 		p.placed("", j.Placed)
 	case j.Verdict == explain.Infeasible:
-		p.add("", "  ", span(styled.Bad, "✗ "), span(styled.Strong, "no order and no choice of nodes places all: "), span(styled.Plain, j.Message))
+		p.Add("", "  ", layout.Span(styled.Bad, "✗ "), layout.Span(styled.Strong, "no order and no choice of nodes places all: "), layout.Span(styled.Plain, j.Message))
 		if n := len(j.Conflict); n > 0 && n <= maxPlanRows && n < len(plan.Replay.Pending)+len(plan.Replay.Placed) {
-			names := fullNames(j.Conflict)
+			names := subjectNames(j.Conflict)
 			text := "these cannot be placed together: "
 			if j.Minimal && n > 1 {
 				text = "these cannot be placed together, and without any one of them the others can: "
 			}
-			p.add("  ", "    ", span(styled.Dim, text), span(styled.Name, words.Shorten(names, maxPlanNames)))
+			p.Add("  ", "    ", layout.Span(styled.Dim, text), layout.Span(styled.Name, words.Shorten(names, maxPlanNames)))
 		}
 	default:
-		p.add("", "  ", span(styled.Warn, "? "), span(styled.Strong, "whether all can be placed is not known: "), span(styled.Plain, j.Message))
+		p.Add("", "  ", layout.Span(styled.Warn, "? "), layout.Span(styled.Strong, "whether all can be placed is not known: "), layout.Span(styled.Plain, j.Message))
 	}
 	for i := range plan.Changes {
-		p.add("  → ", "    ", span(styled.Plain, plan.Changes[i].Message))
+		p.Add("  → ", "    ", layout.Span(styled.Plain, plan.Changes[i].Message))
 	}
 }
+
+func subjectNames(list []explain.Subject) []string { return words.Each(list, explain.Subject.FullName) }

@@ -1,4 +1,4 @@
-package text
+package plans
 
 import (
 	"fmt"
@@ -6,15 +6,16 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/text/layout"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // ShapeLines lays out a plan of nodes: what helps, the best first, what does not and why, and the pods that
 // no node helps.
-func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
-	p := newPlanPage(&explain.Plan{Basis: plan.Basis, Partial: plan.Partial}, opts)
+func ShapeLines(plan *explain.ShapePlan, opts layout.Options) []styled.Line {
+	p := newPage(opts)
 	p.shapesHeadline(plan)
-	p.doubts(plan.Unseen)
+	p.Doubts(plan.Unseen)
 	var helps, fails []*explain.ShapeAnswer
 	for i := range plan.Shapes {
 		if a := &plan.Shapes[i]; a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit {
@@ -27,52 +28,52 @@ func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p.failing(fails)
 	p.waiting("Waiting for something else", plan.Stuck)
 	if len(plan.Untried) > 0 {
-		p.blank()
+		p.Blank()
 	}
-	p.doubts(plan.Untried)
-	p.footer()
-	return p.lines
+	p.Doubts(plan.Untried)
+	p.Footer(plan.Partial, plan.Basis, true)
+	return p.Lines
 }
 
 func (p *page) shapesHeadline(plan *explain.ShapePlan) {
 	waiting := len(plan.Waiting)
 	left := plan.Pods - len(plan.Stuck)
-	add := func(sign styled.Span, text string) { p.add("", "  ", sign, span(styled.Strong, text)) }
+	add := func(sign styled.Span, text string) { p.Add("", "  ", sign, layout.Span(styled.Strong, text)) }
 	others := ""
 	if n := len(plan.Stuck); n > 0 {
 		others = fmt.Sprintf("; %s for what none of these nodes brings", words.Plural(n, "1 pod waits", fmt.Sprintf("%d pods wait", n)))
 	}
 	switch best := bestOf(plan); {
 	case plan.Pods == 0 && len(plan.Unseen) > 0:
-		add(open, "nothing is known to wait")
+		add(layout.Open, "nothing is known to wait")
 	case plan.Pods == 0:
-		add(good, "there is nothing to place")
+		add(layout.Good, "there is nothing to place")
 	case plan.Fits && len(plan.Stuck) == 0:
-		add(good, "kube-scheduler places "+allOf(plan.Pods)+" as things are; no node is needed")
+		add(layout.Good, "kube-scheduler places "+allOf(plan.Pods)+" as things are; no node is needed")
 	case plan.MayFit && len(plan.Stuck) == 0:
-		add(open, "kube-scheduler may place "+allOf(plan.Pods)+" as things are, but not for certain")
+		add(layout.Open, "kube-scheduler may place "+allOf(plan.Pods)+" as things are, but not for certain")
 	case left == 0:
-		add(bad, "none of these nodes helps "+allOf(plan.Pods))
+		add(layout.Bad, "none of these nodes helps "+allOf(plan.Pods))
 	case plan.Fits, plan.MayFit:
-		add(bad, fmt.Sprintf("%s for what none of these nodes brings; the others need no node", words.Plural(len(plan.Stuck), "1 pod waits", fmt.Sprintf("%d pods wait", len(plan.Stuck)))))
+		add(layout.Bad, fmt.Sprintf("%s for what none of these nodes brings; the others need no node", words.Plural(len(plan.Stuck), "1 pod waits", fmt.Sprintf("%d pods wait", len(plan.Stuck)))))
 	case best == nil && len(plan.Shapes) == 0:
-		add(open, fmt.Sprintf("%d of %s left waiting, and there is no kind of node to add", waiting, words.Plural(plan.Pods, "1 pod is", fmt.Sprintf("%d pods are", plan.Pods))))
+		add(layout.Open, fmt.Sprintf("%d of %s left waiting, and there is no kind of node to add", waiting, words.Plural(plan.Pods, "1 pod is", fmt.Sprintf("%d pods are", plan.Pods))))
 	case best != nil && best.Verdict == explain.ShapeFits:
-		sign := good
+		sign := layout.Good
 		if others != "" {
-			sign = bad
+			sign = layout.Bad
 		}
 		add(sign, fmt.Sprintf("with %s kube-scheduler places %s%s", countOf(best), places(plan, left), others))
 	case best != nil && best.Verdict == explain.ShapeMayFit:
-		add(open, fmt.Sprintf("with %s kube-scheduler may place %s, but not for certain%s", countOf(best), places(plan, left), others))
+		add(layout.Open, fmt.Sprintf("with %s kube-scheduler may place %s, but not for certain%s", countOf(best), places(plan, left), others))
 	case proven(plan):
-		sign, which := bad, "none of these nodes"
+		sign, which := layout.Bad, "none of these nodes"
 		if len(plan.Untried) > 0 {
-			sign, which = open, "no kind of node alone"
+			sign, which = layout.Open, "no kind of node alone"
 		}
 		add(sign, which+" makes "+places(plan, left)+" fit"+others)
 	default:
-		add(open, "whether any of these nodes makes "+places(plan, left)+" fit is not known"+others)
+		add(layout.Open, "whether any of these nodes makes "+places(plan, left)+" fit is not known"+others)
 	}
 }
 
@@ -105,20 +106,20 @@ func (p *page) helping(answers []*explain.ShapeAnswer) {
 	if len(answers) == 0 {
 		return
 	}
-	p.title("Nodes to add, the best first")
+	p.Title("Nodes to add, the best first")
 	name := 0
 	for _, a := range answers {
 		name = max(name, styled.Width(countOf(a)))
 	}
-	name = min(name, p.opts.Width/2)
+	name = min(name, p.Width/2)
 	for _, a := range answers {
-		sign := good
+		sign := layout.Good
 		if a.Verdict == explain.ShapeMayFit {
-			sign = open
+			sign = layout.Open
 		}
-		p.add("  ", "      ", sign, span(styled.Name, pad(countOf(a), name)+"  "), span(styled.Dim, sourceOf(a)+": "), span(styled.Plain, howSure(a)))
+		p.Add("  ", "      ", sign, layout.Span(styled.Name, pad(countOf(a), name)+"  "), layout.Span(styled.Dim, sourceOf(a)+": "), layout.Span(styled.Plain, howSure(a)))
 		if a.Assumes != "" {
-			p.add("      ", "      ", span(styled.Dim, "assumes "+a.Assumes))
+			p.Add("      ", "      ", layout.Span(styled.Dim, "assumes "+a.Assumes))
 		}
 	}
 }
@@ -156,22 +157,22 @@ func (p *page) failing(answers []*explain.ShapeAnswer) {
 	if !slices.ContainsFunc(answers, func(a *explain.ShapeAnswer) bool { return a.Verdict != explain.ShapeUnknown }) {
 		title = "Nodes of which it is not known"
 	}
-	p.title(title)
+	p.Title(title)
 	type reason struct{ pod, why, assumes string }
-	limit := p.limit(maxPlanNames, len(answers))
+	limit := p.Limit(maxPlanNames, len(answers))
 	for _, group := range words.Groups(answers, func(a *explain.ShapeAnswer) reason { return reason{a.Pod.FullName(), a.Why, a.Assumes} }) {
-		sign, r := bad, group.Key
+		sign, r := layout.Bad, group.Key
 		if slices.ContainsFunc(group.Of, func(a *explain.ShapeAnswer) bool { return a.Verdict == explain.ShapeUnknown }) {
-			sign = open
+			sign = layout.Open
 		}
 		why := r.why
 		if r.pod != "" {
 			why = r.pod + ": " + why
 		}
 		names := words.Each(group.Of, func(a *explain.ShapeAnswer) string { return a.Name })
-		p.add("  ", "      ", sign, span(styled.Name, words.Shorten(names, limit)), span(styled.Plain, "  "+why))
+		p.Add("  ", "      ", sign, layout.Span(styled.Name, words.Shorten(names, limit)), layout.Span(styled.Plain, "  "+why))
 		if r.assumes != "" {
-			p.add("      ", "      ", span(styled.Dim, "assumes "+r.assumes))
+			p.Add("      ", "      ", layout.Span(styled.Dim, "assumes "+r.assumes))
 		}
 	}
 }
