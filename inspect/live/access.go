@@ -6,6 +6,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // Access reads who may do what by RBAC: of one namespace what is bound in it and in the whole cluster, of ""
@@ -17,7 +18,7 @@ func (f *Finder) Access(ctx context.Context, namespace string) (*inspect.Access,
 		if k.Namespaced {
 			in = namespace
 		}
-		if _, err := f.besides(ctx, &out.Unread, k, in, "", func(o object) { out.Add(o) }); err != nil {
+		if _, err := f.besides(ctx, &out.Unread, k, in, "", func(o wire.Object) { out.Add(o) }); err != nil {
 			return nil, err
 		}
 	}
@@ -25,9 +26,9 @@ func (f *Finder) Access(ctx context.Context, namespace string) (*inspect.Access,
 }
 
 // accessKinds are those of RBAC, in the order in which they are read.
-var accessKinds = []kind{
-	besideOf(rbacv1.GroupName, "clusterroles", "ClusterRole", false, bare),
-	besideOf(rbacv1.GroupName, "clusterrolebindings", "ClusterRoleBinding", false, bare),
-	besideOf(rbacv1.GroupName, "roles", "Role", true, bare),
-	besideOf(rbacv1.GroupName, "rolebindings", "RoleBinding", true, bare),
+var accessKinds = []wire.Kind{
+	wire.Beside(rbacv1.GroupName, "clusterroles", "ClusterRole", false, wire.Bare),
+	wire.Beside(rbacv1.GroupName, "clusterrolebindings", "ClusterRoleBinding", false, wire.Bare),
+	wire.Beside(rbacv1.GroupName, "roles", "Role", true, wire.Bare),
+	wire.Beside(rbacv1.GroupName, "rolebindings", "RoleBinding", true, wire.Bare),
 }

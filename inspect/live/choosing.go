@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it
@@ -37,7 +38,7 @@ type Choosing struct {
 func (f *Finder) Choosing(ctx context.Context, namespaces []string) (*Choosing, error) {
 	out := &Choosing{Selectors: true}
 	nodes := []*corev1.Node{}
-	read, err := f.besides(ctx, &out.Unread, imagesOfNodes, "", "", func(o object) { nodes = append(nodes, o.(*corev1.Node)) }) //nolint:forcetypeassert // of that kind
+	read, err := f.besides(ctx, &out.Unread, imagesOfNodes, "", "", func(o wire.Object) { nodes = append(nodes, o.(*corev1.Node)) }) //nolint:forcetypeassert // of that kind
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (f *Finder) Choosing(ctx context.Context, namespaces []string) (*Choosing, 
 }
 
 // add adds an object of a namespace.
-func (c *Choosing) add(o object) {
+func (c *Choosing) add(o wire.Object) {
 	switch o := o.(type) {
 	case *corev1.Pod:
 		c.Pods = append(c.Pods, o)
@@ -77,10 +78,10 @@ func (c *Choosing) add(o object) {
 
 // besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not
 // is added to unread.
-func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespace, fields string, each func(object)) (bool, error) {
-	result, err := f.listPages(ctx, k, k.versions[0], namespace,
+func (f *Finder) besides(ctx context.Context, unread *[]string, k wire.Kind, namespace, fields string, each func(wire.Object)) (bool, error) {
+	result, err := f.listPages(ctx, k, k.Versions[0], namespace,
 		metav1.ListOptions{Limit: f.opts.PageSize, FieldSelector: fields})
-	switch where := k.qualified(); {
+	switch where := k.Qualified(); {
 	case err == nil:
 		for _, o := range result.objects {
 			each(o)
@@ -96,7 +97,7 @@ func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespac
 		}
 		why := "cannot list " + where
 		if !apierrors.IsForbidden(err) {
-			why = "listing " + where + ": " + clean(cause(err))
+			why = "listing " + where + ": " + wire.Clean(cause(err))
 		}
 		*unread = append(*unread, why)
 		return false, nil
@@ -105,12 +106,12 @@ func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespac
 
 // imagesOfNodes is how nodes are read for their images, and imagesOfPods how pods are.
 var (
-	imagesOfNodes = besideOf(corev1.GroupName, inspect.Nodes, "Node", false, onlyImages)
-	imagesOfPods  = besideOf(corev1.GroupName, inspect.Pods, "Pod", true, onlyImages)
+	imagesOfNodes = wire.Beside(corev1.GroupName, inspect.Nodes, "Node", false, onlyImages)
+	imagesOfPods  = wire.Beside(corev1.GroupName, inspect.Pods, "Pod", true, onlyImages)
 )
 
 // onlyImages drops all of nodes and pods but names and images.
-func onlyImages(o object) {
+func onlyImages(o wire.Object) {
 	switch o := o.(type) {
 	case *corev1.Node:
 		*o = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: o.Name}, Status: corev1.NodeStatus{Images: o.Status.Images}}
@@ -135,16 +136,16 @@ func onlyImages(o object) {
 }
 
 // selecting are the kinds whose objects select pods that are spread.
-var selecting = []kind{
-	besideOf(corev1.GroupName, "services", "Service", true, onlySelectors),
-	besideOf(corev1.GroupName, "replicationcontrollers", "ReplicationController", true, onlySelectors),
-	besideOf(appsv1.GroupName, "replicasets", "ReplicaSet", true, onlySelectors),
-	besideOf(appsv1.GroupName, "statefulsets", "StatefulSet", true, onlySelectors),
+var selecting = []wire.Kind{
+	wire.Beside(corev1.GroupName, "services", "Service", true, onlySelectors),
+	wire.Beside(corev1.GroupName, "replicationcontrollers", "ReplicationController", true, onlySelectors),
+	wire.Beside(appsv1.GroupName, "replicasets", "ReplicaSet", true, onlySelectors),
+	wire.Beside(appsv1.GroupName, "statefulsets", "StatefulSet", true, onlySelectors),
 }
 
 // onlySelectors drops what services and controllers say of anything but what they select.
-func onlySelectors(o object) {
-	bare(o)
+func onlySelectors(o wire.Object) {
+	wire.Bare(o)
 	switch o := o.(type) {
 	case *corev1.Service:
 		o.Status = corev1.ServiceStatus{}

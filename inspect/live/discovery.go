@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // discovered is what the server says about one group version.
@@ -61,10 +62,10 @@ type recent struct {
 // mayServe asks discovery whether a kind may be served at a version. The core group is always served, and is
 // not asked about. Several resources share a group, and an answer is used for a while, also the one that
 // there is no telling. LimitRanges are only asked for where Kueue may be, for which they are read.
-func (r *reader) mayServe(ctx context.Context, k kind, v apiVersion) (bool, error) {
+func (r *reader) mayServe(ctx context.Context, k wire.Kind, v wire.Version) (bool, error) {
 	if k.Resource == inspect.LimitRanges {
-		queues, _ := kindOf(inspect.ClusterQueues)
-		for _, v := range queues.versions {
+		queues, _ := wire.KindOf(inspect.ClusterQueues)
+		for _, v := range queues.Versions {
 			if may, err := r.mayServe(ctx, queues, v); may || err != nil {
 				return may, err
 			}
@@ -74,7 +75,7 @@ func (r *reader) mayServe(ctx context.Context, k kind, v apiVersion) (bool, erro
 	if k.Group == "" {
 		return true, nil
 	}
-	gv := k.groupVersion(v)
+	gv := k.GroupVersion(v)
 	shared, _ := r.recent.LoadOrStore(gv, &recent{})
 	known := shared.(*recent) //nolint:forcetypeassert // nothing else is stored
 	known.mu.Lock()

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // Cause says in one word why a server could not be asked.
@@ -51,7 +51,7 @@ type ServerError struct {
 
 // Error says in one line what failed, where, and what to do.
 func (e *ServerError) Error() string {
-	return fmt.Sprintf("reading %s: %s; %s", e.Server, clean(cause(e.Err)), remedies[e.Cause])
+	return fmt.Sprintf("reading %s: %s; %s", e.Server, wire.Clean(cause(e.Err)), remedies[e.Cause])
 }
 
 // Unwrap returns the error of the connection or of the request.
@@ -128,7 +128,7 @@ func isNotServed(err error) bool {
 // nothingAnswered returns an error when no list was answered in a sensible way. That a user may list nothing,
 // or that a server serves no such resource, are sensible answers; but many servers do not serve a resource
 // that is optional, whatever else is wrong with them.
-func (r *reader) nothingAnswered(v serverVersion, kinds []kind, results []listed) error {
+func (r *reader) nothingAnswered(v serverVersion, kinds []wire.Kind, results []listed) error {
 	var first string
 	for i, result := range results {
 		switch state := result.health.State; {
@@ -157,26 +157,5 @@ func (r *reader) nothingAnswered(v serverVersion, kinds []kind, results []listed
 func serverName(client *rest.RESTClient) string {
 	u := *client.Get().AbsPath("/").URL()
 	u.User, u.RawQuery = nil, ""
-	return clean(strings.TrimSuffix(u.String(), "/"))
-}
-
-// longestMessage bounds what a server can make us print, in bytes.
-const longestMessage = 400
-
-// clean makes text from a server safe to print: one line, no control characters, not endless.
-func clean(text string) string {
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsControl(c), c == '\u2028', c == '\u2029':
-			return ' '
-		case unicode.Is(unicode.Cf, c), c == unicode.ReplacementChar: // invisible, or bidirectional overrides
-			return -1
-		}
-		return c
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > longestMessage {
-		text = strings.ToValidUTF8(text[:longestMessage], "") + "…"
-	}
-	return text
+	return wire.Clean(strings.TrimSuffix(u.String(), "/"))
 }

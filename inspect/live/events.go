@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 const (
@@ -42,7 +44,7 @@ func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRe
 	found, failures := make([][]inspect.Event, len(objects)), make([]error, len(objects))
 	var group errgroup.Group
 	group.SetLimit(eventsAtOnce)
-	bounded, cancel := context.WithTimeout(withoutErrorLog(ctx), eventsPatience)
+	bounded, cancel := context.WithTimeout(connection.WithoutErrorLog(ctx), eventsPatience)
 	defer cancel()
 	for i := range objects {
 		group.Go(func() error { found[i], failures[i] = r.eventsOf(bounded, &objects[i]); return nil })
@@ -62,7 +64,7 @@ func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRe
 }
 
 // eventKind is how Events are read. They are no kind of a Snapshot.
-var eventKind = besideOf(corev1.GroupName, "events", "Event", true, nil)
+var eventKind = wire.Beside(corev1.GroupName, "events", "Event", true, nil)
 
 // eventsOf reads the Events of one object.
 func (r *reader) eventsOf(ctx context.Context, o *inspect.ObjectRef) ([]inspect.Event, error) {
@@ -79,7 +81,7 @@ func (r *reader) eventsOf(ctx context.Context, o *inspect.ObjectRef) ([]inspect.
 
 // eventsPage reads the first Events of a namespace, or of all, and says whether there are more.
 func (r *reader) eventsPage(ctx context.Context, namespace string, options metav1.ListOptions) (events []inspect.Event, more bool, err error) {
-	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], namespace, options, &bytes.Buffer{})
+	page, err := r.listPage(ctx, eventKind, eventKind.Versions[0], namespace, options, &bytes.Buffer{})
 	if err != nil {
 		return nil, false, err
 	}
@@ -95,5 +97,5 @@ func eventsHealth(err error, namespace string) inspect.Health {
 	if apierrors.IsForbidden(err) {
 		return inspect.Health{State: inspect.Forbidden, Version: "v1", Message: "cannot list events in namespace " + namespace}
 	}
-	return inspect.Health{State: inspect.Broken, Version: "v1", Message: fmt.Sprintf("listing events in namespace %s: %s", namespace, clean(cause(err)))}
+	return inspect.Health{State: inspect.Broken, Version: "v1", Message: fmt.Sprintf("listing events in namespace %s: %s", namespace, wire.Clean(cause(err)))}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // How long a feed waits before it lists again what it cannot watch.
@@ -31,7 +32,7 @@ const watchBegin = 2 * time.Minute
 // sees to it that a server which fails is not asked often.
 type feed struct {
 	*reader
-	kind   kind
+	kind   wire.Kind
 	report func(inspect.Health)
 	size   func() int // how many objects the store has
 	pace   *connection.Pace
@@ -46,7 +47,7 @@ type feed struct {
 
 // begun is how the last list was made.
 type begun struct {
-	version   apiVersion
+	version   wire.Version
 	namespace string // "" is all
 	served    bool   // false when no version is
 	health    inspect.Health
@@ -85,7 +86,7 @@ func (f *feed) list(ctx context.Context) (runtime.Object, error) {
 		return nil, err
 	}
 	result := &metainternal.List{}
-	err = f.begin(ctx, func(v apiVersion, namespace string) error {
+	err = f.begin(ctx, func(v wire.Version, namespace string) error {
 		all, err := f.reader.list(ctx, f.kind, v, namespace)
 		result.ResourceVersion = all.revision
 		result.Items = make([]runtime.Object, len(all.objects))
@@ -107,8 +108,8 @@ func (f *feed) list(ctx context.Context) (runtime.Object, error) {
 
 // begin starts anew: it finds out the version that is served, and whether all namespaces may be read, by
 // trying. That no version is served is no error. The health is reported when the objects are there.
-func (f *feed) begin(ctx context.Context, try func(v apiVersion, namespace string) error) error {
-	for _, v := range f.kind.versions {
+func (f *feed) begin(ctx context.Context, try func(v wire.Version, namespace string) error) error {
+	for _, v := range f.kind.Versions {
 		may, err := f.mayServe(ctx, f.kind, v)
 		if err != nil {
 			return f.failed(v, err)
@@ -156,7 +157,7 @@ func (f *feed) filled() {
 }
 
 // failed writes down why the resource cannot be read, if it cannot, and returns the error.
-func (f *feed) failed(v apiVersion, err error) error {
+func (f *feed) failed(v wire.Version, err error) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		f.tell(broken(f.kind, v, "reading", err))
 	}
@@ -181,6 +182,6 @@ func (f *feed) tell(h inspect.Health) {
 }
 
 // spoilt reports that a watch cannot be followed.
-func (f *feed) spoilt(v apiVersion, err error) {
+func (f *feed) spoilt(v wire.Version, err error) {
 	f.tell(broken(f.kind, v, "watching", err))
 }

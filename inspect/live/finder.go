@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
@@ -89,10 +90,10 @@ func (f *Finder) Owner(ctx context.Context, s *inspect.Snapshot, k inspect.Owner
 func readOwner(o *inspect.PodOwner, data []byte) error {
 	var about metav1.PartialObjectMetadata
 	if err := json.Unmarshal(data, &about); err != nil {
-		return fmt.Errorf("the answer is no object: %s", clean(err.Error()))
+		return fmt.Errorf("the answer is no object: %s", wire.Clean(err.Error()))
 	}
 	if about.Kind != o.Kind.Name || about.Name != o.Name {
-		return fmt.Errorf("the answer is no %s %s but %q %q", o.Kind.Name, o.Name, clean(about.Kind), clean(about.Name))
+		return fmt.Errorf("the answer is no %s %s but %q %q", o.Kind.Name, o.Name, wire.Clean(about.Kind), wire.Clean(about.Name))
 	}
 	o.Known, o.UID = true, about.UID
 	result, err := manifest.ReadBytes("server", data, manifest.Options{Namespace: o.Namespace, Workloads: true})
@@ -114,18 +115,18 @@ func (f *Finder) failed(ctx context.Context, k inspect.OwnerKind, namespace, nam
 	if isNotServed(err) {
 		return ErrNoObject
 	}
-	return fmt.Errorf("getting %s %s/%s: %s", k.Singular, namespace, name, clean(cause(err)))
+	return fmt.Errorf("getting %s %s/%s: %s", k.Singular, namespace, name, wire.Clean(cause(err)))
 }
 
 func cannotGet(k inspect.OwnerKind, namespace string) string {
-	return fmt.Sprintf("cannot get %s in namespace %s", clean(k.GroupResource().String()), clean(namespace))
+	return fmt.Sprintf("cannot get %s in namespace %s", wire.Clean(k.GroupResource().String()), wire.Clean(namespace))
 }
 
 // Names are the names of the objects of a kind in a namespace, as the server orders them. See Rows.
 func (f *Finder) Names(ctx context.Context, k inspect.OwnerKind, namespace string) ([]string, error) {
 	rows, err := f.rows(ctx, objectPath(k, namespace, ""))
 	if err != nil {
-		return nil, fmt.Errorf("listing %s: %s", k.GroupResource(), clean(cause(err)))
+		return nil, fmt.Errorf("listing %s: %s", k.GroupResource(), wire.Clean(cause(err)))
 	}
 	var names []string
 	for _, row := range rows {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // asDiscovery asks for all groups with their resources at once, which every server since Kubernetes 1.30 can
@@ -61,11 +62,11 @@ func (f *Finder) kinds(ctx context.Context) ([]inspect.OwnerKind, error) {
 		if fatal := f.fatal(err); fatal != nil {
 			return nil, fatal
 		}
-		return nil, fmt.Errorf("asking which kinds there are: %s", clean(cause(err)))
+		return nil, fmt.Errorf("asking which kinds there are: %s", wire.Clean(cause(err)))
 	}
 	var list apidiscoveryv2.APIGroupDiscoveryList
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("asking which kinds there are: %s", clean(err.Error()))
+		return nil, fmt.Errorf("asking which kinds there are: %s", wire.Clean(err.Error()))
 	}
 	f.served = kindsIn(&list)
 	return f.served, nil

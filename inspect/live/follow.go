@@ -14,6 +14,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // watch implements the second half of a cache.ListerWatcher.
@@ -21,9 +23,9 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	at := f.get()
 	switch {
 	case !at.served:
-		return later(ctx, unservedPause), nil
-	case f.kind.jsonOnly(at.version):
-		return later(ctx, pollPause), nil
+		return connection.Later(ctx, unservedPause), nil
+	case f.kind.JSONOnly(at.version):
+		return connection.Later(ctx, pollPause), nil
 	}
 	asked, err := f.await(ctx)
 	if err != nil {
@@ -42,11 +44,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	return nil, errors.New(err.Error()) // else the reflector would not list before it tries again
 }
 
-// errListAgain makes a reflector list again.
-var errListAgain = errors.New("it is time to list again")
-
 // open begins a watch whose events carry reduced objects at v1.
-func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+func (f *feed) open(ctx, asked context.Context, v wire.Version, namespace string, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
 	request := f.request(f.kind, v, namespace, options)
 	bounds := connection.Bounds{Bytes: limits.event, Lines: true, Begin: watchBegin}
@@ -58,18 +57,18 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // callers look at it
 	}
-	pause := endless
+	pause := connection.Endless
 	if namespace != "" {
 		pause = narrowPause
 	}
 	opened := &opened{feed: f, version: v, began: began, common: sharing.New()}
-	return newProxyWatch(ctx, w, pause, opened.change, opened.ended), nil
+	return connection.NewProxyWatch(ctx, w, pause, opened.change, opened.ended), nil
 }
 
 // opened looks at the events of a watch.
 type opened struct {
 	*feed
-	version apiVersion
+	version wire.Version
 	began   time.Time
 	common  *sharing.Common
 }
@@ -85,13 +84,13 @@ func (o *opened) change(e watch.Event) watch.Event {
 	changed, err := o.convert(o.version, e)
 	if err == nil {
 		err = o.bound(changed)
-		if sent, ok := changed.Object.(object); ok && changed.Type != watch.Bookmark {
+		if sent, ok := changed.Object.(wire.Object); ok && changed.Type != watch.Bookmark {
 			o.common.Share(sent)
 		}
 	}
 	if err != nil {
 		o.spoilt(o.version, err)
-		return watch.Event{Type: watch.Error, Object: statusOf(err)}
+		return watch.Event{Type: watch.Error, Object: connection.ListAgain(err)}
 	}
 	return changed
 }
@@ -108,15 +107,15 @@ func (o *opened) bound(e watch.Event) error {
 func (o *opened) ended() { o.pace.Ended(o.began, time.Now()) }
 
 // convert turns the object of an event into a reduced one at v1.
-func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
-	if o, ok := e.Object.(object); ok && v == f.kind.versions[0] && f.kind.is(o) {
+func (f *feed) convert(v wire.Version, e watch.Event) (watch.Event, error) {
+	if o, ok := e.Object.(wire.Object); ok && v == f.kind.Versions[0] && f.kind.Is(o) {
 		return e, f.reduced(e.Type, o)
 	}
-	list := f.kind.newList(v)
+	list := f.kind.NewList(v)
 	if err := meta.SetList(list, []runtime.Object{e.Object}); err != nil {
-		return e, fmt.Errorf("an event has a %T and no %s", e.Object, f.kind.qualified())
+		return e, fmt.Errorf("an event has a %T and no %s", e.Object, f.kind.Qualified())
 	}
-	objects, err := f.kind.items(v, list)
+	objects, err := f.kind.Items(v, list)
 	if err != nil || len(objects) != 1 {
 		return e, fmt.Errorf("converting %T: %w", e.Object, err)
 	}
@@ -125,19 +124,13 @@ func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
 }
 
 // reduced reduces the object of an event.
-func (f *feed) reduced(event watch.EventType, o object) error {
+func (f *feed) reduced(event watch.EventType, o wire.Object) error {
 	if event == watch.Bookmark {
 		return nil
 	}
 	if o.GetName() == "" {
 		return errors.New("an event has an object without a name")
 	}
-	f.kind.reduce(o)
+	f.kind.Reduce(o)
 	return nil
-}
-
-// statusOf makes a reflector list again.
-func statusOf(err error) *metav1.Status {
-	status := apierrors.NewResourceExpired(err.Error()).Status()
-	return &status
 }

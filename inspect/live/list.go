@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
@@ -33,14 +34,14 @@ type listed struct {
 	health inspect.Health
 	// answered says that at least one page was read.
 	answered bool
-	objects  []object
+	objects  []wire.Object
 	revision string // of the list
 }
 
 // read lists a resource at its newest served version. The error is that of a server that does not
 // answer; everything else is in the health.
-func (r *reader) read(ctx context.Context, k kind) (listed, error) {
-	for _, v := range k.versions {
+func (r *reader) read(ctx context.Context, k wire.Kind) (listed, error) {
+	for _, v := range k.Versions {
 		may, err := r.mayServe(ctx, k, v)
 		if err != nil {
 			return listed{}, err
@@ -56,17 +57,17 @@ func (r *reader) read(ctx context.Context, k kind) (listed, error) {
 	return listed{health: inspect.Health{State: inspect.NotServed, Message: notServed(k)}}, nil
 }
 
-func notServed(k kind) string {
-	oldest := k.versions[len(k.versions)-1]
-	if oldest == k.versions[0] {
-		return fmt.Sprintf("this server does not serve %s at %s", k.qualified(), oldest)
+func notServed(k wire.Kind) string {
+	oldest := k.Versions[len(k.Versions)-1]
+	if oldest == k.Versions[0] {
+		return fmt.Sprintf("this server does not serve %s at %s", k.Qualified(), oldest)
 	}
-	return fmt.Sprintf("this server does not serve %s at any version from %s to %s", k.qualified(), oldest, k.versions[0])
+	return fmt.Sprintf("this server does not serve %s at any version from %s to %s", k.Qualified(), oldest, k.Versions[0])
 }
 
 // readVersion lists a resource at one version. Its error is one of those of read, or says that the version is
 // not served.
-func (r *reader) readVersion(ctx context.Context, k kind, v apiVersion) (listed, error) {
+func (r *reader) readVersion(ctx context.Context, k wire.Kind, v wire.Version) (listed, error) {
 	var result listed
 	health, _, err := r.anywhere(k, v, "listing", func(namespace string) (err error) {
 		result, err = r.list(ctx, k, v, namespace)
@@ -88,10 +89,10 @@ func (r *reader) readVersion(ctx context.Context, k kind, v apiVersion) (listed,
 // options. It returns how far it was read, and where. The error is that of what could not be read at all; the
 // health says so, too, with what was done.
 func (r *reader) anywhere(
-	k kind, v apiVersion, doing string, read func(namespace string) error,
+	k wire.Kind, v wire.Version, doing string, read func(namespace string) error,
 ) (health inspect.Health, namespace string, err error) {
-	health = inspect.Health{State: inspect.Synced, Version: k.groupVersion(v).String()}
-	forbidden := fmt.Sprintf("cannot list %s at cluster scope", k.qualified())
+	health = inspect.Health{State: inspect.Synced, Version: k.GroupVersion(v).String()}
+	forbidden := fmt.Sprintf("cannot list %s at cluster scope", k.Qualified())
 	err = read("")
 	if apierrors.IsForbidden(err) && k.Namespaced && r.opts.Namespace != "" {
 		namespace = r.opts.Namespace
@@ -103,8 +104,8 @@ func (r *reader) anywhere(
 	switch {
 	case err == nil:
 		return health, namespace, nil
-	case errors.As(err, new(*partialError)):
-		health.State, health.Message = inspect.Broken, fmt.Sprintf("listing %s: %v", k.qualified(), err)
+	case errors.As(err, new(*wire.PartialError)):
+		health.State, health.Message = inspect.Broken, fmt.Sprintf("listing %s: %v", k.Qualified(), err)
 		return health, namespace, nil
 	case apierrors.IsForbidden(err):
 		health = inspect.Health{State: inspect.Forbidden, Version: health.Version, Message: forbidden}
@@ -114,20 +115,20 @@ func (r *reader) anywhere(
 }
 
 // broken is the health of a resource that cannot be read, with what was done.
-func broken(k kind, v apiVersion, doing string, err error) inspect.Health {
-	return inspect.Health{State: inspect.Broken, Version: k.groupVersion(v).String(),
-		Message: fmt.Sprintf("%s %s: %s", doing, k.qualified(), clean(cause(err)))}
+func broken(k wire.Kind, v wire.Version, doing string, err error) inspect.Health {
+	return inspect.Health{State: inspect.Broken, Version: k.GroupVersion(v).String(),
+		Message: fmt.Sprintf("%s %s: %s", doing, k.Qualified(), wire.Clean(cause(err)))}
 }
 
 // list reads all pages. When a continue token has expired (410 Gone) it starts again and asks for
 // everything at once: a server that compacts faster than we read would expire the next token too. A
 // *partialError comes with the result, every other error without.
-func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace string) (listed, error) {
+func (r *reader) list(ctx context.Context, k wire.Kind, v wire.Version, namespace string) (listed, error) {
 	result, err := r.listPages(ctx, k, v, namespace, metav1.ListOptions{Limit: r.opts.PageSize})
 	if isExpired(err) && result.answered {
 		result, err = r.listPages(ctx, k, v, namespace, metav1.ListOptions{})
 	}
-	if err != nil && !errors.As(err, new(*partialError)) {
+	if err != nil && !errors.As(err, new(*wire.PartialError)) {
 		return listed{}, err
 	}
 	return result, err
@@ -136,7 +137,7 @@ func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace strin
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
 // listPages is list without a second beginning. With an error, only whether there was a page counts.
-func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string,
+func (r *reader) listPages(ctx context.Context, k wire.Kind, v wire.Version, namespace string,
 	options metav1.ListOptions) (listed, error) {
 	var result listed
 	var partial error
@@ -150,8 +151,8 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		if err != nil {
 			return result, err
 		}
-		objects, err := k.read(v, page.list, shared)
-		if err != nil && !errors.As(err, new(*partialError)) {
+		objects, err := k.Read(v, page.list, shared)
+		if err != nil && !errors.As(err, new(*wire.PartialError)) {
 			return listed{}, err
 		}
 		partial = errors.Join(partial, err)
@@ -175,7 +176,7 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 
 // listPage asks for a page. Its error is that of ctx when that has ended, whatever the server said. The
 // buffer is memory to read into, which the next page may use again.
-func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions, buffer *bytes.Buffer) (*page, error) {
+func (r *reader) listPage(ctx context.Context, k wire.Kind, v wire.Version, namespace string, options metav1.ListOptions, buffer *bytes.Buffer) (*page, error) {
 	bounds := connection.Bounds{Bytes: limits.page}
 	if options.Limit == 0 || options.ResourceVersion != "" { // a server may answer that from its cache, which knows no pages
 		bounds.Bytes = limits.whole
@@ -188,8 +189,8 @@ func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace s
 	if ctx.Err() != nil {
 		return nil, ctx.Err() //nolint:wrapcheck // of the caller
 	}
-	if errors.Is(err, errNewer) {
-		if _, known := r.age.newer.LoadOrStore(k.Resource, true); !known {
+	if errors.Is(err, wire.ErrNewer) {
+		if _, known := r.age.Newer.LoadOrStore(k.Resource, true); !known {
 			return r.listPage(ctx, k, v, namespace, options, buffer)
 		}
 	}
@@ -212,14 +213,14 @@ func (r *reader) fetch(ctx context.Context, request *rest.Request, bounds connec
 		return err //nolint:wrapcheck // callers look at it and say what they asked for
 	}
 	defer body.Close() //nolint:errcheck // it was read
-	data, release, err := r.large.readAll(ctx, body, into, &paused)
+	data, release, err := r.large.ReadAll(ctx, body, into, &paused)
 	defer release()
 	if err != nil {
 		// The words of client-go, which reads all other answers.
 		return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 	}
 	if log := klog.FromContext(ctx).V(bodyVerbosity); log.Enabled() {
-		log.Info("Response Body", "body", clean(string(data)))
+		log.Info("Response Body", "body", wire.Clean(string(data)))
 	}
 	text, _ := content.Load().(string)
 	if err := checkContent(text); err != nil {
@@ -252,7 +253,7 @@ func checkContent(content string) error {
 	}
 	media, _, err := mime.ParseMediaType(content)
 	if err != nil || media != runtime.ContentTypeJSON && media != runtime.ContentTypeProtobuf {
-		return fmt.Errorf("the answer is %q: a page of a login or of a proxy, and not of an API server", clean(content))
+		return fmt.Errorf("the answer is %q: a page of a login or of a proxy, and not of an API server", wire.Clean(content))
 	}
 	return nil
 }
@@ -267,13 +268,13 @@ func (r *reader) get(path ...string) *rest.Request {
 }
 
 // request asks for a resource at a version, in one namespace or in all ("").
-func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.ListOptions) *rest.Request {
-	request := r.get(k.path(v, namespace)...)
+func (r *reader) request(k wire.Kind, v wire.Version, namespace string, options metav1.ListOptions) *rest.Request {
+	request := r.get(k.Path(v, namespace)...)
 	if options.Watch {
-		request = r.client.Get().AbsPath(k.path(v, namespace)...).MaxRetries(r.retries)
+		request = r.client.Get().AbsPath(k.Path(v, namespace)...).MaxRetries(r.retries)
 	}
 	request.SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
-	if _, newer := r.age.newer.Load(k.Resource); newer || k.jsonOnly(v) {
+	if _, newer := r.age.Newer.Load(k.Resource); newer || k.JSONOnly(v) {
 		request.SetHeader("Accept", runtime.ContentTypeJSON)
 	}
 	return request

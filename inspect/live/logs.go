@@ -32,7 +32,7 @@ func Logs(ctx context.Context, config *rest.Config, namespace, pod, container st
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(withoutErrorLog(ctx), logsPatience)
+	ctx, cancel := context.WithTimeout(connection.WithoutErrorLog(ctx), logsPatience)
 	defer cancel()
 	body, err := r.client.Get().AbsPath("/api/v1/namespaces", namespace, "pods", pod, "log").
 		Param("container", container).Param("tailLines", strconv.Itoa(lines)).Param("limitBytes", strconv.Itoa(logsBytes)).

@@ -2,21 +2,18 @@ package live
 
 import (
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
@@ -112,12 +109,12 @@ func typicalStatus(c *corev1.Container, state corev1.ContainerState) corev1.Cont
 // BenchmarkPodsInMemory measures what 20,000 pods take once they have been read: all of them, and what is
 // kept.
 func BenchmarkPodsInMemory(b *testing.B) {
-	pods, _ := kindOf(inspect.Pods)
+	pods, _ := wire.KindOf(inspect.Pods)
 	whole := pods
-	whole.reduced = func(object) {}
+	whole.Reduced = func(wire.Object) {}
 	for _, bb := range []struct {
 		name string
-		kind kind
+		kind wire.Kind
 	}{{"whole", whole}, {"kept", pods}} {
 		b.Run(bb.name, func(b *testing.B) {
 			for b.Loop() {
@@ -131,9 +128,9 @@ func BenchmarkPodsInMemory(b *testing.B) {
 }
 
 // readPods reads pods as Read does: encoded, a page at a time.
-func readPods(tb testing.TB, k kind, n int) []object {
+func readPods(tb testing.TB, k wire.Kind, n int) []wire.Object {
 	tb.Helper()
-	var held []object
+	var held []wire.Object
 	for from := 0; from < n; from += defaultPageSize {
 		page := &corev1.PodList{}
 		for i := range min(defaultPageSize, n-from) {
@@ -147,7 +144,7 @@ func readPods(tb testing.TB, k kind, n int) []object {
 		if err := decoded.Unmarshal(data); err != nil {
 			tb.Fatal(err)
 		}
-		objects, err := k.read(k.versions[0], decoded, sharing.New())
+		objects, err := k.Read(k.Versions[0], decoded, sharing.New())
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -162,80 +159,4 @@ func liveHeap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
-}
-
-// TestStoreTakesLittle: what a store takes besides the objects is little more than a pointer of two words to
-// each. Once it was a hundred bytes.
-func TestStoreTakesLittle(t *testing.T) {
-	pods, _ := kindOf(inspect.Pods)
-	const n = 50_000
-	list := make([]any, n)
-	for i := range list {
-		list[i] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("pod-%06d", n-i)}}
-	}
-	s := newStore(pods, func() {}, func() {})
-	before := liveHeap()
-	if err := s.Replace(list, ""); err != nil {
-		t.Fatal(err)
-	}
-	sorted, _ := s.list()
-	took := int(liveHeap()-before) / n
-	if took > 24 || s.size() != n || sorted[0].GetName() != "pod-000001" {
-		t.Errorf("%d bytes for each of %d objects, from %s on", took, s.size(), sorted[0].GetName())
-	}
-	runtime.KeepAlive(list)
-}
-
-// TestStoreAsAMap: a store has what a map would have, whatever is added, changed, deleted and replaced, and
-// says what it has sorted.
-func TestStoreAsAMap(t *testing.T) {
-	claims, _ := kindOf(inspect.Claims)
-	s, want := newStore(claims, func() {}, func() {}), map[string]string{}
-	random := rand.New(rand.NewPCG(1, 2))
-	claim := func() *resourcev1.ResourceClaim {
-		return &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(random.IntN(20)), UID: types.UID(fmt.Sprint(random.Int()))}}
-	}
-	for step := range 5000 {
-		o := claim()
-		var err error
-		switch random.IntN(12) {
-		case 0:
-			var all []any
-			clear(want)
-			for range random.IntN(30) {
-				o := claim()
-				all = append(all, o)
-				want[o.Name] = string(o.UID)
-			}
-			err = s.Replace(all, "")
-		case 1, 2, 3, 4:
-			err = s.Delete(o)
-			delete(want, o.Name)
-		case 5:
-			s.list()
-		default:
-			err = s.Update(o)
-			want[o.Name] = string(o.UID)
-		}
-		if err != nil || s.size() != len(want) {
-			t.Fatalf("step %d: %d objects, want %d: %v", step, s.size(), len(want), err)
-		}
-		if step%7 > 0 {
-			continue
-		}
-		sorted, _ := s.list()
-		names := slices.Sorted(maps.Keys(want))
-		if got := slices.Collect(func(yield func(string) bool) {
-			for _, o := range sorted {
-				if want[o.GetName()] != string(o.GetUID()) || !yield(o.GetName()) {
-					return
-				}
-			}
-		}); !slices.Equal(got, names) {
-			t.Fatalf("step %d: %v, want %v", step, got, names)
-		}
-		if _, changed := s.list(); changed {
-			t.Fatalf("step %d: there is always something new", step)
-		}
-	}
 }

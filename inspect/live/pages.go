@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // limits bound what is read of a server. A cluster of 25,000 nodes does not meet them: its lists have a few
@@ -45,15 +45,15 @@ type page struct {
 }
 
 // newPage decodes the answer to a request, of which it keeps nothing.
-func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page, error) {
-	list := k.newList(v)
+func (r *reader) newPage(data []byte, media string, k wire.Kind, v wire.Version) (*page, error) {
+	list := k.NewList(v)
 	if err := r.decodeInto(data, media, list); err != nil {
 		return nil, err
 	}
-	if r.age.lost(list, data) {
-		return nil, errNewer
+	if r.age.Lost(list, data) {
+		return nil, wire.ErrNewer
 	}
-	if err := checkItems(list, k.Name, k.groupVersion(v)); err != nil {
+	if err := wire.CheckItems(list, k.Name, k.GroupVersion(v)); err != nil {
 		return nil, err
 	}
 	of, err := meta.ListAccessor(list)
@@ -61,25 +61,6 @@ func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page
 		return nil, fmt.Errorf("reading the list: %w", err)
 	}
 	return &page{list: list, bytes: int64(len(data)), revision: of.GetResourceVersion(), next: of.GetContinue()}, nil
-}
-
-// checkItems refuses items that say that they are something else than what was asked for. Those of most
-// servers say nothing.
-func checkItems(list runtime.Object, kind string, version schema.GroupVersion) error {
-	switch list.(type) {
-	case *alphaTaintRuleList, *alphaPodGroupList, *alphaList[upgraded]: // their items are no runtime.Object, and are asked for at one version
-		return nil
-	}
-	n := 0
-	err := meta.EachListItem(list, func(item runtime.Object) error {
-		n++
-		is := item.GetObjectKind().GroupVersionKind()
-		if is.Kind != "" && is.Kind != kind || is.Version != "" && is.GroupVersion() != version {
-			return fmt.Errorf("item %d is no %s of %s but %q of %q", n, kind, version, is.Kind, is.GroupVersion())
-		}
-		return nil
-	})
-	return err //nolint:wrapcheck // it says what is wrong
 }
 
 // decodeInto does what client-go does with an answer of whatever kind.
@@ -126,7 +107,7 @@ func smallerPage(o metav1.ListOptions, err error) (metav1.ListOptions, bool) {
 
 // paging notices a list that never ends.
 type paging struct {
-	kind    kind
+	kind    wire.Kind
 	pages   int
 	objects int
 	bytes   int64
@@ -135,15 +116,15 @@ type paging struct {
 	// patience is how long all pages may take; 0 is for ever.
 	patience time.Duration
 	tokens   map[[sha256.Size]byte]bool
-	firsts   map[key]bool
+	firsts   map[wire.Key]bool
 }
 
-func newPaging(k kind, patience time.Duration) *paging {
-	return &paging{kind: k, began: time.Now(), patience: patience, tokens: map[[sha256.Size]byte]bool{}, firsts: map[key]bool{}}
+func newPaging(k wire.Kind, patience time.Duration) *paging {
+	return &paging{kind: k, began: time.Now(), patience: patience, tokens: map[[sha256.Size]byte]bool{}, firsts: map[wire.Key]bool{}}
 }
 
 // mostObjects is how many objects of a kind are read.
-func mostObjects(k kind) int {
+func mostObjects(k wire.Kind) int {
 	if k.Resource == inspect.Pods {
 		return limits.pods
 	}
@@ -152,7 +133,7 @@ func mostObjects(k kind) int {
 
 // add takes in a page with its objects, of which at most limit were asked for, 0 being any number. The error
 // says why no more pages are read.
-func (p *paging) add(page *page, objects []object, limit int64) error {
+func (p *paging) add(page *page, objects []wire.Object, limit int64) error {
 	p.pages++
 	p.objects += len(objects)
 	p.bytes += page.bytes
@@ -169,14 +150,14 @@ func (p *paging) add(page *page, objects []object, limit int64) error {
 		return fmt.Errorf("the list is not complete after %d objects in %s, which is %d times --request-timeout", p.objects, p.patience, listTimeouts)
 	case len(page.next) > limits.token:
 		return fmt.Errorf("the token to continue has %d bytes; at most %d are sent", len(page.next), limits.token)
-	case p.tokens[token], len(objects) > 0 && p.firsts[keyOf(objects[0])]:
+	case p.tokens[token], len(objects) > 0 && p.firsts[wire.KeyOf(objects[0])]:
 		return fmt.Errorf("the server repeats itself after %d objects", p.objects)
 	case p.pages >= limits.pages && int64(p.objects) < p.wanted/10:
 		return fmt.Errorf("the server does not come to an end: %d pages had only %d objects", p.pages, p.objects)
 	}
 	p.tokens[token] = true
 	if len(objects) > 0 {
-		p.firsts[keyOf(objects[0])] = true
+		p.firsts[wire.KeyOf(objects[0])] = true
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/programs"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
@@ -114,10 +116,10 @@ type reader struct {
 	progress   func(format string, args ...any)
 	recent     sync.Map   // of *recent by schema.GroupVersion, see mayServe
 	lead       *headStart // nil if all resources are read alike
-	large      largeMemory
-	age        *age
+	large      connection.LargeMemory
+	age        *wire.Age
 	patience   time.Duration // how long all pages of a list may take; 0 is for ever
-	schedulers *schedulers
+	programs   *programs.Seen
 }
 
 // Read reads the cluster that config points to. It ends when everything has been read, when the
@@ -132,7 +134,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 	var about serverVersion
 	var gates metricGates
 
-	group, groupCtx := errgroup.WithContext(withoutErrorLog(ctx))
+	group, groupCtx := errgroup.WithContext(connection.WithoutErrorLog(ctx))
 	group.Go(func() (err error) { about, err = r.version(groupCtx); return err })
 	group.Go(func() error { gates = r.gates(groupCtx); return nil })
 	for i, k := range kinds {
@@ -153,7 +155,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 	}
 	cluster.Features = features(about, gates, &cluster.Objects)
 	found := r.running(ctx, cluster.Features)
-	cluster.Scheduler, cluster.Features, cluster.Kueue = cmp.Or(opts.Scheduler, found.config), found.features(cluster.Features), found.kueue
+	cluster.Scheduler, cluster.Features, cluster.Kueue = cmp.Or(opts.Scheduler, found.Config), found.Features(cluster.Features), found.Kueue
 	if err := r.nothingAnswered(about, kinds, results); err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 }
 
 // newReader checks the options and makes the client.
-func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
+func newReader(config *rest.Config, opts Options) (*reader, []wire.Kind, error) {
 	grow := opts.PageSize <= 0
 	if grow {
 		opts.PageSize = defaultPageSize
@@ -172,24 +174,24 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if problems := content.IsPathSegmentName(opts.Namespace); len(problems) > 0 {
 		return nil, nil, fmt.Errorf("namespace %q: %s", opts.Namespace, problems[0])
 	}
-	seen := newSchedulers()
-	var chosen []kind
+	seen := programs.New()
+	var chosen []wire.Kind
 	for _, resource := range opts.Resources {
-		k, ok := kindOf(resource)
+		k, ok := wire.KindOf(resource)
 		if !ok {
 			return nil, nil, fmt.Errorf("reading %q: not a resource that can be read", resource)
 		}
 		if resource == inspect.Pods || resource == inspect.ClusterQueues || resource == inspect.LocalQueues {
-			k.reduced = func(o object) { seen.see(o); reduceObject(o) }
+			k.Reduced = func(o wire.Object) { seen.See(o); wire.ReduceObject(o) }
 		}
 		chosen = append(chosen, k)
 	}
-	a := &age{}
+	a := &wire.Age{}
 	client, err := newClient(config, a)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, negotiator: negotiator(a), age: a, server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory(), schedulers: seen}
+	r := &reader{client: client, negotiator: negotiator(a), age: a, server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: connection.NewLargeMemory(), programs: seen}
 	r.patience = listTimeouts * config.Timeout
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil
@@ -197,11 +199,11 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 
 // newClient returns a client for any path. It asks for protobuf, which for pods is several times
 // cheaper to decode than JSON, and takes JSON where a server has nothing else.
-func newClient(config *rest.Config, a *age) (*rest.RESTClient, error) {
+func newClient(config *rest.Config, a *wire.Age) (*rest.RESTClient, error) {
 	c := rest.CopyConfig(config)
 	c.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	c.ContentType = runtime.ContentTypeProtobuf
-	c.NegotiatedSerializer = newCodec(a)
+	c.NegotiatedSerializer = wire.NewCodec(a)
 	// Deprecated versions are chosen only where nothing newer is served: no news for the user.
 	c.WarningHandler, c.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	if c.RateLimiter == nil && c.QPS >= 0 {
@@ -215,8 +217,8 @@ func newClient(config *rest.Config, a *age) (*rest.RESTClient, error) {
 }
 
 // negotiator returns what finds the decoders of client-go.
-func negotiator(a *age) runtime.ClientNegotiator {
-	return runtime.NewClientNegotiator(newCodec(a), schema.GroupVersion{})
+func negotiator(a *wire.Age) runtime.ClientNegotiator {
+	return runtime.NewClientNegotiator(wire.NewCodec(a), schema.GroupVersion{})
 }
 
 // serialized wraps a progress function so that calls do not overlap.

@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // recentEvents is how many Events of a cluster are read at most, in one request.
@@ -31,7 +33,7 @@ func RecentEvents(ctx context.Context, config *rest.Config, namespace string) (i
 	if err != nil {
 		return inspect.Events{}, err
 	}
-	bounded, cancel := context.WithTimeout(withoutErrorLog(ctx), eventsPatience)
+	bounded, cancel := context.WithTimeout(connection.WithoutErrorLog(ctx), eventsPatience)
 	defer cancel()
 	out, err := r.eventsIn(bounded, "")
 	if apierrors.IsForbidden(err) && namespace != "" {
@@ -45,7 +47,7 @@ func RecentEvents(ctx context.Context, config *rest.Config, namespace string) (i
 	case apierrors.IsForbidden(err):
 		out.Health = inspect.Health{State: inspect.Forbidden, Version: "v1", Message: "cannot list events at the cluster scope"}
 	case err != nil:
-		out.Health = inspect.Health{State: inspect.Broken, Version: "v1", Message: "listing events: " + clean(cause(err))}
+		out.Health = inspect.Health{State: inspect.Broken, Version: "v1", Message: "listing events: " + wire.Clean(cause(err))}
 	}
 	return out, nil
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/store"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
@@ -42,7 +44,7 @@ func TestSliceSharesEqualCapacities(t *testing.T) {
 // TestPodsOfOneControllerShare: pods that were read one after the other share what they have in common, and
 // nothing else changes.
 func TestPodsOfOneControllerShare(t *testing.T) {
-	pods, _ := kindOf(inspect.Pods)
+	pods, _ := wire.KindOf(inspect.Pods)
 	list := func() *corev1.PodList {
 		out := &corev1.PodList{}
 		for i := range 3 {
@@ -52,12 +54,12 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 		out.Items[2].Namespace = "elsewhere"
 		return out
 	}
-	got, err := pods.read(pods.versions[0], list(), sharing.New())
+	got, err := pods.Read(pods.Versions[0], list(), sharing.New())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, item := range list().Items {
-		reduceObject(&item)
+		wire.ReduceObject(&item)
 		if diff := cmp.Diff(&item, got[i]); diff != "" {
 			t.Errorf("pod %d reads differently (-alone +read):\n%s", i, diff)
 		}
@@ -77,12 +79,12 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 // TestChangedPodShares: a pod that changes while it is watched goes on to share what has not changed, with
 // itself as it was.
 func TestChangedPodShares(t *testing.T) {
-	pods, _ := kindOf(inspect.Pods)
-	s := newStore(pods, func() {}, func() {})
+	pods, _ := wire.KindOf(inspect.Pods)
+	s := store.New(pods, func() {}, func() {})
 	before, after := typicalPod(1), typicalPod(1)
-	reduceObject(before)
+	wire.ReduceObject(before)
 	after.Labels["team"] = "other"
-	reduceObject(after)
+	wire.ReduceObject(after)
 	for _, pod := range []*corev1.Pod{before, after} {
 		if err := s.Update(pod); err != nil {
 			t.Fatal(err)
@@ -98,8 +100,8 @@ func TestChangedPodShares(t *testing.T) {
 
 // TestWatchedPodsShare: so do those that a watch sends at its beginning.
 func TestWatchedPodsShare(t *testing.T) {
-	pods, _ := kindOf(inspect.Pods)
-	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], common: sharing.New()}
+	pods, _ := wire.KindOf(inspect.Pods)
+	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.Versions[0], common: sharing.New()}
 	first := o.change(watch.Event{Type: watch.Added, Object: typicalPod(1)}).Object.(*corev1.Pod)
 	o.change(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{}})
 	second := o.change(watch.Event{Type: watch.Added, Object: typicalPod(2)}).Object.(*corev1.Pod)
@@ -114,7 +116,7 @@ func TestReducedMetadata(t *testing.T) {
 	pod.Annotations["kubernetes.io/egress-bandwidth"] = "10M"
 	pod.Finalizers = []string{"example.com/f"}
 	whole := pod.DeepCopy()
-	reduceObject(pod)
+	wire.ReduceObject(pod)
 	want := metav1.ObjectMeta{
 		Name: whole.Name, Namespace: whole.Namespace, UID: whole.UID, Labels: whole.Labels, OwnerReferences: whole.OwnerReferences,
 		CreationTimestamp: whole.CreationTimestamp, Annotations: map[string]string{"kubernetes.io/egress-bandwidth": "10M"},
@@ -127,11 +129,11 @@ func TestReducedMetadata(t *testing.T) {
 // TestConvertAllocatesNothing: an event of which nothing has to be changed costs no memory; once it cost that
 // of a second object.
 func TestConvertAllocatesNothing(t *testing.T) {
-	claims, _ := kindOf(inspect.Claims)
+	claims, _ := wire.KindOf(inspect.Claims)
 	f := &feed{kind: claims}
 	event := watch.Event{Type: watch.Modified, Object: &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}}}
 	if n := testing.AllocsPerRun(10, func() {
-		if _, err := f.convert(claims.versions[0], event); err != nil {
+		if _, err := f.convert(claims.Versions[0], event); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 0 {

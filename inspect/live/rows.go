@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
@@ -34,7 +35,7 @@ const asTable = runtime.ContentTypeJSON + ";as=Table;g=meta.k8s.io;v=v1," + asMe
 // what the server has in its cache, asks once and does not wait for a server that is busy: it is for help,
 // and for no verdict.
 func (f *Finder) Rows(ctx context.Context, resource inspect.Resource, namespace string) ([]Row, error) {
-	k, ok := kindOf(resource)
+	k, ok := wire.KindOf(resource)
 	if !ok {
 		return nil, fmt.Errorf("listing %q: not a resource that can be read", resource)
 	}
@@ -44,29 +45,18 @@ func (f *Finder) Rows(ctx context.Context, resource inspect.Resource, namespace 
 
 // rowsOf lists a kind at its newest version that the server serves, and returns which that is. Discovery
 // would take as long as asking.
-func (f *Finder) rowsOf(ctx context.Context, k kind, namespace string) (rows []Row, at apiVersion, err error) {
-	for _, v := range k.versions {
-		rows, err = f.rows(ctx, k.path(v, namespace))
+func (f *Finder) rowsOf(ctx context.Context, k wire.Kind, namespace string) (rows []Row, at wire.Version, err error) {
+	for _, v := range k.Versions {
+		rows, err = f.rows(ctx, k.Path(v, namespace))
 		if err == nil || !isNotServed(err) {
 			at = v
 			break
 		}
 	}
 	if err != nil {
-		return nil, at, fmt.Errorf("listing %s: %s", k.qualified(), clean(cause(err)))
+		return nil, at, fmt.Errorf("listing %s: %s", k.Qualified(), wire.Clean(cause(err)))
 	}
 	return rows, at, nil
-}
-
-func (k kind) path(v apiVersion, namespace string) []string {
-	path := []string{"/apis", k.Group, string(v)}
-	if k.Group == "" {
-		path = []string{"/api", string(v)}
-	}
-	if namespace != "" {
-		path = append(path, "namespaces", namespace)
-	}
-	return append(path, string(k.Resource))
 }
 
 // rows asks for the table at a path.
@@ -96,7 +86,7 @@ type tableOrList struct {
 func readRows(data []byte) ([]Row, error) {
 	var read tableOrList
 	if err := json.Unmarshal(data, &read); err != nil {
-		return nil, fmt.Errorf("the answer is no list: %s", clean(err.Error()))
+		return nil, fmt.Errorf("the answer is no list: %s", wire.Clean(err.Error()))
 	}
 	out := make([]Row, 0, len(read.Rows)+len(read.Items))
 	columns := map[string]int{}
@@ -141,7 +131,7 @@ const some = 8
 // cannot be read is left out.
 func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose func([]Row) []string) (inspect.Objects, error) {
 	var out inspect.Objects
-	k, ok := kindOf(resource)
+	k, ok := wire.KindOf(resource)
 	if !ok {
 		return out, fmt.Errorf("listing %q: not a resource that can be read", resource)
 	}
@@ -150,7 +140,7 @@ func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose fun
 		return out, err
 	}
 	names := choose(rows)
-	found := make([][]object, len(names))
+	found := make([][]wire.Object, len(names))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(some)
 	for i, name := range names {
@@ -160,7 +150,7 @@ func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose fun
 		})
 	}
 	_ = group.Wait() // nothing fails
-	var all []object
+	var all []wire.Object
 	for _, objects := range found {
 		all = append(all, objects...)
 	}
@@ -169,17 +159,17 @@ func (f *Finder) Some(ctx context.Context, resource inspect.Resource, choose fun
 }
 
 // named reads the object of a name.
-func (f *Finder) named(ctx context.Context, k kind, v apiVersion, name string) ([]object, error) {
+func (f *Finder) named(ctx context.Context, k wire.Kind, v wire.Version, name string) ([]wire.Object, error) {
 	options := metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: "0"}
 	page, err := f.listPage(ctx, k, v, "", options, &bytes.Buffer{})
 	if err != nil {
 		return nil, err
 	}
-	objects, err := k.read(v, page.list, sharing.New())
+	objects, err := k.Read(v, page.list, sharing.New())
 	if err != nil {
 		return nil, err
 	}
-	var out []object
+	var out []wire.Object
 	for _, o := range objects {
 		if o.GetName() == name { // not every server selects
 			out = append(out, o)

@@ -4,302 +4,38 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"path"
-	"slices"
-	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
-	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/programs"
 )
-
-// program is what the scheduler of Kubernetes is called, as a program and as a component.
-const program = "kube-scheduler"
-
-// schedulers are the pods that run kube-scheduler, of kube-system, and Kueue, of any namespace. They are
-// noticed while pods are read, before their commands are dropped, so that a cluster where there are none is
-// asked nothing more.
-type schedulers struct {
-	mu   sync.Mutex
-	pods map[types.NamespacedName]running
-	// queues says that there are queues of Kueue, whether or not its pods are seen.
-	queues bool
-	// changes is how often they have changed. Then there is something in news.
-	changes int
-	news    chan struct{}
-}
-
-// running is how a pod runs kube-scheduler, or Kueue.
-type running struct {
-	// kueue says that it runs Kueue, namespace is where, and version its release, as "0.19.1", if that is
-	// known.
-	kueue              bool
-	namespace, version string
-	// own says that this is the scheduler of the cluster itself, and not another one beside it.
-	own bool
-	// config is its flag --config, gates its flag --feature-gates.
-	config, gates string
-	// configMap and key are where the file of config comes from. They are empty if it is nothing that can be
-	// read, for which there is a reason.
-	configMap, key, why string
-}
-
-// maxSchedulers is how many schedulers are told apart.
-const maxSchedulers = 16
-
-func newSchedulers() *schedulers {
-	return &schedulers{pods: map[types.NamespacedName]running{}, news: make(chan struct{}, 1)}
-}
-
-// see notices a pod or queue that was read.
-func (s *schedulers) see(o object) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch o := o.(type) {
-	case *kueuev1beta2.ClusterQueue, *kueuev1beta2.LocalQueue:
-		if s.queues {
-			return
-		}
-		s.queues = true
-	case *corev1.Pod:
-		name := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
-		now, is := runningIn(o)
-		is = is && o.DeletionTimestamp == nil && o.Status.Phase != corev1.PodSucceeded && o.Status.Phase != corev1.PodFailed
-		before, was := s.pods[name]
-		if is == was && before == now {
-			return
-		}
-		if delete(s.pods, name); is {
-			s.pods[name] = now
-		}
-	default:
-		return
-	}
-	s.changes++
-	s.readAgain()
-}
-
-// readAgain has what is known of how they run found out anew.
-func (s *schedulers) readAgain() {
-	select {
-	case s.news <- struct{}{}:
-	default:
-	}
-}
-
-// runningIn says how a pod runs kube-scheduler or Kueue, if it does.
-func runningIn(pod *corev1.Pod) (running, bool) {
-	labelled := pod.Labels["component"] == program || pod.Labels["k8s-app"] == program
-	for i := range pod.Spec.Containers {
-		c := &pod.Spec.Containers[i]
-		words := strings.Fields(strings.Join(slices.Concat(c.Command, c.Args), " ")) // a shell may run it
-		out := running{namespace: pod.Namespace}
-		switch {
-		case isKueue(pod, c, words):
-			out.kueue, out.own, out.version = true, true, tagOf(c.Image)
-		case pod.Namespace == metav1.NamespaceSystem && (labelled && len(words) > 0 || slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == program })):
-			out.own = labelled || strings.HasPrefix(pod.Name, program)
-		default:
-			continue
-		}
-		for j, word := range words {
-			name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
-			if !given && j+1 < len(words) {
-				value = words[j+1]
-			}
-			switch value = strings.Trim(value, `"'`); {
-			case !strings.HasPrefix(word, "-"):
-			case name == "config":
-				out.config = value
-			case name == "feature-gates":
-				out.gates = value
-			}
-		}
-		if out.config != "" {
-			out.configMap, out.key, out.why = fileOf(pod, c, out.config)
-		}
-		return out, true
-	}
-	return running{}, false
-}
-
-// fileOf says which key of which ConfigMap a file in a container is, or else why it cannot be read.
-func fileOf(pod *corev1.Pod, c *corev1.Container, file string) (configMap, key, why string) {
-	var mount *corev1.VolumeMount
-	for i := range c.VolumeMounts {
-		m := &c.VolumeMounts[i]
-		if inside := m.MountPath == file || strings.HasPrefix(file, strings.TrimSuffix(m.MountPath, "/")+"/"); inside && (mount == nil || len(m.MountPath) > len(mount.MountPath)) {
-			mount = m
-		}
-	}
-	if mount == nil || mount.SubPathExpr != "" {
-		return "", "", "is a file of its container"
-	}
-	within := strings.TrimPrefix(path.Join(mount.SubPath, strings.TrimPrefix(file, mount.MountPath)), "/")
-	at := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
-	if at < 0 {
-		return "", "", "is in a volume that its pod does not have"
-	}
-	volume := &pod.Spec.Volumes[at]
-	if volume.HostPath != nil {
-		return "", "", "is a file of its node"
-	}
-	var sources []corev1.ConfigMapProjection
-	if v := volume.ConfigMap; v != nil {
-		sources = append(sources, corev1.ConfigMapProjection{LocalObjectReference: v.LocalObjectReference, Items: v.Items})
-	}
-	if volume.Projected != nil {
-		for i := range volume.Projected.Sources {
-			if v := volume.Projected.Sources[i].ConfigMap; v != nil {
-				sources = append(sources, *v)
-			}
-		}
-	}
-	for _, source := range sources {
-		if len(source.Items) == 0 && len(sources) == 1 {
-			return source.Name, within, ""
-		}
-		for _, item := range source.Items {
-			if path.Clean(item.Path) == within {
-				return source.Name, item.Key, ""
-			}
-		}
-	}
-	return "", "", "is in a volume that is not read"
-}
-
-// count is how often the pods have changed.
-func (s *schedulers) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.changes
-}
-
-// own are the different ways in which the scheduler of the cluster itself runs, or Kueue, in no particular
-// order; if no pod is known to be that, those of all that could be.
-func (s *schedulers) own(kueue bool) (out []running, sure bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, name := range slices.SortedFunc(maps.Keys(s.pods), func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }) {
-		one := s.pods[name]
-		if one.kueue != kueue {
-			continue
-		}
-		sure = sure || one.own
-		if len(out) < maxSchedulers && !slices.Contains(out, one) {
-			out = append(out, one)
-		}
-	}
-	return slices.DeleteFunc(out, func(r running) bool { return r.own != sure }), sure
-}
-
-// found is what is known of how the scheduler of the cluster, and Kueue, run besides their defaults.
-type found struct {
-	// changes is how often their pods had changed by then.
-	changes int
-	kueue   *kueueconfig.Config
-	config  *schedulerconfig.Config
-	gates   map[inspect.Gate]bool
-}
-
-// features are the gates of the scheduler in a cluster of which some gates are known.
-func (f *found) features(of inspect.Features) inspect.Features {
-	changed := of.With(f.gates)
-	if slices.Equal(changed.List(), of.List()) {
-		return of
-	}
-	changed.Source += ", changed by --feature-gates of kube-scheduler"
-	return changed
-}
 
 // running finds out how the scheduler of the cluster and Kueue run, unless that was given. What cannot be
 // read of it is no error: the configuration says so.
-func (r *reader) running(ctx context.Context, features inspect.Features) (out found) {
+func (r *reader) running(ctx context.Context, features inspect.Features) (out programs.Found) {
 	if r.opts.Scheduler == nil {
-		out = r.scheduler(ctx, features)
+		out = r.programs.Scheduler(ctx, r.readKey, features)
 	}
-	if out.kueue = r.opts.Kueue; out.kueue == nil {
-		out.kueue = r.kueue(ctx)
+	if out.Kueue = r.opts.Kueue; out.Kueue == nil {
+		out.Kueue = r.programs.Kueue(ctx, r.readKey)
 	}
 	return out
 }
 
-// scheduler finds out how the scheduler of the cluster runs.
-func (r *reader) scheduler(ctx context.Context, features inspect.Features) found {
-	ways, sure := r.schedulers.own(false)
-	if len(ways) == 0 {
-		return found{}
+// readKey is a programs.ReadKey.
+func (r *reader) readKey(ctx context.Context, namespace, name, key string) ([]byte, error) {
+	text, err := r.configMapKey(ctx, namespace, name, key)
+	if err != nil && !apierrors.IsForbidden(err) {
+		err = errors.New(reason(err))
 	}
-	if sure && len(ways) > 1 {
-		return found{config: schedulerconfig.Unreadable("the kube-schedulers of the cluster run with different flags")}
-	}
-	for _, way := range ways {
-		out := found{gates: map[inspect.Gate]bool{}}
-		for gate := range strings.SplitSeq(way.gates, ",") { // those that are not known decide about nothing here
-			if one, err := inspect.ParseFeatures(gate); err == nil {
-				maps.Copy(out.gates, one)
-			}
-		}
-		if out.config = r.configOf(ctx, way, out.features(features)); sure {
-			return out
-		}
-		// It is one of several schedulers: that of the cluster if it has the profile of all pods that name
-		// none.
-		if _, ok := out.config.Profile(""); ok && out.config != nil && out.config.Unreadable() == "" {
-			return out
-		}
-	}
-	return found{}
-}
-
-// configOf is the configuration of a scheduler, or nil if it is the default one.
-func (r *reader) configOf(ctx context.Context, way running, features inspect.Features) *schedulerconfig.Config {
-	if way.config == "" {
-		return nil
-	}
-	unread := func(why string) *schedulerconfig.Config {
-		return schedulerconfig.Unreadable(fmt.Sprintf("the configuration of kube-scheduler (--config=%s) %s; what is said holds for the default one, and --scheduler-config FILE gives the true one", clean(way.config), why))
-	}
-	text, of, why := r.configText(ctx, way)
-	if why != "" {
-		return unread(why)
-	}
-	config, err := schedulerconfig.Read(text, func(gate string) bool { return features.Enabled(inspect.Gate(gate)) })
-	if err != nil {
-		return unread("is in " + of + ", and not understood (" + clean(err.Error()) + ")")
-	}
-	if config.Usual() {
-		return nil
-	}
-	return config.From(of)
-}
-
-// configText reads the file of --config and says where it is, or why it could not be read.
-func (r *reader) configText(ctx context.Context, way running) (text []byte, of, why string) {
-	if way.configMap == "" {
-		return nil, "", way.why + ", which the API server cannot show"
-	}
-	of = fmt.Sprintf("ConfigMap %s/%s", clean(way.namespace), clean(way.configMap))
-	text, err := r.configMapKey(ctx, way.namespace, way.configMap, way.key)
-	switch {
-	case apierrors.IsForbidden(err):
-		return nil, of, "is in " + of + ", which may not be read"
-	case err != nil:
-		return nil, of, "is in " + of + ", which could not be read (" + reason(err) + ")"
-	}
-	return text, of, ""
+	return text, err
 }
 
 // configMapKey reads a key of a ConfigMap.

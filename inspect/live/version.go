@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // serverVersion is what the server says about its version.
@@ -45,8 +46,8 @@ func (r *reader) version(ctx context.Context) (serverVersion, error) {
 		return serverVersion{why: reason(err)}, r.fatal(err)
 	}
 	v := parseVersion(data)
-	r.age.workloads.Store(v.types == 35)
-	r.age.old.Store(v.types > 0 && v.types <= inspect.TypesMinor)
+	r.age.Workloads.Store(v.types == 35)
+	r.age.Old.Store(v.types > 0 && v.types <= inspect.TypesMinor)
 	return v, nil
 }
 
@@ -60,10 +61,10 @@ func parseVersion(data []byte) serverVersion {
 	if info.EmulationMinor != "" {
 		text = info.EmulationMinor
 	}
-	v := serverVersion{git: clean(info.GitVersion)}
+	v := serverVersion{git: wire.Clean(info.GitVersion)}
 	minor, err := strconv.Atoi(strings.TrimRight(text, "+")) // some distributions say "36+"
 	if err != nil || minor < 0 || minor > 1000 || info.Major != "1" {
-		v.why = fmt.Sprintf("%q is not a version 1.x", clean(info.Major+"."+text))
+		v.why = fmt.Sprintf("%q is not a version 1.x", wire.Clean(info.Major+"."+text))
 		return v
 	}
 	v.minor, v.types = minor, minor
@@ -91,7 +92,7 @@ func reason(err error) string {
 	case isTimeout(err):
 		return "no answer in time"
 	}
-	return clean(cause(err))
+	return wire.Clean(cause(err))
 }
 
 // features combines what the server says about its gates with the defaults of its version, and, if it says

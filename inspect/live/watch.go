@@ -20,6 +20,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/programs"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/store"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 const (
@@ -49,12 +52,12 @@ var breather = wait.Backoff{Duration: 10 * time.Millisecond}
 // Watcher follows a cluster.
 type Watcher struct {
 	reader  *reader
-	kinds   []kind
+	kinds   []wire.Kind
 	began   time.Time
 	updates chan *inspect.Snapshot
 	dirty   chan struct{}
 	asked   chan struct{} // closed when it is known what the server is
-	stores  []*store
+	stores  []*store.Store
 
 	mu     sync.Mutex
 	health map[inspect.Resource]inspect.Health
@@ -62,7 +65,7 @@ type Watcher struct {
 	gates  metricGates
 	// serverGates are the gates of the last snapshot, before those of the scheduler.
 	serverGates inspect.Features
-	found       found // of the scheduler
+	found       programs.Found // of the scheduler
 	failed      error
 }
 
@@ -142,7 +145,7 @@ func (w *Watcher) Waiting() (server string, since time.Time, what []string) {
 	for _, k := range w.kinds {
 		switch h := w.health[k.Resource]; h.State {
 		case inspect.Syncing:
-			what = append(what, k.qualified())
+			what = append(what, k.Qualified())
 		case inspect.Broken, inspect.Forbidden:
 			what = append(what, h.Message)
 		}
@@ -155,10 +158,10 @@ func (w *Watcher) Waiting() (server string, since time.Time, what []string) {
 func (w *Watcher) Updates() <-chan *inspect.Snapshot { return w.updates }
 
 // follow starts to fill a store.
-func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
+func (w *Watcher) follow(ctx context.Context, k wire.Kind, group *sync.WaitGroup) {
 	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.Resource, h) }, pace: connection.NewPace(rhythm)}
-	s := newStore(k, f.filled, w.mark)
-	f.size = s.size
+	s := store.New(k, f.filled, w.mark)
+	f.size = s.Size
 	w.stores = append(w.stores, s)
 	source := inPages{&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) { return f.list(ctx) },
@@ -166,7 +169,7 @@ func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
 			return f.watch(ctx, o)
 		},
 	}}
-	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.Resource), TypeDescription: k.qualified(), Backoff: &breather})
+	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.Resource), TypeDescription: k.Qualified(), Backoff: &breather})
 	group.Go(func() {
 		// Not RunWithContext: it reports errors, which are in the health, to a handler that all clients
 		// share.
@@ -287,7 +290,7 @@ func (w *Watcher) publish(ctx context.Context) {
 			start := time.Now()
 			config := w.config(revision) // before the objects: what it calls read has to be there
 			for _, s := range w.stores {
-				s.fill(&objects)
+				s.Fill(&objects)
 			}
 			config.Features = w.features(&objects)
 			if last == nil {
@@ -333,21 +336,21 @@ func (w *Watcher) followScheduler(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.reader.schedulers.news:
+		case <-w.reader.programs.News():
 		case <-again:
 		}
-		changes := w.reader.schedulers.count()
+		changes := w.reader.programs.Count()
 		w.mu.Lock()
 		f := w.serverGates
 		w.mu.Unlock()
 		found := w.reader.running(ctx, f)
-		found.changes = changes
+		found.Changes = changes
 		w.mu.Lock()
-		if found.config.Same(w.found.config) {
-			found.config = w.found.config // what follows from it stays true
+		if found.Config.Same(w.found.Config) {
+			found.Config = w.found.Config // what follows from it stays true
 		}
-		if found.kueue.Same(w.found.kueue) {
-			found.kueue = w.found.kueue
+		if found.Kueue.Same(w.found.Kueue) {
+			found.Kueue = w.found.Kueue
 		}
 		w.found = found
 		w.mu.Unlock()
@@ -357,10 +360,10 @@ func (w *Watcher) followScheduler(ctx context.Context) {
 
 // syncing reports whether a resource, or the scheduler, has not been read for the first time.
 func (w *Watcher) syncing() bool {
-	changes := w.reader.schedulers.count()
+	changes := w.reader.programs.Count()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.found.changes < changes {
+	if w.found.Changes < changes {
 		return true
 	}
 	for _, h := range w.health {
@@ -376,8 +379,8 @@ func (w *Watcher) config(revision int64) inspect.Config {
 	defer w.mu.Unlock()
 	return inspect.Config{
 		Revision: revision, Time: time.Now(),
-		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: cmp.Or(w.reader.opts.Scheduler, w.found.config),
-		Kueue: cmp.Or(w.reader.opts.Kueue, w.found.kueue),
+		Health: maps.Clone(w.health), ServerVersion: w.about.release(), Scheduler: cmp.Or(w.reader.opts.Scheduler, w.found.Config),
+		Kueue: cmp.Or(w.reader.opts.Kueue, w.found.Kueue),
 	}
 }
 
@@ -389,9 +392,9 @@ func (w *Watcher) features(objects *inspect.Objects) inspect.Features {
 	f := features(w.about, w.gates, objects)
 	if !slices.Equal(f.List(), w.serverGates.List()) {
 		w.serverGates = f
-		w.reader.schedulers.readAgain()
+		w.reader.programs.ReadAgain()
 	}
-	f = w.found.features(f)
+	f = w.found.Features(f)
 	if override := w.reader.opts.Override; override != nil {
 		f = override(f)
 	}

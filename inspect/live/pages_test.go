@@ -2,14 +2,9 @@ package live
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"errors"
-	"io"
 	"reflect"
-	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,72 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
-// TestLargeMemory: of several large answers one is read at a time, and small ones do not wait.
-func TestLargeMemory(t *testing.T) {
-	m := newLargeMemory()
-	read := func(ctx context.Context, size int, paused *atomic.Bool) (int, func(), error) {
-		data, release, err := m.readAll(ctx, bytes.NewReader(make([]byte, size)), &bytes.Buffer{}, paused)
-		return len(data), release, err
-	}
-	var paused atomic.Bool
-	n, release, err := read(t.Context(), 3*ownBytes, &paused)
-	if n != 3*ownBytes || err != nil || paused.Load() {
-		t.Fatalf("%d bytes, %v", n, err)
-	}
-	if n, done, err := read(t.Context(), ownBytes-1, &paused); n != ownBytes-1 || err != nil {
-		t.Errorf("a small answer beside a large one: %d bytes, %v", n, err)
-	} else {
-		done()
-	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, done, err := read(ended, 2*ownBytes, &paused); err == nil || !paused.Load() {
-		t.Errorf("a second large answer is read beside the first: %v", err)
-	} else {
-		done()
-	}
-	came := make(chan int)
-	go func() {
-		n, done, _ := read(context.WithoutCancel(t.Context()), 2*ownBytes, &paused)
-		done()
-		came <- n
-	}()
-	release()
-	if n := <-came; n != 2*ownBytes {
-		t.Errorf("after the first it has %d bytes", n)
-	}
-}
-
-// TestAppendAll: a body is whole wherever the buffer ends, and what came before an error is kept.
-func TestAppendAll(t *testing.T) {
-	body := make([]byte, 5000)
-	for i := range body {
-		body[i] = byte(i % 251)
-	}
-	for _, room := range []int{0, 1, 4999, 5000, 5001, 9000} {
-		for _, failing := range []bool{false, true} {
-			var b bytes.Buffer
-			b.Grow(room)
-			from := io.Reader(bytes.NewReader(body))
-			if failing {
-				from = io.MultiReader(from, iotest.ErrReader(io.ErrClosedPipe))
-			}
-			if err := appendAll(&b, from); errors.Is(err, io.ErrClosedPipe) != failing || !failing && err != nil {
-				t.Errorf("with room for %d bytes: %v", room, err)
-			}
-			if !bytes.Equal(b.Bytes(), body) {
-				t.Errorf("with room for %d bytes: there are %d bytes, or others", room, b.Len())
-			}
-		}
-	}
-}
-
 // TestListThatTakesTooLong: where requests have a timeout, all pages together have one too.
 func TestListThatTakesTooLong(t *testing.T) {
-	claims, _ := kindOf(inspect.Claims)
+	claims, _ := wire.KindOf(inspect.Claims)
 	p := newPaging(claims, time.Minute)
 	next := &page{next: "a"}
 	if err := p.add(next, nil, 0); err != nil {
@@ -115,7 +51,8 @@ func TestNextLimit(t *testing.T) {
 // TestProtobufPage: a list in protobuf is read with its metadata, and what is another kind, says nothing of
 // itself, or is cut off is refused.
 func TestProtobufPage(t *testing.T) {
-	k, _ := kindOf(inspect.Slices)
+	prefix := []byte("k8s\x00")
+	k, _ := wire.KindOf(inspect.Slices)
 	capacity := map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse("80Gi")}}
 	list := &resourcev1.ResourceSliceList{ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: "more"}}
 	for _, name := range []string{"a", "b"} {
@@ -132,18 +69,18 @@ func TestProtobufPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return append(bytes.Clone(protobufPrefix), data...)
+		return append(bytes.Clone(prefix), data...)
 	}
-	r := &reader{negotiator: negotiator(&age{}), age: &age{}}
+	r := &reader{negotiator: negotiator(&wire.Age{}), age: &wire.Age{}}
 	read := func(data []byte) (*page, error) {
-		return r.newPage(data, runtime.ContentTypeProtobuf, k, k.versions[0])
+		return r.newPage(data, runtime.ContentTypeProtobuf, k, k.Versions[0])
 	}
 	data := encode(runtime.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceSliceList"})
 	p, err := read(data)
 	if err != nil || p.revision != "7" || p.next != "more" {
 		t.Fatalf("%+v %v", p, err)
 	}
-	objects, err := k.read(k.versions[0], p.list, sharing.New())
+	objects, err := k.Read(k.Versions[0], p.list, sharing.New())
 	if err != nil || len(objects) != 2 {
 		t.Fatalf("%d objects: %v", len(objects), err)
 	}
@@ -159,8 +96,8 @@ func TestProtobufPage(t *testing.T) {
 		t.Error("equal capacities are in memory twice")
 	}
 	for name, other := range map[string][]byte{
-		"another kind": encode(runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}), "nothing": protobufPrefix,
-		"no envelope": binary.AppendUvarint(bytes.Clone(protobufPrefix), 7),
+		"another kind": encode(runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}), "nothing": prefix,
+		"no envelope": binary.AppendUvarint(bytes.Clone(prefix), 7),
 		"cut off":     data[:len(data)-3],
 	} {
 		if p, err := read(other); err == nil {

@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"

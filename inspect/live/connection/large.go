@@ -1,4 +1,4 @@
-package live
+package connection
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// largeMemory is the memory for answers that are larger than others. There is one of it for all that is read
+// LargeMemory is the memory for answers that are larger than others. There is one of it for all that is read
 // of a server at the same time: so what a server sends at once takes no more, however many lists it is asked
 // for.
-type largeMemory chan *bytes.Buffer
+type LargeMemory chan *bytes.Buffer
 
 // ownBytes is how much of an answer is read before it is a large one, and keptBytes how much memory is kept
 // for the next.
@@ -20,15 +20,15 @@ const (
 	keptBytes = 128 << 20
 )
 
-func newLargeMemory() largeMemory {
-	m := make(largeMemory, 1)
+func NewLargeMemory() LargeMemory {
+	m := make(LargeMemory, 1)
 	m <- &bytes.Buffer{}
 	return m
 }
 
-// readAll reads a body: into a buffer, or into the large memory as soon as nobody else needs that; until then
+// ReadAll reads a body: into a buffer, or into the large memory as soon as nobody else needs that; until then
 // paused is set. The data is valid until release is called, and as long as the buffer is not written to.
-func (m largeMemory) readAll(ctx context.Context, body io.Reader, into *bytes.Buffer, paused *atomic.Bool) (data []byte, release func(), err error) {
+func (m LargeMemory) ReadAll(ctx context.Context, body io.Reader, into *bytes.Buffer, paused *atomic.Bool) (data []byte, release func(), err error) {
 	into.Reset()
 	if n, err := into.ReadFrom(io.LimitReader(body, ownBytes)); n < ownBytes || err != nil {
 		return into.Bytes(), func() {}, err //nolint:wrapcheck // the caller says what was read

@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ func encoded(t testing.TB, o runtime.Object, change func([]byte) []byte) map[str
 
 func decoderOf(t testing.TB, media string) runtime.Decoder {
 	t.Helper()
-	negotiator := runtime.NewClientNegotiator(newCodec(&age{}), metav1.Unversioned)
+	negotiator := runtime.NewClientNegotiator(NewCodec(&Age{}), metav1.Unversioned)
 	d, err := negotiator.Decoder(media, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	"encoding/json"
@@ -20,29 +20,29 @@ import (
 // given; then the server is asked again, for JSON. So only newer servers cost more, and only for resources
 // that have such fields.
 
-// age is what is known of the age of a server.
-type age struct {
-	// old says that it is known not to be newer than the API types, and workloads that it is of the release
+// Age is what is known of the age of a server.
+type Age struct {
+	// Old says that it is known not to be newer than the API types, and Workloads that it is of the release
 	// in which pods have a field that these no longer know: see inspect.NamesWorkload.
-	old, workloads atomic.Bool
-	// newer are the resources of which objects have fields that the API types do not know.
-	newer sync.Map
+	Old, Workloads atomic.Bool
+	// Newer are the resources of which objects have fields that the API types do not know.
+	Newer sync.Map
 }
 
-// errNewer says that an answer in protobuf has fields that the API types do not know.
-var errNewer = errors.New("it has fields that are newer than this program")
+// ErrNewer says that an answer in protobuf has fields that the API types do not know.
+var ErrNewer = errors.New("it has fields that are newer than this program")
 
 // knows reports whether the API types have all fields that objects of the server can have.
-func (a *age) knows(o runtime.Object) bool {
+func (a *Age) knows(o runtime.Object) bool {
 	switch o.(type) {
 	case *corev1.Pod, *corev1.PodList:
-		return a.old.Load() && !a.workloads.Load()
+		return a.Old.Load() && !a.Workloads.Load()
 	}
-	return a.old.Load()
+	return a.Old.Load()
 }
 
-// lost reports whether decoding dropped fields of what is encoded as protobuf.
-func (a *age) lost(o runtime.Object, data []byte) bool {
+// Lost reports whether decoding dropped fields of what is encoded as protobuf.
+func (a *Age) Lost(o runtime.Object, data []byte) bool {
 	sized, ok := o.(interface{ Size() int })
 	return ok && !a.knows(o) && isProtobuf(data) && rawSize(data[len(protobufPrefix):]) > sized.Size()
 }

@@ -1,4 +1,4 @@
-package live
+package connection
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// withoutErrorLog returns a context whose logger drops errors. client-go logs some errors that it also
+// WithoutErrorLog returns a context whose logger drops errors. client-go logs some errors that it also
 // returns, to the terminal by default, and a read that gives up cancels requests and would log every one
 // of them. Lower levels are kept: they are what a user sees who asks for the requests.
-func withoutErrorLog(ctx context.Context) context.Context {
+func WithoutErrorLog(ctx context.Context) context.Context {
 	sink := klog.FromContext(ctx).GetSink()
 	if sink == nil {
 		return ctx

@@ -1,9 +1,6 @@
-package live
+package store
 
 import (
-	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
-
-	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -13,12 +10,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
-// store holds the objects of one resource for a reflector. Its methods only note what is there: the
+// Store holds the objects of one resource for a reflector. Its methods only note what is there: the
 // snapshot is made elsewhere.
-type store struct {
-	kind kind
+type Store struct {
+	kind wire.Kind
 	// filled is called when the store has got everything, dirty when there is something new to show; both
 	// without the lock.
 	filled, dirty func()
@@ -26,41 +25,24 @@ type store struct {
 	mu sync.Mutex
 	// sorted is by namespace and name, and not written. In it objects are looked up: a map of all would be
 	// another tenth of what they take.
-	sorted []object
+	sorted []wire.Object
 	// changed are the objects that sorted does not reflect yet; nil for one that is gone.
-	changed map[key]object
+	changed map[wire.Key]wire.Object
 	// more is how many objects there are besides those in sorted.
 	more int
 	// news says that sorted is not that of the last list.
 	news bool
 }
 
-// key names an object within its resource.
-type key struct{ namespace, name string }
-
-func keyOf(o object) key { return key{o.GetNamespace(), o.GetName()} }
-
-func (k key) compare(other key) int {
-	return cmp.Or(cmp.Compare(k.namespace, other.namespace), cmp.Compare(k.name, other.name))
-}
-
-// String is NAMESPACE/NAME, or NAME.
-func (k key) String() string {
-	if k.namespace == "" {
-		return k.name
-	}
-	return k.namespace + "/" + k.name
-}
-
-// size is the number of objects.
-func (s *store) size() int {
+// Size is the number of objects.
+func (s *Store) Size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.sorted) + s.more
 }
 
 // get returns an object, or nil if there is none.
-func (s *store) get(k key) object {
+func (s *Store) get(k wire.Key) wire.Object {
 	if o, ok := s.changed[k]; ok {
 		return o
 	}
@@ -70,25 +52,27 @@ func (s *store) get(k key) object {
 	return nil
 }
 
-func (s *store) find(sorted []object, k key) (at int, found bool) {
-	return slices.BinarySearchFunc(sorted, k, func(o object, k key) int { return keyOf(o).compare(k) })
+func (s *Store) find(sorted []wire.Object, k wire.Key) (at int, found bool) {
+	return slices.BinarySearchFunc(sorted, k, func(o wire.Object, k wire.Key) int { return wire.KeyOf(o).Compare(k) })
 }
 
-func newStore(k kind, filled, dirty func()) *store {
-	return &store{kind: k, filled: filled, dirty: dirty, changed: map[key]object{}}
+// New returns an empty store: filled is called when it has got everything, dirty when there is something new to
+// show.
+func New(k wire.Kind, filled, dirty func()) *Store {
+	return &Store{kind: k, filled: filled, dirty: dirty, changed: map[wire.Key]wire.Object{}}
 }
 
 // Add implements cache.ReflectorStore.
-func (s *store) Add(obj any) error { return s.Update(obj) }
+func (s *Store) Add(obj any) error { return s.Update(obj) }
 
 // Update implements cache.ReflectorStore.
-func (s *store) Update(obj any) error {
-	o, ok := obj.(object)
+func (s *Store) Update(obj any) error {
+	o, ok := obj.(wire.Object)
 	if !ok {
 		return nil // a reflector gives what the feed gave it
 	}
 	s.mu.Lock()
-	k := keyOf(o)
+	k := wire.KeyOf(o)
 	old := s.get(k)
 	if old != nil {
 		sharing.Alike(o, old) // what changes most often has nothing in common with what was sent before it
@@ -108,7 +92,7 @@ func (s *store) Update(obj any) error {
 
 // alike reports whether an update of a node changed nothing but the time of its heartbeat: in a large
 // cluster, most changes are of that kind.
-func alike(old, updated object) bool {
+func alike(old, updated wire.Object) bool {
 	a, ok := old.(*corev1.Node)
 	b, also := updated.(*corev1.Node)
 	if !ok || !also || a.Generation != b.Generation || len(a.Status.Conditions) != len(b.Status.Conditions) {
@@ -128,16 +112,16 @@ func alike(old, updated object) bool {
 }
 
 // Delete implements cache.ReflectorStore.
-func (s *store) Delete(obj any) error {
+func (s *Store) Delete(obj any) error {
 	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
-	o, ok := obj.(object)
+	o, ok := obj.(wire.Object)
 	if !ok {
 		return nil
 	}
 	s.mu.Lock()
-	if k := keyOf(o); s.get(k) != nil {
+	if k := wire.KeyOf(o); s.get(k) != nil {
 		s.changed[k] = nil
 		s.more--
 	}
@@ -148,10 +132,10 @@ func (s *store) Delete(obj any) error {
 
 // Replace implements cache.ReflectorStore. Objects that have not changed stay the same, so that snapshots
 // before and after share them.
-func (s *store) Replace(list []any, _ string) error {
-	next := make([]object, 0, len(list))
+func (s *Store) Replace(list []any, _ string) error {
+	next := make([]wire.Object, 0, len(list))
 	for _, obj := range list {
-		if o, ok := obj.(object); ok {
+		if o, ok := obj.(wire.Object); ok {
 			next = append(next, o)
 		}
 	}
@@ -159,7 +143,7 @@ func (s *store) Replace(list []any, _ string) error {
 	s.mu.Lock()
 	s.sorted = s.merge()
 	for i, o := range next {
-		if old := s.get(keyOf(o)); old != nil && old.GetUID() == o.GetUID() && old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
+		if old := s.get(wire.KeyOf(o)); old != nil && old.GetUID() == o.GetUID() && old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
 			next[i] = old
 		}
 	}
@@ -171,8 +155,8 @@ func (s *store) Replace(list []any, _ string) error {
 }
 
 // sortedOnce sorts objects; of several with one name the last one counts.
-func sortedOnce(objects []object) []object {
-	order := func(a, b object) int { return keyOf(a).compare(keyOf(b)) }
+func sortedOnce(objects []wire.Object) []wire.Object {
+	order := func(a, b wire.Object) int { return wire.KeyOf(a).Compare(wire.KeyOf(b)) }
 	if !slices.IsSortedFunc(objects, order) { // servers send them sorted
 		slices.SortStableFunc(objects, order)
 	}
@@ -186,11 +170,11 @@ func sortedOnce(objects []object) []object {
 }
 
 // Resync implements cache.ReflectorStore.
-func (s *store) Resync() error { return nil }
+func (s *Store) Resync() error { return nil }
 
 // list returns the objects sorted by namespace and name, and whether they differ from those of the last
 // call. The slice is not written afterwards.
-func (s *store) list() (objects []object, changed bool) {
+func (s *Store) list() (objects []wire.Object, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed = s.news || len(s.changed) > 0
@@ -199,12 +183,12 @@ func (s *store) list() (objects []object, changed bool) {
 }
 
 // merge returns the sorted objects with what changed, in one pass.
-func (s *store) merge() []object {
+func (s *Store) merge() []wire.Object {
 	if len(s.changed) == 0 {
 		return s.sorted
 	}
-	changed := slices.SortedFunc(maps.Keys(s.changed), key.compare)
-	merged := make([]object, 0, len(s.sorted)+s.more)
+	changed := slices.SortedFunc(maps.Keys(s.changed), wire.Key.Compare)
+	merged := make([]wire.Object, 0, len(s.sorted)+s.more)
 	rest := s.sorted
 	for _, k := range changed {
 		at, found := s.find(rest, k)
@@ -222,8 +206,8 @@ func (s *store) merge() []object {
 	return append(merged, rest...)
 }
 
-// fill puts the objects into a snapshot's, and reports whether they changed.
-func (s *store) fill(to *inspect.Objects) bool {
+// Fill puts the objects into a snapshot's, and reports whether they changed.
+func (s *Store) Fill(to *inspect.Objects) bool {
 	objects, changed := s.list()
 	if changed {
 		inspect.SetObjects(to, s.kind.Kind, objects)

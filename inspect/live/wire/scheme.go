@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	"encoding/json"
@@ -51,7 +51,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(scheme(), serializer.EnableStrict) })
 
 // convert fills out, a list at the newest version, from a list of the same kind at an older one.
-func (k kind) convert(in, out runtime.Object) error {
+func (k Kind) convert(in, out runtime.Object) error {
 	switch in := in.(type) {
 	case *alphaTaintRuleList:
 		return convertAlphaTaintRules(in, out)

@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +17,7 @@ func reduceMeta(m *metav1.ObjectMeta) {
 	}
 }
 
-// bare drops nothing but most of the metadata, see reduceMeta.
-func bare(o object) {
+// Bare drops nothing but most of the metadata, see reduceMeta.
+func Bare(o Object) {
 	reduceMeta(o.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)) //nolint:forcetypeassert // they are those of every API type
 }

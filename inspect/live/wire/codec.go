@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	"bytes"
@@ -19,10 +19,10 @@ import (
 // another kind than was asked for. What has fields that the API types do not know keeps them.
 type codec struct {
 	runtime.NegotiatedSerializer
-	age *age
+	age *Age
 }
 
-func newCodec(a *age) codec { return codec{codecs().WithoutConversion(), a} }
+func NewCodec(a *Age) codec { return codec{codecs().WithoutConversion(), a} }
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.
 func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {
@@ -40,7 +40,7 @@ func (c codec) DecoderToVersion(inner runtime.Decoder, _ runtime.GroupVersioner)
 // object without its kind and apiVersion.
 type guarded struct {
 	runtime.Decoder
-	age *age
+	age *Age
 }
 
 // Decode implements runtime.Decoder.
@@ -68,8 +68,8 @@ func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 	switch {
 	case strict && !g.age.knows(o):
 		keepNewer(o, data)
-	case into == nil && g.age.lost(o, data): // of an event
-		return nil, gvk, errNewer
+	case into == nil && g.age.Lost(o, data): // of an event
+		return nil, gvk, ErrNewer
 	}
 	return o, gvk, nil
 }
@@ -84,7 +84,7 @@ func culprit(data, covered []byte, into runtime.Object) string {
 	name := func(item []byte) string {
 		var o metav1.PartialObjectMetadata
 		_ = json.Unmarshal(item, &o) // what was read of it counts
-		return clean(keyOf(&o).String())
+		return Clean(KeyOf(&o).String())
 	}
 	items := reflect.ValueOf(into).Elem().FieldByName("Items")
 	if !items.IsValid() {
@@ -119,7 +119,7 @@ func checkStart(data []byte) error {
 	case len(text) == 0:
 		return errors.New("the answer is empty")
 	case !isProtobuf(data) && text[0] != '{':
-		return fmt.Errorf("the answer is no JSON object; it begins with %q", clean(string(text[:min(40, len(text))])))
+		return fmt.Errorf("the answer is no JSON object; it begins with %q", Clean(string(text[:min(40, len(text))])))
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func checkKind(got runtime.Object, is *schema.GroupVersionKind, want runtime.Obj
 	if is.Kind == what {
 		what += " of " + kinds[0].GroupVersion().String()
 	}
-	return fmt.Errorf("the answer is no %s but %q of %q", what, clean(is.Kind), clean(is.GroupVersion().String()))
+	return fmt.Errorf("the answer is no %s but %q of %q", what, Clean(is.Kind), Clean(is.GroupVersion().String()))
 }
 
 // protobufPrefix begins every object that Kubernetes encodes as protobuf.

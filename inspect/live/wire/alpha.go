@@ -1,4 +1,4 @@
-package live
+package wire
 
 import (
 	"fmt"
@@ -44,13 +44,13 @@ func (l *alphaList[T]) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// partialError says that a list was read but that some of its items had to be left out.
-type partialError struct{ message string }
+// PartialError says that a list was read but that some of its items had to be left out.
+type PartialError struct{ message string }
 
-func (e *partialError) Error() string { return e.message }
+func (e *PartialError) Error() string { return e.message }
 
 // convertAlphaTaintRules converts the rules that v1 can express and names the others in a
-// *partialError.
+// *PartialError.
 func convertAlphaTaintRules(list *alphaTaintRuleList, out runtime.Object) error {
 	result := out.(*resourcev1.DeviceTaintRuleList)
 	result.ListMeta = list.ListMeta
@@ -58,7 +58,7 @@ func convertAlphaTaintRules(list *alphaTaintRuleList, out runtime.Object) error 
 	for _, item := range list.Items {
 		selector := item.Spec.DeviceSelector
 		if selector != nil && (selector.DeviceClassName != nil || len(selector.Selectors) > 0) {
-			left = append(left, clean(item.Name))
+			left = append(left, Clean(item.Name))
 			continue
 		}
 		rule := resourcev1.DeviceTaintRule{ObjectMeta: item.ObjectMeta, Status: item.Status}
@@ -69,7 +69,7 @@ func convertAlphaTaintRules(list *alphaTaintRuleList, out runtime.Object) error 
 		result.Items = append(result.Items, rule)
 	}
 	if len(left) > 0 {
-		return &partialError{fmt.Sprintf("left out %s: select by class or CEL, which Kubernetes 1.35 removed",
+		return &PartialError{fmt.Sprintf("left out %s: select by class or CEL, which Kubernetes 1.35 removed",
 			strings.Join(left, ", "))}
 	}
 	return nil
