@@ -3,6 +3,8 @@ package inspect
 import (
 	"fmt"
 	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 // FenceKey is the key of the taint of DeviceTaintRules by which kubectl dra allocate and deallocate keep
@@ -19,6 +21,15 @@ func (s *Snapshot) Fences(id DeviceID) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// FencedBy returns the device that a rule is a fence around, or false if it is none.
+func FencedBy(rule *resourcev1.DeviceTaintRule) (DeviceID, bool) {
+	s := rule.Spec.DeviceSelector
+	if rule.Spec.Taint.Key != FenceKey || s == nil || s.Driver == nil || s.Pool == nil || s.Device == nil {
+		return DeviceID{}, false
+	}
+	return DeviceID{Driver: *s.Driver, Pool: *s.Pool, Device: *s.Device}, true
 }
 
 // FenceAdvice says how to lift a fence of that name.

@@ -50,6 +50,7 @@ type poolMembers struct {
 	id     PoolID
 	slices []*sliceInfo
 	use    poolUse
+	left   CounterLevels // of its counters
 }
 
 // partitionGroup is the devices of one partition type.
@@ -61,14 +62,13 @@ type partitionGroup struct {
 
 // partitions counts per partition type. The second result is what keeps the types from being counted.
 func (m poolMembers) partitions() ([]PartitionStatus, string) {
-	counters := m.counters()
-	groups, problem := m.partitionGroups(len(counters) > 0)
+	groups, problem := m.partitionGroups()
 	if problem != "" {
 		return nil, problem
 	}
 	var out []PartitionStatus
 	for _, g := range groups {
-		left := maps.Clone(counters)
+		left := maps.Clone(m.left)
 		for _, device := range g.unused {
 			if left.Short(device) == nil {
 				left.Take(device)
@@ -83,7 +83,7 @@ func (m poolMembers) partitions() ([]PartitionStatus, string) {
 	return out, ""
 }
 
-func (m poolMembers) partitionGroups(hasCounters bool) (map[[2]string]*partitionGroup, string) {
+func (m poolMembers) partitionGroups() (map[[2]string]*partitionGroup, string) {
 	groups := map[[2]string]*partitionGroup{}
 	for _, info := range m.slices {
 		name := info.slice.Spec.PartitionTypeAttribute
@@ -91,7 +91,7 @@ func (m poolMembers) partitionGroups(hasCounters bool) (map[[2]string]*partition
 			continue
 		}
 		attribute := string(*name)
-		if !hasCounters {
+		if len(m.left) == 0 {
 			return nil, fmt.Sprintf("PartitionTypeMissing: slice %s declares the partition type %s, but the pool has no counters", info.slice.Name, attribute)
 		}
 		for i := range info.slice.Spec.Devices {
@@ -144,44 +144,28 @@ func counterCost(d *resourcev1.Device) string {
 	})
 }
 
-// counters returns what the devices in use have left over. A device is charged once, however many
-// claims share it.
-func (m poolMembers) counters() CounterLevels {
-	left := fullLevels(m.slices)
-	for _, info := range m.slices {
-		for i := range info.slice.Spec.Devices {
-			if device := &info.slice.Spec.Devices[i]; m.use.devices[device.Name] {
-				left.Take(device)
-			}
-		}
-	}
-	return left
-}
-
-// fullLevels are the full amounts of the counters of slices.
-func fullLevels(infos []*sliceInfo) CounterLevels {
-	full := CounterLevels{}
+// levels are the full amounts of the counters of some slices, and what the devices of these that are held leave.
+// A device is charged once, however many claims share it.
+func (s *Snapshot) levels(infos []*sliceInfo) (full, left CounterLevels) {
+	full = CounterLevels{}
 	for _, info := range infos {
 		for i := range info.slice.Spec.SharedCounters {
 			full.Refill(&info.slice.Spec.SharedCounters[i])
 		}
 	}
-	return full
+	left = maps.Clone(full)
+	for _, info := range infos {
+		s.chargeHeld(left, info.slice)
+	}
+	return full, left
 }
 
 // counterStatuses returns the counters of a pool and what is left of them.
 func (s *Snapshot) counterStatuses(id PoolID) []CounterStatus {
-	total := fullLevels(s.newestGeneration(id))
-	if len(total) == 0 {
-		return nil
-	}
-	left := maps.Clone(total)
-	for _, info := range s.newestGeneration(id) {
-		s.chargeHeld(left, info.slice)
-	}
+	full, left := s.levels(s.newestGeneration(id))
 	var out []CounterStatus
 	for id, level := range left {
-		out = append(out, CounterStatus{Set: id.Set, Counter: id.Counter, Total: total[id], Left: level})
+		out = append(out, CounterStatus{Set: id.Set, Counter: id.Counter, Total: full[id], Left: level})
 	}
 	slices.SortFunc(out, func(a, b CounterStatus) int {
 		return cmp.Or(cmp.Compare(a.Set, b.Set), cmp.Compare(a.Counter, b.Counter))

@@ -65,7 +65,7 @@ func (s *Snapshot) PoolStatuses() []PoolStatus {
 
 // statusOf returns the status of a pool with these devices.
 func (s *Snapshot) statusOf(id PoolID, r *reach, devices []DeviceStatus) PoolStatus {
-	status := s.poolStatus(id, s.poolUse(id))
+	status := s.poolStatus(id)
 	if reason := r.invalid[id]; status.Complete && reason != "" {
 		status.Error = "PoolInvalid: " + reason
 	}
@@ -113,7 +113,7 @@ func (s *Snapshot) poolUse(id PoolID) poolUse {
 	return use
 }
 
-func (s *Snapshot) poolStatus(id PoolID, use poolUse) PoolStatus {
+func (s *Snapshot) poolStatus(id PoolID) PoolStatus {
 	newest := s.newestGeneration(id)
 	first := newest[0].slice.Spec
 	status := PoolStatus{
@@ -127,8 +127,9 @@ func (s *Snapshot) poolStatus(id PoolID, use poolUse) PoolStatus {
 	if status.Slices < status.SlicesWanted {
 		return status
 	}
-	status.Counts = s.countDevices(newest, use)
-	members := poolMembers{id: id, slices: newest, use: use}
+	members := poolMembers{id: id, slices: newest, use: s.poolUse(id)}
+	_, members.left = s.levels(newest)
+	status.Counts = s.countDevices(newest, members.use)
 	var problem string
 	status.Partitions, problem = members.partitions()
 	status.Shareable = members.shareable()

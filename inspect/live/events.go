@@ -92,10 +92,14 @@ func (r *reader) eventsPage(ctx context.Context, namespace string, options metav
 	return events, page.next != "", nil
 }
 
-// eventsHealth says what kept Events from being read.
+// eventsHealth says what kept Events from being read in a namespace, or in all.
 func eventsHealth(err error, namespace string) inspect.Health {
-	if apierrors.IsForbidden(err) {
-		return inspect.Health{State: inspect.Forbidden, Version: "v1", Message: "cannot list events in namespace " + namespace}
+	in, where := "", " at the cluster scope"
+	if namespace != "" {
+		in, where = " in namespace "+namespace, " in namespace "+namespace
 	}
-	return inspect.Health{State: inspect.Broken, Version: "v1", Message: fmt.Sprintf("listing events in namespace %s: %s", namespace, wire.Clean(cause(err)))}
+	if apierrors.IsForbidden(err) {
+		return inspect.Health{State: inspect.Forbidden, Version: "v1", Message: "cannot list events" + where}
+	}
+	return inspect.Health{State: inspect.Broken, Version: "v1", Message: "listing events" + in + ": " + wire.Clean(cause(err))}
 }

@@ -137,11 +137,7 @@ func (f *Finder) Names(ctx context.Context, k inspect.OwnerKind, namespace strin
 
 // objectPath is the path of an object, or of a collection if the name is empty.
 func objectPath(k inspect.OwnerKind, namespace, name string) []string {
-	path := []string{"/apis", k.Group, k.Version}
-	if k.Group == "" {
-		path = []string{"/api", k.Version}
-	}
-	path = append(path, "namespaces", namespace, k.Resource)
+	path := append(wire.Path(k.Group, k.Version), "namespaces", namespace, k.Resource)
 	if name != "" {
 		path = append(path, name)
 	}
@@ -176,9 +172,5 @@ func raw(result rest.Result) ([]byte, error) {
 }
 
 func (f *Finder) ask(path []string, accept string) *rest.Request {
-	request := f.client.Get().AbsPath(path...).SetHeader("Accept", accept).MaxRetries(f.retries)
-	if f.timeout > 0 {
-		request.Timeout(f.timeout)
-	}
-	return request
+	return f.reader.get(path...).SetHeader("Accept", accept)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
-	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
 )
 
 // recentEvents is how many Events of a cluster are read at most, in one request.
@@ -44,10 +43,8 @@ func RecentEvents(ctx context.Context, config *rest.Config, namespace string) (i
 	switch {
 	case ctx.Err() != nil:
 		return inspect.Events{}, fmt.Errorf("reading %s: %w", r.server, context.Cause(ctx))
-	case apierrors.IsForbidden(err):
-		out.Health = inspect.Health{State: inspect.Forbidden, Version: "v1", Message: "cannot list events at the cluster scope"}
 	case err != nil:
-		out.Health = inspect.Health{State: inspect.Broken, Version: "v1", Message: "listing events: " + wire.Clean(cause(err))}
+		out.Health = eventsHealth(err, "")
 	}
 	return out, nil
 }

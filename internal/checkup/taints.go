@@ -164,13 +164,9 @@ func findTainted(v *visit) {
 
 func findFences(v *visit) {
 	for _, rule := range v.s.Objects().TaintRules {
-		sel := rule.Spec.DeviceSelector
-		if rule.Spec.Taint.Key != inspect.FenceKey || sel == nil || sel.Driver == nil || sel.Pool == nil || sel.Device == nil {
-			continue
-		}
-		id := inspect.DeviceID{Driver: *sel.Driver, Pool: *sel.Pool, Device: *sel.Device}
+		id, fences := inspect.FencedBy(rule)
 		held := slices.ContainsFunc(v.s.Holders(id), func(h inspect.Holder) bool { return !h.Admin() && !h.Shared() })
-		if !held && v.age(rule.CreationTimestamp.Time) >= settled {
+		if fences && !held && v.age(rule.CreationTimestamp.Time) >= settled {
 			v.reportRule(rule, "", fmt.Sprintf("it fences off device %s%s, which no claim holds", id, v.ago(" for ", rule.CreationTimestamp.Time)))
 		}
 	}

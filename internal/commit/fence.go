@@ -196,13 +196,12 @@ func (r *run) ruleFor(e endangered) (*resourcev1.DeviceTaintRule, error) {
 	}, err
 }
 
-// fencedBy returns the device that a rule is a fence around. It returns false for all other rules.
+// fencedBy returns the device that a rule is a fence around. It returns false for all other rules, also for those
+// that nobody of us labelled.
 func fencedBy(rule *resourcev1.DeviceTaintRule) (inspect.DeviceID, bool) {
-	s := rule.Spec.DeviceSelector
-	if _, ok := rule.Labels[FenceKey]; !ok || rule.Spec.Taint.Key != FenceKey || s == nil || s.Driver == nil || s.Pool == nil || s.Device == nil {
-		return inspect.DeviceID{}, false
-	}
-	return inspect.DeviceID{Driver: *s.Driver, Pool: *s.Pool, Device: *s.Device}, true
+	_, labelled := rule.Labels[FenceKey]
+	id, fences := inspect.FencedBy(rule)
+	return id, labelled && fences
 }
 
 // needless returns the fences around devices that no claim holds.

@@ -98,16 +98,22 @@ func (k Kind) Read(v Version, list runtime.Object, c *sharing.Common) ([]Object,
 
 // Path is that of the objects of a namespace, or of all.
 func (k Kind) Path(v Version, namespace string) []string {
-	path := []string{"/apis", k.Group, string(v)}
-	if k.Group == "" {
-		path = []string{"/api", string(v)}
-	}
+	path := Path(k.Group, string(v))
 	if namespace != "" {
 		path = append(path, "namespaces", namespace)
 	}
 	return append(path, string(k.Resource))
 }
 
+// Path begins the paths of all objects of a group at a version.
+func Path(group, version string) []string {
+	if group == "" {
+		return []string{"/api", version}
+	}
+	return []string{"/apis", group, version}
+}
+
+// GroupVersion is the group with a version.
 func (k Kind) GroupVersion(v Version) schema.GroupVersion {
 	return schema.GroupVersion{Group: k.Group, Version: string(v)}
 }
