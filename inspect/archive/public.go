@@ -76,7 +76,7 @@ var publicWords = words(`
 	MemoryPressure DiskPressure PIDPressure NetworkUnavailable KubeletReady KubeletNotReady
 	KubeletHasSufficientMemory KubeletHasNoDiskPressure KubeletHasSufficientPID NodeStatusUnknown RouteCreated
 
-	cpu memory ephemeral-storage storage pods
+	cpu memory ephemeral-storage storage
 	requests.cpu requests.memory requests.ephemeral-storage requests.storage limits.cpu limits.memory limits.ephemeral-storage
 	persistentvolumeclaims services secrets configmaps replicationcontrollers resourcequotas services.nodeports services.loadbalancers
 	count/resourceclaims.resource.k8s.io count/resourceclaimtemplates.resource.k8s.io count/pods count/persistentvolumeclaims
@@ -102,8 +102,6 @@ var publicWords = words(`
 	kubernetes.io/vsphere-volume kubernetes.io/portworx-volume
 
 	TCP UDP SCTP DoNotSchedule ScheduleAnyway Honor Ignore PreemptLowerPriority Restart RestartAllContainers Infeasible Deferred
-	ContainerCreating PodInitializing CrashLoopBackOff ImagePullBackOff ErrImagePull CreateContainerConfigError CreateContainerError
-	OOMKilled Error Completed ContainerCannotRun DeadlineExceeded Evicted Preempting NodeLost Healthy Unhealthy
 	scheduling.k8s.io scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1alpha3 scheduling.k8s.io/v1alpha2 podgroups
 	PodGroupInitiallyScheduled PodGroupScheduled PreemptionByScheduler DeletionByTaintManager EvictionByEvictionAPI
 	ExtendWebSocketsToKubelet InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingInitContainers
@@ -120,11 +118,11 @@ var publicWords = words(`
 	kueue.x-k8s.io/multikueue kueue.x-k8s.io/provisioning-request kueue.x-k8s.io/resource-in-use
 	StrictFIFO BestEffortFIFO Hold HoldAndDrain Any LowerPriority LowerOrNewerEqualPriority MayStopSearch TryNextFlavor
 	BorrowingOverPreemption PreemptionOverBorrowing Retry Rejected Open Closed WorkloadPriorityClass UsageBasedAdmissionFairSharing
-	NoAdmissionFairSharing QuotaReserved Admitted Finished PodsReady Evicted Preempted Requeued DeactivationTarget Inadmissible Waiting
+	NoAdmissionFairSharing QuotaReserved Admitted Finished PodsReady Preempted Requeued DeactivationTarget Inadmissible Waiting
 	AdmittedWithoutQuota Misconfigured Suspended WaitingForQuota ExceedsMaxQuota NoMatchingFlavor PendingEvaluation PodsReadyTimeout
 	AdmissionCheck ClusterQueueStopped LocalQueueStopped InClusterQueue InCohortReclamation InCohortReclaimWhileBorrowing
 	NodeFailures Deactivated BackoffFinished Preemption FlavorNotFound CheckNotFoundOrInactive Stopped
-	Creation Eviction BlockUndeclared IgnoreUndeclared Retain Replace LessThanOrEqualToFinalShare LessThanInitialShare kueue-system
+	Creation Eviction BlockUndeclared IgnoreUndeclared Replace LessThanOrEqualToFinalShare LessThanInitialShare kueue-system
 	batch/job kubeflow.org/mpijob ray.io/rayjob ray.io/raycluster ray.io/rayservice jobset.x-k8s.io/jobset kubeflow.org/paddlejob
 	kubeflow.org/pytorchjob kubeflow.org/tfjob kubeflow.org/xgboostjob kubeflow.org/jaxjob workload.codeflare.dev/appwrapper
 	trainer.kubeflow.org/trainjob sparkoperator.k8s.io/sparkapplication pod deployment statefulset leaderworkerset.x-k8s.io/leaderworkerset
