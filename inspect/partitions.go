@@ -144,8 +144,8 @@ func counterCost(d *resourcev1.Device) string {
 	})
 }
 
-// levels are the full amounts of the counters of some slices, and what the devices of these that are held leave.
-// A device is charged once, however many claims share it.
+// levels are the full amounts of the counters of some slices, and what the devices of these that are held
+// leave. A device is charged once, however many claims share it.
 func (s *Snapshot) levels(infos []*sliceInfo) (full, left CounterLevels) {
 	full = CounterLevels{}
 	for _, info := range infos {

@@ -221,7 +221,8 @@ func waitsHeading(v explain.Verdict) string {
 	return "Besides"
 }
 
-// notes shows notes, without those of which only who asks for everything wants to know where the answer is no.
+// notes shows notes, without those of which only who asks for everything wants to know where the answer is
+// no.
 func (p *page) notes(heading string, notes []explain.Note) {
 	if no := p.e.Verdict == explain.Unsatisfiable || p.e.Verdict == explain.Invalid; no && !p.Verbose {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n explain.Note) bool { return n.Aside })

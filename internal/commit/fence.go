@@ -196,8 +196,8 @@ func (r *run) ruleFor(e endangered) (*resourcev1.DeviceTaintRule, error) {
 	}, err
 }
 
-// fencedBy returns the device that a rule is a fence around. It returns false for all other rules, also for those
-// that nobody of us labelled.
+// fencedBy returns the device that a rule is a fence around. It returns false for all other rules, also
+// for those that nobody of us labelled.
 func fencedBy(rule *resourcev1.DeviceTaintRule) (inspect.DeviceID, bool) {
 	_, labelled := rule.Labels[FenceKey]
 	id, fences := inspect.FencedBy(rule)

@@ -31,8 +31,8 @@ type ProxyWatch struct {
 // Endless is longer than any watch lasts.
 const Endless = 24 * time.Hour
 
-// NewProxyWatch changes the events of inner, and asks to list again after the pause. ended is called when inner
-// ended by itself, or with an error.
+// NewProxyWatch changes the events of inner, and asks to list again after the pause. ended is called when
+// inner ended by itself, or with an error.
 func NewProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration,
 	change func(watch.Event) watch.Event, ended func()) *ProxyWatch {
 	p := &ProxyWatch{inner: inner, change: change, ended: ended, out: make(chan watch.Event),

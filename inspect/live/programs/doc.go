@@ -1,3 +1,3 @@
-// Package programs finds out how kube-scheduler and Kueue run in a cluster, from the commands of their pods and
-// from the ConfigMaps that these read.
+// Package programs finds out how kube-scheduler and Kueue run in a cluster, from the commands of their
+// pods and from the ConfigMaps that these read.
 package programs

@@ -205,8 +205,8 @@ func (s *Seen) own(kueue bool) (out []running, sure bool) {
 	return slices.DeleteFunc(out, func(r running) bool { return r.own != sure }), sure
 }
 
-// ReadKey reads a key of a ConfigMap. The error says in a few words why it could not; that it is forbidden shows in
-// its type.
+// ReadKey reads a key of a ConfigMap. The error says in a few words why it could not; that it is forbidden
+// shows in its type.
 type ReadKey func(ctx context.Context, namespace, name, key string) ([]byte, error)
 
 // Found is what is known of how the scheduler of the cluster, and Kueue, run besides their defaults.

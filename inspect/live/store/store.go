@@ -56,8 +56,8 @@ func (s *Store) find(sorted []wire.Object, k wire.Key) (at int, found bool) {
 	return slices.BinarySearchFunc(sorted, k, func(o wire.Object, k wire.Key) int { return wire.KeyOf(o).Compare(k) })
 }
 
-// New returns an empty store: filled is called when it has got everything, dirty when there is something new to
-// show.
+// New returns an empty store: filled is called when it has got everything, dirty when there is something
+// new to show.
 func New(k wire.Kind, filled, dirty func()) *Store {
 	return &Store{kind: k, filled: filled, dirty: dirty, changed: map[wire.Key]wire.Object{}}
 }
