@@ -437,9 +437,9 @@ func (p *Profile) Ignores(resource corev1.ResourceName) bool {
 	})
 }
 
-// DefaultConstraints are those constraints by which pods without any of their own are spread that say to do the
-// same where they are not met. system says that they are kube-scheduler's own, which nodes need not have the
-// labels of.
+// DefaultConstraints are the constraints by which pods without any of their own are spread: those of them
+// that say to do the same where they are not met. system says that they are kube-scheduler's own, which nodes
+// need not have the labels of.
 func (p *Profile) DefaultConstraints(unmet corev1.UnsatisfiableConstraintAction) (constraints []corev1.TopologySpreadConstraint, system bool) {
 	system = p == nil || p.spread.DefaultingType != configv1.ListDefaulting
 	all := systemConstraints()

@@ -86,8 +86,8 @@ func (w *Workloads) ofController(namespace string, owner *metav1.OwnerReference,
 }
 
 // mayBeSpread reports whether nodes could differ by how constraints spread the pod, whatever selects the pods
-// that count. It selects pods of the namespace that have a label of the pod, if only services can; where there
-// is none, nodes differ only if one has the label of a constraint and another one has not.
+// that count. It selects pods of the namespace that have a label of the pod, if only services can; where
+// there is none, nodes differ only if one has the label of a constraint and another one has not.
 func (s *Scorer) mayBeSpread(constraints []corev1.TopologySpreadConstraint) bool {
 	controlled := spreads(metav1.GetControllerOfNoCopy(s.pod))
 	labelled := make([]int, len(constraints))
