@@ -43,6 +43,9 @@ const (
 	GateGranularStatusAuthorization Gate = "DRAResourceClaimGranularStatusAuthorization"
 )
 
+// GatePreemption is planned, and in no release that is modelled: answers say what it may change.
+const GatePreemption Gate = "DRAPreemption"
+
 // The feature gates that matter to what else decides where a pod can run.
 const (
 	GateCompositePodGroup                       Gate = "CompositePodGroup"
@@ -100,6 +103,7 @@ var gateHistory = map[Gate]struct{ known, enabled, locked, gone int }{
 	GateDeviceCompatibilityGroups:   {37, 0, 0, 0},
 	GateOptionalNodeOperations:      {37, 0, 0, 0},
 	GatePartitionableDevicesType:    {37, 0, 0, 0},
+	GatePreemption:                  {39, 0, 0, 0},
 	GateGranularStatusAuthorization: {36, 36, 0, 0},
 
 	GateCompositePodGroup:                       {37, 0, 0, 0},

@@ -11,7 +11,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // TypesMinor is the minor release of the API types that this program is built with: objects of a server that
@@ -69,13 +73,19 @@ func setNewer(object metav1.Object, fields []newerField) {
 	object.SetAnnotations(all)
 }
 
-// unread are parts of objects that nothing here reads and that may hold secrets: what is new in them is not
-// kept, as they are not. No filter of kube-scheduler up to 1.38.0-beta.0 reads them. Of a seccompProfile it
-// reads the type alone, which is known; the rest of the security context may become a feature that nodes must
-// have, as that did.
-var unread = map[string]bool{
+// secret are parts of objects that may hold secrets, and that nothing here reads: what is new in them is not
+// kept, as they are not.
+var secret = map[string]bool{
 	"env": true, "envFrom": true, "livenessProbe": true, "readinessProbe": true, "startupProbe": true, "lifecycle": true,
-	"seccompProfile": true, "dnsConfig": true, "images": true, "nodeInfo": true, "addresses": true, "managedFields": true,
+	"managedFields": true,
+}
+
+// idle are parts of objects of which no filter of kube-scheduler up to 1.38.0-beta.0 reads more than is
+// known. Of a seccompProfile it reads the type alone; the rest of the security context may become a feature
+// that nodes must have, as that did.
+var idle = map[string]bool{
+	"seccompProfile": true, "dnsConfig": true, "images": true, "nodeInfo": true, "addresses": true, "podIPs": true, "hostIPs": true,
+	"conditions": true, "state": true, "lastState": true, "allocatedResourcesStatus": true, "user": true,
 }
 
 // addNewer adds what of a JSON value a type does not know. What decodes itself knows everything.
@@ -96,7 +106,7 @@ func addNewer(out *[]newerField, path []step, tree any, t reflect.Type) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if of, ok := known[name]; !ok {
 				*out = append(*out, newerField{append(path, step{Field: name}), fields[name]})
-			} else if !unread[name] {
+			} else if !secret[name] {
 				addNewer(out, append(path, step{Field: name}), fields[name], of)
 			}
 		}
@@ -225,7 +235,7 @@ func NewerFields(object metav1.Object) (deciding, others []string) {
 				path = strings.TrimPrefix(path+"."+s.Field, ".")
 			}
 		}
-		if decides(object, path) {
+		if decides(object, f.Path) {
 			deciding = append(deciding, path)
 		} else {
 			others = append(others, path)
@@ -234,19 +244,25 @@ func NewerFields(object metav1.Object) (deciding, others []string) {
 	return deciding, others
 }
 
-// decides reports whether a field that is not known may decide about devices or pods. Of a status only that
-// of nodes, and what a claim has, ever did.
-func decides(object metav1.Object, path string) bool {
-	_, node := object.(*corev1.Node)
-	_, namespace := object.(*corev1.Namespace)
-	root, below, _ := strings.Cut(path, ".")
-	switch {
-	case root == "metadata", strings.HasPrefix(path, "spec.metadata"), namespace:
+// decides reports whether a field that is not known may decide about devices or pods. Those of a status do
+// where kube-scheduler reads it: most fields that the status of pods got lately are about what a pod takes.
+func decides(object metav1.Object, path []step) bool {
+	if len(path) == 0 || slices.ContainsFunc(path[:len(path)-1], func(s step) bool { return idle[s.Field] }) {
 		return false
-	case root == "status":
-		return node && !strings.HasPrefix(below, "conditions[") || strings.HasPrefix(below, "allocation")
 	}
-	return true
+	root, below := path[0].Field, ""
+	if len(path) > 2 {
+		below = path[1].Field
+	}
+	switch object.(type) {
+	case *corev1.Namespace:
+		return false
+	case *resourcev1.ResourceClaim: // what drivers report of devices
+		return root != "metadata" && (root != "status" || below != "devices")
+	case *corev1.Node, *corev1.Pod, *resourcev1.ResourceSlice, *resourcev1.DeviceClass, *schedulingv1beta1.PodGroup, *policyv1.PodDisruptionBudget, *kueuev1beta2.Workload:
+		return root != "metadata"
+	}
+	return root != "metadata" && root != "status" && (root != "spec" || below != "metadata")
 }
 
 // HideNewer drops the values of the fields that an object keeps, and all names that lead to them but those of

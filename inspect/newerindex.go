@@ -1,7 +1,10 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -15,6 +18,11 @@ type Newer struct {
 	nodes   map[NodeName]string // of the node, of what attaches volumes to it, or of a pod on it
 	pools   map[PoolID]string   // of a slice, or of a claim that has devices of the pool
 	drivers map[string]string   // of a rule that taints devices of the driver; of all is ""
+	// anywhere is of a pod on whichever node, which may keep others away from the nodes beside it.
+	anywhere string
+	queues   string // of anything of Kueue
+	// old says that nothing of the server itself can be newer, only what is of Kueue.
+	old bool
 }
 
 // newerText names the fields of an object that may decide, as a clause.
@@ -40,17 +48,20 @@ func newerText(kind string, object metav1.Object) string {
 func (s *Snapshot) Newer() *Newer { return s.newer() }
 
 func (s *Snapshot) findNewer() *Newer {
-	if s.config.ServerVersion != "" && !s.release.AnyPatch && s.release.Minor <= TypesMinor {
-		return nil
-	}
-	n, found := &Newer{map[NodeName]string{}, map[PoolID]string{}, map[string]string{}}, false
+	old := s.config.ServerVersion != "" && !s.release.AnyPatch && s.release.Minor <= TypesMinor
+	n, found := &Newer{nodes: map[NodeName]string{}, pools: map[PoolID]string{}, drivers: map[string]string{}, old: old}, false
 	for _, k := range kinds {
+		if old && !k.Resource.OfKueue() {
+			continue
+		}
 		for _, object := range k.Objects(&s.objects) {
 			if _, ok := object.GetAnnotations()[NewerKey]; !ok {
 				continue
 			}
 			if text := newerText(k.Name, object); text != "" {
-				n.add(object, text)
+				if n.add(object, text); k.Resource.OfKueue() {
+					n.queues = text
+				}
 				found = true
 			}
 		}
@@ -71,6 +82,9 @@ func (n *Newer) add(object metav1.Object, text string) {
 		n.nodes[NodeName(o.Spec.NodeName)] = text
 	case *corev1.Pod:
 		n.nodes[NodeName(o.Spec.NodeName)] = text
+		if deciding, _ := NewerFields(o); o.Spec.NodeName != "" && slices.ContainsFunc(deciding, func(path string) bool { return strings.HasPrefix(path, "spec.affinity") }) {
+			n.anywhere = text
+		}
 	case *resourcev1.ResourceSlice:
 		n.pools[PoolID{o.Spec.Driver, o.Spec.Pool.Name}] = text
 	case *resourcev1.ResourceClaim:
@@ -90,14 +104,22 @@ func (n *Newer) add(object metav1.Object, text string) {
 
 // Of returns what is newer of an object, which need not be in the snapshot.
 func (n *Newer) Of(kind string, object metav1.Object) string {
-	if n == nil {
+	if n == nil || n.old {
 		return ""
 	}
 	return newerText(kind, object)
 }
 
+// OfQueues returns what is newer of an object of Kueue.
+func (n *Newer) OfQueues() string {
+	if n == nil {
+		return ""
+	}
+	return n.queues
+}
+
 // OnNode returns what is newer of a node, or of the pods on it.
-func (n *Newer) OnNode(name NodeName) string { return n.nodes[name] }
+func (n *Newer) OnNode(name NodeName) string { return cmp.Or(n.nodes[name], n.anywhere) }
 
 // NewerDevices returns what is newer of the devices that a node can use, or of the claims that have them, or
 // of a rule that may taint them. Only drivers that are wanted count.
@@ -116,7 +138,7 @@ func (s *Snapshot) NewerDevices(node *corev1.Node, wanted func(driver string) bo
 		if !ok || !wanted(info.pool.Driver) {
 			continue
 		}
-		if match, known, err := info.reaches(node); match || !known || err != nil {
+		if match, known, err := info.reaches(node); match || !known || err != nil || isTrue(info.slice.Spec.PerDeviceNodeSelection) {
 			return text
 		}
 	}

@@ -17,7 +17,7 @@ func ClaimFromTemplate(template *resourcev1.ResourceClaimTemplate, name string) 
 	}
 	var newer []newerField
 	for _, f := range newerOf(template) {
-		if len(f.Path) > 2 && f.Path[1].Field == "spec" {
+		if len(f.Path) > 1 && f.Path[1].Field != "metadata" {
 			newer = append(newer, newerField{f.Path[1:], f.Value})
 		}
 	}

@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,17 +51,34 @@ func NewerOf(q *whatif.Question) []string {
 	for _, group := range s.Around().PodGroups {
 		add("PodGroup", group, group.Namespace == q.Pod.Namespace && group.Name == inspect.PodGroupOf(q.Pod))
 	}
+	around, drivers, classes := s.Around(), map[string]bool{}, map[string]bool{}
+	for i := range q.Pod.Spec.Volumes {
+		if csi := q.Pod.Spec.Volumes[i].CSI; csi != nil {
+			drivers[csi.Driver] = true
+		}
+	}
 	for _, name := range lifecycle.VolumeClaimNames(q.Pod) {
 		claim, found := s.VolumeClaim(q.Pod.Namespace, name)
 		if add("PersistentVolumeClaim", claim, found); !found {
 			continue
 		}
-		for _, volume := range s.Around().Volumes {
-			add("PersistentVolume", volume, volume.Name == claim.Spec.VolumeName)
+		for _, volume := range around.Volumes {
+			if add("PersistentVolume", volume, volume.Name == claim.Spec.VolumeName); volume.Name == claim.Spec.VolumeName && volume.Spec.CSI != nil {
+				drivers[volume.Spec.CSI.Driver] = true
+			}
 		}
-		for _, class := range s.Around().StorageClasses {
-			add("StorageClass", class, claim.Spec.StorageClassName != nil && class.Name == *claim.Spec.StorageClassName)
+		for _, class := range around.StorageClasses {
+			if claim.Spec.StorageClassName != nil && class.Name == *claim.Spec.StorageClassName {
+				add("StorageClass", class, true)
+				drivers[class.Provisioner], classes[class.Name] = true, true
+			}
 		}
+	}
+	for _, driver := range around.CSIDrivers {
+		add("CSIDriver", driver, drivers[driver.Name])
+	}
+	for _, capacity := range around.StorageCapacities {
+		add("CSIStorageCapacity", capacity, classes[capacity.StorageClassName])
 	}
 	slices.Sort(out)
 	return out
@@ -69,6 +87,7 @@ func NewerOf(q *whatif.Question) []string {
 // AddNewer adds that the answer is not known where something may decide about it that is newer than this
 // program.
 func (l *Limits) AddNewer(ctx context.Context, q *whatif.Question, answers []whatif.Answer, o Tally) {
+	l.addNominations(q)
 	if texts := NewerOf(q); len(texts) > 0 {
 		l.MayBeMore, l.MayBeTaken, l.MayGoOn = true, true, true
 		l.Remarks = append(l.Remarks, texts[:min(maxNewer, len(texts))]...)
@@ -105,6 +124,24 @@ func (l *Limits) AddNewer(ctx context.Context, q *whatif.Question, answers []wha
 		return
 	}
 	l.Remarks = append(l.Remarks, texts...)
+}
+
+// addNominations adds that devices may be held for a pod for which kube-scheduler has made others go: only
+// its memory has them, and a node that is nominated is the only trace.
+func (l *Limits) addNominations(q *whatif.Question) {
+	s := q.Cluster.Snapshot()
+	if !s.Features().Enabled(inspect.GatePreemption) || len(q.Claims) == 0 && q.PerNode == nil {
+		return
+	}
+	for _, pod := range s.Objects().Pods {
+		own := q.Pod != nil && pod.Namespace == q.Pod.Namespace && pod.Name == q.Pod.Name
+		if pod.Status.NominatedNodeName != "" && pod.Spec.NodeName == "" && !own {
+			l.MayBeTaken = true
+			l.Remarks = append(l.Remarks, fmt.Sprintf("devices may be held for pod %s/%s, which is nominated for node %s (feature gate %s)",
+				pod.Namespace, pod.Name, pod.Status.NominatedNodeName, inspect.GatePreemption))
+			return
+		}
+	}
 }
 
 // newerOn is what is newer of a node, if the question is about a pod, and of its devices, if they are wanted.

@@ -62,6 +62,9 @@ func Of(q *whatif.Question) *explain.Preemption {
 	case len(p.Everywhere.Refusals) > 0: // none of which other pods could change
 		d.out.Outcome = explain.PreemptionNotHelpful
 		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotByPods, Nodes: len(q.Nodes)}}
+	case s.Features().Enabled(inspect.GatePreemption) && (len(q.Claims) > 0 || q.PerNode != nil):
+		d.out.Outcome = explain.PreemptionUnknown
+		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotKnown, Nodes: len(q.Nodes)}}
 	case noPriority(q.Pod), profile.PreemptsApart():
 		d.out.Outcome = explain.PreemptionUnknown
 	default:

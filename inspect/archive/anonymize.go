@@ -29,6 +29,9 @@ func anonymize(objects []listing, h *Header) error {
 	if h.ServerVersion != "" {
 		h.ServerVersion = cmp.Or(serverVersion.FindString(h.ServerVersion), "unknown")
 	}
+	if h.SchedulerUnreadable != "" {
+		h.Scheduler, h.SchedulerUnreadable = "", "kube-scheduler has a configuration that could not be read"
+	}
 	r := newRenamer()
 	r.all(objects, h)
 	if _, err := r.scheduler(h.Scheduler); err != nil {
@@ -47,9 +50,6 @@ func anonymize(objects []listing, h *Header) error {
 		return err
 	}
 	h.SchedulerOrigin = origin(h.SchedulerOrigin)
-	if h.SchedulerUnreadable != "" {
-		h.SchedulerUnreadable = "kube-scheduler has a configuration that could not be read"
-	}
 	h.InexactSelectors = r.inexact
 	for i := range objects {
 		slices.SortStableFunc(objects[i].objects, func(a, b metav1.Object) int {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -148,6 +149,15 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 	return h
 }
 
+// newer reports whether the objects are of a server that is newer than the API types.
+func (h *Header) newer() bool {
+	v, err := version.Parse(h.ServerVersion)
+	return err == nil && (v.Major() > 1 || v.Minor() > inspect.TypesMinor)
+}
+
+// maxWhy is how long a text may be that says why a configuration could not be read.
+const maxWhy = 300
+
 // Config returns what a Snapshot needs to know besides the objects. The error is that of a configuration of
 // kube-scheduler or Kueue that cannot be read.
 func (h *Header) Config() (inspect.Config, error) {
@@ -162,11 +172,16 @@ func (h *Header) Config() (inspect.Config, error) {
 	var err error
 	if h.Scheduler != "" {
 		// It was accepted when it was given, whatever gates count here.
-		if config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(string) bool { return true }); err == nil {
+		config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(string) bool { return true })
+		if err != nil && h.newer() {
+			config.Scheduler = schedulerconfig.Unreadable("the configuration of kube-scheduler is newer than this program: " + inspect.SanitizeShort(err.Error(), maxWhy))
+			config.Scheduler.Text, err = h.Scheduler, nil // it stays in the snapshot
+		}
+		if err == nil {
 			config.Scheduler = config.Scheduler.From(h.SchedulerOrigin)
 		}
 	}
-	if h.SchedulerUnreadable != "" {
+	if h.SchedulerUnreadable != "" && h.Scheduler == "" {
 		config.Scheduler = schedulerconfig.Unreadable(h.SchedulerUnreadable)
 	}
 	if err == nil {
@@ -223,7 +238,7 @@ func Read(ctx context.Context, r io.Reader, name string, opts manifest.Options) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
 	}
-	result, err := manifest.ReadBytes(name, rest, manifest.Options{MaxBytes: opts.MaxBytes})
+	result, err := manifest.ReadBytes(name, rest, manifest.Options{MaxBytes: opts.MaxBytes, NewerServer: header.newer()})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the snapshot is broken: %w", err)
 	}

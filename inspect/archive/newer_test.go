@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
 // fromTheFuture is a snapshot, as JSON, of a server of Kubernetes 1.39 that has new fields in all objects: at
@@ -137,15 +138,71 @@ func TestNewFieldsAreAnonymized(t *testing.T) {
 // was once is not.
 func TestOwnMistakesAreNoNewFields(t *testing.T) {
 	for text, want := range map[string]int{
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml"},"spec":{"devises":{}}}`:                1,
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"controller":"x"}}`:  1,
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"reservation":"x"}}`: 0,
-		`{"apiVersion":"resource.k8s.io/v1beta2","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"future":"x"}}`: 1,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml"},"spec":{"devises":{}}}`:                            1,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"controller":"x"}}`:              1,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"reservation":"x"}}`:             0,
+		`{"apiVersion":"resource.k8s.io/v1beta2","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"future":"x"}}`:             0,
+		`{"apiVersion":"resource.k8s.io/v1beta1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"future":"x"}}`:             1,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml","uid":"u"},"spec":{"controller":"x","future":"x"}}`: 0,
 	} {
 		header := `{"apiVersion":"kubectl-dra.dev/v1alpha1","kind":"Snapshot","time":"2026-11-28T10:00:00Z"}`
 		deciding, _ := inspect.NewerFields(read(t, []byte(header+"\n"+text)).Objects().Claims[0])
 		if (len(deciding) == 0) != (want == 1) {
 			t.Errorf("%s: %q", text, deciding)
 		}
+	}
+}
+
+// ofVersion is a snapshot of a server, with some objects.
+func ofVersion(version, more string, objects ...string) []byte {
+	header := `{"apiVersion":"kubectl-dra.dev/v1alpha1","kind":"Snapshot","time":"2026-11-28T10:00:00Z","serverVersion":"` + version + `"` + more + `}`
+	return []byte(strings.Join(append([]string{header}, objects...), "\n"))
+}
+
+// TestNewFieldsOfServersWithoutUID: all that a newer server has made has no mistakes, and what older ones
+// have made no new fields.
+func TestNewFieldsOfServersWithoutUID(t *testing.T) {
+	const claim = `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"ml"},"spec":{"devices":{"requests":[{"name":"r","device":"x"}]}}}`
+	for version, want := range map[string]int{"v1.39.0": 1, "v1.38.0-rc.0+k3s1": 1, "1.40": 1, "v2.0.0": 1, "v1.37.2": 0, "": 0, "odd": 0} {
+		deciding, _ := inspect.NewerFields(read(t, ofVersion(version, "", claim)).Objects().Claims[0])
+		if len(deciding) != want {
+			t.Errorf("%s: %q", version, deciding)
+		}
+	}
+}
+
+// TestNewFieldsOfWhatIsDropped: new fields stay where the rest is dropped, but where secrets may be.
+func TestNewFieldsOfWhatIsDropped(t *testing.T) {
+	text := string(write(t, read(t, ofVersion("v1.39.0", "",
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"addresses":[{"type":"InternalIP","address":"10.0.0.1","n1":1}],"images":[{"names":["x"],"n2":2}],"nodeInfo":{"n3":3}}}`,
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ml"},"spec":{"dnsConfig":{"n4":4},"containers":[{"name":"c","env":[{"name":"E","value":"v","n5":5}],"livenessProbe":{"n6":6},"securityContext":{"seccompProfile":{"type":"Localhost","n7":7}}}]}}`,
+	)), archive.Options{Plain: true}))
+	for field, want := range map[string]bool{`"n1":1`: true, `"n2":2`: true, `"n3":3`: true, `"n4":4`: true, `"n5":5`: false, `"n6":6`: false, `"n7":7`: true, "10.0.0.1": false} {
+		if strings.Contains(text, field) != want {
+			t.Errorf("%s: %t\n%s", field, !want, text)
+		}
+	}
+}
+
+// TestNewSchedulerConfig: a configuration that is newer than this program does not keep a snapshot from being
+// read. It stays, but where names are replaced, and what it changes is not known.
+func TestNewSchedulerConfig(t *testing.T) {
+	const future = `,"schedulerConfig":"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nfuture: 1\n","schedulerConfigFrom":"ConfigMap a/b"`
+	s := read(t, ofVersion("v1.39.0", future))
+	for range 2 {
+		if c := s.Scheduler(); !strings.Contains(c.Unreadable(), `newer than this program`) || !strings.Contains(c.Text, "future: 1") || c.Origin != "ConfigMap a/b" {
+			t.Errorf("%q, %q, %q", c.Unreadable(), c.Text, c.Origin)
+		}
+		s = read(t, write(t, s, archive.Options{}))
+	}
+	if c := read(t, write(t, s, archive.Options{Anonymize: true})).Scheduler(); c.Unreadable() == "" || c.Text != "" || strings.Contains(c.Unreadable(), "future") {
+		t.Errorf("%q, %q", c.Unreadable(), c.Text)
+	}
+	header, _, err := archive.Read(t.Context(), bytes.NewReader(ofVersion("v1.37.2", future)), "test", manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := header.Config(); err == nil {
+		t.Error("an unknown field of a server that is not newer is no error")
 	}
 }

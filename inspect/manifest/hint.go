@@ -15,12 +15,13 @@ var (
 
 const unknownMessage = "unknown field; it is ignored"
 
-// isNewer reports whether the fields of an object that a server has made, and that are not known, are newer
-// than this program: a server drops what it does not know itself. Fields that there were once have a hint.
-func isNewer(complaints []error, h head) bool {
-	return !slices.ContainsFunc(complaints, func(complaint error) bool {
+// isNewer reports whether fields of an object that a server has made, and that are not known, are newer than
+// this program: a server drops what it does not know itself. Fields that there were once have a hint, and
+// count only of a server that is known to be newer.
+func isNewer(complaints []error, h head, newer bool) bool {
+	return slices.ContainsFunc(complaints, func(complaint error) bool {
 		m := unknownField.FindStringSubmatch(complaint.Error())
-		return m == nil || unknownFieldHint(m[1], h) != ""
+		return m != nil && (newer || unknownFieldHint(m[1], h) == "")
 	})
 }
 

@@ -113,6 +113,12 @@ func resourceVersions(v1, v1beta2, v1beta1 decodeFunc) []version {
 	}
 }
 
+// sameShape reports whether the fields of the version have the places of the newest one. Those of which that
+// does not hold are of no server that is newer than this program.
+func (k kind) sameShape() bool {
+	return k.name == k.Version || k.name == "v1beta2" && k.Group == resourcev1.GroupName
+}
+
 // kindOf returns how to read a kind. It returns false if no question needs the kind, or its API version is
 // gone.
 func kindOf(apiVersion, name string) (kind, bool) {

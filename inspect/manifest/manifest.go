@@ -80,6 +80,9 @@ type Options struct {
 	// limits follow from it: how well gzip may be packed and how deep objects may be nested are looked at
 	// only when it is 0.
 	MaxBytes int64
+	// NewerServer says that a server made all objects that may be newer than the API types: fields that they
+	// do not know are no mistakes.
+	NewerServer bool
 	// Meter, if set, is told how many more bytes of files were read and how many they unpacked to, before
 	// anything is made of them.
 	Meter func(packed, unpacked int64)

@@ -94,7 +94,7 @@ func (c *collector) prepare(p *pending) {
 		p.workloads = c.workloadsIn(p)
 	}
 	p.object, p.complaints, p.err = decodeGuarded(p.text.data[p.at.from:p.at.to], p.kind.decode)
-	p.newer = p.err == nil && len(p.complaints) > 0 && p.head.apiVersion == p.kind.APIVersion() && p.object.GetUID() != "" && isNewer(p.complaints, p.head)
+	p.newer = p.err == nil && len(p.complaints) > 0 && (p.object.GetUID() != "" || c.opts.NewerServer) && p.kind.sameShape() && isNewer(p.complaints, p.head, c.opts.NewerServer)
 	if p.newer {
 		inspect.KeepNewer(p.object, p.text.data[p.at.from:p.at.to])
 	}
