@@ -128,6 +128,9 @@ func (w *world) decide(change func(*inspect.Objects)) {
 		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.TemplateUndecided, Name: name, Message: fmt.Sprintf(
 			"ResourceClaimTemplate %s is newer than the Workload, and Kueue may still count what it asked for before", name)}}
 	}
+	if text := s.Newer().OfQueues(); text != "" && w.d.Outcome != kueue.Admitted {
+		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.NewerUndecided, Message: text}}
+	}
 	for _, r := range w.d.Reasons {
 		if r.Code == kueue.Evicting {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{r}

@@ -160,6 +160,7 @@ func TestAdd(t *testing.T) {
 	limits := func(kind string) string {
 		return "\n---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: ml}\nspec: {limits: [{type: " + kind + ", max: {cpu: 9}}]}\n"
 	}
+	const newerQueue = "\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: newer, uid: u}\nspec: {future: 1}\n"
 	of := func(replace ...string) string { return strings.NewReplacer(replace...).Replace(job) }
 	gateless := strings.Replace(pod, "{name: kueue.x-k8s.io/admission}, ", "", 1)
 	for name, c := range map[string]struct {
@@ -171,6 +172,7 @@ func TestAdd(t *testing.T) {
 		not                bool // Kueue has nothing to do with it
 	}{
 		"room":                   {file: job, want: explain.Allocatable, says: "is about to be admitted, and then can be scheduled"},
+		"a newer queue":          {file: job, more: newerQueue, want: explain.Unknown, says: "field spec.future of ClusterQueue newer is newer than this program"},
 		"configuration not read": {file: job, config: "-", want: explain.Unknown, says: "Kueue's Configuration was not read"},
 		"configuration not read, no devices": {
 			file: of("claims: [{name: g}]", "limits: {}", "resourceClaims:", "x:"), config: "-", want: explain.Unknown, says: "as far as is known"},

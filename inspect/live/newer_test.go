@@ -76,6 +76,22 @@ func TestNewFieldsOfServers(t *testing.T) {
 	}
 }
 
+// TestNewFieldsOfKueue: what Kueue has is as old as Kueue is, whatever the server.
+func TestNewFieldsOfKueue(t *testing.T) {
+	const path = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
+	f := newFake()
+	f.version = `{"major":"1","minor":"37","gitVersion":"v1.37.2"}`
+	f.served["kueue.x-k8s.io/v1beta2"] = []string{"clusterqueues"}
+	f.objects[path] = []string{`{"metadata":{"name":"q","uid":"u"},"spec":{"reservation":5}}`}
+	cluster := mustRead(t, f, live.Options{Resources: []inspect.Resource{inspect.ClusterQueues}})
+	if len(cluster.Objects.ClusterQueues) != 1 {
+		t.Fatalf("%+v", cluster.Health)
+	}
+	if fields, _ := inspect.NewerFields(cluster.Objects.ClusterQueues[0]); !slices.Equal(fields, []string{"spec.reservation"}) {
+		t.Errorf("kept %q", fields)
+	}
+}
+
 // TestWorkloadsOfPods: which pods of 1.35 belong to a Workload is not lost, although the API types of later
 // releases do not have the field.
 func TestWorkloadsOfPods(t *testing.T) {

@@ -109,6 +109,7 @@ const (
 	TemplateUndecided             Code = "TemplateUndecided" // whether Kueue has counted a newer claim template
 	TieUndecided                  Code = "TieUndecided"      // Kueue's own order is random there
 	NamespaceUnread               Code = "NamespaceUnread"
+	NewerUndecided                Code = "NewerUndecided" // an object has fields that this program does not know
 	OtherUndecided                Code = "OtherUndecided" // an earlier workload of the cohort is
 	TooManyCycles                 Code = "TooManyCycles"
 )

@@ -38,12 +38,16 @@ func (a *Age) knows(o runtime.Object) bool {
 	case *corev1.Pod, *corev1.PodList:
 		return a.Old.Load() && !a.Workloads.Load()
 	}
-	return a.Old.Load()
+	_, sized := o.(sizer) // custom resources are not, and have an age of their own
+	return sized && a.Old.Load()
 }
+
+// sizer is what can be encoded as protobuf.
+type sizer interface{ Size() int }
 
 // Lost reports whether decoding dropped fields of what is encoded as protobuf.
 func (a *Age) Lost(o runtime.Object, data []byte) bool {
-	sized, ok := o.(interface{ Size() int })
+	sized, ok := o.(sizer)
 	return ok && !a.knows(o) && isProtobuf(data) && rawSize(data[len(protobufPrefix):]) > sized.Size()
 }
 
