@@ -39,20 +39,22 @@ var (
 // evictingRelease is a release that is compared.
 type evictingRelease struct {
 	// version is that of the server: tracker and controller are of this patch.
-	version string
-	modfile string
+	version   string
+	modfile   string
+	toolchain string // with which it is built, if not that of this module
 	// differs are the releases that decide otherwise, in the release's own problems at least once in a
 	// hundred.
 	differs []string
 }
 
 var evictingReleases = []evictingRelease{
-	{"1.37.2", "go.mod", []string{"1.37.1"}},
-	{"1.37.1", "releases/v1.37.1.mod", []string{"1.37.2", "1.37.0"}},
-	{"1.37.0", "releases/v1.37.0.mod", []string{"1.37.1"}},
-	{"1.36.5", "releases/v1.36.5.mod", []string{"1.37.2"}},
-	{"1.35.8", "releases/v1.35.8.mod", []string{"1.34.12"}},
-	{"1.34.12", "releases/v1.34.12.mod", []string{"1.35.8"}},
+	{"1.38.0-beta.0", "releases/v1.38.0-beta.0.mod", "go1.27.3", []string{"1.37.2"}},
+	{"1.37.2", "go.mod", "", []string{"1.37.1"}},
+	{"1.37.1", "releases/v1.37.1.mod", "", []string{"1.37.2", "1.37.0"}},
+	{"1.37.0", "releases/v1.37.0.mod", "", []string{"1.37.1"}},
+	{"1.36.5", "releases/v1.36.5.mod", "", []string{"1.37.2"}},
+	{"1.35.8", "releases/v1.35.8.mod", "", []string{"1.34.12"}},
+	{"1.34.12", "releases/v1.34.12.mod", "", []string{"1.35.8"}},
 }
 
 func (r evictingRelease) minor() int {
@@ -148,7 +150,7 @@ func generateTainted(r *rand.Rand, minor int) *taintedCluster {
 	gates[inspect.GateDeviceTaintRules] = gates[inspect.GateDeviceTaintRules] && gates[inspect.GateDeviceTaints]
 	gates[inspect.GateGenericWorkload] = gates[inspect.GateWorkloadResourceClaims]
 	for gate, on := range gates {
-		if known.Knows(gate) {
+		if known.Knows(gate) && !known.Locked(gate) {
 			p.gates[gate] = on
 		}
 	}
@@ -250,7 +252,7 @@ func (p *taintedCluster) addTaintedPod(r *rand.Rand, i, minor int, drivers, pool
 			claim.Status.Allocation = &resourcev1.AllocationResult{}
 			for k := range 1 + r.IntN(2) {
 				result := resourcev1.DeviceRequestAllocationResult{
-					Request: fmt.Sprint("request-", k), Driver: one(r, drivers...), Pool: one(r, pools...), Device: one(r, devices...), Tolerations: randomTolerations(r),
+					Request: fmt.Sprint("request-", k), Driver: one(r, drivers...), Pool: one(r, pools...), Device: one(r, devices...), Tolerations: randomTolerations(r, minor),
 				}
 				if slice := one(r, p.objects.Slices...); len(slice.Spec.Devices) > 0 && r.IntN(6) > 0 {
 					result.Driver, result.Pool, result.Device = slice.Spec.Driver, slice.Spec.Pool.Name, one(r, slice.Spec.Devices...).Name
@@ -281,12 +283,15 @@ func (p *taintedCluster) reserve(r *rand.Rand, claim *resourcev1.ResourceClaim, 
 	}
 }
 
-func randomTolerations(r *rand.Rand) []resourcev1.DeviceToleration {
+func randomTolerations(r *rand.Rand, minor int) []resourcev1.DeviceToleration {
 	var out []resourcev1.DeviceToleration
 	for range r.IntN(3) {
 		t := resourcev1.DeviceToleration{
 			Key: one(r, "", "a.example.com", "b.example.com"), Operator: one(r, resourcev1.DeviceTolerationOpExists, resourcev1.DeviceTolerationOpEqual),
 			Effect: one(r, resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, ""),
+		}
+		if minor >= 38 && r.IntN(3) == 0 { // which decides there
+			t.Effect = ""
 		}
 		if t.Operator == resourcev1.DeviceTolerationOpEqual {
 			t.Value = one(r, "", "x")
@@ -308,8 +313,16 @@ type evictionOracle struct {
 func startEvictionOracle(t *testing.T, r evictingRelease) *evictionOracle {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "eviction-"+r.version)
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-modfile="+r.modfile, "-o", program, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", fmt.Sprint("-tags=kube1", r.minor()), "-modfile="+r.modfile, "-o", program, ".")
 	build.Dir = filepath.Join("..", "oracle", "eviction")
+	if r.toolchain != "" {
+		build.Env = append(build.Environ(), "GOTOOLCHAIN="+r.toolchain)
+		has := exec.CommandContext(t.Context(), "go", "version")
+		has.Env = build.Env
+		if text, err := has.CombinedOutput(); err != nil {
+			t.Skipf("%s, with which what evicts pods in %s is built, cannot be had: %v\n%s", r.toolchain, r.version, err, text)
+		}
+	}
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building what evicts pods in %s: %v\n%s", r.version, err, text)
 	}

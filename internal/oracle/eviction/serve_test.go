@@ -2,7 +2,7 @@
 // because of devices what they make of taints. Like the allocators above it is a program of its own, here a
 // test binary because the controller runs in a bubble of synctest, where hours take no time:
 //
-//	go test -c -o /tmp/eviction .
+//	go test -c -o /tmp/eviction .     (with -tags kube138 for 1.38)
 //	/tmp/eviction -test.run Serve
 //
 // It reads a [Problem] in JSON from each line of standard input and writes a [Reply] for it. The comparison
@@ -148,7 +148,7 @@ func (p *Problem) track(t *testing.T, reply *Reply) {
 	client, factory := p.cluster(t)
 	options := tracker.Options{KubeClient: client}
 	v := reflect.ValueOf(&options).Elem()
-	v.FieldByName("SliceInformer").Set(informer(factory, "v1", "ResourceSlices"))
+	setSlices(&options, factory)
 	v.Field(taintInformer()).Set(informer(factory, ruleVersion(), "DeviceTaintRules"))
 	if classes := v.FieldByName("ClassInformer"); classes.IsValid() {
 		classes.Set(informer(factory, "v1", "DeviceClasses"))
@@ -173,16 +173,8 @@ func (p *Problem) track(t *testing.T, reply *Reply) {
 		reply.Crash = fmt.Sprint(crash)
 		return
 	}
-	patched, err := slices.ListPatchedResourceSlices()
+	read, err := patched(slices)
 	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(patched)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read []resourcev1.ResourceSlice
-	if err := json.Unmarshal(data, &read); err != nil {
 		t.Fatal(err)
 	}
 	for i := range read {
