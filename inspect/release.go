@@ -98,6 +98,8 @@ func (r Release) Caveat() string {
 		return fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of %s", r.Minor, PreviewVersion)
 	case r.Minor > NewestMinor:
 		return fmt.Sprintf("Kubernetes 1.%d is a preview in this program, which decides by the rules of %s: the release may differ", r.Minor, PreviewVersion)
+	case r.Patch != LatestPatch && r.Patch > newestPatch[r.Minor]:
+		return fmt.Sprintf("Kubernetes 1.%d.%d is newer than this program, which decides by the rules of 1.%d.%d", r.Minor, r.Patch, r.Minor, newestPatch[r.Minor])
 	}
 	return ""
 }

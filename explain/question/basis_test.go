@@ -43,6 +43,7 @@ func TestBasis(t *testing.T) {
 		{38, "", "1.38", allocator.Stable, []string{preview}},
 		{37, "v1.38.0", "1.38.0", allocator.Stable, []string{preview}},
 		{38, "v1.38.0-beta.0", "1.38.0-beta.0", allocator.Stable, []string{preview}},
+		{37, "v1.37.9", "1.37.9", allocator.Incubating, []string{"Kubernetes 1.37.9 is newer than this program, which decides by the rules of 1.37.2"}},
 		{39, "v1.39.0", "1.38", allocator.Stable, []string{"Kubernetes 1.39 is newer than this program, which decides by the rules of 1.38.0-beta.0"}},
 		// The program of the server decides, not the release whose gates it emulates.
 		{36, "v1.37.1", "1.37.1", allocator.Incubating, nil},

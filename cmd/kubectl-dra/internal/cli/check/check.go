@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -192,6 +193,8 @@ func codesOf(flag string, names []string) ([]checkup.Code, error) {
 	return out, nil
 }
 
+var releaseForm = regexp.MustCompile(`^v?\d+\.\d+(\.\d+([-+].*)?)?$`)
+
 // releaseOf reads a release of Kubernetes, such as 1.38 or v1.38.2. The minor is 0 for none, and the patch is
 // nil if none is named.
 func releaseOf(text string) (minor int, patch *int, err error) {
@@ -199,7 +202,7 @@ func releaseOf(text string) (minor int, patch *int, err error) {
 		return 0, nil, nil
 	}
 	v, err := version.ParseGeneric(text)
-	if err == nil && v.Major() == 1 && v.Minor() > 0 && v.Minor() < 1000 && v.Patch() < 1000 {
+	if err == nil && releaseForm.MatchString(text) && v.Major() == 1 && v.Minor() > 0 && v.Minor() < 1000 && v.Patch() < 1000 {
 		if len(v.Components()) > 2 {
 			patch = ptr.To(int(v.Patch())) //nolint:gosec // it is small
 		}
