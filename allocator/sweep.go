@@ -3,13 +3,12 @@ package allocator
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 )
 
 // NodeGroup is a set of nodes that have the same signature for a question and therefore get the same answer.
@@ -128,27 +127,14 @@ func (c *Cluster) indicesOf(nodes []*corev1.Node) []int {
 	return at
 }
 
-// Parallel calls f for 0 to n-1 on all cores and returns the error of the lowest index. It returns when
-// all calls have ended; after an error no new ones begin.
+// Parallel calls f for 0 to n-1, on all cores but those on which something else works, and returns the error
+// of the lowest index. It returns when all calls have ended; after an error no new ones begin.
 func Parallel(n int, f func(int) error) error {
 	errs := make([]error, n)
-	var next atomic.Int64
-	var failed atomic.Bool
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			for !failed.Load() { // whoever takes a number calls f with it, so the lowest that fails is known
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if errs[i] = f(i); errs[i] != nil {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	wg.Wait()
+	turns.Each(n, func(i int) bool { // whoever takes a number calls f with it, so the lowest that fails is known
+		errs[i] = f(i)
+		return errs[i] == nil
+	})
 	if at := slices.IndexFunc(errs, func(err error) bool { return err != nil }); at >= 0 {
 		return errs[at]
 	}

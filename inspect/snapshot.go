@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -107,15 +108,13 @@ const parallelObjects = 512
 
 // inParallel calls the functions, at the same time if that is wanted, and returns when all have ended.
 func inParallel(wanted bool, fs ...func()) {
-	var wg sync.WaitGroup
-	for _, f := range fs {
-		if wanted {
-			wg.Go(f)
-		} else {
+	if !wanted {
+		for _, f := range fs {
 			f()
 		}
+		return
 	}
-	wg.Wait()
+	turns.Each(len(fs), func(i int) bool { fs[i](); return true })
 }
 
 // lookup finds the first object of a name in a list that is sorted by namespace and name.

@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/programs"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/store"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 	longestPause = time.Second
 	// breath is the time between two snapshots as a multiple of what it takes to make one: following a large
 	// cluster that never comes to rest takes this part of a core at most.
-	breath = 4
+	breath = 8
 	// remembered is how many of the last snapshots tell what it takes: the one that was made quickest. The
 	// others had to wait for a processor.
 	remembered = 4
@@ -287,16 +288,9 @@ func (w *Watcher) publish(ctx context.Context) {
 		}
 		pause := shortestPause
 		if revision > 1 || !w.syncing() || time.Since(w.began) >= patience {
-			start := time.Now()
-			config := w.config(revision) // before the objects: what it calls read has to be there
-			for _, s := range w.stores {
-				s.Fill(&objects)
-			}
-			config.Features = w.features(&objects)
-			if last == nil {
-				last = inspect.New(objects, config)
-			} else {
-				last = last.Next(objects, config)
+			var start time.Time
+			if turns.Do(ctx, func() { start, last = time.Now(), w.next(last, &objects, revision) }) != nil {
+				return
 			}
 			w.put(last)
 			revision++
@@ -311,6 +305,20 @@ func (w *Watcher) publish(ctx context.Context) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// next makes the snapshot after another one, which is nil before the first. objects are those of that one,
+// and are brought up to date.
+func (w *Watcher) next(last *inspect.Snapshot, objects *inspect.Objects, revision int64) *inspect.Snapshot {
+	config := w.config(revision) // before the objects: what it calls read has to be there
+	for _, s := range w.stores {
+		s.Fill(objects)
+	}
+	config.Features = w.features(objects)
+	if last == nil {
+		return inspect.New(*objects, config)
+	}
+	return last.Next(*objects, config)
 }
 
 // put replaces the snapshot that waits to be taken. Nobody else writes to the channel.

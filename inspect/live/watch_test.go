@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 )
 
 // follower takes the snapshots of a Watcher.
@@ -119,6 +120,28 @@ func TestWatchFollowsChanges(t *testing.T) {
 	if lists := h.lists[claimsPath]; lists != 1 || h.streams > 0 {
 		t.Errorf("claims were listed %d times, and %d watches were to begin with all objects", lists, h.streams)
 	}
+}
+
+// A snapshot is made when it is the Watcher's turn: what works in the background of a screen leaves a
+// processor to keys, together with it.
+func TestSnapshotsWaitForTheirTurn(t *testing.T) {
+	_, config := newHub(t)
+	end := make(chan struct{})
+	var held, ended sync.WaitGroup
+	for range turns.AtOnce() {
+		held.Add(1)
+		ended.Go(func() { _ = turns.Do(t.Context(), func() { held.Done(); <-end }) })
+	}
+	held.Wait()
+	f := follow(t, config, live.Options{Resources: inspect.Resources()})
+	select {
+	case <-f.w.Updates():
+		t.Error("a snapshot is made while all processors but one are taken")
+	case <-time.After(1500 * time.Millisecond):
+	}
+	close(end)
+	ended.Wait()
+	f.until("a snapshot", func(*inspect.Snapshot) bool { return true })
 }
 
 // TestFirstComesFirst: of what nobody waits for, no second page is asked for before what somebody waits for

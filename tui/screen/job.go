@@ -2,11 +2,12 @@ package screen
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 )
 
 // Job is work in the background whose newest result is all that counts. The zero value is ready. A Job
@@ -32,7 +33,7 @@ type Result[T any] struct {
 // taken. The work must not touch the screen; whatever it needs it gets through captured values that nobody
 // writes to. It waits for its turn: the program works on as many things at once as leave a processor to keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
-	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(work)) })
+	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, timed(work)) })
 }
 
 // StartTelling is Start for work that tells what is known so far, by as many goroutines as it likes. Of what
@@ -70,7 +71,13 @@ func (j *Job[T]) StartTelling(w *World, work func(ctx context.Context, tell func
 // sees to it that it rests: worlds come as often as they would without it.
 func (j *Job[T]) StartLater(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	return j.Await(w, func(ctx context.Context) (T, error) {
-		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
+		select {
+		case later <- struct{}{}:
+		case <-ctx.Done():
+			return *new(T), context.Cause(ctx)
+		}
+		defer func() { <-later }()
+		return inTurn(ctx, work)
 	})
 }
 
@@ -101,21 +108,15 @@ func timed[T any](work func(ctx context.Context) (T, error)) func(ctx context.Co
 	}
 }
 
-// turns is held by the work that goes on, later by that of StartLater.
-var (
-	turns = make(chan struct{}, max(1, runtime.NumCPU()-1))
-	later = make(chan struct{}, 1)
-)
+// later is held by the work of StartLater.
+var later = make(chan struct{}, 1)
 
 // inTurn does work when it is its turn.
-func inTurn[T any](ctx context.Context, turns chan struct{}, work func(ctx context.Context) (T, error)) (T, error) {
-	select {
-	case turns <- struct{}{}:
-	case <-ctx.Done():
-		return *new(T), context.Cause(ctx)
+func inTurn[T any](ctx context.Context, work func(ctx context.Context) (T, error)) (value T, err error) {
+	if gone := turns.Do(ctx, func() { value, err = work(ctx) }); gone != nil {
+		return value, gone //nolint:wrapcheck // of the context
 	}
-	defer func() { <-turns }()
-	return work(ctx)
+	return value, err
 }
 
 // Stop cancels what the Job is doing.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 )
 
 // TestStartLaterOneAtATime: work that nobody waits for is done one thing at a time, and what is given up
@@ -51,7 +53,7 @@ func TestStartLaterOneAtATime(t *testing.T) {
 func TestAwaitNeedsNoTurn(t *testing.T) {
 	w := NewWorld(context.Background(), 0, nil)
 	release, done := make(chan struct{}), make(chan tea.Msg)
-	for range 2 * cap(turns) {
+	for range 2 * turns.AtOnce() {
 		var job Job[int]
 		cmd := job.Await(w, func(context.Context) (int, error) { <-release; return 0, nil })
 		go func() { done <- cmd() }()
@@ -62,7 +64,7 @@ func TestAwaitNeedsNoTurn(t *testing.T) {
 		t.Errorf("took %v %v", r, ok)
 	}
 	close(release)
-	for range 2 * cap(turns) {
+	for range 2 * turns.AtOnce() {
 		<-done
 	}
 }

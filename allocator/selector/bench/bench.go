@@ -2,15 +2,14 @@ package bench
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/internal/turns"
 )
 
 // Subject is a device of a driver that an expression is tried on.
@@ -201,21 +200,9 @@ func (b *Bench) divide(p *selector.Program) evaluated {
 	return e
 }
 
-// fewParts is the number of evaluations that are not worth starting goroutines for.
-const fewParts = 32
-
-// parallel calls f with the numbers below n on all processors, until the context ends.
+// parallel calls f with the numbers below n, until the context ends.
 func parallel(ctx context.Context, n int, f func(i int)) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+n/fewParts) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				f(int(i))
-			}
-		})
-	}
-	wg.Wait()
+	turns.Each(n, func(i int) bool { f(i); return ctx.Err() == nil })
 	return context.Cause(ctx)
 }
 
