@@ -167,17 +167,18 @@ type ticked struct{}
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
 
-// How often the world changes at most: when twice the time has passed that work in the background took since
-// it did, so that half of the time is left to others. What is still being worked on then is finished before
-// screens begin anew. What rests by itself does not count: otherwise all that is shown would be as old as a
-// survey of thousands of claims takes.
+// How often the world changes at most: when four times the time has passed that work in the background took
+// since it did, so that three quarters of the time are left to others, and to keys. What is still being
+// worked on then is finished before screens begin anew. What rests by itself does not count: otherwise all
+// that is shown would be as old as a survey of thousands of claims takes.
 const (
-	pace     = 50 * time.Millisecond
-	busyPace = time.Second
+	pace        = 50 * time.Millisecond
+	busyPace    = time.Second
+	worldBreath = 4
 )
 
 // pauseFor is the time between two worlds, of which the first made so much work necessary.
-func pauseFor(work time.Duration) time.Duration { return min(max(pace, 2*work), busyPace) }
+func pauseFor(work time.Duration) time.Duration { return min(max(pace, worldBreath*work), busyPace) }
 
 // paced says that it is time to show the newest snapshot.
 type paced struct{}

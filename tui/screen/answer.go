@@ -30,7 +30,7 @@ type Answer[T any] struct {
 	took    time.Duration // by the newest answer
 	asked   int           // version
 	rest    time.Time     // until when the machine rests
-	waiting bool          // for the end of the rest, or of Patience
+	wakes   time.Time     // when it is looked at again, at the end of the rest or of Patience; zero: not by itself
 }
 
 // rested ends the rest of an Answer, or its patience.
@@ -43,6 +43,9 @@ func (a *Answer[T]) patience() time.Duration {
 
 // idleShare is what part of a processor, one in so many, an Answer may take while nobody presses keys.
 const idleShare = 100
+
+// answerBreath is how long the machine rests after an answer, as a multiple of what it took.
+const answerBreath = 3
 
 // Ask begins to work on another question; what is known is kept until the answer comes. Nothing is asked
 // before there is a snapshot: then the next Changed does it.
@@ -61,7 +64,7 @@ func (a *Answer[T]) AskTelling(w *World, ask func(ctx context.Context, w *World,
 // Forget drops question and answer.
 func (a *Answer[T]) Forget() {
 	a.job.Stop()
-	*a = Answer[T]{job: a.job, rest: a.rest, waiting: a.waiting, Patience: a.Patience}
+	*a = Answer[T]{job: a.job, rest: a.rest, wakes: a.wakes, Patience: a.Patience}
 }
 
 func (a *Answer[T]) start(w *World) tea.Cmd {
@@ -78,7 +81,7 @@ func (a *Answer[T]) start(w *World) tea.Cmd {
 
 // Update asks again when the world has changed, and takes results. It reports whether there is a new
 // answer. While one is being worked out it is not superseded, or a busy cluster would never let one be
-// finished; and after it the machine rests for as long as it took.
+// finished; and after it the machine rests for several times as long as it took.
 func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	switch msg := msg.(type) {
 	case Shown, Changed:
@@ -93,7 +96,7 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		if msg.answer != a {
 			return nil, false
 		}
-		a.waiting = false
+		a.wakes = time.Time{}
 		return a.again(w), false
 	}
 	result, ok := a.job.Take(msg)
@@ -105,7 +108,7 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	}
 	a.Err, a.Known, a.took = result.Err, true, time.Since(a.started)
 	if a.asked != w.Version { // the next is asked for already
-		a.rest = time.Now().Add(a.took)
+		a.rest = time.Now().Add(answerBreath * a.took)
 	}
 	return a.again(w), true
 }
@@ -120,12 +123,13 @@ func (a *Answer[T]) again(w *World) tea.Cmd {
 	if w.Idle && a.Known {
 		wait = max(wait, a.patience()-time.Since(a.started))
 	}
-	switch {
-	case wait <= 0:
+	if wait <= 0 {
 		return a.start(w)
-	case a.waiting:
+	}
+	at := time.Now().Add(wait)
+	if !a.wakes.IsZero() && !a.wakes.After(at) {
 		return nil
 	}
-	a.waiting = true
+	a.wakes = at
 	return tea.Tick(wait, func(time.Time) tea.Msg { return rested[T]{a} })
 }

@@ -53,7 +53,7 @@ func TestPatience(t *testing.T) {
 					return asked, nil
 				}))
 				rest := func() {
-					time.Sleep(2 * test.takes)
+					time.Sleep((1 + answerBreath) * test.takes)
 					settle()
 				}
 				settle()
@@ -83,7 +83,7 @@ func TestPatience(t *testing.T) {
 				run(cmd)
 				settle()
 				for range 4 { // what was under way ends, and the machine rests as long
-					time.Sleep(2 * test.takes)
+					time.Sleep((1 + answerBreath) * test.takes)
 					settle()
 				}
 				if seen != 100 {
@@ -101,4 +101,48 @@ func TestPatience(t *testing.T) {
 			})
 		})
 	}
+}
+
+// In a cluster that changes all the time an answer is begun again when the machine has rested for three times
+// as long as the last one took: a quarter of a processor is what an answer takes of it.
+func TestAnswersRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		var a Answer[int]
+		w := NewWorld(t.Context(), 1, inspect.New(inspect.Objects{}, inspect.Config{}))
+		messages := make(chan tea.Msg, 10)
+		run := func(cmd tea.Cmd) {
+			if cmd != nil {
+				go func() { messages <- cmd() }()
+			}
+		}
+		run(a.Ask(w, func(context.Context, *World) (int, error) {
+			asked++
+			time.Sleep(2 * time.Second)
+			return asked, nil
+		}))
+		pass := func(length time.Duration, change bool) {
+			for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+				synctest.Wait()
+				for len(messages) > 0 {
+					cmd, _ := a.Update(w, <-messages)
+					run(cmd)
+					synctest.Wait()
+				}
+				if change {
+					w = w.Next(w.Version+1, w.Snapshot)
+					cmd, _ := a.Update(w, Changed{})
+					run(cmd)
+				}
+			}
+		}
+		pass(80*time.Second, true)
+		if asked != 10 {
+			t.Errorf("asked %d times in 80 seconds of which an answer takes 2, want 10", asked)
+		}
+		pass(20*time.Second, false)
+		if a.Version != w.Version {
+			t.Errorf("in the end the answer is about version %d, want %d", a.Version, w.Version)
+		}
+	})
 }
