@@ -41,18 +41,29 @@ var noReason = &reason{}
 // need a look come first.
 func builder(reasons, actual map[inspect.ClaimRef]*reason) func(ctx context.Context, w *screen.World) ([]row, error) {
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
-		var ranks [6][]row
-		for i, claim := range w.Snapshot.Objects().Claims {
+		claims := w.Snapshot.Objects().Claims
+		all, from := make([]row, 0, len(claims)), [ranks + 1]int{} // where the rows of a rank begin
+		for i, claim := range claims {
 			if i%1000 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			if w.InNamespace(claim.Namespace) {
 				r := rowOf(w, claim)
 				r.judge(w, reasons, actual)
-				ranks[r.rank()] = append(ranks[r.rank()], r)
+				all = append(all, r)
+				from[r.rank()+1]++
 			}
 		}
-		return slices.Concat(ranks[:]...), nil
+		for rank := range ranks {
+			from[rank+1] += from[rank]
+		}
+		sorted := make([]row, len(all))
+		for i := range all {
+			at := &from[all[i].rank()]
+			sorted[*at] = all[i]
+			*at++
+		}
+		return sorted, nil
 	}
 }
 
@@ -80,6 +91,9 @@ func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]*reaso
 func (r *row) stuck() bool {
 	return r.state == inspect.ClaimPending && !r.helped && !r.released && r.reason.stuck()
 }
+
+// ranks is how many ranks there are.
+const ranks = 6
 
 // rank orders claims by how much they need a look.
 func (r *row) rank() int {
