@@ -81,11 +81,16 @@ func driveLarge(tb testing.TB, s *inspect.Snapshot, view string) *model {
 }
 
 // BenchmarkFrame is a key and the frame that follows it, on 5,000 nodes with 40,000 devices and 20,000
-// claims. p99 is that of single keys.
+// claims, and with 1,000 pods that wait for the causes of that. p99 is that of single keys.
 func BenchmarkFrame(b *testing.B) {
-	for _, view := range []string{"claims", "devices", "nodes"} {
+	for _, view := range []string{"claims", "devices", "nodes", "causes"} {
 		b.Run(view, func(b *testing.B) {
-			m := driveLarge(b, largeOnce(), view)
+			s := largeOnce()
+			if view == "causes" {
+				s = largeWithPods(5000, 1000)
+			}
+			m := driveLarge(b, s, view)
+			m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 			times := make([]time.Duration, 0, b.N)
 			keys := []tea.Key{{Code: 'j', Text: "j"}, {Code: tea.KeyPgDown}, {Code: 'k', Text: "k"}, {Code: tea.KeyEnd}, {Code: tea.KeyHome}}
 			b.ReportAllocs()

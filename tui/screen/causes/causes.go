@@ -30,6 +30,20 @@ type Screen struct {
 	*listing.List[row]
 	answer screen.Answer[*explain.Triage]
 	asked  bool
+	// drawn is the panel that was drawn last. Of the rows that begin with first, single is how many are of
+	// one subject, and stuck what there is of those.
+	drawn  panel
+	first  *row
+	single int
+	stuck  count
+}
+
+// panel tells of a cause in so many columns.
+type panel struct {
+	triage       *explain.Triage
+	cause, width int
+	soFar        bool
+	lines        []styled.Line
 }
 
 // patience is how old the answer may become while nobody presses keys. To look at all that is stuck is by far
@@ -51,14 +65,14 @@ func New() *Screen {
 		Extra: func(r *row) string { return r.why + " " + r.message },
 		Empty: s.whyEmpty,
 		Aside: func(r *row, width int) []styled.Line {
-			return append([]styled.Line{styled.Text(styled.Dim, "cause "+r.number())}, r.panel(width)...)
+			return append([]styled.Line{styled.Text(styled.Dim, "cause "+r.number())}, s.panel(r, width)...)
 		},
 		Panel: func(r *row, _ *screen.World, width, _ int) (styled.Line, []styled.Line) {
-			var panel []styled.Line
-			for _, line := range r.panel(width - len(margin)) {
-				panel = append(panel, append(styled.Text(styled.Plain, margin), line...))
+			var lines []styled.Line
+			for _, line := range s.panel(r, width-len(margin)) {
+				lines = append(lines, append(styled.Text(styled.Plain, margin), line...))
 			}
-			return styled.Text(styled.Strong, "cause "+r.number()), panel
+			return styled.Text(styled.Strong, "cause "+r.number()), lines
 		},
 	})
 	return s
@@ -148,23 +162,35 @@ func (s *Screen) State() screen.State {
 		}
 		return state
 	}
-	var all []*row
-	for i := range s.Rows() {
-		if r := &s.Rows()[i]; r.many == (count{}) {
-			all = append(all, r)
-		}
-	}
-	state.Status = counted(all).stuck()
+	s.count()
+	state.Status = s.stuck.stuck()
 	if r := &s.Rows()[0]; r.soFar {
 		state.Status += soFar(r.triage)
 	}
-	if n := len(slices.Collect(s.Shown())); state.Filter != "" && n < len(all) {
-		state.Status = fmt.Sprintf("%d shown of %s", n, state.Status)
+	if state.Filter != "" {
+		if n := len(slices.Collect(s.Shown())); n < s.single {
+			state.Status = fmt.Sprintf("%d shown of %s", n, state.Status)
+		}
 	}
 	if n := len(state.Marked); n > 0 {
 		state.Status = fmt.Sprintf("%d marked, %s", n, state.Status)
 	}
 	return state
+}
+
+// count counts the rows, if they are other ones than those that were counted.
+func (s *Screen) count() {
+	rows := s.Rows()
+	if s.first == &rows[0] {
+		return
+	}
+	var all []*row
+	for i := range rows {
+		if r := &rows[i]; r.many == (count{}) {
+			all = append(all, r)
+		}
+	}
+	s.first, s.single, s.stuck = &rows[0], len(all), counted(all)
 }
 
 // soFar says how far it is known what is stuck.
@@ -205,14 +231,18 @@ func seen(s *inspect.Snapshot, namespace string) bool {
 // margin is what is left of a panel below the table, as in other views.
 const margin = "  "
 
-// panel tells of the cause of a row what the table has no room for.
-func (r *row) panel(width int) []styled.Line {
+// panel tells of the cause of a row what the table has no room for. The lines must not be written.
+func (s *Screen) panel(r *row, width int) []styled.Line {
 	if r.cause < 0 {
 		return []styled.Line{styled.Text(styled.Plain, r.message)}
+	}
+	if d := &s.drawn; d.triage == r.triage && d.cause == r.cause && d.width == width && d.soFar == r.soFar {
+		return d.lines
 	}
 	lines := text.CauseLines(r.triage, r.cause, text.Options{Width: width, Screen: true})
 	if r.soFar {
 		lines = append(lines, styled.Text(styled.Dim, "   what helps is not tried yet"))
 	}
-	return styled.Narrow(lines, width)
+	s.drawn = panel{r.triage, r.cause, width, r.soFar, styled.Narrow(lines, width)}
+	return s.drawn.lines
 }

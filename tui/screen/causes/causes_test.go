@@ -194,7 +194,7 @@ func TestFold(t *testing.T) {
 	if s.State().Status != status || s.State().Selection != (screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "llama-405b-eval"}) {
 		t.Errorf("%q, at %v", s.State().Status, s.State().Selection)
 	}
-	if text := textOf(s.Row().panel(80)); !strings.Contains(text, "13 pods, 22h, 12 of them 20m or less") {
+	if text := textOf(s.panel(s.Row(), 80)); !strings.Contains(text, "13 pods, 22h, 12 of them 20m or less") {
 		t.Errorf("the panel does not say how long most wait:\n%s", text)
 	}
 	press(enter)
