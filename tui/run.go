@@ -31,8 +31,12 @@ func (s SwitchContext) Error() string { return "the user asked for context " + s
 func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newModel(ctx, options)
-	_, err := tea.NewProgram(m, programOptions(ctx, options)...).Run()
+	m, list := newModel(ctx, options), programOptions(ctx, options)
+	if k := keyboardOf(options.Input); k != nil {
+		defer func() { _ = k.Close() }()
+		list = append(list, tea.WithInput(k), tea.WithFilter(k.suspending))
+	}
+	_, err := tea.NewProgram(m, list...).Run()
 	switch {
 	case m.interrupted, errors.Is(err, tea.ErrInterrupted):
 		return ErrInterrupted
