@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,7 +24,10 @@ import (
 // the shell offers no files.
 func TestEverythingIsCompleted(t *testing.T) {
 	flags := 0
-	walk(newProgram(genericiooptions.IOStreams{}, time.Now).root(), func(cmd *cobra.Command) {
+	p := newProgram(genericiooptions.IOStreams{}, time.Now)
+	root := p.root()
+	p.completions()
+	walk(root, func(cmd *cobra.Command) {
 		if cmd.ValidArgsFunction == nil && cmd.Name() != "help" {
 			t.Errorf("%s: the shell offers files for its arguments", cmd.CommandPath())
 		}
@@ -39,6 +44,26 @@ func TestEverythingIsCompleted(t *testing.T) {
 	if flags < 100 {
 		t.Errorf("saw %d flags only", flags)
 	}
+}
+
+// TestCommandsAreForgotten: of a command that has run nothing stays in memory. Cobra keeps the flags of which it
+// was told how they are completed.
+func TestCommandsAreForgotten(t *testing.T) {
+	run := func() weak.Pointer[cobra.Command] {
+		root := newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now).root()
+		root.SetArgs([]string{"get", "claims", "--demo"})
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return weak.Make(root)
+	}
+	root := run()
+	for range 10 { // what has a finalizer takes more than one
+		if runtime.GC(); root.Value() == nil {
+			return
+		}
+	}
+	t.Error("the commands are still there")
 }
 
 // walk visits a command and all below it, in the order of their paths. Help, which cobra completes itself, is

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/about"
@@ -55,6 +54,8 @@ type program struct {
 	grace      *console.GracePeriod
 	clock      sources.Clock
 	helpFailed error // why help could not be printed
+	// completions tells cobra what completes flags.
+	completions func()
 }
 
 func newProgram(io genericiooptions.IOStreams, clock sources.Clock) *program {
@@ -78,6 +79,9 @@ func (p *program) root() *cobra.Command {
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(p.streams, cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Name() == cobra.ShellCompRequestCmd {
+				p.completions()
+			}
 			if err := console.ConfigureLog(p.streams.ErrOut, p.streams.Verbosity); err != nil {
 				return err
 			}
@@ -101,7 +105,7 @@ func (p *program) root() *cobra.Command {
 	p.completer.CommonFlags(root)
 	root.AddCommand(p.commands()...)
 	root.SetHelpCommand(newHelp(root))
-	offerNothingElse(root)
+	p.completions = console.Completions(root)
 	return root
 }
 
@@ -157,19 +161,4 @@ func availableIn(cmd *cobra.Command) (names []string) {
 		}
 	}
 	return names
-}
-
-// offerNothingElse keeps shells from offering files where nothing else is said of arguments and flags.
-func offerNothingElse(cmd *cobra.Command) {
-	if cmd.ValidArgsFunction == nil {
-		cmd.ValidArgsFunction = console.CompleteNothing
-	}
-	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
-		flags.VisitAll(func(f *pflag.Flag) {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, console.CompleteNothing) // fails for those that complete something
-		})
-	}
-	for _, sub := range cmd.Commands() {
-		offerNothingElse(sub)
-	}
 }

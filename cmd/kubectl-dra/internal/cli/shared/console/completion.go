@@ -1,10 +1,12 @@
 package console
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
@@ -16,16 +18,55 @@ const Completes = "kubectl-dra.dev/completes"
 // Completion is what cobra wants of a function that completes.
 type Completion = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// CompleteFlag completes the values of a flag of the command. what says what is offered.
+// completionOf is the key in the context of a command of what completes its flag of that name.
+type completionOf string
+
+// CompleteFlag completes the values of a flag of the command. what says what is offered. How it is done waits
+// in the context of the command for Completions.
 func CompleteFlag(cmd *cobra.Command, flag, what string, complete Completion) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the command has no such flag, which every run would tell
-	}
-	f := cmd.Flag(flag)
+	f := cmd.Flag(flag) // the command has it, or every run would panic here
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
 	}
 	f.Annotations[Completes] = []string{what}
+	cmd.SetContext(context.WithValue(contextOf(cmd), completionOf(flag), complete))
+}
+
+func contextOf(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
+// Completions takes what completes flags out of the contexts of all commands of a tree, and returns what tells
+// cobra of it, which is needed by those alone who complete: its table keeps the flags, and with them the
+// tree and all that its commands have read, for as long as the process lives. Where nothing was said of
+// arguments and flags, shells offer no files.
+func Completions(cmd *cobra.Command) (register func()) {
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = CompleteNothing
+	}
+	said := contextOf(cmd)
+	cmd.SetContext(nil) //nolint:staticcheck // that of who runs it
+	var below []func()
+	for _, sub := range cmd.Commands() {
+		below = append(below, Completions(sub))
+	}
+	return func() {
+		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) {
+				complete, ok := said.Value(completionOf(f.Name)).(Completion)
+				if !ok {
+					complete = CompleteNothing
+				}
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // fails for what Flags has of PersistentFlags
+			})
+		}
+		for _, register := range below {
+			register()
+		}
+	}
 }
 
 // CompleteArguments completes the arguments of the command. what says what is offered, in their order.
