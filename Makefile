@@ -52,6 +52,7 @@ bench: ## run the benchmarks, and no tests
 performance: ## measure beside the scheduler's allocator, and the terminal UI, and write docs/performance.md
 	@{ cat internal/benchtable/intro.md && { \
 	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Small|Explain|Plans' -benchtime 3x ./allocator ./explain/... && \
+	$(GO) test -run '^$$' -bench 'Prepare$$' -benchtime 3x ./scheduler/filters && \
 	$(GO) test -run '^$$' -bench Frame ./tui && \
 	cd e2e && $(GO) test -run '^$$' -bench 'Top|Command|Completion' -benchtime 1x -timeout 30m ./replay; \
 	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp

@@ -147,12 +147,16 @@ func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 			ok = plugins[i].reads != 0 && a.everywhere.Passes() // with fewer pods there are no more rules
 		}
 		if !ok {
-			a.check, a.everywhere = out.applied(plugins[i].prepare, plugins[i].name)
+			if a.check, a.everywhere = plugins[i].prepare(out); out.profile != nil {
+				a.check, a.everywhere = out.applied(plugins[i].name, a.check, a.everywhere)
+			}
 		}
 		a.pod, a.differs = p.Pod, 0
 		out.add(i, a)
 	}
-	out.Everywhere.and(out.others())
+	if out.profile != nil {
+		out.Everywhere.and(out.others())
+	}
 	return out
 }
 

@@ -39,12 +39,16 @@ func (x *Index) prepare(pod *corev1.Pod, k *kin) *Prepared {
 		a, known := k.recall(i, pod, differs)
 		if !known {
 			a = statement{pod: pod, differs: differs}
-			a.check, a.everywhere = p.applied(plugins[i].prepare, plugins[i].name)
+			if a.check, a.everywhere = plugins[i].prepare(p); p.profile != nil {
+				a.check, a.everywhere = p.applied(plugins[i].name, a.check, a.everywhere)
+			}
 			k.remember(i, a)
 		}
 		p.add(i, a)
 	}
-	p.Everywhere.and(p.others())
+	if p.profile != nil {
+		p.Everywhere.and(p.others())
+	}
 	return p
 }
 

@@ -13,12 +13,8 @@ import (
 // A profile of kube-scheduler may have plugins off, and others than kube-scheduler's own. What is off says
 // nothing. What is on in part, or is not known, is a doubt.
 
-// applied is what a plugin says of the pod in its profile.
-func (p *Prepared) applied(prepare func(*Prepared) (check, Outcome), plugin Plugin) (check, Outcome) {
-	c, everywhere := prepare(p)
-	if p.profile == nil {
-		return c, everywhere
-	}
+// applied is what a plugin that says this of the pod says of it in its profile.
+func (p *Prepared) applied(plugin Plugin, c check, everywhere Outcome) (check, Outcome) {
 	points := []schedulerconfig.Point{schedulerconfig.PreFilter, schedulerconfig.Filter}
 	if !p.profile.Knows(string(plugin), schedulerconfig.Filter) {
 		points = []schedulerconfig.Point{schedulerconfig.PreEnqueue, schedulerconfig.Permit}
@@ -46,9 +42,6 @@ var (
 // others is what may refuse the pod besides the plugins here, by its profile.
 func (p *Prepared) others() Outcome {
 	var out Outcome
-	if p.profile == nil {
-		return out
-	}
 	say := func(plugin Plugin, key, format string, args ...any) {
 		out.and(doubt(Doubt{Plugin: plugin, Key: key, Message: fmt.Sprintf(format, args...)}))
 	}
