@@ -101,8 +101,9 @@ func TestCountManyEqual(t *testing.T) {
 			verdict = "not all can be placed"
 		}
 		counted[verdict]++
+		cluster := explaintest.NewCluster(*o)
 		for range effort.Of(20, 5) {
-			base, pods := Admitted(explaintest.NewCluster(*o), pods)
+			base, pods := Admitted(cluster, pods)
 			r := replay.New(base, nil)
 			r.Choose = func(_ *corev1.Pod, nodes []*corev1.Node) int { return rng.IntN(len(nodes)) }
 			rng.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })

@@ -49,9 +49,9 @@ func benchmarkExplainPod(b *testing.B, name string, kept bool) {
 	for b.Loop() {
 		take := func(ask func(similar bool) func(*scheduler.Cluster)) func() {
 			if !kept {
-				return func() { ask(false)(explaintest.NewCluster(o)) }
+				return func() { ask(false)(explaintest.FreshCluster(o)) }
 			}
-			c := explaintest.NewCluster(o)
+			c := explaintest.FreshCluster(o)
 			ask(true)(c)
 			return func() { ask(false)(c) }
 		}

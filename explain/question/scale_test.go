@@ -124,7 +124,7 @@ func benchmarkExplain(b *testing.B, name string, nodes int, kept bool) {
 		}
 	}
 	build := func() *scheduler.Cluster {
-		return explaintest.NewCluster(o)
+		return explaintest.FreshCluster(o)
 	}
 	var r race
 	for b.Loop() {

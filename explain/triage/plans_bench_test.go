@@ -125,7 +125,7 @@ func BenchmarkPlans(b *testing.B) {
 				o := crowdedObjects(nodes)
 				var took time.Duration
 				for b.Loop() {
-					c := explaintest.NewCluster(o)
+					c := explaintest.FreshCluster(o)
 					start := time.Now()
 					if err := question.ask(b.Context(), c); err != nil {
 						b.Fatal(err)

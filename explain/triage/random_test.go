@@ -76,7 +76,7 @@ func randomCluster(seed int) *scheduler.Cluster {
 		}
 	}
 	o.Sort()
-	return scheduler.NewCluster(inspect.New(o, inspect.Config{ServerVersion: "v1.37.1", Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: synced()}), scheduler.Options{})
+	return scheduler.NewCluster(inspect.New(o, inspect.Config{ServerVersion: "v1.37.1", Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: synced()}), scheduler.Options{Library: explaintest.Expressions})
 }
 
 func synced() map[inspect.Resource]inspect.Health {
@@ -111,7 +111,7 @@ func simply(ctx context.Context, t *testing.T, c *scheduler.Cluster, queue []que
 			}
 			if d.Verdict == explain.Allocatable || d.Verdict == explain.Allocated {
 				nodes[pod.Name] = inspect.NodeName(d.Took.Pod.Spec.NodeName)
-				c = scheduler.NewCluster(replay.With(c, d.Took).Snapshot(), scheduler.Options{})
+				c = scheduler.NewCluster(replay.With(c, d.Took).Snapshot(), scheduler.Options{Library: explaintest.Expressions})
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func checkFix(t *testing.T, seed int, c *scheduler.Cluster, queue []queued, befo
 		return
 	}
 	tried[f.Kind]++
-	changed := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), scheduler.Options{})
+	changed := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), scheduler.Options{Library: explaintest.Expressions})
 	after := simply(t.Context(), t, changed, queue, playedRun(t, changed, queue).nodes)
 	var frees, loses []string
 	for _, q := range queue {

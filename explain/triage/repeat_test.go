@@ -115,7 +115,7 @@ func TestRepeatedByHand(t *testing.T) {
 			}
 			played := map[*inspect.Objects]*replay.Replay{}
 			for _, o := range []*inspect.Objects{before, after} {
-				c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
+				c := explaintest.NewCluster(*o)
 				r, pods := plan.Begin(c, c.Snapshot().Objects().Pods, nil)
 				played[o] = r
 				if o == after {
@@ -161,7 +161,7 @@ func ofNodesOnly(c *scheduler.Cluster) *scheduler.Cluster {
 				o.Pods[i] = pod
 			}
 		}
-	}), scheduler.Options{})
+	}), scheduler.Options{Library: explaintest.Expressions})
 }
 
 // changedPods lets the pods of a shape ask for nothing but a number of devices and some CPU.

@@ -117,7 +117,7 @@ type plainCheck struct {
 func (p *plainCheck) fitting(o *inspect.Objects, pod *corev1.Pod) []*inspect.Objects {
 	var out []*inspect.Objects
 	for _, node := range o.Nodes {
-		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
+		c := explaintest.NewCluster(*o)
 		d, err := question.Decide(context.Background(), c, pod, question.Options{Hypothetical: true, Node: inspect.NodeName(node.Name)})
 		if err != nil {
 			p.t.Fatal(err)
@@ -244,7 +244,7 @@ func TestEnoughNodes(t *testing.T) {
 	for seed := range problems {
 		r := rand.New(rand.NewPCG(uint64(seed), 18))
 		o, pods, shapes := smallProblem(r)
-		c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), scheduler.Options{})
+		c := explaintest.NewCluster(*o)
 		s := newFinder(c, shapes, Options{})
 		if err := s.begin(t.Context(), pods); err != nil {
 			t.Fatal(err)
@@ -281,7 +281,7 @@ func shapesOf(t testing.TB, o *inspect.Objects, pods []*corev1.Pod, shapes []nod
 	if len(o.PodGroups) > 0 {
 		features = features.With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
 	}
-	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features}), scheduler.Options{})
+	c := scheduler.NewCluster(inspect.New(*o, inspect.Config{Features: features}), scheduler.Options{Library: explaintest.Expressions})
 	got, err := Find(t.Context(), c, pods, shapes, opts)
 	if err != nil {
 		t.Fatal(err)
