@@ -132,15 +132,16 @@ func BenchmarkBackground(b *testing.B) {
 
 // TestFramesDoNotGrowWithTheCluster: a key and its frame allocate as much on 20 times as many nodes.
 func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
+	small, big := large(100), large(2000)
 	for _, view := range []string{"claims", "devices", "nodes"} {
-		allocs := func(nodes int) float64 {
-			m := driveLarge(t, large(nodes), view)
+		allocs := func(s *inspect.Snapshot) float64 {
+			m := driveLarge(t, s, view)
 			return testing.AllocsPerRun(20, func() {
 				m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
 				_ = m.View()
 			})
 		}
-		if few, many := allocs(100), allocs(2000); many > 1.5*few {
+		if few, many := allocs(small), allocs(big); many > 1.5*few {
 			t.Errorf("%s: %v allocations with 100 nodes, %v with 2000", view, few, many)
 		}
 	}

@@ -66,7 +66,7 @@ func TestFewColours(t *testing.T) {
 		}
 	}
 	for i, v := range viewTable {
-		if i%testwork.InFull(1, 4) == 0 {
+		if i%testwork.InFull(1, testwork.InUsual(8, 4)) == 0 {
 			open(v.name, screen.Ref{})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestContexts(t *testing.T) {
 	begin := func() *driver {
 		return start(t, Options{
-			Source: Static(demoSnapshot(t)), Profile: colorprofile.NoTTY, Clock: demo.Now, View: "claims", Asked: askedOfDemo,
+			Source: Static(demoSnapshot(t)), Profile: colorprofile.NoTTY, Clock: demo.Now, View: "storage", Asked: askedOfDemo,
 			Contexts: []string{"home", "prod-east", "prod-west"}, Context: "home",
 			CheckContext: func(name string) error {
 				if name == "prod-west" {

@@ -136,7 +136,7 @@ func playedRun(t *testing.T, c *scheduler.Cluster, queue []queued) *run {
 // effect of fixes that change the cluster with what comes of the same changes made by hand.
 func TestShortcuts(t *testing.T) {
 	fit, wait, tried := 0, 0, map[explain.FixKind]int{}
-	n := effort.Of(1_000, 20)
+	n := effort.InUsual(12, effort.Of(1_000, 20))
 	for seed := range n {
 		c := randomCluster(seed)
 		queue, _ := queueOf(c.Snapshot(), Options{})

@@ -39,3 +39,12 @@ func InFull(full, otherwise int) int {
 	}
 	return otherwise
 }
+
+// InUsual returns how many there are to be in the usual run, or in every other one: what one change is asked
+// about more of than whoever makes it.
+func InUsual(usual, otherwise int) int {
+	if Usual() {
+		return usual
+	}
+	return otherwise
+}

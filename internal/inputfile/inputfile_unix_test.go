@@ -30,7 +30,7 @@ func TestPipe(t *testing.T) {
 		if !errors.Is(err, ErrSilent) || !errors.As(err, &of) || of.Path != path {
 			t.Errorf("ReadAll = %q, %v; want ErrSilent of %s", data, err, path)
 		}
-		if waited := time.Since(begun); waited < patience || waited > patience+10*time.Second {
+		if waited := time.Since(begun); waited < patience || waited > patience+2*time.Minute { // a hang, not a busy machine
 			t.Errorf("waited for %s; want some %s", waited, patience)
 		}
 	})

@@ -95,8 +95,8 @@ func usuallyConfigured(tb testing.TB, s *inspect.Snapshot) *inspect.Snapshot {
 	return s.WithScheduler(config)
 }
 
-// BenchmarkPrepare says how much longer a pod takes to prepare than its plugins alone, without a configuration
-// of kube-scheduler and with one. It takes turns, and the shortest of many turns counts.
+// BenchmarkPrepare says how much longer a pod takes to prepare than its plugins alone, without a
+// configuration of kube-scheduler and with one. It takes turns, and the shortest of many turns counts.
 func BenchmarkPrepare(b *testing.B) {
 	without := live(largeCluster())
 	for _, c := range []struct {
@@ -125,8 +125,8 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// TestNoConfigurationCostsNothing: without a configuration of kube-scheduler a pod is prepared with the memory
-// of its plugins alone, and not as with the usual one in its place.
+// TestNoConfigurationCostsNothing: without a configuration of kube-scheduler a pod is prepared with the
+// memory of its plugins alone, and not as with the usual one in its place.
 func TestNoConfigurationCostsNothing(t *testing.T) {
 	objects := inspect.Objects{Nodes: []*corev1.Node{testNode("a", "cpu", "96", "pods", "110")}}
 	without := live(objects)

@@ -72,7 +72,7 @@ func TestCompletionIsGivenUp(t *testing.T) {
 		const patience = 1500 * time.Millisecond
 		begun := time.Now()
 		found := completed(t, "plan", "drain", "--server", server, "")
-		if took := time.Since(begun); len(found) > 0 || took < patience/2 || took > patience+20*time.Second {
+		if took := time.Since(begun); len(found) > 0 || took < patience/2 || took > patience+2*time.Minute { // a hang, not a busy machine
 			t.Errorf("%s: %q after %v", server, found, took)
 		}
 	}

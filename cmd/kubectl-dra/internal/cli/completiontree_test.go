@@ -46,8 +46,8 @@ func TestEverythingIsCompleted(t *testing.T) {
 	}
 }
 
-// TestCommandsAreForgotten: of a command that has run nothing stays in memory. Cobra keeps the flags of which it
-// was told how they are completed.
+// TestCommandsAreForgotten: of a command that has run nothing stays in memory. Cobra keeps the flags of which
+// it was told how they are completed.
 func TestCommandsAreForgotten(t *testing.T) {
 	run := func() weak.Pointer[cobra.Command] {
 		root := newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now).root()

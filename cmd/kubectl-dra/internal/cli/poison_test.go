@@ -270,7 +270,7 @@ func TestNoNumberHangs(t *testing.T) {
 		tried += n
 		for i := range n {
 			for j, number := range numbers() {
-				if j > 0 && (i+j)%effort.InFull(1, 64) != 0 {
+				if (i+j)%effort.InUsual(2, 1) != 0 || j > 0 && (i+j)%effort.InFull(1, 64) != 0 {
 					continue
 				}
 				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+marker+`"`, i, `"`+number+`"`) })
