@@ -18,6 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/console"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli/shared/sources"
 )
 
 // TestEverythingIsCompleted walks all commands: where nothing is known of an argument or the value of a flag,
@@ -47,23 +48,24 @@ func TestEverythingIsCompleted(t *testing.T) {
 }
 
 // TestCommandsAreForgotten: of a command that has run nothing stays in memory. Cobra keeps the flags of which
-// it was told how they are completed.
+// it was told how they are completed, and each flag is a part of what reads.
 func TestCommandsAreForgotten(t *testing.T) {
-	run := func() weak.Pointer[cobra.Command] {
-		root := newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now).root()
+	run := func() weak.Pointer[sources.Reader] {
+		p := newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now)
+		root := p.root()
 		root.SetArgs([]string{"get", "claims", "--demo"})
 		if err := root.ExecuteContext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return weak.Make(root)
+		return weak.Make(p.reader)
 	}
-	root := run()
+	reader := run()
 	for range 10 { // what has a finalizer takes more than one
-		if runtime.GC(); root.Value() == nil {
+		if runtime.GC(); reader.Value() == nil {
 			return
 		}
 	}
-	t.Error("the commands are still there")
+	t.Error("what reads is still there")
 }
 
 // walk visits a command and all below it, in the order of their paths. Help, which cobra completes itself, is

@@ -40,8 +40,8 @@ func contextOf(cmd *cobra.Command) context.Context {
 }
 
 // Completions takes what completes flags out of the contexts of all commands of a tree, and returns what
-// tells cobra of it. Only who completes may call that: cobra's table keeps the flags, and with them the tree
-// and all that its commands have read, for as long as the process lives. Where nothing was said of arguments
+// tells cobra of it. Only who completes may call that: cobra's table keeps the flags, and with them what
+// they are parts of, for as long as the process lives. Where nothing was said of arguments
 // and flags, shells offer no files.
 func Completions(cmd *cobra.Command) (register func()) {
 	if cmd.ValidArgsFunction == nil {
