@@ -117,20 +117,7 @@ func (w *world) decide(change func(*inspect.Objects)) {
 	w.objects = &objects
 	w.state = kueue.New(&objects, stateConfig(s), s.Time())
 	w.d = w.state.Decide(own.Namespace, own.Name)
-	for _, check := range own.Status.AdmissionChecks {
-		if w.d.Outcome == kueue.Admitted && slices.ContainsFunc(objects.AdmissionChecks, func(c *kueuev1beta2.AdmissionCheck) bool {
-			return c.Name == string(check.Name) && c.Spec.ControllerName == kueuev1beta2.MultiKueueControllerName
-		}) {
-			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.MultiKueueUndecided, Message: "MultiKueue has sent it to another cluster"}}
-		}
-	}
-	if name := w.newerTemplate(); name != "" && change == nil && (w.d.Outcome == kueue.Fits || w.d.Outcome == kueue.Preempts) {
-		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.TemplateUndecided, Name: name, Message: fmt.Sprintf(
-			"ResourceClaimTemplate %s is newer than the Workload, and Kueue may still count what it asked for before", name)}}
-	}
-	if text := s.Newer().OfQueues(); text != "" && w.d.Outcome != kueue.Admitted {
-		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.NewerUndecided, Message: text}}
-	}
+	w.doubt(change != nil)
 	for _, r := range w.d.Reasons {
 		if r.Code == kueue.Evicting {
 			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{r}
@@ -142,6 +129,25 @@ func (w *world) decide(change func(*inspect.Objects)) {
 				return
 			}
 		}
+	}
+}
+
+// doubt makes unknown what another cluster, an older template or fields newer than this program may decide.
+func (w *world) doubt(changed bool) {
+	objects, s := w.objects, w.c.Snapshot()
+	for _, check := range w.target.workload.Status.AdmissionChecks {
+		if w.d.Outcome == kueue.Admitted && slices.ContainsFunc(objects.AdmissionChecks, func(c *kueuev1beta2.AdmissionCheck) bool {
+			return c.Name == string(check.Name) && c.Spec.ControllerName == kueuev1beta2.MultiKueueControllerName
+		}) {
+			w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.MultiKueueUndecided, Message: "MultiKueue has sent it to another cluster"}}
+		}
+	}
+	if name := w.newerTemplate(); name != "" && !changed && (w.d.Outcome == kueue.Fits || w.d.Outcome == kueue.Preempts) {
+		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.TemplateUndecided, Name: name, Message: fmt.Sprintf(
+			"ResourceClaimTemplate %s is newer than the Workload, and Kueue may still count what it asked for before", name)}}
+	}
+	if text := s.Newer().OfQueues(); text != "" && w.d.Outcome != kueue.Admitted {
+		w.d.Outcome, w.d.Reasons = kueue.Unknown, []kueue.Reason{{Code: kueue.NewerUndecided, Message: text}}
 	}
 }
 

@@ -51,6 +51,14 @@ func NewerOf(q *whatif.Question) []string {
 	for _, group := range s.Around().PodGroups {
 		add("PodGroup", group, group.Namespace == q.Pod.Namespace && group.Name == inspect.PodGroupOf(q.Pod))
 	}
+	newerOfVolumes(q, add)
+	slices.Sort(out)
+	return out
+}
+
+// newerOfVolumes adds what is newer of the volumes of a pod, and of the drivers that have them.
+func newerOfVolumes(q *whatif.Question, add func(kind string, object metav1.Object, found bool)) {
+	s := q.Cluster.Snapshot()
 	around, drivers, classes := s.Around(), map[string]bool{}, map[string]bool{}
 	for i := range q.Pod.Spec.Volumes {
 		if csi := q.Pod.Spec.Volumes[i].CSI; csi != nil {
@@ -80,8 +88,6 @@ func NewerOf(q *whatif.Question) []string {
 	for _, capacity := range around.StorageCapacities {
 		add("CSIStorageCapacity", capacity, classes[capacity.StorageClassName])
 	}
-	slices.Sort(out)
-	return out
 }
 
 // AddNewer adds that the answer is not known where something may decide about it that is newer than this

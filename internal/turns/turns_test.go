@@ -64,7 +64,12 @@ func TestEach(t *testing.T) {
 // After a call that returns false none begins, but those with lower numbers have.
 func TestEachStops(t *testing.T) {
 	var calls [1000]atomic.Bool
-	Each(len(calls), func(i int) bool { calls[i].Store(true); return i < 10 })
+	Each(len(calls), func(i int) bool {
+		if calls[i].Store(true); i > 10 {
+			time.Sleep(time.Millisecond) // or others could be through before it is known
+		}
+		return i < 10
+	})
 	for i := range 11 {
 		if !calls[i].Load() {
 			t.Errorf("no call with %d", i)
@@ -88,8 +93,10 @@ func TestHelpersMakeWay(t *testing.T) {
 		calls.Add(1)
 		time.Sleep(time.Millisecond)
 		select {
-		case <-done:
-			came = calls.Load()
+		case err := <-done:
+			if came = calls.Load(); err != nil {
+				t.Error(err)
+			}
 			return false
 		default:
 			return true

@@ -20,6 +20,7 @@ const (
 	keptBytes = 128 << 20
 )
 
+// NewLargeMemory returns a large memory that nobody has.
 func NewLargeMemory() LargeMemory {
 	m := make(LargeMemory, 1)
 	m <- &bytes.Buffer{}

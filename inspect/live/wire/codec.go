@@ -22,7 +22,8 @@ type codec struct {
 	age *Age
 }
 
-func NewCodec(a *Age) codec { return codec{codecs().WithoutConversion(), a} }
+// NewCodec returns the codec of a server of some age.
+func NewCodec(a *Age) runtime.NegotiatedSerializer { return codec{codecs().WithoutConversion(), a} }
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.
 func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {

@@ -194,8 +194,10 @@ func CheckItems(list runtime.Object, kind string, version schema.GroupVersion) e
 // Key names an object within its resource.
 type Key struct{ namespace, name string }
 
+// KeyOf returns the key of an object.
 func KeyOf(o Object) Key { return Key{o.GetNamespace(), o.GetName()} }
 
+// Compare orders by namespace, then by name.
 func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.namespace, other.namespace), cmp.Compare(k.name, other.name))
 }
