@@ -62,10 +62,10 @@ func profilesToTry(refusing, down string) []configured {
 	}
 }
 
-// TestConfigurations has kubectl dra plan say what kube-scheduler will do with the pods that wait when it runs
-// with each of twelve configurations, and then starts it with that. Where the plan is certain, exactly the
-// pods of the plan are bound, to the nodes that it names. The plan by the default configuration is made for
-// each scene too, and must be wrong where the configuration makes a difference.
+// TestConfigurations has kubectl dra plan say what kube-scheduler will do with the pods that wait when it
+// runs with each of twelve configurations, and then starts it with that. Where the plan is certain, exactly
+// the pods of the plan are bound, to the nodes that it names. The plan by the default configuration is made
+// for each scene too, and must be wrong where the configuration makes a difference.
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})

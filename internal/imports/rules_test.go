@@ -88,7 +88,7 @@ var layers = []layer{
 	{"explain/triage", []string{"internal/progress", "inspect", "allocator", "scheduler", "scheduler/kueue", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/cycle", "explain/replay", "explain/headline", "explain/question", "explain/plan", "explain/admission"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "scheduler", "explain", "explain/cycle", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain", "explain/words", "internal/yamlpatch"}},
-	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "scheduler", "explain"}},
+	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator/selector", "allocator", "scheduler", "explain"}},
 	{"explain/text/layout", []string{"explain/styled", "inspect", "explain"}},
 	{"explain/text/plans", []string{"explain/styled", "inspect", "explain", "explain/words", "explain/text/layout"}},
 	{"explain/text", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/text/layout"}},
