@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/kubectl-dra/kubectl-dra/tui/keyboard"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -32,9 +33,9 @@ func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m, list := newModel(ctx, options), programOptions(ctx, options)
-	if k := keyboardOf(options.Input); k != nil {
+	if k := keyboard.Open(options.Input); k != nil {
 		defer func() { _ = k.Close() }()
-		list = append(list, tea.WithInput(k), tea.WithFilter(k.suspending))
+		list = append(list, tea.WithInput(k), tea.WithFilter(k.Suspending))
 	}
 	_, err := tea.NewProgram(m, list...).Run()
 	switch {

@@ -93,6 +93,7 @@ var layers = []layer{
 	{"explain/text/plans", []string{"explain/styled", "inspect", "explain", "explain/words", "explain/text/layout"}},
 	{"explain/text", []string{"explain/styled", "inspect", "allocator", "scheduler", "explain", "explain/words", "explain/text/layout"}},
 	{"internal/checkup", []string{"internal/progress", "explain/styled", "inspect/...", "allocator/...", "scheduler/...", "explain/..."}},
+	{"tui/keyboard", nil},
 	{"tui/theme", []string{"explain/styled"}},
 	{"tui/widget", []string{"explain/styled", "tui/theme"}}, // nothing of Kubernetes
 	{"tui/screen", []string{"internal/turns", "explain/styled", "inspect", "inspect/flowcontrol", "inspect/usage", "allocator", "scheduler", "allocator/selector", "explain/...", "tui/theme", "tui/widget"}},

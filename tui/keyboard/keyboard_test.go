@@ -1,4 +1,4 @@
-package tui
+package keyboard
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	defer r.Close() //nolint:errcheck // only read
 	defer w.Close() //nolint:errcheck // closed below
-	k := keyboardOf(r)
+	k := Open(r)
 	if k == nil {
 		t.Skip("files cannot be opened once more here")
 	}
@@ -81,7 +81,7 @@ func TestNoKeyboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close() //nolint:errcheck // empty
-	if keyboardOf(file) != nil || keyboardOf(nil) != nil {
+	if Open(file) != nil || Open(nil) != nil {
 		t.Error("it is polled")
 	}
 }

@@ -1,4 +1,4 @@
-package tui
+package keyboard
 
 import (
 	"errors"
@@ -11,20 +11,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// keyboard reads a terminal without holding a processor while nobody types. Bubble Tea waits for keys in a
+// Keyboard reads a terminal without holding a processor while nobody types. Bubble Tea waits for keys in a
 // system call, in which the runtime leaves a goroutine its processor for up to 20 ms: where another goroutine
 // has the second of two, what a key has set off waits for that long. It is no file to Bubble Tea but in that
 // it has a descriptor, or it would be waited for all the same.
-type keyboard struct {
+type Keyboard struct {
 	terminal *os.File // what it was opened from
 	file     *os.File // the same, which the runtime polls
 	// stopped says that the Read under way, or the next one, is to end.
 	stopped atomic.Bool
 }
 
-// keyboardOf opens what a file is once more, so that others who have it are not made to poll. It returns nil
+// Open opens what a file is once more, so that others who have it are not made to poll. It returns nil
 // where there is nothing to be gained.
-func keyboardOf(input io.Reader) *keyboard {
+func Open(input io.Reader) *Keyboard {
 	terminal, ok := input.(*os.File)
 	if !ok {
 		return nil
@@ -37,11 +37,11 @@ func keyboardOf(input io.Reader) *keyboard {
 		_ = file.Close()
 		return nil
 	}
-	return &keyboard{terminal: terminal, file: file}
+	return &Keyboard{terminal: terminal, file: file}
 }
 
 // Read implements io.Reader.
-func (k *keyboard) Read(b []byte) (int, error) {
+func (k *Keyboard) Read(b []byte) (int, error) {
 	n, err := 0, os.ErrDeadlineExceeded
 	if !k.stopped.Load() {
 		n, err = k.file.Read(b)
@@ -55,23 +55,23 @@ func (k *keyboard) Read(b []byte) (int, error) {
 }
 
 // stop ends the Read under way, or else the next one.
-func (k *keyboard) stop() {
+func (k *Keyboard) stop() {
 	k.stopped.Store(true)
 	_ = k.file.SetReadDeadline(time.Unix(1, 0))
 }
 
 // Write implements io.Writer.
-func (k *keyboard) Write(b []byte) (int, error) { return k.terminal.Write(b) } //nolint:wrapcheck // a writer
+func (k *Keyboard) Write(b []byte) (int, error) { return k.terminal.Write(b) } //nolint:wrapcheck // a writer
 
 // Close implements io.Closer. It ends a Read.
-func (k *keyboard) Close() error { return k.file.Close() } //nolint:wrapcheck // a closer
+func (k *Keyboard) Close() error { return k.file.Close() } //nolint:wrapcheck // a closer
 
 // Fd is the descriptor of the terminal that it was opened from: to be asked for its own, a file is made one
 // that is not polled.
-func (k *keyboard) Fd() uintptr { return k.terminal.Fd() }
+func (k *Keyboard) Fd() uintptr { return k.terminal.Fd() }
 
-// suspending has Bubble Tea give up reading before the program is suspended, for afterwards it begins anew.
-func (k *keyboard) suspending(_ tea.Model, msg tea.Msg) tea.Msg {
+// Suspending has Bubble Tea give up reading before the program is suspended, for afterwards it begins anew.
+func (k *Keyboard) Suspending(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.SuspendMsg); ok {
 		k.stop()
 	}

@@ -1,0 +1,2 @@
+// Package keyboard reads keys so that what they set off need not wait for a processor.
+package keyboard
