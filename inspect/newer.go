@@ -15,12 +15,20 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // TypesMinor is the minor release of the API types that this program is built with: objects of a server that
 // is not newer have no field that these do not know.
 const TypesMinor = 37
+
+// NewerThanTypes reports whether a server of a version, such as "v1.38.0", is newer than the API types. It is
+// false for what is no version.
+func NewerThanTypes(serverVersion string) bool {
+	v, err := version.Parse(serverVersion)
+	return err == nil && (v.Major() > 1 || v.Minor() > TypesMinor)
+}
 
 // NewerKey is the annotation in which an object keeps its fields that the API types of this program do not
 // know, as a list in JSON. It is in no object outside this program but in packed or anonymized archives, and

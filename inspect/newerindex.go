@@ -48,7 +48,7 @@ func newerText(kind string, object metav1.Object) string {
 func (s *Snapshot) Newer() *Newer { return s.newer() }
 
 func (s *Snapshot) findNewer() *Newer {
-	old := s.config.ServerVersion != "" && !s.release.AnyPatch && s.release.Minor <= TypesMinor
+	old := s.config.ServerVersion != "" && !s.release.AnyPatch && !NewerThanTypes(s.config.ServerVersion)
 	n, found := &Newer{nodes: map[NodeName]string{}, pools: map[PoolID]string{}, drivers: map[string]string{}, old: old}, false
 	for _, k := range kinds {
 		if old && !k.Resource.OfKueue() {

@@ -92,7 +92,7 @@ func TestNewFieldsMakeUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for server, want := range map[string]explain.Verdict{"v1.39.0": test.want, "": test.want, "v1.37.2": ""} {
+		for server, want := range map[string]explain.Verdict{"v1.39.0": test.want, "v2.0.0": test.want, "": test.want, "v1.37.2": ""} {
 			s := inspect.New(result.Objects, inspect.Config{Features: inspect.DefaultFeatures(37), ServerVersion: server, Health: result.Health})
 			e, err := question.Pod(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), inspect.PodRef{Namespace: "ml", Name: test.pod}, question.Options{})
 			if err != nil {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -149,12 +148,6 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 	return h
 }
 
-// newer reports whether the objects are of a server that is newer than the API types.
-func (h *Header) newer() bool {
-	v, err := version.Parse(h.ServerVersion)
-	return err == nil && (v.Major() > 1 || v.Minor() > inspect.TypesMinor)
-}
-
 // maxWhy is how long a text may be that says why a configuration could not be read.
 const maxWhy = 300
 
@@ -173,7 +166,7 @@ func (h *Header) Config() (inspect.Config, error) {
 	if h.Scheduler != "" {
 		// It was accepted when it was given, whatever gates count here.
 		config.Scheduler, err = schedulerconfig.Read([]byte(h.Scheduler), func(string) bool { return true })
-		if err != nil && h.newer() {
+		if err != nil && inspect.NewerThanTypes(h.ServerVersion) {
 			config.Scheduler = schedulerconfig.Unreadable("the configuration of kube-scheduler is newer than this program: " + inspect.SanitizeShort(err.Error(), maxWhy))
 			config.Scheduler.Text, err = h.Scheduler, nil // it stays in the snapshot
 		}
@@ -238,7 +231,7 @@ func Read(ctx context.Context, r io.Reader, name string, opts manifest.Options) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
 	}
-	result, err := manifest.ReadBytes(name, rest, manifest.Options{MaxBytes: opts.MaxBytes, NewerServer: header.newer()})
+	result, err := manifest.ReadBytes(name, rest, manifest.Options{MaxBytes: opts.MaxBytes, NewerServer: inspect.NewerThanTypes(header.ServerVersion)})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the snapshot is broken: %w", err)
 	}
