@@ -142,17 +142,7 @@ func (s *planScene) playWith(t *testing.T, config configured) error {
 	if want, _ := before.wanted(bound); !maps.Equal(want, bound) && before.Replay.Certain {
 		s.seen["wrong by default"]++
 	}
-	if !plan.Replay.Certain {
-		s.seen["open"]++
-		return nil
-	}
-	s.seen["certain"]++
-	want, known := plan.wanted(bound)
-	s.seen["node known"] += known
-	if !maps.Equal(want, bound) {
-		return fmt.Errorf("bound: %v, want %v: %s", bound, want, result.Stdout)
-	}
-	return nil
+	return s.asPlanned(plan, bound, result.Stdout)
 }
 
 // vary returns how the pods of a scene are other than those of plans, so that the configuration decides about

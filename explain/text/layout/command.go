@@ -50,7 +50,7 @@ type folder struct {
 // room is what a line has beside its backslash, given how many come before it.
 func (f *folder) room(before int) int { return f.width - len(` \`) - 2*min(before, 1) }
 
-// Add puts a word into the line that is begun, or into a new one.
+// add puts a word into the line that is begun, or into a new one.
 func (f *folder) add(word string) {
 	switch {
 	case word == "|": // it takes the place of the backslash

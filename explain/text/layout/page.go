@@ -78,7 +78,7 @@ func (p *Page) Doubts(doubts []string) {
 	}
 }
 
-// Widest is the width of the Widest of some texts, but not more than most.
+// Widest is the width of the widest of some texts, but not more than most.
 func Widest[T any](list []T, most int, text func(*T) string) int {
 	width := 0
 	for i := range list {
