@@ -8,52 +8,33 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// all are the turns: one for each processor but the one that is left to whoever has none. Those who work hold
-// one. waiting is how many wait for theirs in Do.
+// atOnce is one for each processor but the one that is left to whoever has no turn.
+var atOnce = max(1, runtime.NumCPU()-1)
+
+// all are the turns: those who work hold one. waiting is how many wait for theirs in Do.
 var (
-	all     = make(chan struct{}, max(1, runtime.NumCPU()-1))
+	all     = semaphore.NewWeighted(int64(atOnce))
 	waiting atomic.Int32
 )
 
 // AtOnce is how many can work by Do at the same time.
-func AtOnce() int { return cap(all) }
+func AtOnce() int { return atOnce }
 
 // Do works as soon as it is its turn. The error is that of the context, if that ends before.
 func Do(ctx context.Context, work func()) error {
-	if !try() {
-		if err := wait(ctx); err != nil {
-			return err
-		}
+	waiting.Add(1)
+	err := all.Acquire(ctx, 1)
+	if waiting.Add(-1); err != nil {
+		return context.Cause(ctx)
 	}
-	defer leave()
+	defer all.Release(1)
 	work()
 	return nil
 }
-
-func wait(ctx context.Context) error {
-	waiting.Add(1)
-	defer waiting.Add(-1)
-	select {
-	case all <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// try takes a turn if there is one.
-func try() bool {
-	select {
-	case all <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func leave() { <-all }
 
 // Each calls f with the numbers from 0 to n-1, by as many goroutines as there are turns that nobody wants,
 // and returns when all calls have ended. After one that returns false no new ones begin. The caller, who may
@@ -76,13 +57,13 @@ func Each(n int, f func(i int) bool) {
 		return true
 	}
 	help := func() {
-		defer leave()
+		defer all.Release(1)
 		defer others.Add(-1)
 		for waiting.Load() == 0 && one() {
 		}
 	}
 	for more := n > 0; more; more = one() {
-		for next.Load()+others.Load()+1 < int64(n) && waiting.Load() == 0 && try() {
+		for next.Load()+others.Load()+1 < int64(n) && waiting.Load() == 0 && all.TryAcquire(1) {
 			others.Add(1)
 			group.Go(help)
 		}
