@@ -2,6 +2,7 @@ package archive
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/kueueconfig"
 )
 
@@ -32,16 +34,20 @@ func kueueOf(c *kueueconfig.Config) *KueueConfig {
 	return &KueueConfig{Text: c.Text, Flags: c.Flags, Origin: c.Origin, Version: c.Version, Unreadable: c.Unreadable()}
 }
 
-// read is the other way round.
+// read is the other way round. A configuration at a version that is not known stays in the archive.
 func (k *KueueConfig) read() (*kueueconfig.Config, error) {
 	switch {
 	case k == nil:
 		return nil, nil
-	case k.Unreadable != "":
+	case k.Unreadable != "" && k.Text == "":
 		return kueueconfig.Unreadable(k.Unreadable), nil
 	}
 	c, err := kueueconfig.Read([]byte(k.Text), k.Flags)
-	if err != nil {
+	switch {
+	case errors.Is(err, kueueconfig.ErrVersion):
+		c = kueueconfig.Unreadable("the configuration of Kueue is newer than this program: " + inspect.SanitizeShort(err.Error(), maxWhy))
+		c.Text, c.Flags = k.Text, k.Flags
+	case err != nil:
 		return nil, err //nolint:wrapcheck // it says what it is of
 	}
 	return c.From(k.Origin, k.Version), nil

@@ -184,6 +184,21 @@ func TestNewFieldsOfWhatIsDropped(t *testing.T) {
 	}
 }
 
+// TestNewKueueConfig: the same of Kueue, whose configuration has a version of its own.
+func TestNewKueueConfig(t *testing.T) {
+	const future = `,"kueue":{"config":"apiVersion: config.kueue.x-k8s.io/v1\nkind: Configuration\nfuture: 1\n","from":"ConfigMap a/b","version":"1.0.0"}`
+	s := read(t, ofVersion("v1.37.2", future))
+	for range 2 {
+		if c := s.Kueue(); !strings.Contains(c.Unreadable(), `newer than this program`) || !strings.Contains(c.Text, "future: 1") || c.Version != "1.0.0" {
+			t.Errorf("%q, %q, %q", c.Unreadable(), c.Text, c.Version)
+		}
+		s = read(t, write(t, s, archive.Options{}))
+	}
+	if c := read(t, write(t, s, archive.Options{Anonymize: true})).Kueue(); c.Unreadable() == "" || c.Text != "" || strings.Contains(c.Unreadable(), "v1") {
+		t.Errorf("%q, %q", c.Unreadable(), c.Text)
+	}
+}
+
 // TestNewSchedulerConfig: a configuration that is newer than this program does not keep a snapshot from being
 // read. It stays, but where names are replaced, and what it changes is not known.
 func TestNewSchedulerConfig(t *testing.T) {

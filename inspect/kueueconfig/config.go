@@ -6,6 +6,7 @@ package kueueconfig
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -142,6 +143,9 @@ var besides = []string{
 	"multiKueue", "objectRetentionPolicies", "visibilityServer", "queueVisibility",
 }
 
+// ErrVersion is that of a configuration at a version that is not known here.
+var ErrVersion = errors.New("unknown version")
+
 // Read reads a configuration and the value of the flag --feature-gates, which may be empty. A field or value
 // that is not known is no error; see Unknown.
 func Read(text []byte, flags string) (*Config, error) {
@@ -168,7 +172,11 @@ func Read(text []byte, flags string) (*Config, error) {
 		return nil, fmt.Errorf("reading a configuration of Kueue: %w", err)
 	}
 	if s := &c.settings; s.Kind != "Configuration" || s.APIVersion != Group+"/v1beta2" && s.APIVersion != Group+"/v1beta1" {
-		return nil, fmt.Errorf("couldn't decode as Configuration of %s/v1beta2 or v1beta1, got %q, kind %q", Group, s.APIVersion, s.Kind)
+		err := fmt.Errorf("couldn't decode as Configuration of %s/v1beta2 or v1beta1, got %q, kind %q", Group, s.APIVersion, s.Kind)
+		if s.Kind == "Configuration" && strings.HasPrefix(s.APIVersion, Group+"/") {
+			err = fmt.Errorf("%w: %w", ErrVersion, err)
+		}
+		return nil, err
 	}
 	for _, complaint := range complaints {
 		c.unknown = append(c.unknown, complaint.Error())
