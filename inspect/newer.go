@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -267,7 +268,7 @@ func decides(object metav1.Object, path []step) bool {
 		return false
 	case *resourcev1.ResourceClaim: // what drivers report of devices
 		return root != "metadata" && (root != "status" || below != "devices")
-	case *corev1.Node, *corev1.Pod, *resourcev1.ResourceSlice, *resourcev1.DeviceClass, *schedulingv1beta1.PodGroup, *policyv1.PodDisruptionBudget, *kueuev1beta2.Workload:
+	case *corev1.Node, *corev1.Pod, *resourcev1.ResourceSlice, *resourcev1.DeviceClass, *schedulingv1beta1.PodGroup, *schedulingv1alpha3.CompositePodGroup, *policyv1.PodDisruptionBudget, *kueuev1beta2.Workload:
 		return root != "metadata"
 	}
 	return root != "metadata" && root != "status" && (root != "spec" || below != "metadata")

@@ -5,6 +5,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -31,6 +32,7 @@ type Objects struct {
 	CSINodes                []*storagev1.CSINode
 	VolumeAttachments       []*storagev1.VolumeAttachment
 	PodGroups               []*schedulingv1beta1.PodGroup
+	CompositePodGroups      []*schedulingv1alpha3.CompositePodGroup
 	Quotas                  []*corev1.ResourceQuota
 	Budgets                 []*policyv1.PodDisruptionBudget
 	LimitRanges             []*corev1.LimitRange

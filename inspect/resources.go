@@ -8,6 +8,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +39,7 @@ const (
 	CSINodes                Resource = "csinodes"
 	VolumeAttachments       Resource = "volumeattachments"
 	PodGroups               Resource = "podgroups"
+	CompositePodGroups      Resource = "compositepodgroups"
 	Quotas                  Resource = "resourcequotas"
 	Budgets                 Resource = "poddisruptionbudgets"
 	LimitRanges             Resource = "limitranges"
@@ -55,7 +57,7 @@ const (
 // there are no such objects, and nothing is amiss. LimitRanges are read only where Kueue is, which heeds
 // them.
 func (r Resource) Optional() bool {
-	return r == TaintRules || r == PodGroups || r == LimitRanges || r.OfKueue()
+	return r == TaintRules || r == PodGroups || r == CompositePodGroups || r == LimitRanges || r.OfKueue()
 }
 
 // OfKueue reports whether the resource is one of Kueue, which is in clusters that have installed it.
@@ -118,6 +120,9 @@ var kinds = []Kind{
 	{CSINodes, "CSINode", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.CSINode { return &o.CSINodes })},
 	{VolumeAttachments, "VolumeAttachment", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments })},
 	{PodGroups, "PodGroup", schedulingv1beta1.GroupName, "v1beta1", true, in(func(o *Objects) *[]*schedulingv1beta1.PodGroup { return &o.PodGroups })},
+	// Of Kubernetes 1.38, which has them at v1beta1. The types of this program are those of 1.37, where
+	// v1alpha3 has the same fields.
+	{CompositePodGroups, "CompositePodGroup", schedulingv1beta1.GroupName, "v1beta1", true, in(func(o *Objects) *[]*schedulingv1alpha3.CompositePodGroup { return &o.CompositePodGroups })},
 	{Quotas, "ResourceQuota", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.ResourceQuota { return &o.Quotas })},
 	{Budgets, "PodDisruptionBudget", policyv1.GroupName, "v1", true, in(func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.Budgets })},
 	{LimitRanges, "LimitRange", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.LimitRange { return &o.LimitRanges })},

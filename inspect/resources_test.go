@@ -9,6 +9,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,7 @@ func TestKindsAreAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	scheme.AddKnownTypeWithName(KindOf(CompositePodGroups).GroupVersionKind(), &schedulingv1alpha3.CompositePodGroup{})
 	fields := reflect.TypeFor[Objects]()
 	if len(Kinds()) != fields.NumField() {
 		t.Fatalf("%d kinds, and Objects has %d lists", len(Kinds()), fields.NumField())

@@ -58,8 +58,8 @@ func (q *kubeQuestion) group() []kubeRefusal {
 	if group == nil || group.PodGroupName == nil || !utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload) {
 		return nil
 	}
-	entity, ok := q.scheduler.SchedulingQueue.GetPodGroup(*group.PodGroupName, q.pod.Namespace)
-	if !ok {
+	entity := q.root(fwk.PodGroupKey(q.pod.Namespace, *group.PodGroupName))
+	if entity == nil {
 		return nil
 	}
 	var out []kubeRefusal
@@ -76,14 +76,70 @@ func (q *kubeQuestion) group() []kubeRefusal {
 	return out
 }
 
+// root is what the scheduler takes with a group: it, or the tree of groups that it is part of, with all pods
+// that wait. It is nil if a group of the tree is missing, which the plugin has said.
+func (q *kubeQuestion) root(key fwk.EntityKey) *framework.QueuedPodGroupInfo {
+	for {
+		gpg := q.generic(key)
+		if gpg == nil {
+			return nil
+		}
+		parent, ok := gpg.GetParentKey()
+		if !ok || !utilfeature.DefaultFeatureGate.Enabled(features.CompositePodGroup) {
+			break
+		}
+		key = parent
+	}
+	out := &framework.QueuedPodGroupInfo{PodGroupInfo: q.tree(key)}
+	var add func(*framework.PodGroupInfo)
+	add = func(info *framework.PodGroupInfo) {
+		for _, child := range info.Children() {
+			add(child)
+		}
+		if state, err := q.snapshot.PodGroupStates().Get(info.GetNamespace(), info.GetName()); info.PodGroup != nil && err == nil {
+			for _, pod := range state.UnscheduledPods() {
+				if queued, ok := q.scheduler.SchedulingQueue.GetPod(q.ctx, pod.Name, pod.Namespace, pod.Spec.SchedulingGroup); ok {
+					out.AddPod(queued)
+				}
+			}
+		}
+	}
+	add(out.PodGroupInfo)
+	if !out.HasQueuedPodInfos() {
+		return nil
+	}
+	return out
+}
+
+func (q *kubeQuestion) generic(key fwk.EntityKey) *fwk.GenericPodGroup {
+	if key.GetType() == fwk.CompositePodGroupKeyType {
+		if composite, err := q.snapshot.CompositePodGroups().Get(key.GetNamespace(), key.GetName()); err == nil {
+			return fwk.NewGenericCompositePodGroup(composite)
+		}
+		return nil
+	}
+	if group, err := q.snapshot.PodGroups().Get(key.GetNamespace(), key.GetName()); err == nil {
+		return fwk.NewGenericPodGroup(group)
+	}
+	return nil
+}
+
+func (q *kubeQuestion) tree(key fwk.EntityKey) *framework.PodGroupInfo {
+	var children []*framework.PodGroupInfo
+	if key.GetType() == fwk.CompositePodGroupKeyType {
+		if state, err := q.snapshot.CompositePodGroupStates().Get(key.GetNamespace(), key.GetName()); err == nil {
+			for _, child := range state.GetChildren() {
+				children = append(children, q.tree(child))
+			}
+		}
+	}
+	return framework.NewPodGroupInfo(q.generic(key), children...)
+}
+
 // try runs the scheduling cycle of a group, of which the queue keeps its own. It says whether the scheduler
 // begins to look for a node for any pod, which none finds, or else why the pod that is asked about fails.
 func (q *kubeQuestion) try(group *framework.QueuedPodGroupInfo) (failure string, tried bool) {
-	attempt := &framework.QueuedPodGroupInfo{PodGroupInfo: framework.NewPodGroupInfo(group.GenericPodGroup)}
-	for member := range group.ForEachPodInfo() {
-		attempt.AddPod(member)
-	}
-	s := q.scheduler
+	attempt, s := group, q.scheduler
 	next, schedule, fail := s.NextEntity, s.SchedulePod, s.FailureHandler
 	defer func() { s.NextEntity, s.SchedulePod, s.FailureHandler = next, schedule, fail }()
 	s.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return attempt, nil }

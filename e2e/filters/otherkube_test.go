@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -141,6 +142,9 @@ func encoded(object runtime.Object, minor int) (json.RawMessage, error) {
 	}
 	object = object.DeepCopyObject()
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	if _, ok := object.(*schedulingv1alpha3.CompositePodGroup); ok {
+		object.GetObjectKind().SetGroupVersionKind(inspect.KindOf(inspect.CompositePodGroups).GroupVersionKind())
+	}
 	raw, err := json.Marshal(object)
 	return withRuleVersion(raw, "v1", ruleVersions[minor]), err
 }

@@ -1,19 +1,25 @@
 package filters
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
 
@@ -30,6 +36,7 @@ func TestRelease138(t *testing.T) {
 		c.check(t)
 		s.checkRules(t)
 	})
+	t.Run("Trees", s.compareTrees)
 }
 
 // ofPreview is a problem as a server of the preview release has it, with what that release has to decide
@@ -115,6 +122,131 @@ func withNewsOfGroups(p *problem) {
 			}
 		}
 	}
+}
+
+// compareTrees asks about pods of CompositePodGroups, and wants that each rule about these decides alone.
+func (s *otherKube) compareTrees(t *testing.T) {
+	pods, alone := 0, map[string]int{"is part of and which does not exist": 0, "waits for the others of": 0, "not ready to be": 0, "one Workload": 0, "pod groups of a tree must have one priority": 0,
+		"must have one preemption policy": 0, "gangs only": 0, "is disrupted together": 0, "have to find room at once": 0}
+	of := s.of
+	defer func() { s.of = of }()
+	for i := range uint64(effort.Of(3_000, 200)) { //nolint:gosec // it is not negative
+		r := rand.New(rand.NewPCG(*seed, i))
+		s.of = func(p *problem) (*problem, error) {
+			asked, err := of(p)
+			if err == nil {
+				withTrees(asked, r)
+			}
+			return asked, err
+		}
+		p := generateOf(r, []aspect{{often: true, cluster: groups.cluster, made: groups.pod}, gated})
+		c, err := s.compareFilters(t, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range c.disagreements {
+			t.Fatalf("problem %d: %+v", i, d)
+		}
+		for _, ours := range c.ours {
+			pods++
+			for name, node := range ours.nodes {
+				said := cmp.Or(node[filters.GangScheduling], ours.doubts[name][filters.GangScheduling])
+				for text := range alone {
+					if strings.Contains(said, text) && !strings.Contains(said, "; ") {
+						alone[text]++
+					}
+				}
+				break
+			}
+		}
+	}
+	t.Logf("%d pods, 0 decided otherwise; refused by one rule alone: %v", pods, alone)
+	for text, n := range alone {
+		if n == 0 {
+			t.Errorf("%q decides no pod", text)
+		}
+	}
+}
+
+// withTrees makes parts of CompositePodGroups of pod groups: most of these need all of their parts.
+func withTrees(p *problem, r *rand.Rand) {
+	rare := func() bool { return r.IntN(12) == 0 }
+	for _, gate := range []inspect.Gate{inspect.GateGenericWorkload, inspect.GateTopologyAwareWorkloadScheduling, inspect.GateCompositePodGroup} {
+		p.gates[gate] = true
+	}
+	composite := func(name, parent string) *schedulingv1alpha3.CompositePodGroup {
+		out := &schedulingv1alpha3.CompositePodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+		out.Spec.WorkloadRef = &schedulingv1alpha3.WorkloadReference{WorkloadName: "job", TemplateName: "t"}
+		if parent != "" {
+			out.Spec.ParentCompositePodGroupName = &parent
+		}
+		if rare() {
+			out.Spec.Priority = new(int32(100))
+		}
+		if rare() {
+			out.Spec.PreemptionPolicy = new(schedulingv1alpha3.PreemptNever)
+		}
+		return out
+	}
+	trees := map[string]*schedulingv1alpha3.CompositePodGroup{"tree": composite("tree", ""), "branch": composite("branch", "tree")}
+	children := map[string]int32{"tree": 1}
+	whole := r.IntN(6) > 0
+	for _, group := range p.objects.PodGroups {
+		parent := []string{"tree", "branch", "branch", "tree", ""}[r.IntN(5)]
+		if group.Namespace != "default" || parent == "" {
+			continue
+		}
+		children[parent]++
+		group.Spec.ParentCompositePodGroupName = &parent
+		group.CreationTimestamp = metav1.Unix(int64(1_700_000_000+r.IntN(3)), 0)
+		if group.Spec.WorkloadRef = (&schedulingv1beta1.WorkloadReference{WorkloadName: "job", TemplateName: "t"}); rare() {
+			group.Spec.WorkloadRef.WorkloadName = "other"
+		}
+		if group.Spec.DisruptionMode = nil; r.IntN(4) == 0 {
+			group.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{Single: &schedulingv1beta1.SingleDisruptionMode{}}
+		}
+		if group.Spec.Priority = nil; rare() {
+			group.Spec.Priority = new(int32(100))
+		}
+		if !rare() {
+			group.Spec.PreemptionPolicy = nil
+		}
+		members := map[string]bool{}
+		for _, pod := range append(slices.Clone(p.objects.Pods), p.asked...) {
+			if inspect.PodGroupOf(pod) != group.Name || pod.Namespace != group.Namespace {
+				continue
+			}
+			if !inspect.Ended(pod) {
+				members[pod.Name] = true
+			}
+			if pod.DeletionTimestamp = nil; r.IntN(40) > 0 {
+				pod.Spec.Priority, pod.Spec.PriorityClassName, pod.Spec.PreemptionPolicy, pod.Spec.SchedulingGates = new(int32(0)), "", nil, nil
+				if pod.Spec.NodeName == "" {
+					pod.Spec.SchedulerName = corev1.DefaultSchedulerName
+				}
+			}
+		}
+		// No part of a tree is short of pods while others can be placed: the comparison only sees whether any pod
+		// of the tree is tried.
+		if policy := &group.Spec.SchedulingPolicy; !whole || !rare() {
+			*policy = schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(max(1, len(members)))}} //nolint:gosec // there are few
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		tree := trees[name]
+		if rare() {
+			continue // it does not exist
+		}
+		tree.Spec.SchedulingPolicy.Gang = &schedulingv1alpha3.CompositeGangSchedulingPolicy{MinGroupCount: max(1, children[name])}
+		if !whole {
+			tree.Spec.SchedulingPolicy = schedulingv1alpha3.CompositePodGroupSchedulingPolicy{Basic: &schedulingv1alpha3.CompositeBasicSchedulingPolicy{}}
+		}
+		if r.IntN(4) == 0 {
+			tree.Spec.DisruptionMode = &schedulingv1alpha3.CompositeDisruptionMode{All: &schedulingv1alpha3.AllCompositeDisruptionMode{}}
+		}
+		p.objects.CompositePodGroups = append(p.objects.CompositePodGroups, tree)
+	}
+	slices.SortFunc(p.objects.CompositePodGroups, func(a, b *schedulingv1alpha3.CompositePodGroup) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // transmit makes a pod what comes back from a server, where what is empty is left out.

@@ -51,6 +51,9 @@ func NewerOf(q *whatif.Question) []string {
 	for _, group := range s.Around().PodGroups {
 		add("PodGroup", group, group.Namespace == q.Pod.Namespace && group.Name == inspect.PodGroupOf(q.Pod))
 	}
+	for _, group := range s.Around().CompositePodGroups { // one that the pod is in may be below any
+		add("CompositePodGroup", group, group.Namespace == q.Pod.Namespace && inspect.PodGroupOf(q.Pod) != "")
+	}
 	newerOfVolumes(q, add)
 	slices.Sort(out)
 	return out

@@ -34,7 +34,7 @@ func (r *Placement) explainPending(ctx context.Context) error {
 		case ok:
 		case w.Group != "":
 			p = &explain.PendingPod{Verdict: explain.Unsatisfiable, Code: allocator.PodGroupIncomplete, Message: fmt.Sprintf(
-				"its PodGroup %s is placed as a whole, which lacks room for %s", w.Group, words.Count(w.Short, "more pod"))}
+				"its %s is placed as a whole, which lacks room for %s", w.Group, words.Count(w.Short, "more pod"))}
 		case w.Failure != "":
 			p = &explain.PendingPod{Verdict: explain.Invalid, Message: w.Failure}
 		case explained == maxExplained:

@@ -75,7 +75,7 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 // decidedGang is the group of a pod with what becomes of it in all runs. A group that was decided once is not
 // decided again.
 func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, opts Options) (*gang, error) {
-	name := inspect.PodRef{Namespace: q.Pod.Namespace, Name: inspect.PodGroupOf(q.Pod)}
+	name := inspect.PodRef{Namespace: q.Pod.Namespace, Name: group.Title}
 	if known, ok := opts.gangs[name]; ok {
 		known.pod = q.Pod
 		return known, nil
@@ -135,7 +135,7 @@ func (g *gang) name() string { return inspect.PodGroupOf(g.pod) }
 // fits says that the pod is placed, together with others.
 func (g *gang) fits(e *explain.Explanation) {
 	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated { // what else there is against it is no matter of the group
-		e.Say("%s, with the other pods that its PodGroup %s needs", e.Predicate, g.name())
+		e.Say("%s, with the other pods that its %s needs", e.Predicate, g.Title)
 	}
 }
 
@@ -143,9 +143,9 @@ func (g *gang) fits(e *explain.Explanation) {
 func (g *gang) depends(e *explain.Explanation, result *replay.Result, outcome *replay.Outcome) {
 	open(e)
 	if result.Met(0) == replay.Always {
-		e.Remark("PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
+		e.Remark("%s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.Title)
 	} else {
-		e.Remark("whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), words.Count(g.entity.Need, "pod"))
+		e.Remark("whether its %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.Title, words.Count(g.entity.Need, "pod"))
 	}
 	if slices.Equal(outcome.Placed, outcome.Waits) {
 		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
@@ -179,7 +179,7 @@ func inWords(run replay.Run) string {
 func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *replay.Result, outcome *replay.Outcome) error {
 	if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		if len(e.Fixes) > 0 {
-			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help was tried for this pod by itself; whether the other pods of its PodGroup "+g.name()+" then fit as well was not")
+			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help was tried for this pod by itself; whether the other pods of its "+g.Title+" then fit as well was not")
 		}
 		return nil
 	}
@@ -206,7 +206,7 @@ func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run replay.
 		}
 	}
 	if len(e.Fixes) > 0 {
-		e.Basis.Remarks = append(e.Basis.Remarks, "the other pods of its PodGroup "+g.name()+" are assumed to be on one possible choice of nodes")
+		e.Basis.Remarks = append(e.Basis.Remarks, "the other pods of its "+g.Title+" are assumed to be on one possible choice of nodes")
 	}
 	return nil
 }
@@ -236,8 +236,8 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run replay.Ru
 	if g.Placed > 0 {
 		needed = fmt.Sprintf("%d more pods", g.entity.Need)
 	}
-	text := fmt.Sprintf("waits for its PodGroup %s, which needs room for %s at once: %s", g.name(), needed, there)
-	e.Lack, e.Brief = nil, fmt.Sprintf("PodGroup %s: room for %d of %d pods", g.name(), room, g.entity.Need)
+	text := fmt.Sprintf("waits for its %s, which needs room for %s at once: %s", g.Title, needed, there)
+	e.Lack, e.Brief = nil, fmt.Sprintf("%s: room for %d of %d pods", g.Title, room, g.entity.Need)
 	if g.missing == nil {
 		if g.missing, err = g.whoMisses(ctx, run); err != nil {
 			return err
@@ -256,7 +256,7 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run replay.Ru
 		}
 	}
 	e.Say("%s", text)
-	if room > 0 {
+	if room > 0 && g.Parts == nil {
 		e.Fixes = append(e.Fixes, g.fewer(room))
 	}
 	return nil

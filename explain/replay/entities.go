@@ -29,30 +29,36 @@ func Gang(c *scheduler.Cluster, pod *corev1.Pod, opts cycle.Options) (gang Entit
 }
 
 // GangOf is the pods of a group that wait, in the order in which the scheduler takes them: those that were
-// created first. Which of those that were created in the same second is first is not known. They may be on
-// any node, also if the question is about one.
+// created first, of a CompositePodGroup one pod group after the other. Which of those that were created in
+// the same second is first is not known. They may be on any node, also if the question is about one.
 func GangOf(c *scheduler.Cluster, pod *corev1.Pod, group *filters.Group, opts cycle.Options) Entity {
 	opts.Node = ""
-	var pods []*corev1.Pod
-	for _, ref := range group.Waiting {
-		member, ok := c.Snapshot().Pod(ref)
-		if ref.Name == pod.Name {
-			member, ok = pod, true
-		}
-		if ok && member.DeletionTimestamp == nil {
-			pods = append(pods, member)
-		}
+	entity := Entity{Need: group.MinCount - group.Placed, Group: group.Title}
+	parts, waiting, class := group.Parts, group.Waiting, 0
+	if parts == nil {
+		parts = []int{len(waiting)}
 	}
-	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cycle.Earlier(a, b) })
-	entity := Entity{Need: group.MinCount - group.Placed}
-	class := 0
-	for i, member := range pods {
-		if i > 0 && cycle.Earlier(pods[i-1], member) != 0 {
-			class++
+	for _, n := range parts {
+		var pods []*corev1.Pod
+		for _, ref := range waiting[:n] {
+			member, ok := c.Snapshot().Pod(ref)
+			if ref.Name == pod.Name {
+				member, ok = pod, true
+			}
+			if ok && member.DeletionTimestamp == nil {
+				pods = append(pods, member)
+			}
 		}
-		m := PodMember(c, member, opts)
-		m.Class = class
-		entity.Members = append(entity.Members, m)
+		waiting = waiting[n:]
+		slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cycle.Earlier(a, b) })
+		for i, member := range pods {
+			if i == 0 || cycle.Earlier(pods[i-1], member) != 0 {
+				class++
+			}
+			m := PodMember(c, member, opts)
+			m.Class = class
+			entity.Members = append(entity.Members, m)
+		}
 	}
 	return entity
 }

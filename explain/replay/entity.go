@@ -31,6 +31,8 @@ type Entity struct {
 	// Need is the number of members that have to find room so that any is placed. For less than 2 each is
 	// placed by itself.
 	Need int
+	// Group is what the members are of, as "PodGroup train", or "" for a pod or claim by itself.
+	Group string
 }
 
 // Member is a pod or a claim of a queue.

@@ -25,8 +25,8 @@ func AddGroup(ctx context.Context, l *cycle.Limits, q *whatif.Question) error {
 	}
 	add := func(format string, args ...any) {
 		l.MayBeTaken = true
-		l.Remarks = append(l.Remarks, fmt.Sprintf("kube-scheduler takes the %d waiting pods of PodGroup %s together, and places none while it fails at one: ",
-			len(group.Waiting), inspect.PodGroupOf(q.Pod))+fmt.Sprintf(format, args...))
+		l.Remarks = append(l.Remarks, fmt.Sprintf("kube-scheduler takes the %d waiting pods of %s together, and places none while it fails at one: ",
+			len(group.Waiting), group.Title)+fmt.Sprintf(format, args...))
 	}
 	if len(group.Waiting) > maxTogether {
 		add("they are too many to try")

@@ -94,8 +94,8 @@ type Waiting struct {
 	// After is the number of pods that had been placed.
 	After int
 	*Feasible
-	// Group is the pod group if that is why, of which so many pods are Short of room. Attempt is what became
-	// of its pods.
+	// Group is the pod group if that is why, as in Entity, of which so many pods are Short of room. Attempt is
+	// what became of its pods.
 	Group   string
 	Short   int
 	Attempt Run
@@ -230,7 +230,7 @@ func (r *Replay) take(ctx context.Context, pod *corev1.Pod, had map[inspect.PodR
 	}
 	r.catchUp()
 	if gang, ok := Gang(r.cluster, pod, cycle.Options{}); ok {
-		return r.takeGang(ctx, pod, gang, had)
+		return r.takeGang(ctx, gang, had)
 	}
 	placed, w, err := r.One(ctx, pod)
 	if err != nil {
@@ -365,7 +365,7 @@ func DevicesIn(claim *resourcev1.ResourceClaim, allocation *resourcev1.Allocatio
 }
 
 // takeGang places the pods of a group, or none if too few find room.
-func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had map[inspect.PodRef]bool) error {
+func (r *Replay) takeGang(ctx context.Context, gang Entity, had map[inspect.PodRef]bool) error {
 	before, start := r.fork(), len(r.Placed)
 	var left []Waiting
 	var attempt Run
@@ -403,7 +403,7 @@ func (r *Replay) takeGang(ctx context.Context, pod *corev1.Pod, gang Entity, had
 	for _, m := range gang.Members {
 		r.settle(m.Pod, &settled{})
 		r.Waiting = append(r.Waiting, Waiting{
-			Pod: m.Pod, After: start, Feasible: &Feasible{Member: m}, Group: inspect.PodGroupOf(pod), Short: gang.Need - found, Attempt: attempt,
+			Pod: m.Pod, After: start, Feasible: &Feasible{Member: m}, Group: gang.Group, Short: gang.Need - found, Attempt: attempt,
 		})
 	}
 	r.diverge(gang.Members...)

@@ -87,7 +87,7 @@ var ownNames = map[inspect.Resource]names{
 	inspect.Pods: pods, inspect.Nodes: nodes, inspect.PriorityLevels: priorityLevels, inspect.FlowSchemas: flowSchemas,
 	inspect.StorageCapacities: capacities, inspect.StorageClasses: storageClasses, inspect.CSIDrivers: csiDrivers,
 	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes, inspect.Namespaces: namespaces, inspect.CSINodes: nodes,
-	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas, inspect.Budgets: budgets,
+	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.CompositePodGroups: podGroups, inspect.Quotas: quotas, inspect.Budgets: budgets,
 	inspect.LimitRanges:    limitRanges,
 	inspect.KueueWorkloads: workloads, inspect.ClusterQueues: clusterQueues, inspect.LocalQueues: localQueues, inspect.Cohorts: cohorts,
 	inspect.ResourceFlavors: flavors, inspect.WorkloadPriorityClasses: priorityClasses, inspect.AdmissionChecks: admissionChecks,
@@ -270,7 +270,7 @@ func namesOfKind(kind string) names {
 		return nodes
 	case "ResourceClaim":
 		return claims
-	case "PodGroup":
+	case "PodGroup", "CompositePodGroup":
 		return podGroups
 	}
 	return owners

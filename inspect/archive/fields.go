@@ -106,13 +106,15 @@ var fields = map[string]rule{
 	"CSIVolumeSource.Driver":                               of(csiDrivers),
 	"PodAffinityTerm.Namespaces":                           of(namespaces),
 
-	"PodDisruptionBudgetStatus.DisruptedPods":         of(pods), // its keys
-	"PodGroupResourceClaim.Name":                      of(podClaims),
-	"PodGroupResourceClaim.ResourceClaimName":         of(claims),
-	"PodGroupResourceClaim.ResourceClaimTemplateName": of(templates),
-	"PodGroupResourceClaimStatus.Name":                of(podClaims),
-	"PodGroupResourceClaimStatus.ResourceClaimName":   of(claims),
-	"WorkloadReference.WorkloadName":                  of(owners),
+	"PodDisruptionBudgetStatus.DisruptedPods":           of(pods), // its keys
+	"PodGroupResourceClaim.Name":                        of(podClaims),
+	"PodGroupResourceClaim.ResourceClaimName":           of(claims),
+	"PodGroupResourceClaim.ResourceClaimTemplateName":   of(templates),
+	"PodGroupResourceClaimStatus.Name":                  of(podClaims),
+	"PodGroupResourceClaimStatus.ResourceClaimName":     of(claims),
+	"PodGroupSpec.ParentCompositePodGroupName":          of(podGroups),
+	"CompositePodGroupSpec.ParentCompositePodGroupName": of(podGroups),
+	"WorkloadReference.WorkloadName":                    of(owners),
 
 	"PersistentVolumeClaimSpec.VolumeName":        of(volumes),
 	"ObjectReference.Name":                        of(volumeClaims), // of a volume

@@ -135,7 +135,7 @@ func listJSON(path, next string, items ...string) string {
 		"flowschemas": "FlowSchema", "prioritylevelconfigurations": "PriorityLevelConfiguration",
 		"storageclasses": "StorageClass", "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
 		"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "namespaces": "Namespace",
-		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota", "limitranges": "LimitRange", "events": "Event",
+		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "compositepodgroups": "CompositePodGroup", "resourcequotas": "ResourceQuota", "limitranges": "LimitRange", "events": "Event",
 		"poddisruptionbudgets": "PodDisruptionBudget",
 		"services":             "Service", "replicationcontrollers": "ReplicationController", "replicasets": "ReplicaSet", "statefulsets": "StatefulSet",
 		"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding", "roles": "Role", "rolebindings": "RoleBinding",

@@ -74,7 +74,7 @@ func DefaultResources() []inspect.Resource {
 func PodResources() []inspect.Resource {
 	return append(DefaultResources(),
 		inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.StorageCapacities, inspect.CSIDrivers, inspect.CSINodes,
-		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups, inspect.Quotas, inspect.Budgets,
+		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups, inspect.CompositePodGroups, inspect.Quotas, inspect.Budgets,
 	)
 }
 

@@ -55,6 +55,8 @@ func TestEveryKindIsReadAtItsNewestVersion(t *testing.T) {
 		"/apis/policy/v1/poddisruptionbudgets":                              {named("t")},
 		"/api/v1/limitranges":                                               {named("u")},
 	}
+	f.served["scheduling.k8s.io/v1beta1"] = []string{"podgroups", "compositepodgroups"}
+	f.objects["/apis/scheduling.k8s.io/v1beta1/compositepodgroups"] = []string{named("~")}
 	for i, k := range slices.DeleteFunc(inspect.Kinds(), func(k inspect.Kind) bool { return !k.Resource.OfKueue() }) {
 		f.served["kueue.x-k8s.io/v1beta2"] = append(f.served["kueue.x-k8s.io/v1beta2"], string(k.Resource))
 		f.objects["/apis/kueue.x-k8s.io/v1beta2/"+string(k.Resource)] = []string{named(string(rune('v' + i)))}
@@ -67,9 +69,9 @@ func TestEveryKindIsReadAtItsNewestVersion(t *testing.T) {
 		o.FlowSchemas[0].Name, o.PriorityLevels[0].Name, o.StorageCapacities[0].Name, o.StorageClasses[0].Name, o.CSIDrivers[0].Name,
 		o.VolumeClaims[0].Name, o.Volumes[0].Name, o.Namespaces[0].Name, o.CSINodes[0].Name, o.VolumeAttachments[0].Name,
 		o.PodGroups[0].Name, o.Quotas[0].Name, o.Budgets[0].Name, o.LimitRanges[0].Name, o.KueueWorkloads[0].Name, o.ClusterQueues[0].Name, o.LocalQueues[0].Name, o.Cohorts[0].Name,
-		o.ResourceFlavors[0].Name, o.WorkloadPriorityClasses[0].Name, o.AdmissionChecks[0].Name, o.Topologies[0].Name,
+		o.ResourceFlavors[0].Name, o.WorkloadPriorityClasses[0].Name, o.AdmissionChecks[0].Name, o.Topologies[0].Name, o.CompositePodGroups[0].Name,
 	}
-	if want := strings.Split("abcdefghijklmnopqrstuvwxyz{|}", ""); !cmp.Equal(got, want) {
+	if want := strings.Split("abcdefghijklmnopqrstuvwxyz{|}~", ""); !cmp.Equal(got, want) {
 		t.Errorf("objects: %v, want %v", got, want)
 	}
 	for _, r := range inspect.Resources() {

@@ -8,6 +8,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,6 +76,7 @@ var versions = map[inspect.Resource][]version{
 	inspect.LimitRanges:       alike(decode[corev1.LimitRange], "v1"),
 	inspect.PodGroups: append(alike(decode[schedulingv1beta1.PodGroup], "v1beta1", "v1alpha3"),
 		version{name: "v1alpha2", decode: decodeAlphaPodGroup}),
+	inspect.CompositePodGroups:      alike(decode[schedulingv1alpha3.CompositePodGroup], "v1beta1", "v1alpha3"),
 	inspect.KueueWorkloads:          kueueVersions(decode[kueuev1beta2.Workload]),
 	inspect.ClusterQueues:           kueueVersions(decode[kueuev1beta2.ClusterQueue]),
 	inspect.LocalQueues:             kueueVersions(decode[kueuev1beta2.LocalQueue]),

@@ -122,7 +122,7 @@ func (s *Server) target(parts []string) (target, bool) {
 // discover tells the resources of a group version.
 func (s *Server) discover(w http.ResponseWriter, group, version string) {
 	s.mu.Lock()
-	served := slices.Contains(s.versions[group], version)
+	served, trees := slices.Contains(s.versions[group], version), len(s.store[inspect.CompositePodGroups]) > 0
 	s.mu.Unlock()
 	if !served {
 		notServed(w)
@@ -130,7 +130,8 @@ func (s *Server) discover(w http.ResponseWriter, group, version string) {
 	}
 	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: group + "/" + version}
 	for _, k := range kinds() {
-		if k.Group == group && (version != betaVersion || k.Resource != inspect.TaintRules) {
+		missing := k.Resource == inspect.CompositePodGroups && !trees // as of most servers
+		if k.Group == group && !missing && (version != betaVersion || k.Resource != inspect.TaintRules) {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
 				Name: string(k.Resource), Namespaced: k.Namespaced, Kind: k.Name,
 				Verbs: metav1.Verbs{"create", "delete", "get", "list", "update", "watch"}})

@@ -13,8 +13,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
-// Group is a pod group, whose pods the scheduler places together.
+// Group is a pod group, whose pods the scheduler places together, or a CompositePodGroup with all groups
+// below it.
 type Group struct {
+	// Title is the kind and the name, as "PodGroup train".
+	Title string
 	// MinCount is how many of the pods have to be placed so that any of them is. It is 0 if the group does
 	// not say so.
 	MinCount int
@@ -22,6 +25,9 @@ type Group struct {
 	Pods, Placed int
 	// Waiting are the others, sorted.
 	Waiting []inspect.PodRef
+	// Parts says how many of Waiting each pod group of a CompositePodGroup has, in the order in which they
+	// are taken. It is nil for a pod group.
+	Parts []int
 }
 
 // groupName is the namespace and the name of a pod group.
@@ -44,7 +50,7 @@ func prepareGangScheduling(p *Prepared) (check, Outcome) {
 	g := &gang{Prepared: p, PodGroup: object}
 	switch {
 	case ok:
-		g.find(name)
+		g.placed, g.waiting = g.members(name)
 		if release.Before(37, 0) {
 			return nil, g.decideOld()
 		}
@@ -101,7 +107,11 @@ func (p *Prepared) Together() *Group {
 		return nil
 	}
 	g := &gang{Prepared: p, PodGroup: object}
-	if g.find(name); len(g.waiting) < 2 {
+	g.placed, g.waiting = g.members(name)
+	if g.inComposite() {
+		_ = g.climb() // who says that it is not known will have said so
+	}
+	if len(g.waiting) < 2 {
 		return nil
 	}
 	return g.facts()
@@ -112,25 +122,38 @@ type gang struct {
 	*Prepared
 	*schedulingv1beta1.PodGroup
 	placed, waiting []*corev1.Pod
+	// Of a group in a tree: the root, the groups from its own one up to that, and how many of the pods that
+	// wait each pod group has.
+	root  *treeGroup
+	path  []*treeGroup
+	parts []int
 }
 
-// find finds the pods of the group. Those that another scheduler has to place are not known to this one until
-// it has.
-func (g *gang) find(name groupName) {
+// inComposite reports whether the group is part of another one.
+func (g *gang) inComposite() bool {
+	return g.Spec.ParentCompositePodGroupName != nil && g.snapshot.Features().Enabled(inspect.GateCompositePodGroup)
+}
+
+// members finds the pods of a group. Those that another scheduler has to place are not known to this one
+// until it has.
+func (g *gang) members(name groupName) (placed, waiting []*corev1.Pod) {
 	members := g.neighbours.membersOf(g.Index, name)
-	if at, ok := slices.BinarySearchFunc(members, g.Pod.Name, func(pod *corev1.Pod, name string) int { return cmp.Compare(pod.Name, name) }); ok {
-		members[at] = g.Pod // as it is asked about
-	} else {
-		members = slices.Insert(members, at, g.Pod)
+	at, ok := slices.BinarySearchFunc(members, g.Pod.Name, func(pod *corev1.Pod, name string) int { return cmp.Compare(pod.Name, name) })
+	if ok {
+		members = slices.Delete(members, at, at+1)
+	}
+	if name.name == inspect.PodGroupOf(g.Pod) {
+		members = slices.Insert(members, at, g.Pod) // as it is asked about
 	}
 	for _, pod := range members {
 		switch {
 		case pod.Spec.NodeName != "":
-			g.placed = append(g.placed, pod)
+			placed = append(placed, pod)
 		case schedulerOf(pod) == schedulerOf(g.Pod):
-			g.waiting = append(g.waiting, pod)
+			waiting = append(waiting, pod)
 		}
 	}
+	return placed, waiting
 }
 
 // membersOf returns the pods of a group that have not ended, sorted by name.
@@ -157,11 +180,25 @@ func (g *gang) minCount() int {
 
 // facts are what is known of the group.
 func (g *gang) facts() *Group {
-	out := &Group{Pods: len(g.placed) + len(g.waiting), Placed: len(g.placed), Waiting: refsOf(g.waiting)}
-	if g.Spec.SchedulingPolicy.Gang != nil {
+	out := &Group{Title: g.title(), Pods: len(g.placed) + len(g.waiting), Placed: len(g.placed), Waiting: refsOf(g.waiting), Parts: g.parts}
+	switch {
+	case g.root != nil && g.root.whole():
+		out.MinCount = out.Pods
+		for _, leaf := range g.root.leaves() {
+			out.MinCount -= leaf.leaving
+		}
+	case g.root == nil && g.Spec.SchedulingPolicy.Gang != nil:
 		out.MinCount = g.minCount()
 	}
 	return out
+}
+
+// title names what is taken as a whole.
+func (g *gang) title() string {
+	if g.root != nil {
+		return g.root.title()
+	}
+	return "PodGroup " + g.Name
 }
 
 func refsOf(pods []*corev1.Pod) []inspect.PodRef {
@@ -195,32 +232,48 @@ func (g *gang) inOneDomain() bool {
 // decide says what keeps the group from being scheduled, whatever room there is; and if nothing does, whether
 // more than room for this pod is needed.
 func (g *gang) decide() Outcome {
-	if g.Spec.ParentCompositePodGroupName != nil && g.snapshot.Features().Enabled(inspect.GateCompositePodGroup) {
-		return undecidedGroup("composite", fmt.Sprintf("PodGroup %s is scheduled together with the others of CompositePodGroup %s, which is not known", g.Name, *g.Spec.ParentCompositePodGroupName), g.facts())
+	own := *g // its pods are the members of its own group alone
+	if g.inComposite() {
+		if out := g.climb(); g.root == nil {
+			return out
+		}
 	}
 	var out Outcome
 	if g.podsUnread(g.Namespace) {
 		out.and(doubt(Doubt{Plugin: GangScheduling, Resource: inspect.Pods, Key: "pods", Message: fmt.Sprintf("not all pods of PodGroup %s are known: not all pods were read", g.Name), Group: g.facts()}))
-	} else if r := g.short(); r != nil {
+	} else if r := own.short(); r != nil {
+		out.Refusals = append(out.Refusals, *r)
+	} else if r := g.lacks(); r != nil {
 		out.Refusals = append(out.Refusals, *r)
 	}
-	for _, r := range []*Refusal{g.gated(), g.unlike()} {
+	for _, r := range []*Refusal{g.gated(), g.malformed(), g.unlike()} {
 		if r != nil {
 			out.Refusals = append(out.Refusals, *r)
 		}
 	}
-	if g.inOneDomain() {
-		out.and(undecidedGroup("topology", fmt.Sprintf("all pods of PodGroup %s have to be on nodes with one value of %s, and which that could be is not known", g.Name, g.Spec.SchedulingConstraints.Topology[0].Key), g.facts()))
+	for _, t := range g.groups() {
+		if t.topology != "" && g.snapshot.Features().Enabled(inspect.GateTopologyAwareWorkloadScheduling) {
+			out.and(undecidedGroup("topology", fmt.Sprintf("all pods of %s have to be on nodes with one value of %s, and which that could be is not known", t.title(), t.topology), g.facts()))
+		}
 	}
-	if need := g.minCount() - len(g.placed); need > 1 && len(out.Refusals) == 0 {
-		out.and(undecidedGroup(togetherKey, fmt.Sprintf("%d pods of PodGroup %s have to find room at once, and only this one was asked about", need, g.Name), g.facts()))
+	if len(out.Refusals) > 0 {
+		return out
+	}
+	need := g.minCount()
+	if g.root != nil {
+		if need = g.facts().MinCount; need == 0 {
+			out.and(undecidedGroup("composite", fmt.Sprintf("parts of %s may be placed without others, and which these are is not known", g.title()), g.facts()))
+		}
+	}
+	if need -= len(g.placed); need > 1 {
+		out.and(undecidedGroup(togetherKey, fmt.Sprintf("%d pods of %s have to find room at once, and only this one was asked about", need, g.title()), g.facts()))
 	}
 	return out
 }
 
 func (g *gang) refusal(code Code, key, message string, pods []*corev1.Pod) *Refusal {
 	return &Refusal{
-		Plugin: GangScheduling, Code: code, Key: key, Unresolvable: true, Object: groupName{g.Namespace, g.Name}.object(),
+		Plugin: GangScheduling, Code: code, Key: key, Unresolvable: true, Object: g.groups()[0].Object,
 		Message: message, Pods: refsOf(pods), Group: g.facts(),
 	}
 }
@@ -247,7 +300,7 @@ func (g *gang) gated() *Refusal {
 	if len(gated) == 0 {
 		return nil
 	}
-	return g.refusal(PodGroupIncomplete, "gated", fmt.Sprintf("the pods of its PodGroup %s are scheduled together, and %s not ready to be", g.Name, podsWithVerb(refsOf(gated), "is", "are")), gated)
+	return g.refusal(PodGroupIncomplete, "gated", fmt.Sprintf("the pods of its %s are scheduled together, and %s not ready to be", g.title(), podsWithVerb(refsOf(gated), "is", "are")), gated)
 }
 
 // waitsForClaim reports whether a claim of a pod does not exist yet. Nobody makes claims from templates for
@@ -295,7 +348,7 @@ func (g *gang) unlike() *Refusal {
 		return nil
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return g.refusal(PodGroupInvalid, what, fmt.Sprintf("all pods of its PodGroup %s must have one %s, and %s another", g.Name, what, podsWithVerb(refsOf(pods), "has", "have")), pods)
+	return g.refusal(PodGroupInvalid, what, fmt.Sprintf("all pods of its %s must have one %s, and %s another", g.title(), what, podsWithVerb(refsOf(pods), "has", "have")), pods)
 }
 
 // samePriority reports whether a pod has the priority of the group. What only the name of a PriorityClass
@@ -324,10 +377,10 @@ func (g *gang) samePreemption(pod *corev1.Pod) bool {
 	of := preemptionOf(g.Pod.Spec.PreemptionPolicy)
 	says := g.snapshot.Features().Enabled(inspect.GatePodGroupPreemptionPolicy)
 	if !g.snapshot.Release().Modelled().Before(38, 0) {
-		says = g.Spec.PreemptionPolicy != nil
+		says = g.policy() != ""
 	}
 	if says {
-		of = preemptionOf(g.Spec.PreemptionPolicy)
+		of = cmp.Or(g.policy(), preemptionOf[corev1.PreemptionPolicy](nil))
 	}
 	return preemptionOf(pod.Spec.PreemptionPolicy) == of
 }

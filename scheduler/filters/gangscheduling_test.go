@@ -161,28 +161,28 @@ func TestGangFacts(t *testing.T) {
 		"too few": {
 			neighbourCase{groups: train(4), pods: members("w2@n, w1"), pod: w0},
 			refuse(Refusal{
-				Code: PodGroupIncomplete, Key: "pods", Object: object, Pods: ml(), Group: &Group{MinCount: 4, Pods: 3, Placed: 1, Waiting: ml("w0", "w1")},
+				Code: PodGroupIncomplete, Key: "pods", Object: object, Pods: ml(), Group: &Group{Title: "PodGroup train", MinCount: 4, Pods: 3, Placed: 1, Waiting: ml("w0", "w1")},
 				Message: "the pod waits for the others of its PodGroup train, which needs 4 pods and has 3",
 			}),
 		},
 		"leaving": {
 			neighbourCase{groups: train(2), pods: []*corev1.Pod{podOf("w1", inGroup("train"), leaving)}, pod: w0},
 			refuse(Refusal{
-				Code: PodGroupIncomplete, Key: "leaving", Object: object, Pods: ml("w1"), Group: &Group{MinCount: 2, Pods: 2, Waiting: ml("w0", "w1")},
+				Code: PodGroupIncomplete, Key: "leaving", Object: object, Pods: ml("w1"), Group: &Group{Title: "PodGroup train", MinCount: 2, Pods: 2, Waiting: ml("w0", "w1")},
 				Message: "the pod waits for the others of its PodGroup train, which needs 2 pods and has 1; pod ml/w1 is being deleted",
 			}),
 		},
 		"gated": {
 			neighbourCase{groups: train(0), pods: []*corev1.Pod{podOf("w1", inGroup("train"), quotaGated), podOf("w2", inGroup("train"), quotaGated), podOf("w3", inGroup("train"), quotaGated)}, pod: w0},
 			refuse(Refusal{
-				Code: PodGroupIncomplete, Key: "gated", Object: object, Pods: ml("w1", "w2", "w3"), Group: &Group{Pods: 4, Waiting: ml("w0", "w1", "w2", "w3")},
+				Code: PodGroupIncomplete, Key: "gated", Object: object, Pods: ml("w1", "w2", "w3"), Group: &Group{Title: "PodGroup train", Pods: 4, Waiting: ml("w0", "w1", "w2", "w3")},
 				Message: "the pods of its PodGroup train are scheduled together, and pod ml/w1 and 2 others are not ready to be",
 			}),
 		},
 		"unlike": {
 			neighbourCase{groups: train(0), pods: []*corev1.Pod{podOf("w1", inGroup("train"), withPriority(3)), podOf("w2@n", inGroup("train"), withPriority(4))}, pod: w0},
 			refuse(Refusal{
-				Code: PodGroupInvalid, Key: "priority", Object: object, Pods: ml("w1", "w2"), Group: &Group{Pods: 3, Placed: 1, Waiting: ml("w0", "w1")},
+				Code: PodGroupInvalid, Key: "priority", Object: object, Pods: ml("w1", "w2"), Group: &Group{Title: "PodGroup train", Pods: 3, Placed: 1, Waiting: ml("w0", "w1")},
 				Message: "all pods of its PodGroup train must have one priority, and pods ml/w1 and ml/w2 have another",
 			}),
 		},
@@ -192,7 +192,7 @@ func TestGangFacts(t *testing.T) {
 		},
 		"together": {
 			neighbourCase{groups: train(3), pods: members("w1@n, w2, w3"), pod: w0},
-			doubt(Doubt{Plugin: GangScheduling, Key: "together", Group: &Group{MinCount: 3, Pods: 4, Placed: 1, Waiting: ml("w0", "w2", "w3")}, Message: "2 pods of PodGroup train have to find room at once, and only this one was asked about"}),
+			doubt(Doubt{Plugin: GangScheduling, Key: "together", Group: &Group{Title: "PodGroup train", MinCount: 3, Pods: 4, Placed: 1, Waiting: ml("w0", "w2", "w3")}, Message: "2 pods of PodGroup train have to find room at once, and only this one was asked about"}),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -87,7 +87,7 @@ type neighbourCase struct {
 	nodes      string
 	pods       []*corev1.Pod
 	namespaces []*corev1.Namespace
-	groups     inspect.Objects // only its PodGroups
+	groups     inspect.Objects // only its PodGroups, CompositePodGroups and Claims
 	pod        *corev1.Pod
 	gates      []inspect.Gate
 	off        []inspect.Gate
@@ -112,7 +112,7 @@ func (c *neighbourCase) snapshot() *inspect.Snapshot {
 		gates[g] = false
 	}
 	config.Features = config.Features.With(gates)
-	objects := inspect.Objects{Pods: slices.Clone(c.pods), Namespaces: c.namespaces, PodGroups: c.groups.PodGroups, Claims: c.groups.Claims}
+	objects := inspect.Objects{Pods: slices.Clone(c.pods), Namespaces: c.namespaces, PodGroups: c.groups.PodGroups, CompositePodGroups: c.groups.CompositePodGroups, Claims: c.groups.Claims}
 	if c.nodes != "" {
 		objects.Nodes = nodesOf(c.nodes)
 	}

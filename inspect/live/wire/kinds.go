@@ -38,7 +38,8 @@ type Version string
 // JSONOnly reports whether the list at a version cannot be decoded from protobuf.
 func (k Kind) JSONOnly(v Version) bool {
 	gv := k.GroupVersion(v)
-	return gv == schedulingAlpha || gv == resourceAlpha || k.Resource.OfKueue() // which are custom resources
+	return gv == schedulingAlpha || gv == resourceAlpha || k.Resource.OfKueue() || // which are custom resources
+		k.Resource == inspect.CompositePodGroups // whose type is that of another version
 }
 
 // NewList returns an empty list at a version.

@@ -23,6 +23,8 @@ import (
 	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
 	drav1beta2 "k8s.io/dynamic-resource-allocation/api/v1beta2"
 	kueuev1beta2 "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // scheme knows all kinds at every version and how to convert resource.k8s.io to v1. It is
@@ -43,10 +45,15 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	}
 	s.AddKnownTypeWithName(resourceAlpha.WithKind("DeviceTaintRuleList"), &alphaTaintRuleList{})
 	s.AddKnownTypeWithName(schedulingAlpha.WithKind("PodGroupList"), &alphaPodGroupList{})
+	s.AddKnownTypeWithName(compositePodGroup, &schedulingv1alpha3.CompositePodGroup{})
+	s.AddKnownTypeWithName(compositePodGroup.GroupVersion().WithKind(compositePodGroup.Kind+"List"), &schedulingv1alpha3.CompositePodGroupList{})
 	addKueue(s)
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
 	return s
 })
+
+// compositePodGroup is the kind as Kubernetes 1.38 serves it.
+var compositePodGroup = inspect.KindOf(inspect.CompositePodGroups).GroupVersionKind()
 
 var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(scheme(), serializer.EnableStrict) })
 
