@@ -123,9 +123,7 @@ func choiceFor(t *testing.T, c *cluster.Cluster, finder *live.Finder, name strin
 	if err != nil || len(besides.Unread) > 0 {
 		t.Fatalf("%v, not read: %q", err, besides.Unread)
 	}
-	options := scores.Options{Images: scores.ImagesOf(besides.Nodes), Whole: whole, Workloads: &scores.Workloads{
-		Services: besides.Services, ReplicationControllers: besides.ReplicationControllers, ReplicaSets: besides.ReplicaSets, StatefulSets: besides.StatefulSets,
-	}}
+	options := scores.Options{Images: scores.ImagesOf(besides.Nodes), Whole: whole, Workloads: besides.Selecting}
 	index := filters.NewIndex(s, nil)
 	prepared := index.Prepare(pod)
 	var nodes []scores.Candidate

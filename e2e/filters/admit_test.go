@@ -174,7 +174,7 @@ func (p *problem) snapshot() *inspect.Snapshot {
 	for _, r := range inspect.Resources() {
 		health[r] = inspect.Health{State: inspect.Synced}
 	}
-	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: p.version(), Scheduler: p.scheduler})
+	return inspect.New(p.objects, inspect.Config{Features: p.features(), Health: health, ServerVersion: p.version(), Scheduler: p.scheduler, Selecting: p.controllers.selecting()})
 }
 
 // version is the release of the server.

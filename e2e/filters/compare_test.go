@@ -114,7 +114,7 @@ func askScheduler(t *testing.T, p *problem) (*problem, []kubeAnswer, error) {
 			}
 			out = append(out, answer)
 		}
-	})
+	}, p.controllers.objects()...)
 	return admitted, out, err
 }
 

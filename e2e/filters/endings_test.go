@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -89,7 +90,7 @@ func compareEndings(t *testing.T, r *rand.Rand, generated *problem, counts map[s
 	}
 	s := p.snapshot()
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
-	by := replay.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
+	by := replay.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &inspect.Selecting{}}
 	said, err := plan.Place(t.Context(), sched.NewCluster(s, sched.Options{}), waiting, plan.Options{Choosing: by})
 	if err != nil {
 		t.Fatal(err)

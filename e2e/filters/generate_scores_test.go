@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // scoring are the aspects of problems in which nodes are compared: few of them keep a pod off a node.
@@ -48,6 +50,11 @@ func (c *controllers) objects() []runtime.Object {
 		out = append(out, o)
 	}
 	return out
+}
+
+// selecting are the same, as a snapshot has them.
+func (c *controllers) selecting() *inspect.Selecting {
+	return &inspect.Selecting{Services: c.services, ReplicationControllers: c.replication, ReplicaSets: c.replicaSets, StatefulSets: c.statefulSets}
 }
 
 var imageNames = []string{"example.com/app", "example.com/train:v1", "example.com:5000/model", "example.com/train@sha256:0123456789012345678901234567890123456789012345678901234567890123"}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	sched "github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/scores"
@@ -113,7 +114,7 @@ func sayingOf(t *testing.T, p *problem) saying {
 	t.Helper()
 	s := p.snapshot()
 	c := sched.NewCluster(s, sched.Options{})
-	by := replay.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &scores.Workloads{}}
+	by := replay.Choosing{Images: scores.ImagesOf(s.Nodes()), Workloads: &inspect.Selecting{}}
 	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
 	var out saying
 	var err error

@@ -32,6 +32,9 @@ func TestProfiles(t *testing.T) {
 		r := rand.New(rand.NewPCG(*seed, i))
 		p := generate(r)
 		text := randomConfig(r)
+		if strings.Contains(text, "defaultConstraints") {
+			(&generator{Rand: r}).controllersOf(p)
+		}
 		p.scheduler = startWith(t, text)
 		result, err := pluginByPlugin(ours)(t, p)
 		if err != nil {
@@ -186,10 +189,30 @@ func randomConfig(r *rand.Rand) string {
 	if r.IntN(3) == 0 {
 		args = append(args, "  - name: NodeResourcesFit\n    args: {"+[]string{"ignoredResources: [example.com/gpu, cpu]", "ignoredResourceGroups: [example.com]", "ignoredResources: [example.com/none]"}[r.IntN(3)]+"}\n")
 	}
+	if r.IntN(3) == 0 {
+		args = append(args, fmt.Sprintf("  - name: PodTopologySpread\n    args: {defaultingType: List, defaultConstraints: [%s]}\n", strings.Join(randomConstraints(r), ", ")))
+	}
 	if len(args) > 0 {
 		text += "  pluginConfig:\n" + strings.Join(args, "")
 	}
 	return configHeader + text
+}
+
+// randomConstraints are defaultConstraints, most of which have to be met.
+func randomConstraints(r *rand.Rand) []string {
+	var out []string
+	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone, "disk"} {
+		if more, unmet := "", "DoNotSchedule"; r.IntN(2) == 0 {
+			if r.IntN(5) == 0 {
+				unmet = "ScheduleAnyway"
+			} else if r.IntN(4) == 0 {
+				more = ", minDomains: 3"
+			}
+			more += []string{"", "", ", nodeAffinityPolicy: Ignore", ", nodeTaintsPolicy: Honor"}[r.IntN(4)]
+			out = append(out, fmt.Sprintf("{maxSkew: %d, topologyKey: %s, whenUnsatisfiable: %s%s}", 1+r.IntN(2), key, unmet, more))
+		}
+	}
+	return out
 }
 
 // reordered puts plugins in another place: those that are on already stay where they are, with other weights.
@@ -305,6 +328,11 @@ func countChanges(t *testing.T, p *problem, text string, seen map[string]int) {
 					return strings.Contains(s[plugin], "addedAffinity")
 				}) {
 					seen["addedAffinity"]++
+				}
+				if plugin == filters.PodTopologySpread && strings.Contains(text, "DoNotSchedule") && slices.ContainsFunc(slices.Collect(maps.Values(a.nodes)), func(s says) bool {
+					return strings.Contains(s[plugin], "defaultConstraints")
+				}) {
+					seen["defaultConstraints"]++
 				}
 			}
 		}

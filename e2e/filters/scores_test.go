@@ -198,8 +198,6 @@ type ourScores struct {
 
 func newOurScores(p *problem) *ourScores {
 	o := &ourScores{cluster: sched.NewCluster(p.snapshot(), sched.Options{}), claims: map[string]*resourcev1.ResourceClaim{}}
-	c := p.controllers
-	o.options.Workloads = &scores.Workloads{Services: c.services, ReplicationControllers: c.replication, ReplicaSets: c.replicaSets, StatefulSets: c.statefulSets}
 	o.options.Images = scores.ImagesOf(p.snapshot().Nodes())
 	for _, claim := range p.objects.Claims {
 		o.claims[claim.Namespace+"/"+claim.Name] = claim

@@ -172,7 +172,7 @@ func mentionedBy(c *scheduler.Cluster, waiting []*corev1.Pod) (mentions []byte, 
 		}
 		shapes[m.Shape] = true
 	}
-	mentions, err := json.Marshal(selectors)
+	mentions, err := json.Marshal([]any{selectors, s.Scheduler().ListedConstraints()})
 	if err != nil {
 		return nil, nil, false
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 )
 
 const gpu corev1.ResourceName = "example.com/gpu"
@@ -132,6 +134,44 @@ func TestEditsOfPods(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOwnConstraints: a pod that its profile spreads gets a constraint of its own, which is a wish.
+func TestOwnConstraints(t *testing.T) {
+	config, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{pluginConfig: [{name: PodTopologySpread, "+
+		"args: {defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule}]}}]}]\n"), func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := explaintest.NewPod(func(s *corev1.PodSpec) {
+		s.Containers[0].Resources.Requests = amounts(corev1.ResourceCPU, "8")
+	})
+	pod.Labels, pod.UID = map[string]string{"app": "web"}, "u"
+	o := inspect.Objects{Nodes: []*corev1.Node{explaintest.Node("n0", corev1.LabelHostname, "n0"), explaintest.Node("n1", corev1.LabelHostname, "n1")}, Pods: []*corev1.Pod{
+		pod, runningPod("web", "n0", func(p *corev1.Pod) { p.Labels = pod.Labels }),
+		runningPod("full", "n1", func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = amounts(corev1.ResourceCPU, "64") }),
+	}}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "s"}, Spec: corev1.ServiceSpec{Selector: pod.Labels}}
+	s := inspect.New(o, inspect.Config{
+		Features: inspect.DefaultFeatures(inspect.NewestMinor), Scheduler: config, Selecting: &inspect.Selecting{Services: []*corev1.Service{service}},
+	})
+	e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFixes(t, e, `DropConstraint n0 1 add /spec/topologySpreadConstraints [{"labelSelector":{"matchLabels":{"app":"web"}},"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway"}]`)
+	for i := range e.Fixes {
+		if f := &e.Fixes[i]; f.Kind == explain.DropConstraint {
+			own := patched(t, pod, f.Patch)
+			if e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), own, question.Options{}); err != nil || e.Verdict != explain.Allocatable {
+				t.Errorf("with the constraint the pod is %s: %v", e.Verdict, err)
+			}
+		}
+	}
+	const want = "node n0 would have 2 pods with app=web, 2 more than node n1, which has the fewest; maxSkew of the defaultConstraints of its profile is 1"
+	if !strings.Contains(e.Conflict.Requirements[0].Actual, want) {
+		t.Errorf("%+v, want %q", e.Conflict.Requirements[0], want)
 	}
 }
 

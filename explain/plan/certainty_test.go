@@ -206,7 +206,7 @@ func TestGroupOfOneSecond(t *testing.T) {
 			}
 		})
 		pods, _ := Waiting(snapshot, func(*corev1.Pod) bool { return true })
-		by := replay.Choosing{Images: scores.ImagesOf(snapshot.Nodes()), Workloads: &scores.Workloads{}}
+		by := replay.Choosing{Images: scores.ImagesOf(snapshot.Nodes()), Workloads: &inspect.Selecting{}}
 		p, err := Place(t.Context(), scheduler.NewCluster(snapshot, scheduler.Options{}), pods, Options{NoJoint: true, Choosing: by})
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // known is that there is no image on any node, and nothing that spreads pods.
 func known(o *inspect.Objects) replay.Choosing {
-	return replay.Choosing{Images: scores.ImagesOf(o.Nodes), Workloads: &scores.Workloads{}}
+	return replay.Choosing{Images: scores.ImagesOf(o.Nodes), Workloads: &inspect.Selecting{}}
 }
 
 // TestPlaceChooses sees that pods go where kube-scheduler likes it best, as far as that is known.

@@ -45,7 +45,7 @@ func Queue(ctx context.Context, c *scheduler.Cluster, answers []*explain.Explana
 		}
 		e.Queue = &explain.Queue{Before: len(q.before), Waiting: len(waiting), Verdict: e.Verdict}
 		switch {
-		case q.settled(), len(answers) > 1 && q.behindOnly(asked): // then it was decided with all of them
+		case q.settled(c.Snapshot()), len(answers) > 1 && q.behindOnly(asked): // then it was decided with all of them
 			continue
 		case len(q.before) > 0 && q.plenty(c):
 			e.Queue.Verdict = explain.Allocatable
@@ -127,14 +127,14 @@ func (q *queueing) fits() bool {
 
 // settled reports whether neither others matter to the pod nor which node is chosen, nor what kube-scheduler
 // takes away from it.
-func (q *queueing) settled() bool {
-	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !replay.DependsOnPods(q.pod) && !q.loses && !q.gains)
+func (q *queueing) settled(s *inspect.Snapshot) bool {
+	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !replay.DependsOnPods(s, q.pod) && !q.loses && !q.gains)
 }
 
 // plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from
 // one node and changes nothing for the others, and kube-scheduler can compare these nodes.
 func (q *queueing) plenty(c *scheduler.Cluster) bool {
-	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || replay.DependsOnPods(q.pod) || slices.ContainsFunc(q.before, replay.DependsOnPods) {
+	if !q.fits() || q.Nodes.Allocatable <= len(q.before) || replay.DependsOnPods(c.Snapshot(), q.pod) || slices.ContainsFunc(q.before, func(pod *corev1.Pod) bool { return replay.DependsOnPods(c.Snapshot(), pod) }) {
 		return false
 	}
 	if inspect.PodGroupOf(q.pod) != "" || slices.ContainsFunc(q.before, q.sharesClaim) {

@@ -55,7 +55,8 @@ func (d *decision) keptAway(o *filters.Outcome) bool {
 // is empty.
 func (d *decision) spreadMiscounted(lower []*corev1.Pod) bool {
 	leaving := slices.ContainsFunc(lower, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil && pod.Namespace == d.Pod.Namespace })
-	return slices.ContainsFunc(d.Pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+	defaults, _, _ := d.snapshot.DefaultSpread(d.Pod)
+	return leaving && len(defaults) > 0 || slices.ContainsFunc(d.Pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		s := c.LabelSelector
 		empty := s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0
 		return c.WhenUnsatisfiable == corev1.DoNotSchedule && (leaving || empty)

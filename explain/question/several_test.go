@@ -276,7 +276,7 @@ func TestObjectsByScores(t *testing.T) {
 		want explain.Verdict
 	}{
 		{"images are not known", replay.Choosing{}, explain.Unknown},
-		{"all is known", replay.Choosing{Images: scores.ImagesOf(s.Snapshot.Nodes()), Workloads: &scores.Workloads{}}, explain.Unsatisfiable},
+		{"all is known", replay.Choosing{Images: scores.ImagesOf(s.Snapshot.Nodes()), Workloads: &inspect.Selecting{}}, explain.Unsatisfiable},
 	} {
 		var subjects []metav1.Object
 		for i := range s.Wants {

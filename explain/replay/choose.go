@@ -19,7 +19,7 @@ import (
 // is nil is not known; then more nodes may be chosen.
 type Choosing struct {
 	Images    *scores.Images
-	Workloads *scores.Workloads
+	Workloads *inspect.Selecting
 	// Pods are those that are placed, with their images, which those of a snapshot have not.
 	Pods map[inspect.PodRef]*corev1.Pod
 }

@@ -97,7 +97,7 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts cycle.Options) *Membe
 	claims := cycle.ClaimsFor(s, pod)
 	m := &Member{
 		Subject: cycle.SubjectOf(pod), Pod: pod, Shape: shapeOf(s, pod, claims), Claims: claims.Pending,
-		PerNode: cycle.Extends(s, pod), NonLocal: DependsOnPods(pod), Unseen: takesUnseen(s, pod, claims),
+		PerNode: cycle.Extends(s, pod), NonLocal: DependsOnPods(s, pod), Unseen: takesUnseen(s, pod, claims),
 	}
 	m.Ask = func(ctx context.Context, c *scheduler.Cluster, nodes []*corev1.Node) (*Turn, error) {
 		return askTurn(ctx, c, pod, nodes, opts)
@@ -107,14 +107,15 @@ func PodMember(c *scheduler.Cluster, pod *corev1.Pod, opts cycle.Options) *Membe
 
 // DependsOnPods reports whether a pod changes more for others than its node, or depends on where others are:
 // if it fits nowhere, it may fit once others are placed.
-func DependsOnPods(pod *corev1.Pod) bool {
+func DependsOnPods(s *inspect.Snapshot, pod *corev1.Pod) bool {
 	if a := pod.Spec.Affinity; a != nil {
 		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
 			a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
 			return true
 		}
 	}
-	return len(lifecycle.VolumeClaimNames(pod)) > 0 || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+	defaults, _, _ := s.DefaultSpread(pod)
+	return len(defaults) > 0 || len(lifecycle.VolumeClaimNames(pod)) > 0 || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable != corev1.ScheduleAnyway
 	})
 }
@@ -151,7 +152,11 @@ func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims cycle.Claims) string {
 		Entries              []string
 		Claims               []resourcev1.ResourceClaimSpec
 		Allocated, Newer     []string
+		Spread               string
 	}{Namespace: pod.Namespace, Nominated: pod.Status.NominatedNodeName, Labels: pod.Labels, Spec: spec, Newer: []string{pod.Annotations[inspect.NewerKey]}}
+	if defaults, selector, known := s.DefaultSpread(pod); len(defaults) > 0 {
+		shape.Spread = fmt.Sprint(known, selector)
+	}
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name := ""

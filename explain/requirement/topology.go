@@ -34,6 +34,9 @@ type spreadRequirement struct {
 func (s *site) spreadRefusals() []filters.Refusal {
 	found := s.refusals(filters.SpreadConstraint)
 	if len(s.refusals(filters.NodeMismatch, filters.NodeTainted, filters.Unschedulable)) > 0 {
+		if defaults, _, _ := s.Q.Cluster.Snapshot().DefaultSpread(s.Q.Pod); len(defaults) > 0 && len(found) == 0 {
+			found = append(found, filters.Refusal{Plugin: filters.PodTopologySpread, Index: -1})
+		}
 		for i, c := range s.Q.Pod.Spec.TopologySpreadConstraints {
 			refuses := slices.ContainsFunc(found, func(r filters.Refusal) bool { return r.Index == i })
 			if !refuses && c.WhenUnsatisfiable == corev1.DoNotSchedule {
@@ -47,6 +50,13 @@ func (s *site) spreadRefusals() []filters.Refusal {
 func listSpread(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.spreadRefusals() {
+		if r.Index < 0 {
+			return append(out, spreadRequirement{dropping(
+				ofPod(explain.SpreadRequired, &r, "spec.topologySpreadConstraints", "the profile of kube-scheduler spreads pods without constraints", r.Message),
+				whatif.SpreadEdit{Index: -1}, 3, CostDrop, explain.DropConstraint,
+				"make the spread a preference: give the pod topologySpreadConstraints of its own (whenUnsatisfiable: ScheduleAnyway)",
+			), nodeName(s.Sandbox), -1})
+		}
 		key := s.Q.Pod.Spec.TopologySpreadConstraints[r.Index].TopologyKey
 		out = append(out, spreadRequirement{dropping(
 			ofPod(explain.SpreadRequired, &r, fmt.Sprintf("spec.topologySpreadConstraints[%d]", r.Index),
@@ -64,7 +74,7 @@ func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relax
 		return r.Actual
 	}
 	for _, refusal := range b.Draft(ctx, relaxed).RefusalsOn(r.node) {
-		if refusal.Code == filters.SpreadConstraint && refusal.Index == r.index {
+		if refusal.Code == filters.SpreadConstraint && max(refusal.Index, -1) == r.index {
 			return refusal.Message
 		}
 	}
@@ -75,6 +85,9 @@ func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relax
 // and node affinity select, so that these decide about it although the node has what they want.
 func (s *site) spreads() bool {
 	return slices.ContainsFunc(s.spreadRefusals(), func(r filters.Refusal) bool {
+		if r.Index < 0 {
+			return true
+		}
 		policy := s.Q.Pod.Spec.TopologySpreadConstraints[r.Index].NodeAffinityPolicy
 		return policy == nil || *policy == corev1.NodeInclusionPolicyHonor
 	})

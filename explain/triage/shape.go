@@ -35,6 +35,12 @@ func newShaper(s *inspect.Snapshot) *shaper {
 		for _, label := range labelsRead(pod) {
 			out.selected[label] = true
 		}
+		if _, selector, _ := s.DefaultSpread(pod); selector != nil {
+			requirements, _ := selector.Requirements()
+			for i := range requirements {
+				out.selected[requirements[i].Key()] = true
+			}
+		}
 	}
 	return out
 }
@@ -57,6 +63,9 @@ func (h *shaper) key(subject metav1.Object) string {
 	case *resourcev1.ResourceClaim:
 		parts = append(parts, "claim", subject.Spec, subject.Annotations[inspect.NewerKey])
 	case *corev1.Pod:
+		if defaults, selector, known := h.s.DefaultSpread(subject); len(defaults) > 0 {
+			parts = append(parts, fmt.Sprint(known, selector))
+		}
 		parts = append(parts, "pod", h.labels(subject), askedOf(&subject.Spec), h.claims(subject), subject.Annotations[inspect.NewerKey])
 	}
 	text, err := json.Marshal(parts)

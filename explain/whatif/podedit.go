@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/suppose"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -202,7 +203,8 @@ func (e UntaintNodeEdit) Apply(d *Draft) {
 	}
 }
 
-// SpreadEdit makes the scheduler take a spread constraint of the pod as a wish only.
+// SpreadEdit makes the scheduler take a spread constraint of the pod as a wish only. With the index -1 it gives
+// the pod such a wish, so that it no longer has the constraints of its profile.
 type SpreadEdit struct{ Index int }
 
 // Key names the constraint.
@@ -210,6 +212,12 @@ func (e SpreadEdit) Key() string { return fmt.Sprint("spread ", e.Index) }
 
 // Apply makes the constraint a wish.
 func (e SpreadEdit) Apply(d *Draft) {
+	if e.Index < 0 {
+		d.Pod().Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{MatchLabels: d.Pod().Labels},
+		}}
+		return
+	}
 	c := &d.Pod().Spec.TopologySpreadConstraints[e.Index]
 	c.WhenUnsatisfiable, c.MinDomains = corev1.ScheduleAnyway, nil
 }
@@ -217,13 +225,23 @@ func (e SpreadEdit) Apply(d *Draft) {
 // feasible: the API server takes no second wish about the same topology key.
 func (e SpreadEdit) feasible(q *Question) bool {
 	all := q.Pod.Spec.TopologySpreadConstraints
-	return !slices.ContainsFunc(all, func(c corev1.TopologySpreadConstraint) bool {
+	return e.Index < 0 || !slices.ContainsFunc(all, func(c corev1.TopologySpreadConstraint) bool {
 		return c.TopologyKey == all[e.Index].TopologyKey && c.WhenUnsatisfiable == corev1.ScheduleAnyway
 	})
 }
 
 // PatchPod makes the constraint a wish. The API server takes no wish with minDomains.
 func (e SpreadEdit) PatchPod(p *Patch) {
+	if e.Index < 0 {
+		labels := map[string]any{}
+		for name, value := range p.q.Pod.Labels {
+			labels[name] = value
+		}
+		p.Add("add", "/spec/topologySpreadConstraints", []any{map[string]any{
+			"maxSkew": 1, "topologyKey": corev1.LabelHostname, "whenUnsatisfiable": string(corev1.ScheduleAnyway), "labelSelector": map[string]any{"matchLabels": labels},
+		}})
+		return
+	}
 	path := fmt.Sprintf("/spec/topologySpreadConstraints/%d/", e.Index)
 	p.Add("replace", path+"whenUnsatisfiable", string(corev1.ScheduleAnyway))
 	if p.q.Pod.Spec.TopologySpreadConstraints[e.Index].MinDomains != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/wire"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it
@@ -22,13 +23,8 @@ type Choosing struct {
 	// Pods are the pods of the namespaces that are on no node, with names and images and nothing else, sorted
 	// by namespace and name.
 	Pods []*corev1.Pod
-	// Services and the controllers are all of the namespaces, as far as they could be read: see Selectors.
-	Services               []*corev1.Service
-	ReplicationControllers []*corev1.ReplicationController
-	ReplicaSets            []*appsv1.ReplicaSet
-	StatefulSets           []*appsv1.StatefulSet
-	// Selectors reports whether all services and controllers of the namespaces were read.
-	Selectors bool
+	// Selecting are the services and controllers of the namespaces. It is nil if not all could be read.
+	Selecting *inspect.Selecting
 	// Unread says what could not be read and why, in the order in which it was asked for.
 	Unread []string
 }
@@ -36,7 +32,7 @@ type Choosing struct {
 // Choosing reads what nodes are chosen by for pods of some namespaces. What may not be read is left out. The
 // error is that of ctx, or a *ServerError.
 func (f *Finder) Choosing(ctx context.Context, namespaces []string) (*Choosing, error) {
-	out := &Choosing{Selectors: true}
+	out := &Choosing{}
 	nodes := []*corev1.Node{}
 	read, err := f.besides(ctx, &out.Unread, imagesOfNodes, "", "", func(o wire.Object) { nodes = append(nodes, o.(*corev1.Node)) }) //nolint:forcetypeassert // of that kind
 	if err != nil {
@@ -45,42 +41,71 @@ func (f *Finder) Choosing(ctx context.Context, namespaces []string) (*Choosing, 
 	if read {
 		out.Nodes = nodes
 	}
-	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
-		if _, err := f.besides(ctx, &out.Unread, imagesOfPods, namespace, "spec.nodeName=", out.add); err != nil {
+	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
+	for _, namespace := range namespaces {
+		add := func(o wire.Object) { out.Pods = append(out.Pods, o.(*corev1.Pod)) } //nolint:forcetypeassert // of that kind
+		if _, err := f.besides(ctx, &out.Unread, imagesOfPods, namespace, "spec.nodeName=", add); err != nil {
 			return nil, err
 		}
+	}
+	if len(namespaces) > 0 {
+		out.Selecting, err = f.selecting(ctx, &out.Unread, namespaces...)
+	}
+	return out, err
+}
+
+// selecting reads what selects the pods that are spread, in some namespaces; "" is all of them. It is nil if
+// not all could be read.
+func (r *reader) selecting(ctx context.Context, unread *[]string, namespaces ...string) (*inspect.Selecting, error) {
+	out, all := &inspect.Selecting{}, true
+	add := func(o wire.Object) {
+		switch o := o.(type) {
+		case *corev1.Service:
+			out.Services = append(out.Services, o)
+		case *corev1.ReplicationController:
+			out.ReplicationControllers = append(out.ReplicationControllers, o)
+		case *appsv1.ReplicaSet:
+			out.ReplicaSets = append(out.ReplicaSets, o)
+		case *appsv1.StatefulSet:
+			out.StatefulSets = append(out.StatefulSets, o)
+		}
+	}
+	for _, namespace := range namespaces {
+		if namespace != "" {
+			out.Namespaces = append(out.Namespaces, namespace)
+		}
 		for _, k := range selecting {
-			read, err := f.besides(ctx, &out.Unread, k, namespace, "", out.add)
+			read, err := r.besides(ctx, unread, k, namespace, "", add)
 			if err != nil {
 				return nil, err
 			}
-			out.Selectors = out.Selectors && read
+			all = all && read
 		}
+	}
+	if !all {
+		return nil, nil
 	}
 	return out, nil
 }
 
-// add adds an object of a namespace.
-func (c *Choosing) add(o wire.Object) {
-	switch o := o.(type) {
-	case *corev1.Pod:
-		c.Pods = append(c.Pods, o)
-	case *corev1.Service:
-		c.Services = append(c.Services, o)
-	case *corev1.ReplicationController:
-		c.ReplicationControllers = append(c.ReplicationControllers, o)
-	case *appsv1.ReplicaSet:
-		c.ReplicaSets = append(c.ReplicaSets, o)
-	case *appsv1.StatefulSet:
-		c.StatefulSets = append(c.StatefulSets, o)
+// spreading reads what selects the pods that are spread, where kube-scheduler refuses nodes because of that:
+// of all namespaces, or else of that which is looked at.
+func (r *reader) spreading(ctx context.Context, s *schedulerconfig.Config) (out *inspect.Selecting, err error) {
+	if !inspect.SpreadsFirmly(s) || !slices.Contains(r.opts.Resources, inspect.Pods) {
+		return nil, nil
 	}
+	var unread []string
+	if out, err = r.selecting(ctx, &unread, ""); out == nil && err == nil && r.opts.Namespace != "" {
+		out, err = r.selecting(ctx, &unread, r.opts.Namespace)
+	}
+	return out, err
 }
 
 // besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not
 // is added to unread.
-func (f *Finder) besides(ctx context.Context, unread *[]string, k wire.Kind, namespace, fields string, each func(wire.Object)) (bool, error) {
-	result, err := f.listPages(ctx, k, k.Versions[0], namespace,
-		metav1.ListOptions{Limit: f.opts.PageSize, FieldSelector: fields})
+func (r *reader) besides(ctx context.Context, unread *[]string, k wire.Kind, namespace, fields string, each func(wire.Object)) (bool, error) {
+	result, err := r.listPages(ctx, k, k.Versions[0], namespace,
+		metav1.ListOptions{Limit: r.opts.PageSize, FieldSelector: fields})
 	switch where := k.Qualified(); {
 	case err == nil:
 		for _, o := range result.objects {
@@ -88,9 +113,9 @@ func (f *Finder) besides(ctx context.Context, unread *[]string, k wire.Kind, nam
 		}
 		return true, nil
 	case ctx.Err() != nil:
-		return false, fmt.Errorf("reading %s: %w", f.server, context.Cause(ctx))
-	case f.fatal(err) != nil:
-		return false, f.fatal(err)
+		return false, fmt.Errorf("reading %s: %w", r.server, context.Cause(ctx))
+	case r.fatal(err) != nil:
+		return false, r.fatal(err)
 	default:
 		if namespace != "" {
 			where += " in namespace " + namespace

@@ -3,12 +3,16 @@ package live_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // choosingServer is a server with more nodes than are on a page, and a namespace with everything that selects
@@ -52,7 +56,8 @@ func TestChoosing(t *testing.T) {
 	if asked := f.asked("/pods"); len(asked) != 2 || !strings.Contains(asked[0], "fieldSelector=spec.nodeName%3D") {
 		t.Errorf("pods are asked for by %q, want those without a node, of each namespace once", asked)
 	}
-	if len(got.Services) != 1 || len(got.ReplicationControllers) != 1 || len(got.ReplicaSets) != 1 || len(got.StatefulSets) != 1 || !got.Selectors || got.Unread != nil {
+	w := got.Selecting
+	if w == nil || len(w.Services) != 1 || len(w.ReplicationControllers) != 1 || len(w.ReplicaSets) != 1 || len(w.StatefulSets) != 1 || got.Unread != nil {
 		t.Errorf("%+v, want one object of each kind", got)
 	}
 }
@@ -69,12 +74,56 @@ func TestChoosingForbidden(t *testing.T) {
 	if len(got.Unread) != 2 || got.Unread[0] != want[0] || !strings.HasPrefix(got.Unread[1], want[1]) {
 		t.Errorf("not read: %q, want %q", got.Unread, want)
 	}
-	if got.Nodes != nil || got.Selectors || len(got.Services) != 1 || len(got.StatefulSets) != 1 {
-		t.Errorf("%+v, want no nodes, not all selectors, and the rest", got)
+	if got.Nodes != nil || got.Selecting != nil || len(got.Pods) != 1 {
+		t.Errorf("%+v, want no nodes, no selectors, and the rest", got)
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := finder(t, f).Choosing(ended, nil); err == nil {
 		t.Error("a cancelled request is no error")
+	}
+}
+
+// TestSelecting: services and controllers are read where kube-scheduler refuses nodes because of them, of all
+// namespaces or else of that which is looked at.
+func TestSelecting(t *testing.T) {
+	config := func(unmet string) *schedulerconfig.Config {
+		c, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{pluginConfig: [{name: PodTopologySpread, "+
+			"args: {defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: "+unmet+"}]}}]}]\n"), func(string) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		unmet, namespace string
+		forbidden        []string
+		asked            int
+		namespaces       []string // nil if nothing is known
+	}{
+		"a wish":                 {unmet: "ScheduleAnyway"},
+		"of all":                 {unmet: "DoNotSchedule", asked: 1, namespaces: []string{}},
+		"forbidden":              {unmet: "DoNotSchedule", forbidden: []string{"/api/v1/services"}, asked: 1},
+		"forbidden, of one":      {unmet: "DoNotSchedule", namespace: "ml", forbidden: []string{"/api/v1/services"}, asked: 2, namespaces: []string{"ml"}},
+		"of another not even so": {unmet: "DoNotSchedule", namespace: "db", forbidden: []string{"/api/v1/services", "/api/v1/namespaces/db/services"}, asked: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := choosingServer()
+			f.objects["/api/v1/services"] = f.objects["/api/v1/namespaces/ml/services"]
+			for _, path := range c.forbidden {
+				f.status[path] = 403
+			}
+			cluster, err := live.Read(t.Context(), f.start(t), live.Options{Namespace: c.namespace, Scheduler: config(c.unmet)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := cluster.Selecting
+			if (w != nil) != (c.namespaces != nil) || w != nil && (!slices.Equal(w.Namespaces, c.namespaces) || len(w.Services) != 1) {
+				t.Errorf("known are %+v, want those of %q", w, c.namespaces)
+			}
+			if n := len(f.asked("services")); n != c.asked {
+				t.Errorf("services were asked for %d times, want %d", n, c.asked)
+			}
+		})
 	}
 }

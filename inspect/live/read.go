@@ -96,6 +96,9 @@ type Cluster struct {
 	// Scheduler is the configuration of kube-scheduler. It is nil if that is the default one, or is not
 	// known.
 	Scheduler *schedulerconfig.Config
+	// Selecting are the objects by whose selectors pods are spread, if kube-scheduler may refuse nodes because
+	// of them, and they could be read.
+	Selecting *inspect.Selecting
 	// Kueue is the configuration of Kueue. It is nil where there is no Kueue, or it is not known.
 	Kueue *kueueconfig.Config
 	// ServerVersion is the version that the server calls itself, such as "v1.37.1". It has no patch if it
@@ -159,7 +162,8 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 	if err := r.nothingAnswered(about, kinds, results); err != nil {
 		return nil, err
 	}
-	return cluster, nil
+	cluster.Selecting, err = r.spreading(ctx, cluster.Scheduler)
+	return cluster, err
 }
 
 // newReader checks the options and makes the client.

@@ -454,6 +454,19 @@ func (p *Profile) DefaultConstraints(unmet corev1.UnsatisfiableConstraintAction)
 	return constraints, system
 }
 
+// ListedConstraints are the constraints that profiles give to pods without any of their own.
+func (c *Config) ListedConstraints() []corev1.TopologySpreadConstraint {
+	var out []corev1.TopologySpreadConstraint
+	if c != nil {
+		for _, p := range c.profiles {
+			if p.spread.DefaultingType == configv1.ListDefaulting {
+				out = append(out, p.spread.DefaultConstraints...)
+			}
+		}
+	}
+	return out
+}
+
 // systemConstraints are kube-scheduler's own: they spread over nodes and zones.
 func systemConstraints() []corev1.TopologySpreadConstraint {
 	return []corev1.TopologySpreadConstraint{

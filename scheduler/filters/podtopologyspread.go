@@ -15,10 +15,16 @@ import (
 
 // preparePodTopologySpread is the plugin PodTopologySpread: with the pod, no zone, node or other domain may
 // have too many pods of a kind compared to the domain with the fewest. Constraints that the scheduler would
-// only like to be met, and its default constraints, which are such, refuse nothing.
+// only like to be met refuse nothing. A pod without any may have those of its profile.
 func preparePodTopologySpread(p *Prepared) (check, Outcome) {
 	constraints, err := p.spreadConstraints()
+	defaults, selector, known := p.snapshot.DefaultSpread(p.Pod)
+	for i := range defaults {
+		constraints = append(constraints, p.spreadConstraint(&defaults[i], -1-i, selector))
+	}
 	switch {
+	case !known:
+		return nil, doubt(Doubt{Plugin: PodTopologySpread, Key: "defaults", Message: "the profile of kube-scheduler spreads the pods of one Service, ReplicaSet or StatefulSet, and which pods those are is not known"})
 	case err != nil:
 		return nil, refuse(*err)
 	case len(constraints) == 0:
@@ -42,7 +48,7 @@ type podTopologySpread struct {
 // spreadConstraint is a constraint with the pods in each domain that a pod with it could be in.
 type spreadConstraint struct {
 	*corev1.TopologySpreadConstraint
-	index      int
+	index      int // in the spec of the pod, or -1, -2, … for those of the profile
 	selector   labels.Selector
 	self       bool // the selector selects the pod that has the constraint
 	none       bool // no pod on a node counts
@@ -71,13 +77,20 @@ func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
 			name := constraintName(i)
 			return nil, &Refusal{Plugin: PodTopologySpread, Code: SpreadConstraint, Key: name + " selector", Unresolvable: true, Index: i, Message: fmt.Sprintf("the selector of %s cannot be read: %v", name, err)}
 		}
-		c := &spreadConstraint{TopologySpreadConstraint: raw, index: i, selector: selector, self: selector.Matches(labels.Set(p.Pod.Labels)), none: p.CountsNone(selector), minDomains: 1, domains: map[string]*crowd{}, nowhere: &crowd{}}
-		if raw.MinDomains != nil {
-			c.minDomains = int(*raw.MinDomains)
-		}
-		out = append(out, c)
+		out = append(out, p.spreadConstraint(raw, i, selector))
 	}
 	return out, nil
+}
+
+func (p *Prepared) spreadConstraint(raw *corev1.TopologySpreadConstraint, index int, selector labels.Selector) *spreadConstraint {
+	c := &spreadConstraint{TopologySpreadConstraint: raw, index: index, selector: selector, minDomains: 1, domains: map[string]*crowd{}, nowhere: &crowd{}}
+	if selector != nil {
+		c.self, c.none = selector.Matches(labels.Set(p.Pod.Labels)), p.CountsNone(selector)
+	}
+	if raw.MinDomains != nil {
+		c.minDomains = int(*raw.MinDomains)
+	}
+	return c
 }
 
 // SpreadSelector reads which pods a constraint of a pod counts.

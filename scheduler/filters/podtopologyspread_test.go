@@ -5,11 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 )
 
 // spread adds a constraint: by at most skew over the key, of the pods that a selector selects.
@@ -217,5 +219,51 @@ func TestSpreadFacts(t *testing.T) {
 				t.Error("(-want +got):\n" + diff)
 			}
 		})
+	}
+}
+
+// TestDefaultConstraints: a pod without constraints has those of its profile, for the pods that its services
+// and its controller select together.
+func TestDefaultConstraints(t *testing.T) {
+	profile := func(constraint string) *schedulerconfig.Config {
+		c, err := schedulerconfig.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{pluginConfig: [{name: PodTopologySpread, "+
+			"args: {defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: "+corev1.LabelTopologyZone+", whenUnsatisfiable: "+constraint+"}]}}]}]\n"), func(string) bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	owned := func(pod *corev1.Pod) {
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", Controller: ptr.To(true)}}
+	}
+	created := func(pod *corev1.Pod) { pod.UID = "u" }
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "s"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}}}
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "web"}, Spec: appsv1.ReplicaSetSpec{Selector: matchLabels("tier=a")}}
+	all := &inspect.Selecting{Services: []*corev1.Service{service}, ReplicaSets: []*appsv1.ReplicaSet{set}}
+	const pods, crowded = "w0@a1 app=web tier=a, w1@a2 app=web", "a1: SpreadConstraint defaultConstraints 1\na2: SpreadConstraint defaultConstraints 1"
+	for name, c := range map[string]struct {
+		pod    *corev1.Pod
+		pods   string
+		by     *inspect.Selecting
+		change func(*schedulerconfig.Config) *schedulerconfig.Config
+		want   string
+	}{
+		"of a service":               {pod: podOf("w app=web", created), pods: pods, by: all, want: crowded},
+		"of a service and a set":     {pod: podOf("w app=web tier=a", owned), pods: pods, by: all, want: crowded},
+		"the set selects none there": {pod: podOf("w app=web tier=a", owned), pods: "w1@a2 app=web", by: all},
+		"of none":                    {pod: podOf("w app=db", created), pods: pods, by: all},
+		"no labels":                  {pod: podOf("w", created), pods: pods},
+		"not known":                  {pod: podOf("w app=web", created), pods: pods, want: "? defaults"},
+		"of another namespace":       {pod: podOf("w app=web", created), pods: pods, by: &inspect.Selecting{Namespaces: []string{"db"}}, want: "? defaults"},
+		"who will make it":           {pod: podOf("w app=web"), pods: pods, by: all, want: "? defaults"},
+		"its own":                    {pod: podOf("w app=web", created, spread("zone", 3, matchLabels("app=web"))), pods: pods, by: all},
+		"only a wish": {pod: podOf("w app=web", created), pods: pods, change: func(*schedulerconfig.Config) *schedulerconfig.Config { return profile("ScheduleAnyway") }},
+	} {
+		config := profile("DoNotSchedule")
+		if c.change != nil {
+			config = c.change(config)
+		}
+		test := neighbourCase{nodes: threeZones, pods: podsOf(c.pods), pod: c.pod, config: inspect.Config{Scheduler: config, Selecting: c.by}, want: c.want}
+		t.Run(name, func(t *testing.T) { test.run(t, PodTopologySpread) })
 	}
 }

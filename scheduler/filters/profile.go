@@ -67,9 +67,6 @@ func (p *Prepared) others() Outcome {
 		(!p.profile.On(string(VolumeBinding), schedulerconfig.Reserve) || !p.profile.On(string(VolumeBinding), schedulerconfig.PreBind)) {
 		say(VolumeBinding, "off", "the profile of kube-scheduler has VolumeBinding off at reserve or preBind: whether the volumes of the pod are bound is not known")
 	}
-	if hard, _ := p.profile.DefaultConstraints(corev1.DoNotSchedule); len(hard) > 0 && len(p.Pod.Spec.TopologySpreadConstraints) == 0 && p.profile.On(string(PodTopologySpread), schedulerconfig.Filter) {
-		say(PodTopologySpread, "defaults", "the profile of kube-scheduler spreads the pods of services and workloads; those of the pod were not looked at")
-	}
 	return out
 }
 

@@ -39,13 +39,21 @@ func topologyRefusal(r Refusal) Refusal {
 
 // rule names the constraint or term of the pod that is not met.
 func (r *Refusal) rule() string {
-	if r.Code == SpreadConstraint {
+	switch {
+	case r.Code == SpreadConstraint && r.Index < 0:
+		return "the defaultConstraints of its profile"
+	case r.Code == SpreadConstraint:
 		return constraintName(r.Index)
 	}
 	return termName(r.Code, r.Index)
 }
 
-func constraintName(i int) string { return "topologySpreadConstraints[" + strconv.Itoa(i) + "]" }
+func constraintName(i int) string {
+	if i < 0 {
+		return "defaultConstraints " + strconv.Itoa(-i)
+	}
+	return "topologySpreadConstraints[" + strconv.Itoa(i) + "]"
+}
 
 // termName names a term of affinity or anti-affinity.
 func termName(code Code, i int) string {

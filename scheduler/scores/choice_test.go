@@ -91,7 +91,7 @@ func TestDoubts(t *testing.T) {
 func TestImagesOfSnapshot(t *testing.T) {
 	c := threeNodes()
 	c.Nodes[0].Status.Images = []corev1.ContainerImage{{Names: []string{"app:latest"}, SizeBytes: 1}}
-	o := scores.Options{Workloads: &scores.Workloads{}}
+	o := scores.Options{Workloads: &inspect.Selecting{}}
 	p := pod("p", "")
 	if got := chosen(c, p, o); len(got.Doubts) > 0 {
 		t.Errorf("images of nodes: %+v, want no doubt", got.Doubts)
@@ -155,7 +155,7 @@ func TestWorkloads(t *testing.T) {
 	zone := corev1.LabelTopologyZone
 	c := &cluster{Objects: inspect.Objects{Nodes: []*corev1.Node{node("a", zone, "1"), node("b", zone, "2")}}}
 	p := labelled(pod("p", ""), "app", "web", "track", "new")
-	spread := func(w *scores.Workloads) scores.Choice {
+	spread := func(w *inspect.Selecting) scores.Choice {
 		o := known(c)
 		o.Workloads = w
 		return chosen(c, p, o)
@@ -169,7 +169,7 @@ func TestWorkloads(t *testing.T) {
 		t.Errorf("services are not known: %+v, want a doubt", got)
 	}
 	// log(4) for one pod on the node, log(4) for it in the zone, and 2+4 everywhere: 8.77, about 9; and 6.
-	if diff := cmp.Diff([]int64{132, 200}, points(spread(&scores.Workloads{Services: []*corev1.Service{service}}), filters.PodTopologySpread)); diff != "" {
+	if diff := cmp.Diff([]int64{132, 200}, points(spread(&inspect.Selecting{Services: []*corev1.Service{service}}), filters.PodTopologySpread)); diff != "" {
 		t.Errorf("with a service (-want +got):\n%s", diff)
 	}
 	c.Pods[0].Labels["app"] = "db"
@@ -181,7 +181,7 @@ func TestWorkloads(t *testing.T) {
 		t.Errorf("a selector that could be any: %+v, want a doubt", got.Doubts)
 	}
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"}, Spec: appsv1.ReplicaSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}}}
-	if diff := cmp.Diff([]int64{132, 200}, points(spread(&scores.Workloads{ReplicaSets: []*appsv1.ReplicaSet{set}}), filters.PodTopologySpread)); diff != "" {
+	if diff := cmp.Diff([]int64{132, 200}, points(spread(&inspect.Selecting{ReplicaSets: []*appsv1.ReplicaSet{set}}), filters.PodTopologySpread)); diff != "" {
 		t.Errorf("with a ReplicaSet (-want +got):\n%s", diff)
 	}
 	c.Nodes[1].Labels = nil
@@ -191,7 +191,7 @@ func TestWorkloads(t *testing.T) {
 	}
 	// A node without the labels is compared all the same: 9, as above, and nothing.
 	c.Pods = []*corev1.Pod{labelled(pod("x", "a"), "app", "web")}
-	if diff := cmp.Diff([]int64{0, 200}, points(spread(&scores.Workloads{Services: []*corev1.Service{service}}), filters.PodTopologySpread)); diff != "" {
+	if diff := cmp.Diff([]int64{0, 200}, points(spread(&inspect.Selecting{Services: []*corev1.Service{service}}), filters.PodTopologySpread)); diff != "" {
 		t.Errorf("with a node without labels (-want +got):\n%s", diff)
 	}
 }

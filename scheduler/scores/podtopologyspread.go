@@ -1,6 +1,7 @@
 package scores
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -65,7 +66,7 @@ func (s *Scorer) spreadConstraints() (*podTopologySpread, []filters.Doubt) {
 	p := &podTopologySpread{all: true}
 	if len(s.pod.Spec.TopologySpreadConstraints) == 0 {
 		constraints, system := s.profile.DefaultConstraints(corev1.ScheduleAnyway)
-		selector, known := s.defaultSelector()
+		selector, known := cmp.Or(s.options.Workloads, s.snapshot().Selecting()).Of(s.pod)
 		switch {
 		case len(constraints) == 0:
 			return nil, nil

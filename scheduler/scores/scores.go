@@ -23,9 +23,9 @@ type Options struct {
 	Images *Images
 	// Whole is the pod with its images, if it has lost them (inspect.ReducePod). Nothing else is read of it.
 	Whole *corev1.Pod
-	// Workloads are the objects by whose selectors pods are spread that do not say how. If it is nil, they
-	// are not known.
-	Workloads *Workloads
+	// Workloads are the objects by whose selectors pods are spread that do not say how. If it is nil, those
+	// of the snapshot are.
+	Workloads *inspect.Selecting
 }
 
 // Candidate is a node that fits a pod.

@@ -81,7 +81,7 @@ func labelled(p *corev1.Pod, labels ...string) *corev1.Pod {
 
 // known are options with which all is known that is not in a snapshot.
 func known(c *cluster) scores.Options {
-	return scores.Options{Images: scores.ImagesOf(c.Nodes), Workloads: &scores.Workloads{}}
+	return scores.Options{Images: scores.ImagesOf(c.Nodes), Workloads: &inspect.Selecting{}}
 }
 
 // all are the nodes of a cluster.

@@ -88,7 +88,7 @@ func (t tally) ids(mentioned func(name string) bool) map[string]bool {
 }
 
 func newView(s *inspect.Snapshot, pods []*corev1.Pod) (*view, error) {
-	var asked []any
+	asked := []any{s.Scheduler().ListedConstraints()}
 	for _, pod := range pods {
 		asked = append(asked, pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.TopologySpreadConstraints)
 		for _, claim := range question.PendingClaims(s, pod) {

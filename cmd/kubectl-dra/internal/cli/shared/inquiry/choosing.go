@@ -38,15 +38,9 @@ func (o *Options) Choosing(ctx context.Context, s *inspect.Snapshot, pods []*cor
 
 // choosingOf is what was read, and the pods of files.
 func choosingOf(read *live.Choosing, pods []*corev1.Pod) replay.Choosing {
-	out := replay.Choosing{Pods: map[inspect.PodRef]*corev1.Pod{}}
+	out := replay.Choosing{Workloads: read.Selecting, Pods: map[inspect.PodRef]*corev1.Pod{}}
 	if read.Nodes != nil {
 		out.Images = scores.ImagesOf(read.Nodes)
-	}
-	if read.Selectors {
-		out.Workloads = &scores.Workloads{
-			Services: read.Services, ReplicationControllers: read.ReplicationControllers,
-			ReplicaSets: read.ReplicaSets, StatefulSets: read.StatefulSets,
-		}
 	}
 	for _, pod := range pods { // of files, with their images, which those of a snapshot have not
 		if slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Image == "" }) {

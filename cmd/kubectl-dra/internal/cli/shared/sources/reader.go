@@ -368,7 +368,7 @@ func (r *Reader) readCluster(ctx context.Context, namespace string, resources []
 	}
 	return inspect.New(cluster.Objects, inspect.Config{
 		Revision: 1, Time: r.Clock(), Features: r.ApplyFeatureFlag(cluster.Features), Health: cluster.Health,
-		ServerVersion: cluster.ServerVersion, Scheduler: cluster.Scheduler, Kueue: cluster.Kueue,
+		ServerVersion: cluster.ServerVersion, Scheduler: cluster.Scheduler, Selecting: cluster.Selecting, Kueue: cluster.Kueue,
 	}), nil
 }
 
