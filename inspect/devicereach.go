@@ -125,6 +125,32 @@ func (s *Snapshot) chargeHeld(left CounterLevels, slice *resourcev1.ResourceSlic
 	}
 }
 
+// Published yields the devices that slices publish for a node, of all generations of their pools, and whether
+// a claim holds each other than by admin access. The error is that of the first node selector that cannot be
+// read.
+func (s *Snapshot) Published(node *corev1.Node, yield func(driver string, d *resourcev1.Device, held bool)) error {
+	for _, info := range slices.Concat(s.slicesOfNode(NodeName(node.Name)), s.unbound) {
+		spec := &info.slice.Spec
+		reaches, err := true, error(nil)
+		if info.perDevice == nil {
+			reaches, err = nodeMatches(node, spec.NodeName, spec.AllNodes, info.selector)
+		}
+		for i := 0; reaches && err == nil && i < len(spec.Devices); i++ {
+			there := true
+			if info.perDevice != nil {
+				there, err = info.deviceReaches(node, i)
+			}
+			if there && err == nil {
+				yield(spec.Driver, &spec.Devices[i], s.held(DeviceIDOf(info.slice, i)))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // held reports whether a claim holds a device other than by admin access.
 func (s *Snapshot) held(id DeviceID) bool {
 	return heldBy(s.Holders(id))

@@ -10,6 +10,9 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	upstream "k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -74,14 +77,61 @@ func TestProfileScores(t *testing.T) {
 		r := rand.New(rand.NewPCG(*seed, i))
 		p := generateScored(r)
 		text := randomScoring(r)
+		if strings.Contains(text, string(gpu)) && r.IntN(2) == 0 {
+			devicesAsResource(r, p, strings.Contains(text, "{name: "+string(gpu)+", weight: 1}"))
+		}
 		p.scheduler = startWith(t, text)
 		if err := c.compare(t, p); err != nil || t.Failed() {
 			t.Fatalf("problem %d: %v\n%s", i, err, text)
 		}
 	}
 	t.Log(c)
-	if c.sure < c.pods/2 || c.single < c.pods/5 {
-		t.Errorf("of %d of %d pods all is known, and one node is chosen for %d: want more", c.sure, c.pods, c.single)
+	if c.sure < c.pods/2 || c.single < c.pods/5 || c.devices < c.pods/100 {
+		t.Errorf("of %d of %d pods all is known, one node is chosen for %d, and devices count for %d: want more", c.sure, c.pods, c.single, c.devices)
+	}
+}
+
+// devicesAsResource lets a class provide an extended resource, with selectors only if that is not asked of
+// NodeResourcesBalancedAllocation, which crashes on them.
+func devicesAsResource(r *rand.Rand, p *problem, plain bool) {
+	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "as-resource"}, Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: new(string(gpu))}}
+	expressions := []string{`device.driver == "gpu.example.com"`, `device.attributes["gpu.example.com"].model == "small"`, `device.attributes["gpu.example.com"].absent == 1`, `!device.allowMultipleAllocations`}
+	if i := r.IntN(6); !plain && i < len(expressions) {
+		class.Spec.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: expressions[i]}}}
+	}
+	if !has(p.objects.Classes, deviceClass) {
+		(&generator{Rand: r, problem: p}).slices()
+	}
+	p.objects.Classes = append(p.objects.Classes, class)
+	for _, pod := range p.asked {
+		if len(pod.Spec.ResourceClaims) > 0 { // what these get would depend on the devices of the resource
+			for _, c := range containers(pod) {
+				delete(c.Resources.Limits, gpu)
+				delete(c.Resources.Requests, gpu)
+			}
+		} else if r.IntN(2) == 0 {
+			pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Limits: corev1.ResourceList{gpu: resource.MustParse("1")}}
+		}
+	}
+	for _, node := range p.objects.Nodes {
+		if r.IntN(4) > 0 {
+			delete(node.Status.Allocatable, gpu)
+		}
+	}
+	for i, slice := range p.objects.Slices {
+		switch {
+		case r.IntN(4) == 0:
+			slice.Spec.NodeName, slice.Spec.AllNodes = nil, new(true)
+		case r.IntN(4) == 0:
+			slice.Spec.NodeName, slice.Spec.NodeSelector = nil, &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"zone-a", "zone-b"}},
+			}}}}
+		case r.IntN(4) == 0:
+			slice.Spec.PerDeviceNodeSelection, slice.Spec.NodeName = new(true), nil
+			for j := range slice.Spec.Devices {
+				slice.Spec.Devices[j].NodeName = new(p.objects.Nodes[(i+j)%len(p.objects.Nodes)].Name)
+			}
+		}
 	}
 }
 

@@ -47,7 +47,8 @@ func generateScored(r *rand.Rand) *problem {
 	for _, c := range p.objects.StorageCapacities {
 		c.Capacity = cmp.Or(c.Capacity, c.MaximumVolumeSize) // the scheduler panics if only this is given
 	}
-	if g := (&generator{Rand: r}); g.chance(0.5) {
+	g := &generator{Rand: r, problem: p}
+	if g.chance(0.5) {
 		g.controllersOf(p)
 	}
 	return p
@@ -58,6 +59,8 @@ type scoreCounts struct {
 	pods   int // for which several nodes fit
 	sure   int // for which all is known
 	single int // for which one node has the most points
+	// devices are those for which nodes have devices that serve as a resource by which they are compared.
+	devices int
 	// varied are the pods for which a plugin does not give the same to all nodes.
 	varied map[filters.Plugin]int
 	doubts map[string]int
@@ -81,6 +84,9 @@ func (c *scoreCounts) compare(t *testing.T, p *problem) error {
 			}
 			c.pods++
 			choice := ours.choose(pod, theirs.Fitting)
+			if ours.counted {
+				c.devices++
+			}
 			if diff := c.differences(theirs, choice, pod); diff != "" {
 				t.Errorf("pod %s: %s\n%s", pod.Name, diff, admitted.about(pod).manifest())
 				return
@@ -166,6 +172,7 @@ func (c *scoreCounts) count(theirs kubeScores, ours scores.Choice) {
 
 func (c scoreCounts) String() string {
 	out := fmt.Sprintf("%d pods, of %d of which all is known; one node is chosen for %d", c.pods, c.sure, c.single)
+	out += fmt.Sprintf("\n%6d with devices that serve as a resource", c.devices)
 	for _, plugin := range slices.Sorted(maps.Keys(c.varied)) {
 		out += fmt.Sprintf("\n%6d with nodes that differ by %s", c.varied[plugin], plugin)
 	}
@@ -194,10 +201,16 @@ type ourScores struct {
 	options scores.Options
 	like    *scores.Scorer
 	claims  map[string]*resourcev1.ResourceClaim
+	counted bool // devices that serve as a resource, for the last pod
 }
 
 func newOurScores(p *problem) *ourScores {
 	o := &ourScores{cluster: sched.NewCluster(p.snapshot(), sched.Options{}), claims: map[string]*resourcev1.ResourceClaim{}}
+	o.options.Devices = func(class *resourcev1.DeviceClass, node *corev1.Node) (int64, int64) {
+		all, held := o.cluster.ClassDevices(class, node)
+		o.counted = o.counted || all > 0
+		return all, held
+	}
 	o.options.Images = scores.ImagesOf(p.snapshot().Nodes())
 	for _, claim := range p.objects.Claims {
 		o.claims[claim.Namespace+"/"+claim.Name] = claim
@@ -208,6 +221,7 @@ func newOurScores(p *problem) *ourScores {
 // choose chooses among nodes, with what was found out about the pod before.
 func (o *ourScores) choose(pod *corev1.Pod, fitting []string) scores.Choice {
 	options := o.options
+	o.counted = false
 	options.Claims = o.claimsOf(pod)
 	var nodes []scores.Candidate
 	for _, name := range fitting {

@@ -59,7 +59,7 @@ func (c *chooser) among(ctx context.Context, in *scheduler.Cluster, found *Feasi
 	}
 	shape := found.Member.Shape
 	scorer := scores.Prepare(in.Filters(), pod, scores.Options{
-		Claims: claims, Images: c.Images, Workloads: c.Workloads, Whole: c.Pods[refOf(pod)],
+		Claims: claims, Images: c.Images, Workloads: c.Workloads, Whole: c.Pods[refOf(pod)], Devices: in.ClassDevices,
 	}, c.known[shape])
 	if shape != "" {
 		c.known[shape] = scorer

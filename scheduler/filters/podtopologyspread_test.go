@@ -257,7 +257,7 @@ func TestDefaultConstraints(t *testing.T) {
 		"of another namespace":       {pod: podOf("w app=web", created), pods: pods, by: &inspect.Selecting{Namespaces: []string{"db"}}, want: "? defaults"},
 		"who will make it":           {pod: podOf("w app=web"), pods: pods, by: all, want: "? defaults"},
 		"its own":                    {pod: podOf("w app=web", created, spread("zone", 3, matchLabels("app=web"))), pods: pods, by: all},
-		"only a wish": {pod: podOf("w app=web", created), pods: pods, change: func(*schedulerconfig.Config) *schedulerconfig.Config { return profile("ScheduleAnyway") }},
+		"only a wish":                {pod: podOf("w app=web", created), pods: pods, change: func(*schedulerconfig.Config) *schedulerconfig.Config { return profile("ScheduleAnyway") }},
 	} {
 		config := profile("DoNotSchedule")
 		if c.change != nil {

@@ -3,6 +3,7 @@ package scores
 import (
 	"math"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/schedulerconfig"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/filters"
 )
@@ -25,15 +26,16 @@ func prepareBalancedAllocation(s *Scorer) (part, []filters.Doubt) {
 	if doubts := s.unknownLoad(NodeResourcesBalancedAllocation, resources, pod); len(doubts) > 0 {
 		return nil, doubts
 	}
-	counted := countedOf(resources, pod)
+	counted := s.countedOf(resources, pod)
 	before := !s.snapshot().Release().Modelled().Before(36, 0)
 	type reads struct {
 		pod     amounts
 		before  bool
 		profile *schedulerconfig.Profile
+		devices *inspect.Snapshot
 	}
-	return newLocal(s, reads{pod, before, s.profile}, func(n filters.Node) int64 {
-		l := loadOf(n, counted)
+	return newLocal(s, reads{pod, before, s.profile, counted.devices}, func(n filters.Node) int64 {
+		l := s.loadOf(n, counted)
 		without := balance(l)
 		for i := range resources {
 			if l.allocatable[i] != 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -45,42 +46,59 @@ func prepareNodeResourcesFit(s *Scorer) (part, []filters.Doubt) {
 	type reads struct {
 		pod     amounts
 		profile *schedulerconfig.Profile
+		devices *inspect.Snapshot
 	}
-	counted := countedOf(strategy.resources, asked)
-	cpu, memory := slices.Index(counted, corev1.ResourceCPU), slices.Index(counted, corev1.ResourceMemory)
-	return newLocal(s, reads{asked, s.profile}, func(n filters.Node) int64 {
-		l, there := loadOf(n, counted), s.index.FilledOn(n)
+	counted := s.countedOf(strategy.resources, asked)
+	cpu, memory := slices.Index(counted.resources, corev1.ResourceCPU), slices.Index(counted.resources, corev1.ResourceMemory)
+	return newLocal(s, reads{asked, s.profile, counted.devices}, func(n filters.Node) int64 {
+		l, there := s.loadOf(n, counted), s.index.FilledOn(n)
 		if cpu >= 0 {
 			l.taken[cpu] = there.CPU
 		}
 		if memory >= 0 {
 			l.taken[memory] = there.Memory
 		}
-		for i := range counted {
+		for i := range counted.resources {
 			l.taken[i] += asked[i]
 		}
 		return strategy.score(l)
 	}, nil), nil
 }
 
-// countedOf are the resources that count for a pod that asks for so much of them, and "" for the others: what
-// is neither CPU, memory nor ephemeral storage counts only for pods that ask for it.
-func countedOf(resources []corev1.ResourceName, asked amounts) []corev1.ResourceName {
-	out := slices.Clone(resources)
-	for i, r := range out {
+// counting are the resources that count for a pod, and "" for the others.
+type counting struct {
+	resources []corev1.ResourceName
+	// classes provide them where no device plugin does.
+	classes []*resourcev1.DeviceClass
+	// devices is the snapshot if there are such classes: what claims hold on a node may change with the pods of
+	// another one.
+	devices *inspect.Snapshot
+}
+
+// countedOf are the resources that count for a pod that asks for so much of them: what is neither CPU, memory
+// nor ephemeral storage counts only for pods that ask for it.
+func (s *Scorer) countedOf(resources []corev1.ResourceName, asked amounts) counting {
+	out := counting{resources: slices.Clone(resources), classes: make([]*resourcev1.DeviceClass, len(resources))}
+	for i, r := range out.resources {
 		if asked[i] == 0 && r != corev1.ResourceCPU && r != corev1.ResourceMemory && r != corev1.ResourceEphemeralStorage {
-			out[i] = ""
+			out.resources[i] = ""
+		} else if out.classes[i] = s.snapshot().ClassOfExtendedResource(r); out.classes[i] != nil {
+			out.devices = s.snapshot()
 		}
 	}
 	return out
 }
 
 // loadOf is the load of a node without a pod, by the resources that count for it.
-func loadOf(n filters.Node, counted []corev1.ResourceName) load {
+func (s *Scorer) loadOf(n filters.Node, of counting) load {
 	var l load
-	for i, r := range counted {
-		if r != "" {
-			l.allocatable[i], l.taken[i] = n.Allocatable(r), n.Used(r)
+	for i, r := range of.resources {
+		if r == "" {
+			continue
+		}
+		l.allocatable[i], l.taken[i] = n.Allocatable(r), n.Used(r)
+		if l.allocatable[i] == 0 && of.classes[i] != nil {
+			l.allocatable[i], l.taken[i] = s.options.Devices(of.classes[i], n.Object())
 		}
 	}
 	return l
@@ -160,13 +178,12 @@ func along(shape []configv1.UtilizationShapePoint, utilization int64) int64 {
 	return int64(shape[len(shape)-1].Score) * scale
 }
 
-// unknownLoad is a doubt if it is not known what there is on nodes, or what pods take of it. Devices that
-// serve as an extended resource are not counted.
+// unknownLoad is a doubt if it is not known what there is on nodes, or what pods take of it.
 func (s *Scorer) unknownLoad(of filters.Plugin, resources []corev1.ResourceName, asked amounts) []filters.Doubt {
 	out := s.index.Unseen(of, "others may take something of the nodes")
 	for i, r := range resources {
-		if asked[i] > 0 && s.snapshot().ClassOfExtendedResource(r) != nil {
-			out = append(out, filters.Doubt{Plugin: of, Resource: inspect.Classes, Key: "extended", Message: "how much of " + string(r) + " devices give is not counted when nodes are compared"})
+		if asked[i] > 0 && inspect.IsExtendedResource(r) && !s.devicesKnown(of, r) {
+			out = append(out, filters.Doubt{Plugin: of, Resource: inspect.Classes, Key: "extended", Message: "how much of " + string(r) + " devices give is not known when nodes are compared"})
 		}
 	}
 	if s.index.DevicesTakeResources(s.pod) {
@@ -179,6 +196,20 @@ func (s *Scorer) unknownLoad(of filters.Plugin, resources []corev1.ResourceName,
 		out = append(out, filters.Doubt{Plugin: of, Resource: inspect.Nodes, Key: "allocatable", Message: "a node does not say how much CPU and memory it has"})
 	}
 	return out
+}
+
+// devicesKnown reports whether it is known how many devices serve as an extended resource. Before 1.37 it is
+// not modelled how they count. Up to 1.38.0-beta.0 kube-scheduler crashes where
+// NodeResourcesBalancedAllocation has to read a selector of a class.
+func (s *Scorer) devicesKnown(of filters.Plugin, r corev1.ResourceName) bool {
+	x := s.snapshot()
+	class := x.ClassOfExtendedResource(r)
+	if class == nil {
+		return !x.Features().Enabled(inspect.GateExtendedResource) || !x.Health(inspect.Classes).Partial()
+	}
+	implicit := string(r) == resourcev1.ResourceDeviceClassPrefix+class.Name
+	return s.options.Devices != nil && !x.Release().Modelled().Before(37, 0) && !x.Health(inspect.Slices).Partial() && !x.Health(inspect.Claims).Partial() &&
+		(of != NodeResourcesBalancedAllocation || len(class.Spec.Selectors) == 0) && (!implicit || class.Spec.ExtendedResourceName == nil)
 }
 
 // anySilent reports whether there is a node that does not say how much it has of the resources by which nodes

@@ -26,6 +26,9 @@ type Options struct {
 	// Workloads are the objects by whose selectors pods are spread that do not say how. If it is nil, those
 	// of the snapshot are.
 	Workloads *inspect.Selecting
+	// Devices counts the devices of a node that a class selects, and those of them that claims hold. If it is
+	// nil, they are not known.
+	Devices func(class *resourcev1.DeviceClass, node *corev1.Node) (all, held int64)
 }
 
 // Candidate is a node that fits a pod.
