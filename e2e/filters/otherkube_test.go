@@ -263,4 +263,7 @@ func (s *otherKube) comparePreemptions(t *testing.T, one map[string]int) {
 			t.Errorf("%s: %d of %d pods", outcome, counts[outcome], counts[refusedPod])
 		}
 	}
+	if unknown := counts["Unknown"]; unknown > counts[refusedPod]/100 {
+		t.Errorf("of %d of %d pods it is not known", unknown, counts[refusedPod])
+	}
 }

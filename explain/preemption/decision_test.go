@@ -8,8 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
@@ -176,16 +178,27 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestMiscounted: where the scheduler counts wrongly while it takes pods away on trial, it is not known what
-// it does.
+// TestMiscounted: the scheduler counts wrongly while it takes pods away on trial, so that it ends pods of lower
+// priority although what refuses the pod stays.
 func TestMiscounted(t *testing.T) {
 	port := func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80, Protocol: corev1.ProtocolTCP}}
 	}
-	spread := func(selector *metav1.LabelSelector) func(*inspect.Objects, *corev1.Pod) {
+	// spread lets one pod with the label into a zone, and three pods have it, of which all but the first are as
+	// important as the pod.
+	spread := func(selector *metav1.LabelSelector, labels map[string]string) func(*inspect.Objects, *corev1.Pod) {
 		return func(o *inspect.Objects, pod *corev1.Pod) {
 			o.Nodes[0].Labels = map[string]string{"zone": "a"}
-			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 9, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector}}
+			pod.Labels, o.Pods[0].Labels, o.Pods[1].Labels = labels, labels, labels
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+				MaxSkew: 1, MinDomains: ptr.To[int32](2), TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector,
+			}}
+		}
+	}
+	deleted := func(of int) func(*inspect.Objects, *corev1.Pod) {
+		return func(o *inspect.Objects, pod *corev1.Pod) {
+			spread(&metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}, map[string]string{"app": "x"})(o, pod)
+			o.Pods[of].DeletionTimestamp = new(metav1.Now())
 		}
 	}
 	mount := func(pod *corev1.Pod, namespace string) {
@@ -208,40 +221,57 @@ func TestMiscounted(t *testing.T) {
 			mount(o.Pods[1], namespace)
 		}
 	}
-	other := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
 	for name, test := range map[string]struct {
 		change func(o *inspect.Objects, pod *corev1.Pod)
-		known  bool
+		want   string // "" where it does not help
 	}{
-		"a port of one":        {func(o *inspect.Objects, pod *corev1.Pod) { port(pod); port(o.Pods[0]) }, true},
-		"a port of two":        {func(o *inspect.Objects, pod *corev1.Pod) { port(pod); port(o.Pods[0]); port(o.Pods[1]) }, false},
-		"spread":               {spread(other), true},
-		"spread of everything": {spread(&metav1.LabelSelector{}), false},
-		"spread, and one is deleted": {func(o *inspect.Objects, pod *corev1.Pod) {
-			spread(other)(o, pod)
-			o.Pods[0].DeletionTimestamp = new(metav1.Now())
-		}, false},
-		"only deleted": {func(o *inspect.Objects, _ *corev1.Pod) { o.Pods[0].DeletionTimestamp = new(metav1.Now()) }, true},
-		"spread, and another namespace": {func(o *inspect.Objects, pod *corev1.Pod) {
-			spread(other)(o, pod)
-			o.Pods[0].DeletionTimestamp, o.Pods[0].Namespace = new(metav1.Now()), "other"
-		}, true},
-		"spread if possible": {func(o *inspect.Objects, pod *corev1.Pod) {
-			spread(&metav1.LabelSelector{})(o, pod)
-			pod.Spec.TopologySpreadConstraints[0].WhenUnsatisfiable = corev1.ScheduleAnyway
-		}, true},
-		"a claim of one pod":                   {func(o *inspect.Objects, pod *corev1.Pod) { alone("x")(o, pod); o.Pods[1].Spec.Volumes = nil }, true},
-		"a claim, and its name in a namespace": {alone("x"), false},
-		"a claim of two pods":                  {func(o *inspect.Objects, pod *corev1.Pod) { alone("x")(o, pod); mount(o.Pods[1], "ml") }, false},
+		"a port of a pod that stays":          {func(o *inspect.Objects, pod *corev1.Pod) { port(pod); port(o.Pods[0]) }, ""},
+		"and of one that ends":                {func(o *inspect.Objects, pod *corev1.Pod) { port(pod); port(o.Pods[0]); port(o.Pods[1]) }, "p000-1"},
+		"spread, and the other one stays":     {spread(&metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}, map[string]string{"app": "x"}), ""},
+		"and the lower one is deleted":        {deleted(1), "p000-1"},
+		"the one that stays is deleted":       {deleted(0), "p000-1"},
+		"a claim of a pod that stays":         {func(o *inspect.Objects, pod *corev1.Pod) { alone("x")(o, pod); o.Pods[1].Spec.Volumes = nil }, ""},
+		"and its name in another namespace":   {alone("x"), "p000-1"},
+		"a claim of a pod that stays and one": {func(o *inspect.Objects, pod *corev1.Pod) { alone("x")(o, pod); mount(o.Pods[1], "ml") }, "p000-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, pod := fullNodes(1), podAsking("p", "", "8", 100)
+			o, pod := fullNodes(1), podAsking("p", "", "0", 100)
+			for _, i := range []int{0, 2, 3} {
+				o.Pods[i].Spec.Priority = ptr.To[int32](100)
+			}
 			test.change(&o, pod)
 			p := preemptionFor(t, o, pod)
-			if (p.Outcome == explain.PreemptionPossible) != test.known || (p.Outcome == explain.PreemptionUnknown) == test.known {
-				t.Errorf("%+v", p)
+			if (p.Outcome == explain.PreemptionPossible) != (test.want != "") || p.Outcome == explain.PreemptionUnknown || victims(p) != test.want {
+				t.Errorf("%+v, want %q", p, test.want)
 			}
 		})
+	}
+}
+
+// TestGroupPriority: a pod of a group ends by the priority of the group.
+func TestGroupPriority(t *testing.T) {
+	for _, test := range []struct {
+		group int32 // that of the pod is 0, and of the pod that asks 100
+		ended bool
+		want  explain.PreemptionOutcome
+	}{
+		{100, false, explain.PreemptionNotHelpful}, {99, false, explain.PreemptionUnknown},
+		{100, true, explain.PreemptionNotHelpful}, {99, true, explain.PreemptionUnderway},
+	} {
+		o, pod := fullNodes(1), podAsking("p", "", "4", 100)
+		o.PodGroups = []*schedulingv1beta1.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "g"}, Spec: schedulingv1beta1.PodGroupSpec{Priority: &test.group}}}
+		for _, other := range o.Pods {
+			other.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To("g")}
+			if test.ended {
+				preempted(other)
+				pod.Status.NominatedNodeName = "n000"
+			}
+		}
+		s := inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
+		e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{})
+		if err != nil || e.Preemption == nil || e.Preemption.Outcome != test.want {
+			t.Errorf("of a group of priority %d: %+v, %v", test.group, e.Preemption, err)
+		}
 	}
 }
 

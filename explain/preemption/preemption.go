@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -114,15 +115,19 @@ func (d *decision) waits() bool {
 	if !known || len(a.filtered.Refusals) == 0 || a.filtered.Refusals[0].Unresolvable {
 		return false // it preempts again if the node no longer comes into question
 	}
-	for _, pod := range d.lower(nominated) {
-		if endsByPreemption(pod) {
+	unsure := false
+	for _, occupant := range d.pod.Occupants(nominated) {
+		pod := occupant.Pod
+		priority, known := d.priorityOf(pod)
+		if endsByPreemption(pod) && (!known || priority < corev1helpers.PodPriority(d.Pod)) {
+			unsure = unsure || !known
 			d.out.Victims = append(d.out.Victims, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 		}
 	}
 	if len(d.out.Victims) == 0 {
 		return false
 	}
-	if a.obstacle() != "" || slices.ContainsFunc(a.filtered.Refusals, func(r filters.Refusal) bool { return r.Unresolvable }) {
+	if unsure || a.obstacle() != "" || slices.ContainsFunc(a.filtered.Refusals, func(r filters.Refusal) bool { return r.Unresolvable }) {
 		// What else is in the way decides whether it waits, if it comes to know of that first.
 		d.out.Outcome, d.out.Victims = explain.PreemptionUnknown, nil
 		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotKnown, Nodes: 1}}
@@ -193,10 +198,9 @@ func (d *decision) victimsOn(node inspect.NodeName) (candidate, explain.Obstacle
 	d.potential++
 	lower := d.lower(node)
 	switch {
-	case d.claimsMiscounted(a.filtered, lower), portsMiscounted(a.filtered), d.spreadMiscounted(lower):
-		return candidate{}, explain.NotKnown
 	case unread(d.snapshot, inspect.Pods, ""), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
-		return inGroup(d.snapshot, other.Pod) || noPriority(other.Pod) // a group has a priority of its own
+		priority, known := d.priorityOf(other.Pod)
+		return !known || inGroup(d.snapshot, other.Pod) && priority < corev1helpers.PodPriority(d.Pod) // it may end with its group
 	}):
 		return candidate{}, explain.NotKnown
 	case len(lower) == 0:
@@ -212,12 +216,29 @@ func noPriority(pod *corev1.Pod) bool {
 	return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != ""
 }
 
+// priorityOf is the priority by which a pod ends or not: that of its group, if the scheduler places it with
+// others. It is false if that is not known.
+func (d *decision) priorityOf(pod *corev1.Pod) (int32, bool) {
+	if !inGroup(d.snapshot, pod) {
+		return corev1helpers.PodPriority(pod), !noPriority(pod)
+	}
+	if d.snapshot.Release().Modelled().Before(37, 0) {
+		return 0, false // it is not modelled
+	}
+	for _, group := range d.snapshot.Around().PodGroups {
+		if spec := &group.Spec; group.Namespace == pod.Namespace && group.Name == inspect.PodGroupOf(pod) {
+			return ptr.Deref(spec.Priority, 0), spec.ParentCompositePodGroupName == nil && (spec.Priority != nil || spec.PriorityClassName == "")
+		}
+	}
+	return 0, false
+}
+
 // lower are the pods on a node that matter less than the pod, the most important first, as the scheduler
 // orders them.
 func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, occupant := range d.pod.Occupants(node) {
-		if corev1helpers.PodPriority(occupant.Pod) < corev1helpers.PodPriority(d.Pod) {
+		if priority, known := d.priorityOf(occupant.Pod); known && priority < corev1helpers.PodPriority(d.Pod) {
 			out = append(out, occupant.Pod)
 		}
 	}

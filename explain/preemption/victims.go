@@ -32,8 +32,8 @@ const (
 	fitsPerhaps // not known, or not tried
 )
 
-// without asks the filters about a node without some of its pods.
-func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
+// without asks the filters about a node without some of its pods of lower priority.
+func (d *decision) without(node inspect.NodeName, lower, gone []*corev1.Pod) fit {
 	if d.tries--; d.tries < 0 {
 		return fitsPerhaps
 	}
@@ -41,7 +41,7 @@ func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
 	for i, pod := range gone {
 		refs[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	}
-	p := d.pod.Without(refs...)
+	p := d.pod.Tried(lower, refs...)
 	o := p.On(node)
 	switch {
 	case len(o.Refusals)+len(p.Everywhere.Refusals) > 0:
@@ -55,7 +55,7 @@ func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
 // victims chooses pods of lower priority, which are sorted, as the scheduler does: it takes all of them, and
 // gives back those without which there is room, first those that violate a budget.
 func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidate, explain.ObstacleKind) {
-	switch d.without(node, lower) {
+	switch d.without(node, lower, lower) {
 	case fitsNot:
 		return candidate{}, explain.NotEnough
 	case fitsPerhaps:
@@ -66,7 +66,7 @@ func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidat
 	gone, of := slices.Clone(lower), d.protect(lower)
 	for _, pod := range of.pods {
 		spared := slices.DeleteFunc(slices.Clone(gone), func(other *corev1.Pod) bool { return other == pod })
-		switch d.without(node, spared) {
+		switch d.without(node, lower, spared) {
 		case fits:
 			gone = spared
 			continue
@@ -101,7 +101,7 @@ func (d *decision) inAnyOrder(node inspect.NodeName, lower, victims []*corev1.Po
 		gone := slices.DeleteFunc(slices.Clone(lower), func(pod *corev1.Pod) bool {
 			return pod == victim || !slices.Contains(victims, pod) && d.before(pod, victim, is)
 		})
-		if d.without(node, gone) != fitsNot {
+		if d.without(node, lower, gone) != fitsNot {
 			return false
 		}
 	}

@@ -136,9 +136,29 @@ type shrinker interface {
 
 // Without returns the pod as it is once other pods have ended. It says what a pod would that is prepared in
 // an index without these.
-func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
+func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared { return p.shrunk(nil, refs) }
+
+// trial is what kube-scheduler does to find out whom to preempt: it takes all pods of lower priority away from
+// a node, and gives back one after another. What it counts by then differs from what is there.
+type trial struct {
+	of    *Prepared // before
+	lower []*corev1.Pod
+	gone  []inspect.PodRef // of lower, those that it has not given back
+}
+
+// Tried is Without as kube-scheduler sees it on trial, when it has taken pods away from a node and given back
+// all but some.
+//
+//   - A port of a pod that it took away is free, though a pod that stays has it, too (HostPortInfo.Remove).
+//   - From the pods that are spread it subtracts also those that it has not counted (PodTopologySpread).
+//   - Claims that serve only one pod have one user, and are known by their names alone (VolumeRestrictions).
+func (p *Prepared) Tried(lower []*corev1.Pod, gone ...inspect.PodRef) *Prepared {
+	return p.shrunk(&trial{of: p, lower: lower, gone: gone}, gone)
+}
+
+func (p *Prepared) shrunk(trial *trial, refs []inspect.PodRef) *Prepared {
 	x, gone := p.without(refs)
-	out := &Prepared{Index: x, Pod: p.Pod, profile: p.profile, kin: newKin(p.Pod), statements: make([]statement, len(plugins))}
+	out := &Prepared{Index: x, Pod: p.Pod, trial: trial, profile: p.profile, kin: newKin(p.Pod), statements: make([]statement, len(plugins))}
 	for i := range plugins {
 		a, ok := p.statements[i], false
 		if s, shrinks := a.check.(shrinker); shrinks && !x.snapshot.NodesAssumed() {

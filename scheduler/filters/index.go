@@ -400,7 +400,9 @@ func (n *nodeInfo) with(pods []*podInfo) *nodeInfo {
 func (x *Index) with(n *nodeInfo, pods []*podInfo) *Index {
 	out := *x
 	out.changed = x.cloneChanged()
-	out.set(x.position[n.Name], n.with(append(slices.Clip(n.pods), pods...)))
+	all := append(slices.Clip(n.pods), pods...)
+	slices.SortStableFunc(all, func(a, b *podInfo) int { return byName(a.Pod, b.Pod) })
+	out.set(x.position[n.Name], n.with(all))
 	out.neighbours = x.neighbours.with(n, pods)
 	return &out
 }

@@ -51,18 +51,31 @@ func prepareNodePorts(p *Prepared) (check, Outcome) {
 	if len(wanted) == 0 {
 		return nil, Outcome{}
 	}
-	return nodePorts{wanted, p.unknownPods(NodePorts, "one may have a port of the node that the pod wants")}, Outcome{}
+	return nodePorts{wanted, p.unknownPods(NodePorts, "one may have a port of the node that the pod wants"), p.trial}, Outcome{}
 }
 
 type nodePorts struct {
 	wanted  []corev1.ContainerPort
 	unknown Outcome
+	trial   *trial
+}
+
+// frees reports whether a port of a pod is taken to be free: one that was taken away has it, too.
+func (t *trial) frees(pod *podInfo, port corev1.ContainerPort) bool {
+	if t == nil || pod.Spec.NodeName == "" || slices.Contains(t.lower, pod.Pod) {
+		return false
+	}
+	return slices.ContainsFunc(t.lower, func(other *corev1.Pod) bool {
+		return slices.ContainsFunc(hostPorts(other), func(o corev1.ContainerPort) bool {
+			return o.HostPort == port.HostPort && o.Protocol == port.Protocol && o.HostIP == port.HostIP
+		})
+	})
 }
 
 func (c nodePorts) on(n *nodeInfo) Outcome {
 	var out Outcome
 	for i := range c.wanted {
-		if r := portTaken(n, &c.wanted[i]); r != nil && !slices.ContainsFunc(out.Refusals, func(other Refusal) bool { return other.Key == r.Key }) {
+		if r := c.taken(n, &c.wanted[i]); r != nil && !slices.ContainsFunc(out.Refusals, func(other Refusal) bool { return other.Key == r.Key }) {
 			out.and(refuse(*r))
 		}
 	}
@@ -72,11 +85,11 @@ func (c nodePorts) on(n *nodeInfo) Outcome {
 	return c.unknown
 }
 
-// portTaken is a refusal if pods on a node have a port. It is nil if none has.
-func portTaken(n *nodeInfo, port *corev1.ContainerPort) *Refusal {
+// taken is a refusal if pods on a node have a port. It is nil if none has.
+func (c nodePorts) taken(n *nodeInfo, port *corev1.ContainerPort) *Refusal {
 	var in []inspect.PodRef
 	for _, pod := range n.pods {
-		if slices.ContainsFunc(pod.ports, func(other corev1.ContainerPort) bool { return samePort(*port, other) }) {
+		if slices.ContainsFunc(pod.ports, func(other corev1.ContainerPort) bool { return samePort(*port, other) && !c.trial.frees(pod, other) }) {
 			in = append(in, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 		}
 	}

@@ -238,30 +238,29 @@ func (c *spreadConstraint) without(p *Prepared, gone []*podInfo) *spreadConstrai
 	out := *c
 	out.fewer = maps.Clone(c.fewer)
 	for _, pod := range gone {
-		n := p.node(pod.Spec.NodeName)
-		if n == nil || pod.Namespace != p.Pod.Namespace || !c.counts(pod.Pod) {
+		i, known := p.position[pod.Spec.NodeName]
+		if !known || pod.Namespace != p.Pod.Namespace || c.of == nil || c.of[i] == nil {
 			continue
 		}
-		value := n.Labels[c.TopologyKey]
-		if before := out.in(value); before != nil {
-			out.lose(value, before, gone)
+		value := p.at(i).Labels[c.TopologyKey]
+		switch before := out.in(value); {
+		case c.counts(pod.Pod):
+			out.lose(value, before.without([]*podInfo{pod}))
+		case p.trial != nil && c.selector.Matches(labels.Set(pod.Labels)):
+			out.lose(value, &crowd{pods: before.pods, maybe: before.maybe, lacks: before.lacks + 1})
 		}
 	}
 	return &out
 }
 
-// lose takes pods from a domain.
-func (c *spreadConstraint) lose(value string, before *crowd, gone []*podInfo) {
-	after := before.without(gone)
-	if after == before {
-		return
-	}
+// lose replaces the pods of a domain by fewer ones.
+func (c *spreadConstraint) lose(value string, after *crowd) {
 	if c.fewer == nil {
 		c.fewer = map[string]*crowd{}
 	}
 	c.fewer[value] = after
 	counted := len(c.domains) > 0 && len(c.domains) >= c.minDomains
-	if n := len(after.pods); counted && (n < c.fewest || n == c.fewest && value < c.fewestAt) {
+	if n := after.size(); counted && (n < c.fewest || n == c.fewest && value < c.fewestAt) {
 		c.fewest, c.fewestAt, c.moved = n, value, true
 	}
 }
@@ -292,7 +291,7 @@ func (c *podTopologySpread) on(n *nodeInfo) Outcome {
 func (c *spreadConstraint) skew(value string) int {
 	out := -c.fewest
 	if in := c.in(value); in != nil {
-		out += len(in.pods)
+		out += in.size()
 	}
 	if c.self {
 		out++

@@ -22,6 +22,7 @@ type Prepared struct {
 	profile    *schedulerconfig.Profile
 	checks     []check
 	statements []statement // of each plugin
+	trial      *trial      // nil unless kube-scheduler has taken pods away on trial
 	kin        *kin
 	// all is what On says of each node, in their order, once that was asked about all.
 	all atomic.Pointer[[]Outcome]
@@ -117,6 +118,10 @@ func (p *Prepared) on(n *nodeInfo) Outcome {
 
 // besides is what the plugins say of a node on which there are more pods.
 func (p *Prepared) besides(n *nodeInfo, pods []*podInfo) Outcome {
+	if t := p.trial; t != nil {
+		with := t.of.with(t.of.node(n.Name), pods).Prepare(p.Pod).Tried(t.lower, t.gone...)
+		return with.alone(with.node(n.Name))
+	}
 	with := p.with(n, pods)
 	return with.Prepare(p.Pod).alone(with.node(n.Name))
 }

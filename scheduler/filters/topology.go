@@ -51,6 +51,8 @@ type crowd struct {
 	pods []*podInfo
 	// maybe is how many further pods are there of which it is not known whether they count.
 	maybe int
+	// lacks is how many pods were subtracted that are not among the pods.
+	lacks int
 
 	once     sync.Once
 	refusals []Refusal // a single one, the same for all nodes of the domain
@@ -61,6 +63,9 @@ func (c *crowd) refuse(because func() Refusal) []Refusal {
 	c.once.Do(func() { c.refusals = []Refusal{because()} })
 	return c.refusals
 }
+
+// size is how many pods count.
+func (c *crowd) size() int { return len(c.pods) - c.lacks }
 
 // members are the pods of a crowd that need not be there.
 func (c *crowd) members() []*podInfo {
@@ -75,7 +80,7 @@ func (c *crowd) without(gone []*podInfo) *crowd {
 	if !slices.ContainsFunc(gone, func(pod *podInfo) bool { return slices.Contains(c.pods, pod) }) {
 		return c
 	}
-	return &crowd{maybe: c.maybe, pods: slices.DeleteFunc(slices.Clone(c.pods), func(pod *podInfo) bool { return slices.Contains(gone, pod) })}
+	return &crowd{maybe: c.maybe, lacks: c.lacks, pods: slices.DeleteFunc(slices.Clone(c.pods), func(pod *podInfo) bool { return slices.Contains(gone, pod) })}
 }
 
 // sorted are the pods, each once, sorted by namespace and name.

@@ -45,6 +45,24 @@ type volumeRestrictions struct {
 	alone map[string]volumeUse
 	// users are the pods that run with such a claim, by the name of the claim, sorted.
 	users map[string][]inspect.PodRef
+	// trial: the scheduler counts how often claims are used, from one user of each, of which so many are left.
+	trial bool
+	left  int
+}
+
+// uses counts the volumes of pods whose claims have the names of those of the pod that serve only one.
+func (v *volumeRestrictions) uses(pods []*podInfo) int {
+	n := 0
+	for _, pod := range pods {
+		for i := range pod.Spec.Volumes {
+			if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+				if _, ok := v.alone[c.ClaimName]; ok {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // findUsers finds the pods on nodes that use a claim that serves only one.
@@ -90,8 +108,13 @@ func (v *volumeRestrictions) unread(p *Prepared) Outcome {
 }
 
 // without is the same check if it is about disks, of which it asks the pods of a node.
-func (v *volumeRestrictions) without(*Prepared, []*podInfo) (check, bool) {
-	return v, len(v.users) == 0
+func (v *volumeRestrictions) without(p *Prepared, gone []*podInfo) (check, bool) {
+	if p.trial == nil || len(v.users) == 0 {
+		return v, len(v.users) == 0
+	}
+	out := *v
+	out.trial, out.left = true, len(v.users)-v.uses(gone)
+	return &out, true
 }
 
 func (v *volumeRestrictions) on(n *nodeInfo) Outcome {
@@ -105,6 +128,12 @@ func (v *volumeRestrictions) on(n *nodeInfo) Outcome {
 		}
 	}
 	users := v.usersWith(n)
+	if v.trial {
+		waiting := slices.DeleteFunc(slices.Clone(n.pods), func(other *podInfo) bool { return other.Spec.NodeName != "" })
+		if v.left+v.uses(waiting) <= 0 {
+			return out
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(v.alone)) {
 		pods := users[name]
 		if len(pods) == 0 {
