@@ -23,7 +23,15 @@ import (
 // preemptionFor is what becomes of a pod.
 func preemptionFor(t *testing.T, o inspect.Objects, pod *corev1.Pod) *explain.Preemption {
 	t.Helper()
-	e, err := question.PodObject(t.Context(), explaintest.NewCluster(o), pod, question.Options{})
+	return preemptionOf(t, explaintest.NewCluster(o).Snapshot(), pod)
+}
+
+// grouping are features with which the scheduler places groups of pods.
+var grouping = inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
+
+func preemptionOf(t *testing.T, s *inspect.Snapshot, pod *corev1.Pod) *explain.Preemption {
+	t.Helper()
+	e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{})
 	if err != nil || e.Preemption == nil {
 		t.Fatalf("%+v, %v", e, err)
 	}
@@ -71,10 +79,16 @@ func TestUnderway(t *testing.T) {
 		"the node is out of the question": {func(o *inspect.Objects, _ *corev1.Pod) {
 			o.Nodes[0].Spec.Unschedulable = true
 		}, explain.PreemptionNotHelpful, ""},
-		"and something else is in the way": {func(_ *inspect.Objects, pod *corev1.Pod) {
+		"and a resource that is never enough": {func(_ *inspect.Objects, pod *corev1.Pod) {
+			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory] = resource.MustParse("9Gi")
+		}, explain.PreemptionNotHelpful, ""},
+		"and something else is in the way, which is seen later": {func(_ *inspect.Objects, pod *corev1.Pod) {
 			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 				MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
 			}}
+		}, explain.PreemptionUnderway, "p000-1 p000-2"},
+		"by a group that is not known": {func(o *inspect.Objects, _ *corev1.Pod) {
+			o.Pods[1].Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To("g")}
 		}, explain.PreemptionUnknown, ""},
 		"never": {func(_ *inspect.Objects, pod *corev1.Pod) { pod.Spec.PreemptionPolicy = new(corev1.PreemptNever) }, explain.PreemptionNever, ""},
 	} {
@@ -84,7 +98,7 @@ func TestUnderway(t *testing.T) {
 			preempted(o.Pods[1])
 			preempted(o.Pods[2])
 			test.change(&o, pod)
-			p := preemptionFor(t, o, pod)
+			p := preemptionOf(t, inspect.New(o, inspect.Config{Features: grouping}), pod)
 			if p.Outcome != test.want || test.want == explain.PreemptionUnderway && (victims(p) != test.who || p.Node != "n000" || len(p.Nodes) != 1 || !p.Determined) {
 				t.Errorf("%+v", p)
 			}
@@ -267,10 +281,8 @@ func TestGroupPriority(t *testing.T) {
 				pod.Status.NominatedNodeName = "n000"
 			}
 		}
-		s := inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
-		e, err := question.PodObject(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), pod, question.Options{})
-		if err != nil || e.Preemption == nil || e.Preemption.Outcome != test.want {
-			t.Errorf("of a group of priority %d: %+v, %v", test.group, e.Preemption, err)
+		if p := preemptionOf(t, inspect.New(o, inspect.Config{Features: grouping}), pod); p.Outcome != test.want {
+			t.Errorf("of a group of priority %d: %+v", test.group, p)
 		}
 	}
 }

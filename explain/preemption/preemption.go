@@ -115,6 +115,12 @@ func (d *decision) waits() bool {
 	if !known || len(a.filtered.Refusals) == 0 || a.filtered.Refusals[0].Unresolvable {
 		return false // it preempts again if the node no longer comes into question
 	}
+	profile, _ := d.snapshot.Scheduler().Profile(d.Pod.Spec.SchedulerName)
+	first := a.filtered.Refusals[0].Plugin // with which kube-scheduler stops
+	also := slices.ContainsFunc(a.filtered.Refusals, func(r filters.Refusal) bool { return r.Unresolvable && (r.Plugin == first || profile != nil) })
+	if also && first == filters.NodeResourcesFit && profile == nil {
+		return false // which looks at all resources
+	}
 	unsure := false
 	for _, occupant := range d.pod.Occupants(nominated) {
 		pod := occupant.Pod
@@ -127,7 +133,7 @@ func (d *decision) waits() bool {
 	if len(d.out.Victims) == 0 {
 		return false
 	}
-	if unsure || a.obstacle() != "" || slices.ContainsFunc(a.filtered.Refusals, func(r filters.Refusal) bool { return r.Unresolvable }) {
+	if unsure || also || profile != nil && a.obstacle() != "" || len(d.pod.Everywhere.Refusals) > 0 {
 		// What else is in the way decides whether it waits, if it comes to know of that first.
 		d.out.Outcome, d.out.Victims = explain.PreemptionUnknown, nil
 		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotKnown, Nodes: 1}}
