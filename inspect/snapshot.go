@@ -36,8 +36,8 @@ type Config struct {
 	Scheduler *schedulerconfig.Config
 	// Kueue is the configuration of Kueue. If it is nil, its defaults are assumed, if there is Kueue.
 	Kueue *kueueconfig.Config
-	// Selecting are the objects by whose selectors pods are spread, if kube-scheduler refuses nodes because of
-	// them. Otherwise it need not be known.
+	// Selecting are the objects by whose selectors pods are spread, if kube-scheduler refuses nodes because
+	// of them. Otherwise it need not be known.
 	Selecting *Selecting
 	// Recorded says that Time is a moment of a log, which may be long ago.
 	Recorded bool

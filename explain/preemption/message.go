@@ -22,6 +22,9 @@ func (d *decision) message() string {
 	case explain.PreemptionUnderway:
 		return fmt.Sprintf("has preempted already, and waits for %s on %s to end", d.names(), d.out.Node)
 	case explain.PreemptionPossible:
+		if d.vain {
+			return d.chosen() + "; the pod will not fit there either, since kube-scheduler counts wrongly what stays"
+		}
 		return d.chosen()
 	case explain.PreemptionNotHelpful:
 		return "will not preempt other pods for this one (\"Preemption is not helpful for scheduling\"): " + d.obstaclesInWords()

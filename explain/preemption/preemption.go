@@ -100,6 +100,7 @@ type decision struct {
 	potential  int
 	candidates []candidate
 	budgets    []budget
+	vain       bool // the pod does not fit where the scheduler makes room for it, which counts wrongly
 }
 
 // answerOn is what a node answered, and what filters have against it.

@@ -133,6 +133,7 @@ func (d *decision) choose() {
 	for _, pod := range best.victims {
 		d.out.Victims = append(d.out.Victims, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 	}
+	d.vain = len(d.pod.Without(d.out.Victims...).On(best.node).Refusals) > 0
 }
 
 // better is positive if the scheduler prefers a to b, as far as that is sure: fewer pods that violate a

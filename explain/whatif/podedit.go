@@ -203,8 +203,8 @@ func (e UntaintNodeEdit) Apply(d *Draft) {
 	}
 }
 
-// SpreadEdit makes the scheduler take a spread constraint of the pod as a wish only. With the index -1 it gives
-// the pod such a wish, so that it no longer has the constraints of its profile.
+// SpreadEdit makes the scheduler take a spread constraint of the pod as a wish only. With the index -1 it
+// gives the pod such a wish, so that it no longer has the constraints of its profile.
 type SpreadEdit struct{ Index int }
 
 // Key names the constraint.

@@ -96,8 +96,8 @@ type Cluster struct {
 	// Scheduler is the configuration of kube-scheduler. It is nil if that is the default one, or is not
 	// known.
 	Scheduler *schedulerconfig.Config
-	// Selecting are the objects by whose selectors pods are spread, if kube-scheduler may refuse nodes because
-	// of them, and they could be read.
+	// Selecting are the objects by whose selectors pods are spread, if kube-scheduler may refuse nodes
+	// because of them, and they could be read.
 	Selecting *inspect.Selecting
 	// Kueue is the configuration of Kueue. It is nil where there is no Kueue, or it is not known.
 	Kueue *kueueconfig.Config

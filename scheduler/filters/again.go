@@ -138,8 +138,8 @@ type shrinker interface {
 // an index without these.
 func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared { return p.shrunk(nil, refs) }
 
-// trial is what kube-scheduler does to find out whom to preempt: it takes all pods of lower priority away from
-// a node, and gives back one after another. What it counts by then differs from what is there.
+// trial is what kube-scheduler does to find out whom to preempt: it takes all pods of lower priority away
+// from a node, and gives back one after another. What it counts by then differs from what is there.
 type trial struct {
 	of    *Prepared // before
 	lower []*corev1.Pod

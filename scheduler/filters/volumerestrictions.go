@@ -45,7 +45,7 @@ type volumeRestrictions struct {
 	alone map[string]volumeUse
 	// users are the pods that run with such a claim, by the name of the claim, sorted.
 	users map[string][]inspect.PodRef
-	// trial: the scheduler counts how often claims are used, from one user of each, of which so many are left.
+	// trial: the scheduler counts how often claims are used, from one user of each. So many are left.
 	trial bool
 	left  int
 }

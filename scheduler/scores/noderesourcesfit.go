@@ -70,8 +70,8 @@ type counting struct {
 	resources []corev1.ResourceName
 	// classes provide them where no device plugin does.
 	classes []*resourcev1.DeviceClass
-	// devices is the snapshot if there are such classes: what claims hold on a node may change with the pods of
-	// another one.
+	// devices is the snapshot if there are such classes: what claims hold on a node may change with the pods
+	// of another one.
 	devices *inspect.Snapshot
 }
 
