@@ -89,14 +89,25 @@ type plannedAnswer struct {
 			Pod, Node string
 			AnyOf     int
 		}
-		Pending []struct{ Pod, Verdict, Message string }
-		Certain bool
-		Doubts  []string
+		Pending   []struct{ Pod, Verdict, Message string }
+		Preempted []goneAnswer
+		Certain   bool
+		Doubts    []string
 	}
 	Joint struct {
 		Verdict string
 		Placed  []struct{ Pod, Node string }
 	}
+}
+
+// goneAnswer is what is read of a pod that goes.
+type goneAnswer struct {
+	Pod, Cause, Controller, Then string
+	Again                        *struct {
+		Node  string
+		AnyOf int
+	}
+	Eviction *struct{ Message string }
 }
 
 // wanted are the pods that the plan places with their nodes, of which so many are known; the others are where

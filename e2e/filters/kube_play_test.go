@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -30,8 +31,9 @@ const longEnough = 15 * time.Minute
 // kubePlay runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which
 // it places pods, by namespace and name. The pods come into its queue one after the other, before it takes
 // the first. It chooses by chance among nodes that are as good as each other. Volumes are not provisioned.
-// with, if not nil, changes how the server behaves; else nothing is released when pods are ended.
-func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, with func(*fake.Clientset)) map[string]string {
+// with, if not nil, changes how the server behaves, and starts controllers; else nothing is released when pods
+// are ended.
+func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, with func(context.Context, *fake.Clientset)) map[string]string {
 	t.Helper()
 	prepareProcess()
 	out := map[string]string{}
@@ -44,12 +46,12 @@ func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, with f
 	return out
 }
 
-func play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, out map[string]string, with func(*fake.Clientset)) error {
+func play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, out map[string]string, with func(context.Context, *fake.Clientset)) error {
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	defer cancel()
 	client := serving(seen(objects))
 	if with != nil {
-		with(client)
+		with(ctx, client)
 	}
 	informers := upstream.NewInformerFactory(client, 0, nil)
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
@@ -87,21 +89,18 @@ func play(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, out map[st
 // serving is a client that serves objects as a server does: what is written gets another version, and a
 // binding puts a pod on its node.
 func serving(objects []runtime.Object) *fake.Clientset {
-	var versions atomic.Int64
-	next := func(object any) {
-		if o, ok := object.(metav1.Object); ok {
-			o.SetResourceVersion(strconv.FormatInt(versions.Add(1), 10))
-		}
-	}
 	copies := make([]runtime.Object, len(objects))
 	for i, o := range objects {
 		copies[i] = o.DeepCopyObject()
-		next(copies[i])
+		renew(copies[i])
 	}
 	client := fake.NewSimpleClientset(copies...)
 	client.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		if update, ok := action.(clienttesting.CreateAction); ok { // which updates are too
-			next(update.GetObject())
+			if was, err := unchanged(client, action, update.GetObject()); was != nil || err != nil {
+				return true, was, err
+			}
+			renew(update.GetObject())
 		}
 		return false, nil, nil
 	})
@@ -116,10 +115,46 @@ func serving(objects []runtime.Object) *fake.Clientset {
 		}
 		pod := found.(*corev1.Pod).DeepCopy() //nolint:forcetypeassert // it is under that name
 		pod.Spec.NodeName = binding.Target.Name
-		next(pod)
+		renew(pod)
 		return true, binding, client.Tracker().Update(action.GetResource(), pod, pod.Namespace)
 	})
+	patch := clienttesting.ObjectReaction(client.Tracker())
+	client.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		handled, object, err := patch(action)
+		if err == nil {
+			renew(object)
+			err = client.Tracker().Update(action.GetResource(), object, action.GetNamespace())
+		}
+		return handled, object, err
+	})
 	return client
+}
+
+// unchanged is what is served, if that is what an update writes: nobody is told of it then.
+func unchanged(client *fake.Clientset, action clienttesting.Action, object runtime.Object) (runtime.Object, error) {
+	written, ok := object.DeepCopyObject().(metav1.Object)
+	if !ok || action.GetVerb() != "update" {
+		return nil, nil
+	}
+	was, err := client.Tracker().Get(action.GetResource(), written.GetNamespace(), written.GetName())
+	if err != nil {
+		return nil, fmt.Errorf("updating %s: %w", written.GetName(), err)
+	}
+	written.SetResourceVersion(was.(metav1.Object).GetResourceVersion()) //nolint:forcetypeassert // it is of the same kind
+	if !equality.Semantic.DeepEqual(was, written) {
+		return nil, nil
+	}
+	return was, nil
+}
+
+// versions are those of all objects that have been served.
+var versions atomic.Int64
+
+// renew gives an object that is written another version, without which nobody is told of it.
+func renew(object any) {
+	if o, ok := object.(metav1.Object); ok {
+		o.SetResourceVersion(strconv.FormatInt(versions.Add(1), 10))
+	}
 }
 
 // Choose lets the scheduler choose a node for a pod. It is an error if none fits or nodes cannot be compared.

@@ -152,13 +152,14 @@ func (d *doubter) doubt(ctx context.Context, w *replay.Waiting, p *explain.Pendi
 // count finds the pods of which there are more than there is room for.
 func (d *doubter) count(ctx context.Context) error {
 	d.surplus = map[explain.Subject]bool{}
+	inOrder := !d.out.Preempting && len(d.out.Preempted) == 0 // else those that wait hear of room in any
 	for _, pods := range d.localShapes(ctx, d.cluster) {
 		room, _, err := roomFor(ctx, d.alone.Fork(), pods)
 		if err != nil {
 			return err
 		}
 		for _, pod := range pods[room:] {
-			d.surplus[cycle.SubjectOf(pod)] = room == 0 || !replay.SameTurn(pods[room-1], pod) // else it may be taken before
+			d.surplus[cycle.SubjectOf(pod)] = room == 0 || inOrder && !replay.SameTurn(pods[room-1], pod) // else it may be taken before
 		}
 	}
 	return nil

@@ -112,20 +112,52 @@ func (e *endings) left(ctx context.Context, c *scheduler.Cluster, w *replay.Wait
 	case !found.Determined:
 		e.open = "which pods it ends for " + name + " is not known"
 	default:
-		if e.open = e.tooFar(c, w.Pod, found); e.open == "" {
+		if e.open = e.tooFar(w.Pod, found); e.open == "" {
+			e.open, err = e.byBudgets(ctx, c, w.Pod, found)
+		}
+		if e.open == "" && err == nil {
 			return e.room(c, w.Pod, found), nil
 		}
 	}
-	return nil, nil
+	return nil, err
+}
+
+// byBudgets says why it is not known which pods are ended for one that PodDisruptionBudgets decide about, or
+// nothing: what they allow changes some time after other pods have ended or found nodes.
+func (e *endings) byBudgets(ctx context.Context, c *scheduler.Cluster, pod *corev1.Pod, found *explain.Preemption) (string, error) {
+	var lower []*corev1.Pod
+	for _, other := range c.Snapshot().Objects().Pods {
+		if slices.Contains(found.Nodes, inspect.NodeName(other.Spec.NodeName)) && corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod) {
+			lower = append(lower, other)
+		}
+	}
+	ways, known := preemption.Later(e.preempting.snapshot, c.Snapshot(), slices.Collect(maps.Values(e.ending)), lower)
+	for _, budgets := range ways {
+		then := scheduler.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { o.Budgets = budgets }), scheduler.Options{Like: c})
+		other, _, err := question.Preemption(ctx, then, pod, hypothetical)
+		if err != nil {
+			return "", fmt.Errorf("looking which pods are ended for pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		known = known && other != nil && other.Determined && other.Node == found.Node && slices.Equal(sortedRefs(other.Victims), sortedRefs(found.Victims))
+		if !known {
+			break
+		}
+	}
+	if !known {
+		return "which pods it ends for " + cycle.SubjectOf(pod).FullName() + " depends on what PodDisruptionBudgets allow by then", nil
+	}
+	return "", nil
+}
+
+func sortedRefs(refs []inspect.PodRef) []inspect.PodRef {
+	return slices.SortedFunc(slices.Values(refs), inspect.PodRef.Compare)
 }
 
 // tooFar says why it is not played on that pods are ended for one, or nothing.
-func (e *endings) tooFar(c *scheduler.Cluster, pod *corev1.Pod, found *explain.Preemption) string {
+func (e *endings) tooFar(pod *corev1.Pod, found *explain.Preemption) string {
 	switch {
 	case len(e.ended)+len(found.Victims) > maxEnded:
 		return fmt.Sprintf("it ends more than %d pods", maxEnded)
-	case preemption.Budgeted(c.Snapshot(), slices.Collect(maps.Values(e.ending))...):
-		return "what PodDisruptionBudgets allow once some of their pods have ended is not known"
 	case slices.ContainsFunc(slices.Collect(maps.Values(e.nominated)), func(other *corev1.Pod) bool {
 		return other.Status.NominatedNodeName == string(found.Node) && corev1helpers.PodPriority(other) < corev1helpers.PodPriority(pod)
 	}):

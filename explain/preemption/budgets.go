@@ -46,13 +46,74 @@ func selectable(s *inspect.Snapshot) []budget {
 	return out
 }
 
-// Budgeted reports whether some budget selects one of some pods, so that what it allows changes as they end.
-func Budgeted(s *inspect.Snapshot, pods ...*corev1.Pod) bool {
-	return slices.ContainsFunc(selectable(s), func(b budget) bool {
-		return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
-			return pod.Namespace == b.Namespace && b.selector.Matches(labels.Set(pod.Labels))
-		})
-	})
+// maxLater is the number of ways that are told in which budgets may have been counted.
+const maxLater = 16
+
+// Later are the budgets as kube-scheduler may see them once pods have ended since a snapshot and others have
+// found nodes: when the disruption controller has seen any number of those that ended, and any number of the
+// others have become ready. They are told only as far as budgets differ that protect some of the pods that may
+// be next, and are nil if none does. known says whether those are all.
+func Later(since, now *inspect.Snapshot, ended, next []*corev1.Pod) (out [][]*policyv1.PodDisruptionBudget, known bool) {
+	budgets := now.Objects().Budgets
+	out = [][]*policyv1.PodDisruptionBudget{budgets}
+	for _, b := range selectable(now) {
+		if !slices.ContainsFunc(next, b.protects) {
+			continue
+		}
+		least, most, known := b.later(since, now, ended)
+		if !known || len(out)*int(most-least+1) > maxLater {
+			return nil, false
+		}
+		at := slices.Index(budgets, b.PodDisruptionBudget)
+		var ways [][]*policyv1.PodDisruptionBudget
+		for allowed := least; allowed <= most; allowed++ {
+			own := b.DeepCopy()
+			own.Status.DisruptionsAllowed = allowed
+			for _, way := range out {
+				way = slices.Clone(way)
+				way[at] = own
+				ways = append(ways, way)
+			}
+		}
+		out = ways
+	}
+	if len(out) == 1 {
+		return nil, true
+	}
+	return out, true
+}
+
+// later says between what a budget allows once some of its pods have ended since a snapshot, and those that
+// have found nodes may be ready. It is not known where the disruption controller cannot count its pods: those
+// that ended may be what kept it from that.
+func (b *budget) later(since, now *inspect.Snapshot, ended []*corev1.Pod) (least, most int32, known bool) {
+	allowed, healthy, touched := b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, false
+	least = allowed
+	for _, pod := range ended {
+		if b.protects(pod) {
+			touched = true
+			if ready(pod) {
+				least--
+			}
+		}
+	}
+	for _, pod := range now.Objects().Pods {
+		if !b.protects(pod) || pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil || inspect.Ended(pod) || ready(pod) {
+			continue
+		}
+		healthy++
+		before, ok := since.Pod(inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
+		touched = touched || !ok || before.Spec.NodeName == ""
+	}
+	if !touched {
+		return allowed, allowed, true
+	}
+	return min(allowed, max(least, 0)), max(allowed, healthy-b.Status.DesiredHealthy), b.syncFailed() == ""
+}
+
+// protects reports whether a budget is about a pod. An empty selector selects all pods of the namespace.
+func (b *budget) protects(pod *corev1.Pod) bool {
+	return b.Namespace == pod.Namespace && b.selector.Matches(labels.Set(pod.Labels))
 }
 
 // takes reports whether the scheduler takes one from what the budget allows if the pod ends: an eviction that

@@ -8,7 +8,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -74,11 +73,6 @@ func NewEvictions(s *inspect.Snapshot) *Evictions {
 		e.budgets = append(e.budgets, a)
 	}
 	return e
-}
-
-// protects reports whether a budget is about a pod. An empty selector selects all pods of the namespace.
-func (a *allowance) protects(pod *corev1.Pod) bool {
-	return a.Namespace == pod.Namespace && a.selector.Matches(labels.Set(pod.Labels))
 }
 
 // name is the budget in words.
@@ -175,8 +169,8 @@ func (a *allowance) ignores(pod *corev1.Pod) bool {
 const maxAfter = 3
 
 // syncFailed is why the disruption controller cannot count the pods of a budget, or "".
-func (a *allowance) syncFailed() string {
-	c := meta.FindStatusCondition(a.Status.Conditions, policyv1.DisruptionAllowedCondition)
+func (b *budget) syncFailed() string {
+	c := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
 	if c == nil || c.Status != metav1.ConditionFalse || c.Reason != policyv1.SyncFailedReason {
 		return ""
 	}
