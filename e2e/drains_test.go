@@ -54,7 +54,7 @@ func TestDrains(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(seen)) {
 		t.Logf("%3d %s", seen[what], what)
 	}
-	for what, least := range map[string]int{"certain": 5, "evicted at once": drainScenes, "evicted after others": 3, "never evicted, not known: false": 3, "then Placed": drainScenes, "then Pending": 1} {
+	for what, least := range map[string]int{"certain": 5, "certain, and the node too": 1, "evicted at once": drainScenes, "evicted after others": 3, "never evicted, not known: false": 3, "then Placed": drainScenes, "then Pending": 1} {
 		if seen[what] < least {
 			t.Errorf("%q came up %d times, want %d", what, seen[what], least)
 		}
@@ -164,9 +164,13 @@ func (s *drain) compare(t *testing.T, before, all, ended map[string]*corev1.Pod,
 // wrong says what was not true, or nothing.
 func (s *drain) wrong(before map[string]*corev1.Pod, evicted, stay map[string]int, places map[string][]string, refused, waiting int) string {
 	gone, held, again, waits, open := map[string]int{}, map[string]int{}, map[string][]string{}, 0, false
+	several := s.comeAgain() > 1
 	for i := range s.answer.Gone {
 		g := &s.answer.Gone[i]
 		gone[whose(before[g.Pod])]++
+		if g.Again != nil && several { // where each is depends on which of them is made first
+			g.Again.AnyOf = max(2, g.Again.AnyOf)
+		}
 		g.comesBack(again, s.name)
 		if g.Eviction != nil {
 			waits++
@@ -199,12 +203,25 @@ func (s *drain) wrong(before map[string]*corev1.Pod, evicted, stay map[string]in
 	return ""
 }
 
+// comeAgain is how many pods were said to come again and find a node.
+func (s *drain) comeAgain() (n int) {
+	for i := range s.answer.Gone {
+		if s.answer.Gone[i].Again != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // count counts what was said and came true.
 func (s *drain) count(refused int, seen map[string]int) {
 	seen[fmt.Sprintf("exit code %d, and kubectl drain gave up: %t", s.code, s.failed)]++
 	seen["refused at first or always"] += refused
 	if s.answer.Replay.Certain {
 		seen["certain"]++
+		if s.comeAgain() == 1 {
+			seen["certain, and the node too"]++
+		}
 	} else {
 		seen["not certain: "+strings.ReplaceAll(strings.Join(s.answer.Replay.Doubts[:min(1, len(s.answer.Replay.Doubts))], ""), s.name, "SCENE")]++
 	}

@@ -37,7 +37,8 @@ type PlacedPod struct {
 	Pod     string   `json:"pod"`
 	Node    string   `json:"node"`
 	Devices []string `json:"devices"`
-	// AnyOf is the number of nodes that kube-scheduler may choose instead, this one among them.
+	// AnyOf is the number of nodes that kube-scheduler may choose instead, this one among them, once the pods
+	// that are placed before it are where they are said to be.
 	AnyOf int `json:"anyOf"`
 }
 
