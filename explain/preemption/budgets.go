@@ -84,8 +84,8 @@ func Later(since, now *inspect.Snapshot, ended, next []*corev1.Pod) (out [][]*po
 }
 
 // later says between what a budget allows once some of its pods have ended since a snapshot, and those that
-// have found nodes may be ready. It is not known where the disruption controller cannot count its pods: those
-// that ended may be what kept it from that.
+// have found nodes may be ready. It is not known where the disruption controller cannot count its pods, and
+// those that ended may be what kept it from that.
 func (b *budget) later(since, now *inspect.Snapshot, ended []*corev1.Pod) (least, most int32, known bool) {
 	allowed, healthy, touched := b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, false
 	least = allowed
@@ -105,7 +105,8 @@ func (b *budget) later(since, now *inspect.Snapshot, ended []*corev1.Pod) (least
 		before, ok := since.Pod(inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 		touched = touched || !ok || before.Spec.NodeName == ""
 	}
-	if !touched {
+	staying := slices.DeleteFunc(slices.Clone(now.Objects().Pods), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	if !touched || b.syncFailed() != "" && b.uncountable(staying) {
 		return allowed, allowed, true
 	}
 	return min(allowed, max(least, 0)), max(allowed, healthy-b.Status.DesiredHealthy), b.syncFailed() == ""

@@ -3,11 +3,13 @@ package preemption
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -131,7 +133,7 @@ func (e *Evictions) Ask(pod *corev1.Pod) (Answer, *explain.Eviction) {
 	case a.unconfirmed > maxGranted:
 		return say(Refused, "%s has granted %d evictions that are not confirmed, and the API server refuses more", a.name(), a.unconfirmed)
 	case a.allowed == 0 && a.syncFailed() != "":
-		return say(Unsure, "%s allows none as the disruption controller cannot count its pods: %s", a.name(), words.OneLine(a.syncFailed()))
+		return Denied, nil
 	case a.allowed == 0 && a.Status.ExpectedPods == 0:
 		return say(Unsure, "%s counts no pods: they are new, or no controller has them", a.name())
 	case a.allowed == 0:
@@ -177,6 +179,15 @@ func (b *budget) syncFailed() string {
 	return c.Message
 }
 
+// uncountable reports whether the disruption controller cannot count the pods of a budget as long as there are
+// some pods: the budget depends on how many there should be, which a Job does not say as a scale.
+func (b *budget) uncountable(pods []*corev1.Pod) bool {
+	return (b.Spec.MinAvailable == nil || b.Spec.MinAvailable.Type == intstr.String) && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
+		owner := metav1.GetControllerOfNoCopy(pod)
+		return owner != nil && owner.Kind == "Job" && strings.HasPrefix(owner.APIVersion, "batch/") && b.protects(pod)
+	})
+}
+
 // Replaced says that a pod which went has been replaced by one that found a node and becomes ready, or that
 // this is not so, for certain or perhaps. One that was not ready was not counted, and is among those that may
 // become ready wherever they are.
@@ -201,8 +212,11 @@ func (e *Evictions) Ready(pod *corev1.Pod) {
 	}
 }
 
-// add counts a pod as healthy.
+// add counts a pod as healthy, if pods are counted.
 func (a *allowance) add(name string) {
+	if a.syncFailed() != "" {
+		return
+	}
 	a.ready = append(a.ready, name)
 	a.healthy++
 	a.unconfirmed = len(a.Status.DisruptedPods)
@@ -221,6 +235,11 @@ func (e *Evictions) Hope(pod *corev1.Pod) {
 func (e *Evictions) Held(pod *corev1.Pod) (out explain.Eviction, always bool) {
 	out.Budgets = e.Of(pod)
 	a := e.protecting(pod)[0]
+	if why := a.syncFailed(); why != "" {
+		out.Open = !a.uncountable(e.snapshot.Objects().Pods)
+		out.Message = fmt.Sprintf("%s allows none as the disruption controller cannot count its pods: %s", a.name(), words.OneLine(why))
+		return out, true
+	}
 	desired := int(a.Status.DesiredHealthy)
 	needed := desired + 1 - a.healthy
 	out.Open = a.hopes >= needed || !a.surelyLost && a.hopes+len(a.lost) >= needed

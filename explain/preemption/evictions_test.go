@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -82,7 +83,7 @@ func TestEvictionRules(t *testing.T) {
 		}, Refused, "budget ml/web has granted 2001 evictions that are not confirmed, and the API server refuses more"},
 		"not counted": {nothing, webBudget(0, 3, 2), func(b *policyv1.PodDisruptionBudget) {
 			b.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.SyncFailedReason, Message: "found no\ncontrollers"}}
-		}, Unsure, "budget ml/web allows none as the disruption controller cannot count its pods: found no controllers"},
+		}, Denied, ""},
 		"of nobody": {nothing, webBudget(0, 0, 0), func(b *policyv1.PodDisruptionBudget) { b.Status.ExpectedPods = 0 }, Unsure,
 			"budget ml/web counts no pods: they are new, or no controller has them"},
 	} {
@@ -96,6 +97,29 @@ func TestEvictionRules(t *testing.T) {
 		}
 		if answer != test.want || message != test.message || why != nil && why.Open != (answer == Unsure) {
 			t.Errorf("%s: %d %q, want %d %q", name, answer, message, test.want, test.message)
+		}
+	}
+}
+
+// TestNotCounted: a budget whose pods cannot be counted lets none go, however many are ready, and for ever where
+// they are those of a Job.
+func TestNotCounted(t *testing.T) {
+	job := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", Controller: new(true)}}
+	least := intstr.FromInt32(1)
+	for name, test := range map[string]struct {
+		owners []metav1.OwnerReference
+		least  *intstr.IntOrString
+		open   bool
+	}{"of a job": {job, nil, false}, "of nobody": {nil, nil, true}, "of a job, by a number": {job, &least, true}} {
+		b, pod, other := webBudget(0, 0, 0), web("web-0"), web("web-1")
+		b.Spec.MinAvailable, pod.OwnerReferences = test.least, test.owners
+		b.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.SyncFailedReason, Message: "no\nscale"}}
+		e := NewEvictions(inspect.New(inspect.Objects{Pods: []*corev1.Pod{pod, other}, Budgets: []*policyv1.PodDisruptionBudget{b}}, inspect.Config{}))
+		e.Ready(other)
+		answer, _ := e.Ask(pod)
+		held, always := e.Held(pod)
+		if answer != Denied || !always || held.Open != test.open || held.Message != "budget ml/web allows none as the disruption controller cannot count its pods: no scale" {
+			t.Errorf("%s: %d, %+v, %t", name, answer, held, always)
 		}
 	}
 }
