@@ -100,7 +100,7 @@ func TestMovesMade(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{Controllers: []string{
 		"resourceclaim-controller", "deployment-controller", "replicaset-controller", "statefulset-controller", "job-controller",
 	}})
-	go reap(t.Context(), c)
+	startRunner(t, c, 0)
 	want := 10
 	if n, err := strconv.Atoi(os.Getenv("KUBECTL_DRA_E2E_MOVES")); err == nil {
 		want = n
@@ -118,24 +118,6 @@ func TestMovesMade(t *testing.T) {
 	t.Logf("%d plans were made: %v", made, counts)
 	if made < want {
 		t.Errorf("only %d plans had moves, %d are wanted", made, want)
-	}
-}
-
-// reap ends pods that are being deleted, as the kubelets of their nodes would.
-func reap(ctx context.Context, c *cluster.Cluster) {
-	for ctx.Err() == nil {
-		pods, err := c.Client().CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
-		if err == nil {
-			for i := range pods.Items {
-				if pods.Items[i].DeletionTimestamp != nil {
-					_ = c.Client().CoreV1().Pods("default").Delete(ctx, pods.Items[i].Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
-				}
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
 	}
 }
 

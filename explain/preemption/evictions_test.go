@@ -2,6 +2,7 @@ package preemption
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,6 +121,53 @@ func TestNotCounted(t *testing.T) {
 		held, always := e.Held(pod)
 		if answer != Denied || !always || held.Open != test.open || held.Message != "budget ml/web allows none as the disruption controller cannot count its pods: no scale" {
 			t.Errorf("%s: %d, %+v, %t", name, answer, held, always)
+		}
+	}
+}
+
+// TestLater: what a budget allows is between what it is once all that ended are counted, and once all that found
+// nodes are ready.
+func TestLater(t *testing.T) {
+	fresh, waits, sick := web("web-3"), web("web-3"), web("web-4")
+	fresh.Status, sick.Status.Conditions, waits.Spec.NodeName, waits.Status = corev1.PodStatus{}, nil, "", corev1.PodStatus{}
+	other := web("web-5")
+	other.Labels = nil
+	failed := webBudget(0, 3, 2)
+	failed.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.SyncFailedReason, Message: "no scale"}}
+	many := webBudget(40, 42, 2)
+	for name, test := range map[string]struct {
+		budget *policyv1.PodDisruptionBudget
+		before []*corev1.Pod
+		now    []*corev1.Pod
+		ended  []*corev1.Pod
+		next   *corev1.Pod
+		want   string
+	}{
+		"one ended":                {webBudget(1, 3, 2), nil, nil, []*corev1.Pod{web("web-0")}, web("web-1"), "[0 1]"},
+		"more than were allowed":   {webBudget(1, 3, 2), nil, nil, []*corev1.Pod{web("web-0"), web("web-1")}, web("web-2"), "[0 1]"},
+		"one that was not ready":   {webBudget(1, 3, 2), nil, nil, []*corev1.Pod{sick}, web("web-1"), "[]"},
+		"another one found a node": {webBudget(1, 3, 2), []*corev1.Pod{waits}, []*corev1.Pod{fresh}, nil, web("web-1"), "[1 2]"},
+		"too few, and one more":    {webBudget(0, 1, 2), nil, []*corev1.Pod{fresh}, nil, web("web-1"), "[]"},
+		"was not ready before":     {webBudget(1, 3, 2), []*corev1.Pod{sick}, []*corev1.Pod{sick}, nil, web("web-1"), "[]"},
+		"about another pod":        {webBudget(1, 3, 2), nil, nil, []*corev1.Pod{web("web-0")}, other, "[]"},
+		"another one ended":        {webBudget(1, 3, 2), nil, nil, []*corev1.Pod{other}, web("web-1"), "[]"},
+		"not counted":              {failed, nil, nil, []*corev1.Pod{web("web-0")}, web("web-1"), "not known"},
+		"too many ways":            {many, nil, nil, slices.Repeat([]*corev1.Pod{web("web-0")}, 16), web("web-1"), "not known"},
+	} {
+		at := func(pods []*corev1.Pod) *inspect.Snapshot {
+			return inspect.New(inspect.Objects{Pods: pods, Budgets: []*policyv1.PodDisruptionBudget{test.budget}}, inspect.Config{})
+		}
+		ways, known := Later(at(test.before), at(test.now), test.ended, []*corev1.Pod{test.next})
+		allowed := []int32{}
+		for _, way := range ways {
+			allowed = append(allowed, way[0].Status.DisruptionsAllowed)
+		}
+		got := fmt.Sprint(allowed)
+		if !known {
+			got = "not known"
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
 }
