@@ -53,7 +53,7 @@ func TestEndings(t *testing.T) {
 	for _, kind := range sorted(counts) {
 		t.Logf("%5d %s", counts[kind], kind)
 	}
-	for kind, least := range map[string]int{endsSome + ", certain": clusters / 20, endsSome + " in turn": clusters / 1000, "placed again": clusters / 150, "left waiting again": clusters / 50} {
+	for kind, least := range map[string]int{endsSome + ", certain": clusters / 10, endsSome + " in turn": clusters / 1000, "placed again": clusters / 150, "left waiting again": clusters / 50} {
 		if counts[kind] < least {
 			t.Errorf("too little was tried of %q: %d", kind, counts[kind])
 		}
@@ -195,7 +195,7 @@ func unknownKind(r *explain.Replay) string {
 		return ""
 	}
 	remark := strings.Join(r.Remarks[:min(1, len(r.Remarks))], "")
-	for _, name := range []string{"default/", "asked-", "running-"} {
+	for _, name := range []string{"default/", "production/", "staging/", "asked-", "running-"} {
 		for strings.Contains(remark, name) {
 			before, after, _ := strings.Cut(remark, name)
 			remark = before + strings.TrimLeft(after, "0123456789")
