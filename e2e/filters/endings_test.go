@@ -24,6 +24,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/replay"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -53,7 +54,7 @@ func TestEndings(t *testing.T) {
 	for _, kind := range sorted(counts) {
 		t.Logf("%5d %s", counts[kind], kind)
 	}
-	for kind, least := range map[string]int{endsSome + ", certain": clusters / 10, endsSome + " in turn": clusters / 1000, "placed again": clusters / 150, "left waiting again": clusters / 50} {
+	for kind, least := range map[string]int{endsSome + ", certain": clusters / 10, endsSome + " in turn": clusters / 1000, "placed again": clusters / 150, "left waiting again": clusters / 50, "ended, of a budget": clusters / 10} {
 		if counts[kind] < least {
 			t.Errorf("too little was tried of %q: %d", kind, counts[kind])
 		}
@@ -69,6 +70,13 @@ func generateEndings(r *rand.Rand) *problem {
 		if r.IntN(4) > 0 {
 			pod.Spec.PreemptionPolicy = nil
 		}
+	}
+	for range r.IntN(5) { // of which budgets are for most
+		name := fmt.Sprint("running-", len(p.objects.Pods))
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
+		pod.Spec.NodeName = p.objects.Nodes[r.IntN(len(p.objects.Nodes))].Name
+		pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app"}}
+		p.objects.Pods = append(p.objects.Pods, pod)
 	}
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "some", UID: "some"}, Spec: appsv1.ReplicaSetSpec{Replicas: new(int32)}}
 	for i, pod := range p.objects.Pods {
@@ -145,6 +153,11 @@ func compareEndings(t *testing.T, r *rand.Rand, generated *problem, counts map[s
 		t.Fatal(err)
 	}
 	countEndings(&said.Replay, counts)
+	for _, e := range said.Replay.Preempted {
+		if pod, ok := s.Pod(inspect.PodRef{Namespace: e.Subject.Namespace, Name: e.Subject.Name}); ok && len(preemption.NewEvictions(s).Of(pod)) > 0 {
+			counts["ended, of a budget"]++
+		}
+	}
 	rest := p.objects
 	rest.Pods = slices.DeleteFunc(slices.Clone(rest.Pods), func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" })
 	outcomes := map[string]bool{}
