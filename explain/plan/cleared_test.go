@@ -66,6 +66,37 @@ func TestCleared(t *testing.T) {
 	}
 }
 
+// TestClearedOncePreempted: the devices of a pod are on a node that it cannot use, and the other node is full,
+// so that kube-scheduler does not come to look at devices there before it has ended others.
+func TestClearedOncePreempted(t *testing.T) {
+	o := explaintest.SmallFarm(2)
+	full := explaintest.Worker("full", "one")
+	full.Spec.NodeName, full.Spec.ResourceClaims, full.Spec.Priority = o.Nodes[1].Name, nil, new(int32)
+	full.Spec.Containers[0].Resources.Claims = nil
+	full.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = o.Nodes[1].Status.Allocatable[corev1.ResourceCPU]
+	waits := second(0, explaintest.Worker("waits", "one"))
+	waits.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: new("held")}
+	waits.Spec.PreemptionPolicy = new(corev1.PreemptNever)
+	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "held"}, Spec: o.Templates[0].Spec.Spec}
+	claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "waits", UID: waits.UID}}
+	claim.Status.Allocation = &resourcev1.AllocationResult{
+		Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+			{Request: claim.Spec.Devices.Requests[0].Name, Driver: o.Slices[0].Spec.Driver, Pool: o.Slices[0].Spec.Pool.Name, Device: o.Slices[0].Spec.Devices[0].Name},
+		}},
+		NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+			{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{o.Nodes[0].Name}},
+		}}}},
+	}
+	o.Nodes[0] = o.Nodes[0].DeepCopy()
+	o.Nodes[0].Spec.Unschedulable = true
+	o.Pods, o.Claims = append(o.Pods, full), append(o.Claims, claim)
+	first := important("first", "one", "1")
+	p := place(t, o, first, waits)
+	if len(p.Replay.Preempted) != 1 || p.Replay.Certain || len(p.Replay.Pending) != 1 || p.Replay.Pending[0].Verdict != explain.Unknown {
+		t.Errorf("%+v", p.Replay)
+	}
+}
+
 // TestClearedForAnother: a pod that lacks the devices which kube-scheduler takes away from another one may
 // get them, whoever is asked about.
 func TestClearedForAnother(t *testing.T) {

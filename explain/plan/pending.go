@@ -121,7 +121,7 @@ func (d *doubter) doubt(ctx context.Context, w *replay.Waiting, p *explain.Pendi
 		p.Verdict = explain.Unknown // its message says so
 		return nil
 	}
-	if d.cleared[p.Subject] {
+	if d.cleared[p.Subject] || losesDevices(d.cluster, w.Pod) {
 		p.Verdict, p.Message = explain.Unknown, "waits unless kube-scheduler takes its devices away and finds others, which was not played: "+p.Message
 		return nil
 	}

@@ -328,11 +328,11 @@ func (r *Placement) playsOn(ctx context.Context, c *scheduler.Cluster, pods []*c
 	queue := replay.NewQueue(ctx, c, r.Tried, cycle.Options{})
 	late.out.Remarks = slices.Clone(late.unseen)
 	say := func(remark string) { late.out.Remarks = append(late.out.Remarks, remark) }
+	cleared := late.findCleared(withoutRunning(c)) // some only once there is room on other nodes
 	switch {
-	case len(late.unseen) > 0:
+	case len(late.unseen) > 0, cleared:
 	case late.Doubtful, soon.Doubtful:
 		say("something that decides about pods is not known")
-	case late.findCleared(c):
 	case !same:
 		say("what becomes of pods depends on how soon those are gone that kube-scheduler ends")
 	case !e.anyOrder, !other.anyOrder:
