@@ -70,8 +70,8 @@ func (p *Plan) LeavesSome() bool {
 type PlacedPod struct {
 	Subject Subject
 	Node    inspect.NodeName
-	// AnyOf is the number of nodes that kube-scheduler may choose instead, Node among them, once those that are
-	// placed before it are where they are said to be; 1 says that it then chooses Node.
+	// AnyOf is the number of nodes that kube-scheduler may choose instead, Node among them, once those that
+	// are placed before it are where they are said to be; 1 says that it then chooses Node.
 	AnyOf int
 	// Devices are those that it gets on Node, in the order of its claims.
 	Devices []Device

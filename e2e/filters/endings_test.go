@@ -35,9 +35,9 @@ import (
 var endings = flag.Int("endings", 0, "how many random clusters TestEndings plays; 0 means a sample")
 
 // TestEndings lets kube-scheduler place all pods that wait in random clusters, ending others for them, whose
-// controllers make new ones, until nothing happens any more. Pods need from no time to a minute to end, and to
-// become ready, and the disruption controller counts those of budgets. It compares who was ended and where all
-// are with what a plan has said.
+// controllers make new ones, until nothing happens any more. Pods need from no time to a minute to end, and
+// to become ready, and the disruption controller counts those of budgets. It compares who was ended and where
+// all are with what a plan has said.
 func TestEndings(t *testing.T) {
 	clusters := effort.Of(1500, 30)
 	if *endings > 0 {

@@ -31,8 +31,8 @@ const longEnough = 15 * time.Minute
 // kubePlay runs a scheduler on a cluster until it has nothing to do any more, and returns the nodes on which
 // it places pods, by namespace and name. The pods come into its queue one after the other, before it takes
 // the first. It chooses by chance among nodes that are as good as each other. Volumes are not provisioned.
-// with, if not nil, changes how the server behaves, and starts controllers; else nothing is released when pods
-// are ended.
+// with, if not nil, changes how the server behaves, and starts controllers; else nothing is released when
+// pods are ended.
 func kubePlay(t *testing.T, objects *inspect.Objects, pods []*corev1.Pod, with func(context.Context, *fake.Clientset)) map[string]string {
 	t.Helper()
 	prepareProcess()

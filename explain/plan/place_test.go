@@ -186,8 +186,8 @@ func TestPlacePreempts(t *testing.T) {
 	}
 }
 
-// TestPlacePreemptsWithBudgets: what a budget allows the second time is known only once the disruption controller
-// has seen that a pod has ended, which is certain to matter only where others are ended then.
+// TestPlacePreemptsWithBudgets: what a budget allows the second time depends on whether the disruption
+// controller has seen by then that a pod has ended, and so may which pods are ended.
 func TestPlacePreemptsWithBudgets(t *testing.T) {
 	for running, test := range map[int]struct {
 		ended string

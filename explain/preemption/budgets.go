@@ -51,8 +51,8 @@ const maxLater = 16
 
 // Later are the budgets as kube-scheduler may see them once pods have ended since a snapshot and others have
 // found nodes: when the disruption controller has seen any number of those that ended, and any number of the
-// others have become ready. They are told only as far as budgets differ that protect some of the pods that may
-// be next, and are nil if none does. known says whether those are all.
+// others have become ready. They are told only as far as budgets differ that protect some of the pods that
+// may be next, and are nil if none does. known says whether those are all.
 func Later(since, now *inspect.Snapshot, ended, next []*corev1.Pod) (out [][]*policyv1.PodDisruptionBudget, known bool) {
 	budgets := now.Objects().Budgets
 	out = [][]*policyv1.PodDisruptionBudget{budgets}

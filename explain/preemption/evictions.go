@@ -179,8 +179,8 @@ func (b *budget) syncFailed() string {
 	return c.Message
 }
 
-// uncountable reports whether the disruption controller cannot count the pods of a budget as long as there are
-// some pods: the budget depends on how many there should be, which a Job does not say as a scale.
+// uncountable reports whether the disruption controller cannot count the pods of a budget as long as there
+// are some pods: the budget depends on how many there should be, which a Job does not say as a scale.
 func (b *budget) uncountable(pods []*corev1.Pod) bool {
 	return (b.Spec.MinAvailable == nil || b.Spec.MinAvailable.Type == intstr.String) && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
 		owner := metav1.GetControllerOfNoCopy(pod)

@@ -102,8 +102,8 @@ func TestEvictionRules(t *testing.T) {
 	}
 }
 
-// TestNotCounted: a budget whose pods cannot be counted lets none go, however many are ready, and for ever where
-// they are those of a Job.
+// TestNotCounted: a budget whose pods cannot be counted lets none go, however many are ready, and for ever
+// where they are those of a Job.
 func TestNotCounted(t *testing.T) {
 	job := []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", Controller: new(true)}}
 	least := intstr.FromInt32(1)
@@ -125,8 +125,8 @@ func TestNotCounted(t *testing.T) {
 	}
 }
 
-// TestLater: what a budget allows is between what it is once all that ended are counted, and once all that found
-// nodes are ready.
+// TestLater: what a budget allows is between what it is once all that ended are counted, and once all that
+// found nodes are ready.
 func TestLater(t *testing.T) {
 	fresh, waits, sick := web("web-3"), web("web-3"), web("web-4")
 	fresh.Status, sick.Status.Conditions, waits.Spec.NodeName, waits.Status = corev1.PodStatus{}, nil, "", corev1.PodStatus{}
