@@ -22,6 +22,9 @@ func shape(r *rand.Rand, name, node string) *corev1.Pod {
 	near := []corev1.WeightedPodAffinityTerm{{Weight: 1 + r.Int32N(9), PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: corev1.LabelTopologyZone, LabelSelector: selector}}}
 	switch r.IntN(5) {
 	case 0:
+		if r.IntN(3) == 0 {
+			selector = []*metav1.LabelSelector{nil, {}}[r.IntN(2)] // none and all pods, with the same text
+		}
 		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1 + r.Int32N(2), TopologyKey: []string{corev1.LabelTopologyZone, corev1.LabelHostname}[r.IntN(2)], WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector}}
 	case 1:
 		p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: near}}
@@ -39,7 +42,7 @@ func TestLike(t *testing.T) {
 	taken := 0
 	for seed := range effort.Of(2000, 80) {
 		r := rand.New(rand.NewPCG(uint64(seed), 17)) //nolint:gosec // nothing is secret
-		c := &cluster{}
+		c := &cluster{minor: 37 + seed%2}
 		for i := range 6 {
 			n := node(fmt.Sprint("n", i), corev1.LabelTopologyZone, fmt.Sprint(r.IntN(3)))
 			if r.IntN(3) == 0 {

@@ -105,7 +105,7 @@ func (s *Scorer) readsOfSpread(p *podTopologySpread) string {
 	out := fmt.Sprintf("%q %v %v", s.pod.Namespace, p.all, s.pod.Spec.NodeSelector)
 	for i := range p.constraints {
 		c := &p.constraints[i]
-		out += fmt.Sprintf("\n%q %d %q %v %v", c.TopologyKey, c.MaxSkew, c.selector, honours(c.NodeAffinityPolicy, true), honours(c.NodeTaintsPolicy, false))
+		out += fmt.Sprintf("\n%q %d %q %t %v %v", c.TopologyKey, c.MaxSkew, c.selector, labels.MatchesNothing(c.selector), honours(c.NodeAffinityPolicy, true), honours(c.NodeTaintsPolicy, false))
 		if honours(c.NodeTaintsPolicy, false) {
 			out += fmt.Sprint(tolerationsOf(s.pod), s.pod.UID == "")
 		}
