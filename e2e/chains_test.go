@@ -85,9 +85,9 @@ func addNarrowNode(t *testing.T, c *cluster.Cluster, scene, name string, cpu int
 }
 
 // TestChains has kubectl dra plan say whom kube-scheduler ends for the pods that wait in 30 scenes with
-// PodDisruptionBudgets, and where all end up, also those that controllers make in the place of others. Then it
-// starts the scheduler beside the controllers of budgets and workloads. What the plan is certain of must come
-// true.
+// PodDisruptionBudgets, and where all end up, also those that controllers make in the place of others. Then
+// it starts the scheduler beside the controllers of budgets and workloads. What the plan is certain of must
+// come true.
 func TestChains(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"deployment-controller", "replicaset-controller", "job-controller", "disruption-controller"}})

@@ -226,8 +226,8 @@ func withTrees(p *problem, r *rand.Rand) {
 				}
 			}
 		}
-		// No part of a tree is short of pods while others can be placed: the comparison only sees whether any pod
-		// of the tree is tried.
+		// No part of a tree is short of pods while others can be placed: the comparison only sees whether
+		// any pod of the tree is tried.
 		if policy := &group.Spec.SchedulingPolicy; !whole || !rare() {
 			*policy = schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(max(1, len(members)))}} //nolint:gosec // there are few
 		}

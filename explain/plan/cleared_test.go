@@ -66,8 +66,8 @@ func TestCleared(t *testing.T) {
 	}
 }
 
-// TestClearedOncePreempted: the devices of a pod are on a node that it cannot use, and the other node is full,
-// so that kube-scheduler does not come to look at devices there before it has ended others.
+// TestClearedOncePreempted: the devices of a pod are on a node that it cannot use, and the other node is
+// full, so that kube-scheduler does not come to look at devices there before it has ended others.
 func TestClearedOncePreempted(t *testing.T) {
 	o := explaintest.SmallFarm(2)
 	full := explaintest.Worker("full", "one")

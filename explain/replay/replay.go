@@ -94,8 +94,8 @@ type Waiting struct {
 	// After is the number of pods that had been placed.
 	After int
 	*Feasible
-	// Group is the pod group if that is why, as in Entity, of which so many pods are Short of room. Attempt is
-	// what became of its pods.
+	// Group is the pod group if that is why, as in Entity, of which so many pods are Short of room. Attempt
+	// is what became of its pods.
 	Group   string
 	Short   int
 	Attempt Run
