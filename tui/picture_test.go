@@ -51,6 +51,8 @@ var pictures = []picture{
 		d.send(tea.PasteMsg{Content: `device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].nvlinkGeneration >= 3`})
 	}},
 	{"what-if", "kubectl dra top", "claims", 120, 34, false, claimRef("ml", "pretrain-1"), keys("w", "home")},
+	{"causes", "kubectl dra top causes", "causes", 120, 24, false, screen.Ref{}, keys("home")},
+	{"queues", "kubectl dra top queues", "queues", 120, 24, false, screen.Ref{}, nil},
 	{"claims-80x24", "kubectl dra top", "claims", 80, 24, false, claimRef("ml", "train-0"), nil},
 }
 
