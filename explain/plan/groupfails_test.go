@@ -15,9 +15,11 @@ import (
 // TestPlaceGroupThatFails: a group that needs no number of its pods is placed pod by pod, but not while
 // kube-scheduler fails at one of them.
 func TestPlaceGroupThatFails(t *testing.T) {
-	for name, fails := range map[string]bool{"broken": true, "none": false} {
+	for name, says := range map[string]string{"broken": "fails at pod g-0001, and places", "none": "", "rare": "fails at pod g-0001 if it comes to a device such as gpu.example.com/node-0000/gpu-7"} {
 		o := explaintest.SmallFarm(1)
-		o.Templates = append(o.Templates, explaintest.Template("none", 1, `device.driver == "none"`))
+		rare := `device.attributes["gpu.example.com"].model != "x"`
+		o.Slices[0].Spec.Devices[7].Attributes = nil
+		o.Templates = append(o.Templates, explaintest.Template("none", 1, `device.driver == "none"`), explaintest.Template("rare", 1, rare))
 		pods := group(o, "g", 2, 2, "one")
 		o.PodGroups = []*schedulingv1beta1.PodGroup{{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ml"}, Spec: schedulingv1beta1.PodGroupSpec{
 			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}},
@@ -29,7 +31,7 @@ func TestPlaceGroupThatFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := strings.Join(p.Replay.Remarks, "|")
-		if p.Replay.Certain == fails || fails != strings.Contains(said, "places no pod of its PodGroup g") {
+		if fails := says != ""; p.Replay.Certain == fails || fails != strings.Contains(said, "places no pod of its PodGroup g") || !strings.Contains(said, says) {
 			t.Errorf("%s: certain %t, %q, %s", name, p.Replay.Certain, said, explaintest.Ends(&p.Replay))
 		}
 	}

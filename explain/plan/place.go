@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -81,7 +82,7 @@ func PlaceAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	r, err := played(ctx, c, append(slices.Clip(pods), others...), &opts.Choosing, newPreempting(c.Snapshot()))
 	r.unseen = append(unseen(c.Snapshot(), opts.Within, opts.Unseen), foreigners...)
 	r.unseen = append(r.unseen, unknownTurns(c.Snapshot(), append(slices.Clip(pods), others...))...)
-	r.unseen = append(r.unseen, r.failingGroups()...)
+	r.unseen = append(r.unseen, r.failingGroups(ctx, c)...)
 	if len(others) > 0 {
 		r.about = map[explain.Subject]bool{}
 		for _, pod := range pods {
@@ -125,20 +126,39 @@ func PlaceAll(ctx context.Context, c *scheduler.Cluster, pods []*corev1.Pod, opt
 	return p, r, err
 }
 
-// failingGroups says which groups of pods kube-scheduler places none of while it fails at one: it takes all
-// that wait together, also where the group needs no number of them. They were played one by one.
-func (r *Placement) failingGroups() []string {
-	var out []string
+// failingGroups says which groups of pods kube-scheduler places none of while it fails at one, or may fail:
+// it takes all that wait together, also where the group needs no number of them. They were played one by
+// one. c is the cluster before that.
+func (r *Placement) failingGroups(ctx context.Context, c *scheduler.Cluster) []string {
+	if !c.Snapshot().Features().Enabled(inspect.GateGenericWorkload) {
+		return nil
+	}
+	members := map[inspect.PodRef][]*corev1.Pod{}
+	for _, pod := range r.Tried {
+		group := inspect.PodRef{Namespace: pod.Namespace, Name: inspect.PodGroupOf(pod)}
+		members[group] = append(members[group], pod)
+	}
+	fails := map[explain.Subject]bool{}
 	for i := range r.Waiting {
-		failed := r.Waiting[i].Pod
-		group := inspect.PodGroupOf(failed)
-		if !r.Waiting[i].Fails || group == "" || !r.Cluster().Snapshot().Features().Enabled(inspect.GateGenericWorkload) {
+		fails[cycle.SubjectOf(r.Waiting[i].Pod)] = r.Waiting[i].Fails
+	}
+	var out []string
+	asked := map[string]bool{}
+	for _, pod := range r.Tried {
+		group := inspect.PodGroupOf(pod)
+		if group == "" || len(members[inspect.PodRef{Namespace: pod.Namespace, Name: group}]) < 2 {
 			continue
 		}
-		if slices.ContainsFunc(r.Reservations, func(placed *replay.Reservation) bool {
-			return placed.Pod.Namespace == failed.Namespace && inspect.PodGroupOf(placed.Pod) == group
-		}) {
-			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s, and places no pod of its PodGroup %s while it does", failed.Name, group))
+		m := replay.PodMember(c, pod, cycle.Options{})
+		key := cmp.Or(m.Shape, pod.Name) + "/" + group
+		if asked[key] {
+			continue
+		}
+		asked[key] = true
+		if fails[m.Subject] {
+			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s, and places no pod of its PodGroup %s while it does", pod.Name, group))
+		} else if device, may := replay.FailsOn(ctx, c, m.Claims); may {
+			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s if it comes to a device such as %s, and then places no pod of its PodGroup %s", pod.Name, device, group))
 		}
 	}
 	return out

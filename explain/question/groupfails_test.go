@@ -78,3 +78,48 @@ func TestGroupOfOneThatFails(t *testing.T) {
 		}
 	}
 }
+
+// mayFail is a group of two pods and two nodes. If the first pod takes the good device of the second node,
+// the selector of the other one is evaluated for the bad device there, and fails.
+const mayFail = `
+{apiVersion: v1, kind: Node, metadata: {name: n0, uid: u}, status: {allocatable: {pods: "10", cpu: "4"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1, uid: v}, status: {allocatable: {pods: "10", cpu: "4"}}}
+---
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu, uid: u}, spec: {selectors: [{cel: {expression: device.driver == "gpu.example.com"}}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s0, uid: u}, spec: {driver: gpu.example.com, nodeName: n0, pool: {name: p0, generation: 1, resourceSliceCount: 1}, devices: [{name: d, attributes: {foo: {string: a}}}, {name: e, attributes: {foo: {string: a}}}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s1, uid: u}, spec: {driver: gpu.example.com, nodeName: n1, pool: {name: p1, generation: 1, resourceSliceCount: 1}, devices: [{name: d, attributes: {foo: {string: a}}}, {name: e, attributes: {ATTRIBUTE: {string: a}}}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: a, namespace: ml, uid: ca}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: b, namespace: ml, uid: cb}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: 'device.attributes["gpu.example.com"].foo == "a"'}}]}}]}}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: g, namespace: ml, uid: u}, spec: {schedulingPolicy: {basic: {}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ml, uid: a, creationTimestamp: "2026-01-01T00:00:00Z"}, spec: {schedulingGroup: {podGroupName: g}, containers: [{name: c, image: x}], resourceClaims: [{name: r, resourceClaimName: a}]}, status: {phase: Pending}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: ml, uid: b, creationTimestamp: "2026-01-01T00:00:01Z"}, spec: {schedulingGroup: {podGroupName: g}, containers: [{name: c, image: x}], resourceClaims: [{name: r, resourceClaimName: b}]}, status: {phase: Pending}}
+`
+
+// TestGroupOfOneThatMayFail: where the others of a group land may decide whether kube-scheduler fails at one.
+func TestGroupOfOneThatMayFail(t *testing.T) {
+	for attribute, want := range map[string]explain.Verdict{"other": explain.Unknown, "foo": explain.Allocatable} {
+		read, err := manifest.ReadBytes("mayfail.yaml", []byte(strings.Replace(mayFail, "ATTRIBUTE", attribute, 1)), manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		features := inspect.DefaultFeatures(37).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
+		s := inspect.New(read.Objects, inspect.Config{Features: features, ServerVersion: "v1.37.2", Health: read.Health})
+		for _, name := range []string{"a", "b"} {
+			e, err := question.Pod(t.Context(), scheduler.NewCluster(s, scheduler.Options{}), inspect.PodRef{Namespace: "ml", Name: name}, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Verdict != want || want == explain.Unknown && !strings.Contains(strings.Join(e.Partial, "|"), "it fails at pod b if it comes to a device") {
+				t.Errorf("%s, pod %s: %s, %q", attribute, name, e.Verdict, e.Partial)
+			}
+		}
+	}
+}
