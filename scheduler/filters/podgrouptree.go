@@ -36,61 +36,57 @@ type treeGroup struct {
 }
 
 func treePodGroup(g *schedulingv1beta1.PodGroup) *treeGroup {
+	return newTreeGroup(groupName{g.Namespace, g.Name}.object(), g)
+}
+
+// treeComposite makes a pod group of a CompositePodGroup first, which says the same of its children.
+func treeComposite(g *schedulingv1alpha3.CompositePodGroup) *treeGroup {
+	s, like := &g.Spec, &schedulingv1beta1.PodGroup{ObjectMeta: g.ObjectMeta}
+	like.Spec = schedulingv1beta1.PodGroupSpec{
+		ParentCompositePodGroupName: s.ParentCompositePodGroupName, WorkloadRef: (*schedulingv1beta1.WorkloadReference)(s.WorkloadRef),
+		Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: (*schedulingv1beta1.PreemptionPolicy)(s.PreemptionPolicy),
+	}
+	if gang := s.SchedulingPolicy.Gang; gang != nil {
+		like.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: gang.MinGroupCount}
+	}
+	out := newTreeGroup(Object{Kind: compositeKind, Namespace: g.Namespace, Name: g.Name}, like)
+	if c := s.SchedulingConstraints; c != nil && len(c.Topology) > 0 {
+		out.topology = c.Topology[0].Key
+	}
+	if mode := s.DisruptionMode; mode != nil {
+		out.all, out.single = mode.All != nil, mode.Single != nil
+	}
+	return out
+}
+
+func newTreeGroup(of Object, g *schedulingv1beta1.PodGroup) *treeGroup {
 	s := &g.Spec
-	out := newTreeGroup(groupName{g.Namespace, g.Name}.object(), g, s.ParentCompositePodGroupName, s.Priority, s.PriorityClassName, policyOf(s.PreemptionPolicy))
-	if out.gang = s.SchedulingPolicy.Gang != nil; out.gang {
+	out := &treeGroup{Object: of, created: g.CreationTimestamp, min: 1, gang: s.SchedulingPolicy.Gang != nil, priority: s.Priority}
+	if out.gang {
 		out.min = int(s.SchedulingPolicy.Gang.MinCount)
 	}
-	if ref := s.WorkloadRef; ref != nil {
-		out.workload = ref.WorkloadName
+	if s.ParentCompositePodGroupName != nil {
+		out.parent = *s.ParentCompositePodGroupName
 	}
-	if c := s.SchedulingConstraints; c != nil && len(c.Topology) > 0 {
-		out.topology = c.Topology[0].Key
-	}
-	if mode := s.DisruptionMode; mode != nil {
-		out.all, out.single = mode.All != nil, mode.Single != nil
-	}
-	return out
-}
-
-// treeComposite is treePodGroup, of types that say the same.
-func treeComposite(g *schedulingv1alpha3.CompositePodGroup) *treeGroup {
-	s := &g.Spec
-	out := newTreeGroup(Object{Kind: compositeKind, Namespace: g.Namespace, Name: g.Name}, g, s.ParentCompositePodGroupName, s.Priority, s.PriorityClassName, policyOf(s.PreemptionPolicy))
-	if out.gang = s.SchedulingPolicy.Gang != nil; out.gang {
-		out.min = int(s.SchedulingPolicy.Gang.MinGroupCount)
-	}
-	if ref := s.WorkloadRef; ref != nil {
-		out.workload = ref.WorkloadName
-	}
-	if c := s.SchedulingConstraints; c != nil && len(c.Topology) > 0 {
-		out.topology = c.Topology[0].Key
-	}
-	if mode := s.DisruptionMode; mode != nil {
-		out.all, out.single = mode.All != nil, mode.Single != nil
-	}
-	return out
-}
-
-func newTreeGroup(of Object, g metav1.Object, parent *string, priority *int32, class, policy string) *treeGroup {
-	out := &treeGroup{Object: of, created: g.GetCreationTimestamp(), min: 1, priority: priority, policy: policy}
-	if parent != nil {
-		out.parent = *parent
-	}
-	if priority == nil && class == "" {
+	if s.Priority == nil && s.PriorityClassName == "" {
 		out.priority = new(int32)
+	}
+	if s.PreemptionPolicy != nil {
+		out.policy = string(*s.PreemptionPolicy)
+	}
+	if s.WorkloadRef != nil {
+		out.workload = s.WorkloadRef.WorkloadName
+	}
+	if c := s.SchedulingConstraints; c != nil && len(c.Topology) > 0 {
+		out.topology = c.Topology[0].Key
+	}
+	if mode := s.DisruptionMode; mode != nil {
+		out.all, out.single = mode.All != nil, mode.Single != nil
 	}
 	return out
 }
 
 const compositeKind = "CompositePodGroup"
-
-func policyOf[T ~string](policy *T) string {
-	if policy == nil {
-		return ""
-	}
-	return string(*policy)
-}
 
 func (t *treeGroup) title() string { return t.Kind + " " + t.Name }
 
