@@ -37,11 +37,11 @@ func withComposites(o inspect.Objects, texts ...string) inspect.Objects {
 func groupsIn(parent string, need map[string]int32, changes ...func(*schedulingv1beta1.PodGroup)) inspect.Objects {
 	var out inspect.Objects
 	for _, name := range []string{"eval", "train"} {
-		min, ok := need[name]
+		needed, ok := need[name]
 		if !ok {
 			continue
 		}
-		g := train(min, changes...).PodGroups[0]
+		g := train(needed, changes...).PodGroups[0]
 		g.Name, g.Spec.ParentCompositePodGroupName = name, &parent
 		out.PodGroups = append(out.PodGroups, g)
 	}
