@@ -60,11 +60,12 @@ func TestBusyMachine(t *testing.T) {
 func TestWork(t *testing.T) {
 	var b Budget
 	b.lost.Store(firstFew)
-	began := processorTime()
+	began, clock := processorTime(), time.Now()
 	if err := b.Ask(t.Context(), work); !errors.Is(err, ErrTooLong) {
 		t.Fatalf("got %v", err)
 	}
-	if had := processorTime() - began; had < then || had > slack*then/2 {
+	byClock := time.Since(clock) >= slack*then // the machine is so busy that the clock came first
+	if had := processorTime() - began; had < then && !byClock || had > slack*then/2 {
 		t.Errorf("it had a processor for %v; the limit is %v", had, then)
 	}
 }
