@@ -156,7 +156,7 @@ func TestSoak(t *testing.T) {
 // followed are the resources that the server serves: a PodGroup takes a feature gate, Kueue is not installed.
 func followed() []inspect.Resource {
 	return slices.DeleteFunc(inspect.Resources(), func(r inspect.Resource) bool {
-		return r == inspect.PodGroups || r == inspect.LimitRanges || r.OfKueue()
+		return r == inspect.PodGroups || r == inspect.CompositePodGroups || r == inspect.LimitRanges || r.OfKueue()
 	})
 }
 
