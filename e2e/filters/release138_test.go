@@ -216,14 +216,14 @@ func withTrees(p *problem, r *rand.Rand) {
 			if inspect.PodGroupOf(pod) != group.Name || pod.Namespace != group.Namespace {
 				continue
 			}
-			if !inspect.Ended(pod) {
-				members[pod.Name] = true
-			}
 			if pod.DeletionTimestamp = nil; r.IntN(40) > 0 {
 				pod.Spec.Priority, pod.Spec.PriorityClassName, pod.Spec.PreemptionPolicy, pod.Spec.SchedulingGates = new(int32(0)), "", nil, nil
 				if pod.Spec.NodeName == "" {
 					pod.Spec.SchedulerName = corev1.DefaultSchedulerName
 				}
+			}
+			if !inspect.Ended(pod) && (pod.Spec.NodeName != "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName) {
+				members[pod.Name] = true
 			}
 		}
 		// No part of a tree is short of pods while others can be placed: the comparison only sees whether
