@@ -380,7 +380,7 @@ func (g *gang) samePreemption(pod *corev1.Pod) bool {
 		says = g.policy() != ""
 	}
 	if says {
-		of = cmp.Or(g.policy(), preemptionOf[corev1.PreemptionPolicy](nil))
+		of = cmp.Or(g.policy(), string(corev1.PreemptLowerPriority))
 	}
 	return preemptionOf(pod.Spec.PreemptionPolicy) == of
 }

@@ -156,8 +156,8 @@ func (t *treeGroup) below(depth int, f func(child, parent *treeGroup, depth int)
 	return nil
 }
 
-// climb finds the tree of a pod group that is part of one. The outcome is that there is none, or that it is
-// not known.
+// climb finds the tree of a pod group that is part of one. The outcome says why there is none, or why it is
+// not known; then root stays nil.
 func (g *gang) climb() Outcome {
 	composites, parent := g.snapshot.Around().CompositePodGroups, *g.Spec.ParentCompositePodGroupName
 	switch {
@@ -165,6 +165,8 @@ func (g *gang) climb() Outcome {
 		return undecidedGroup("composite", fmt.Sprintf("PodGroup %s is scheduled together with the others of CompositePodGroup %s, and how Kubernetes 1.37 does that is not known", g.Name, parent), g.facts())
 	case g.unread(inspect.CompositePodGroups, len(composites)) || g.snapshot.Health(inspect.CompositePodGroups).State == inspect.NotServed:
 		return doubt(Doubt{Plugin: GangScheduling, Resource: inspect.CompositePodGroups, Key: "unread", Message: fmt.Sprintf("PodGroup %s is part of CompositePodGroup %s, which was not read", g.Name, parent), Group: g.facts()})
+	case g.unread(inspect.PodGroups, len(g.snapshot.Around().PodGroups)):
+		return doubt(Doubt{Plugin: GangScheduling, Resource: inspect.PodGroups, Key: "unread", Message: fmt.Sprintf("not all pod groups of CompositePodGroup %s were read", parent), Group: g.facts()})
 	}
 	path := []*treeGroup{treePodGroup(g.PodGroup)}
 	for at := path[0]; at.parent != ""; at = path[len(path)-1] {
@@ -235,7 +237,7 @@ func (g *gang) grow(t *treeGroup, depth int) {
 func (g *gang) lacks() *Refusal {
 	for i, t := range g.path {
 		if i > 0 && !t.able() { // of the pod's own says short
-			return g.refusal(PodGroupIncomplete, "groups", fmt.Sprintf("the pod waits for the others of %s, which needs %d groups with all the pods that they need and has %d", t.title(), t.min, t.ready()), nil)
+			return g.refusal(PodGroupIncomplete, "groups", fmt.Sprintf("the pod waits for the others of %s, which has %d of the %d groups that it needs with enough pods", t.title(), t.ready(), t.min), nil)
 		}
 	}
 	return nil

@@ -78,6 +78,7 @@ func TestPodGroupTrees(t *testing.T) {
 		"missing":           {groups: groupsIn("all", both), pods: evals("e0, e1"), want: "PodGroupIncomplete missing"},
 		"parent missing":    {groups: withComposites(groupsIn("half", both), "half 2 all"), pods: evals("e0, e1"), want: "PodGroupIncomplete missing"},
 		"unread":            {groups: withComposites(groupsIn("all", both), "all 2"), config: forbidden(inspect.CompositePodGroups), pods: evals("e0, e1"), want: "? unread"},
+		"siblings unread":   {groups: withComposites(groupsIn("all", both), "all 2"), config: forbidden(inspect.PodGroups), pods: evals("e0, e1"), want: "? unread"},
 		"a circle":          {groups: withComposites(groupsIn("all", both), "all 2 half", "half 1 all"), pods: evals("e0, e1"), want: "PodGroupInvalid depth"},
 		"too deep":          {groups: withComposites(groupsIn("d", both), "a 1", "b 1 a", "c 1 b", "d 2 c"), pods: evals("e0, e1"), want: "PodGroupInvalid depth"},
 		"deep enough":       {groups: withComposites(groupsIn("c", both), "a 1", "b 1 a", "c 2 b"), pods: evals("e0, e1"), want: "? together"},
