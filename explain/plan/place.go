@@ -133,11 +133,6 @@ func (r *Placement) failingGroups(ctx context.Context, c *scheduler.Cluster) []s
 	if !c.Snapshot().Features().Enabled(inspect.GateGenericWorkload) {
 		return nil
 	}
-	members := map[inspect.PodRef][]*corev1.Pod{}
-	for _, pod := range r.Tried {
-		group := inspect.PodRef{Namespace: pod.Namespace, Name: inspect.PodGroupOf(pod)}
-		members[group] = append(members[group], pod)
-	}
 	fails := map[explain.Subject]bool{}
 	for i := range r.Waiting {
 		fails[cycle.SubjectOf(r.Waiting[i].Pod)] = r.Waiting[i].Fails
@@ -145,20 +140,23 @@ func (r *Placement) failingGroups(ctx context.Context, c *scheduler.Cluster) []s
 	var out []string
 	asked := map[string]bool{}
 	for _, pod := range r.Tried {
-		group := inspect.PodGroupOf(pod)
-		if group == "" || len(members[inspect.PodRef{Namespace: pod.Namespace, Name: group}]) < 2 {
+		if inspect.PodGroupOf(pod) == "" {
 			continue
 		}
 		m := replay.PodMember(c, pod, cycle.Options{})
-		key := cmp.Or(m.Shape, pod.Name) + "/" + group
-		if asked[key] {
+		key := cmp.Or(m.Shape, pod.Name) + "/" + inspect.PodGroupOf(pod)
+		if asked[key] && !fails[m.Subject] {
 			continue
 		}
 		asked[key] = true
+		group := c.Filters().Prepare(pod).Together()
+		if group == nil {
+			continue
+		}
 		if fails[m.Subject] {
-			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s, and places no pod of its PodGroup %s while it does", pod.Name, group))
+			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s, and places no pod of its %s while it does", pod.Name, group.Title))
 		} else if device, may := replay.FailsOn(ctx, c, m.Claims); may {
-			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s if it comes to a device such as %s, and then places no pod of its PodGroup %s", pod.Name, device, group))
+			out = append(out, fmt.Sprintf("kube-scheduler fails at pod %s if it comes to a device such as %s, and then places no pod of its %s", pod.Name, device, group.Title))
 		}
 	}
 	return out
