@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // shapes numbers what devices are, apart from their names and attributes: equal numbers mean equal
@@ -18,9 +19,40 @@ type shapes struct {
 
 	mu      sync.Mutex
 	numbers map[string]uint32
+
+	looksMu sync.Mutex
+	looks   map[poolLook][]byte
 }
 
-func newShapes() *shapes { return &shapes{numbers: map[string]uint32{}} }
+// poolLook is all on which the signature of a pool depends: what the question reads, the pool as one node has
+// it, and what claims hold there. See [inspect.Snapshot.SameDevices].
+type poolLook struct {
+	reads   string
+	pool    *inspect.NodePool
+	holders *inspect.PoolHolders
+}
+
+// keptLooks bounds the pools of which the signature is known. Those are kept that are asked about again and
+// again while pods are placed there one after the other: the pools of few nodes.
+var keptLooks = selector.Bound{Spare: 1 << 11}
+
+func newShapes() *shapes { return &shapes{numbers: map[string]uint32{}, looks: map[poolLook][]byte{}} }
+
+func (s *shapes) look(l poolLook) ([]byte, bool) {
+	s.looksMu.Lock()
+	defer s.looksMu.Unlock()
+	signature, ok := s.looks[l]
+	return signature, ok
+}
+
+func (s *shapes) keep(l poolLook, signature []byte) {
+	s.looksMu.Lock()
+	defer s.looksMu.Unlock()
+	if keptLooks.Exceeded(len(s.looks), 0) {
+		clear(s.looks)
+	}
+	s.looks[l] = signature
+}
 
 // of returns the shapes of the devices of a slice.
 func (s *shapes) of(slice *resourcev1.ResourceSlice, capacities bool) []uint32 {

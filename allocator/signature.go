@@ -29,6 +29,8 @@ type nodeSigner struct {
 	reads   selector.Reads // of all selectors and derived attributes of the question
 	names   []resourcev1.FullyQualifiedName
 	buf     []byte
+	// kept is the key of what the question reads if signatures of pools are to be kept.
+	kept string
 }
 
 // newNodeSigner finds out what the claims can see of a device.
@@ -94,7 +96,17 @@ func (signer *nodeSigner) of(node *corev1.Node, pools []*inspect.NodePool) []byt
 		buf = append(buf, 'd')
 	}
 	for _, pool := range pools {
-		buf = signer.appendPool(buf, node, pool)
+		if signer.kept == "" {
+			buf = signer.appendPool(buf, node, pool)
+			continue
+		}
+		look := poolLook{signer.kept, pool, signer.cluster.snapshot.HoldersIn(pool.ID)}
+		known, ok := signer.cluster.shapes.look(look)
+		if !ok {
+			known = signer.appendPool(nil, node, pool)
+			signer.cluster.shapes.keep(look, known)
+		}
+		buf = append(buf, known...)
 	}
 	signer.buf = buf
 	return buf

@@ -90,7 +90,13 @@ func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, signer *nodeS
 		}
 		return groupsOf(numbers, table.known.len()), nil
 	}
+	if len(nodes) == 1 {
+		return [][]int{{0}}, ctx.Err()
+	}
 	known, numbers := newSignatureNumbers(), make([]int32, len(nodes))
+	if len(c.ignore) == 0 && !c.rules.countersByPoolName {
+		signer.kept = signer.key()
+	}
 	err := Parallel((len(nodes)+chunk-1)/chunk, func(i int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

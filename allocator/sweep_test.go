@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -56,6 +57,76 @@ func TestSweepAnswersLikeAllocate(t *testing.T) {
 	if shared < nodes/3 {
 		t.Errorf("only %d of %d nodes look like another", shared, nodes)
 	}
+}
+
+// TestSweepOfFewNodes asks about a few of many nodes: what they look like to one question is kept for those
+// that read the same, and no longer true once devices are held.
+func TestSweepOfFewNodes(t *testing.T) {
+	ctx := context.Background()
+	placed := 0
+	for i := range effort.Of(6_000, 2_000) {
+		d := seeded(uint64(3_000_000 + i))
+		q := generate(d)
+		double(q, d)
+		few := len(q.objects.Nodes)
+		for n := range 8 * few {
+			q.objects.Nodes = append(q.objects.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("other-", n)}})
+		}
+		c := newOurs(q, stepBudget)
+		compare := func(c *Cluster, q *question) (free *NodeGroup) {
+			groups, err := c.Sweep(ctx, q.objects.Nodes[:few], q.pending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for g := range groups {
+				if groups[g].Result != nil && groups[g].Result.Outcome == Allocated {
+					free = &groups[g]
+				}
+				for _, at := range groups[g].Nodes {
+					if d := groupDifference(ctx, c, q, &groups[g], q.objects.Nodes[at]); d != "" {
+						t.Fatalf("problem %d, node %s: %s\n%s", i, q.objects.Nodes[at].Name, d, q)
+					}
+				}
+			}
+			return free
+		}
+		compare(c, &question{objects: q.objects, pending: blind(q.pending)})
+		free := compare(c, q)
+		if free == nil {
+			continue
+		}
+		var held []*resourcev1.ResourceClaim
+		for n, claim := range q.pending {
+			claim = claim.DeepCopy()
+			claim.Name, claim.Status.Allocation = claim.Name+"-held", &free.Result.Allocations[n]
+			held = append(held, claim)
+		}
+		compare(NewCluster(c.Snapshot().WithPlaced(held, nil), Options{StepLimit: stepBudget, Like: c}), q)
+		placed++
+	}
+	if placed == 0 {
+		t.Error("nothing was ever held")
+	}
+}
+
+// blind are claims that read nothing of devices.
+func blind(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
+	var out []*resourcev1.ResourceClaim
+	for _, claim := range claims {
+		claim = claim.DeepCopy()
+		claim.Spec.Devices.Constraints = nil
+		for i := range claim.Spec.Devices.Requests {
+			request := &claim.Spec.Devices.Requests[i]
+			if request.Exactly != nil {
+				request.Exactly.Selectors = nil
+			}
+			for n := range request.FirstAvailable {
+				request.FirstAvailable[n].Selectors = nil
+			}
+		}
+		out = append(out, claim)
+	}
+	return out
 }
 
 // double adds a twin of every node, with twins of its slices in pools of other names. Of every other

@@ -86,6 +86,8 @@ type Feasible struct {
 	Nodes []*corev1.Node
 	// MayWait, Open and Fails are those of a [Turn].
 	MayWait, Open, Fails bool
+	// asked are the options on the nodes that were asked just now.
+	asked []Option
 }
 
 // Waiting is a pod that was left waiting.
@@ -258,6 +260,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	s := &settled{local: ofNodes(found.Member) && !unsure && !found.Fails && inspect.PodGroupOf(pod) == "", waiting: w}
 	r.settle(pod, s)
 	if len(found.Nodes) == 0 || found.Fails {
+		found.asked = nil
 		return r.left(ctx, w)
 	}
 	if r.choosing != nil {
@@ -275,7 +278,7 @@ func (r *Replay) One(ctx context.Context, pod *corev1.Pod) (placed bool, w Waiti
 	if r.Choose != nil {
 		node = found.Nodes[r.Choose(pod, found.Nodes)]
 	}
-	reservation, err := found.Member.reserveOn(ctx, r.cluster, node)
+	reservation, err := found.reserveOn(ctx, r.cluster, node)
 	if err == nil && reservation == nil {
 		err = errors.New("it no longer fits there")
 	}
@@ -415,13 +418,13 @@ func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
 	m := PodMember(r.cluster, pod, cycle.Options{})
 	cached := ofNodes(m)
 	if known, ok := r.answers[m.Shape]; ok && cached {
-		now, err := r.update(ctx, m, known)
+		now, asked, err := r.update(ctx, m, known)
 		if err != nil {
 			return nil, err
 		}
 		if now != nil {
 			r.answers[m.Shape] = now
-			return &Feasible{Member: m, Nodes: r.fitting(now.fits)}, nil
+			return &Feasible{Member: m, Nodes: r.fitting(now.fits), asked: asked}, nil
 		}
 		delete(r.answers, m.Shape)
 	}
@@ -438,7 +441,7 @@ func (r *Replay) Ask(ctx context.Context, pod *corev1.Pod) (*Feasible, error) {
 	if cached && !t.MayWait && !t.Open && !t.Fails {
 		r.answers[m.Shape] = &answer{fits, len(r.changed)}
 	}
-	return &Feasible{Member: m, Nodes: r.fitting(fits), MayWait: t.MayWait, Open: t.Open, Fails: t.Fails}, nil
+	return &Feasible{Member: m, Nodes: r.fitting(fits), MayWait: t.MayWait, Open: t.Open, Fails: t.Fails, asked: t.Options}, nil
 }
 
 // ofNodes reports whether what nodes say to a pod is a matter of what is left of each. A pod for which room
@@ -460,7 +463,7 @@ func (a *assumed) fitting(fits []bool) []*corev1.Node {
 
 // update asks the nodes that have changed since. It is nil if the answers are not certain. A node that did
 // not fit does not fit once something was placed on it.
-func (r *Replay) update(ctx context.Context, m *Member, known *answer) (*answer, error) {
+func (r *Replay) update(ctx context.Context, m *Member, known *answer) (*answer, []Option, error) {
 	var nodes []*corev1.Node
 	out := &answer{known.fits, len(r.changed)}
 	for _, name := range r.changed[known.seen:] {
@@ -473,16 +476,26 @@ func (r *Replay) update(ctx context.Context, m *Member, known *answer) (*answer,
 		}
 	}
 	if len(nodes) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
 	t, err := m.Ask(ctx, r.cluster, nodes)
 	if err != nil || t.MayWait || t.Open || t.Fails {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range t.Options {
 		out.fits[r.index[t.Options[i].Node]] = true
 	}
-	return out, nil
+	return out, t.Options, nil
+}
+
+// reserveOn is what a pod takes on one of the nodes on which it can be placed.
+func (f *Feasible) reserveOn(ctx context.Context, c *scheduler.Cluster, node *corev1.Node) (*Reservation, error) {
+	for i := range f.asked {
+		if string(f.asked[i].Node) == node.Name {
+			return f.asked[i].Reserve(ctx)
+		}
+	}
+	return f.Member.reserveOn(ctx, c, node)
 }
 
 // reserveOn is what a pod takes on a node. It is nil if it does not fit there.
