@@ -49,6 +49,7 @@ var fixActors = map[FixKind]Actor{
 	ChangeStorageClass: User,
 	ReducePods:         User,
 	UseQueue:           User,
+	UseFlavor:          User,
 	EndWorkload:        User,
 	RaiseQuota:         ClusterAdmin,
 }

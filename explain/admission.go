@@ -14,6 +14,9 @@ type Admission struct {
 	// Stages are what the pod has to pass, in this order: queue, checks, scheduler. Those after the first
 	// that refuses are decided as if it had passed.
 	Stages []AdmissionStage `json:"stages"`
+	// Flavors are what refuses if the pods ask for the nodes of one flavor, for each flavor that they could
+	// get. There are none where there is no choice, or where nothing refuses.
+	Flavors []FlavorAnswer `json:"flavors,omitempty"`
 	// PodSets are what the pods of the workload count for.
 	PodSets []QueuedPods `json:"podSets,omitempty"`
 	// Reasons say why Kueue does not admit it, or what is not known.
@@ -59,6 +62,16 @@ type AdmissionStage struct {
 	// Supposed says that it was decided as if the stages before it had passed.
 	Supposed bool   `json:"supposed,omitempty"`
 	Message  string `json:"message"`
+}
+
+// FlavorAnswer is what becomes of a pod on the nodes of a flavor of its queue.
+type FlavorAnswer struct {
+	Flavor string `json:"flavor"`
+	// Queue says whether there is quota of the flavor, and Scheduler whether its nodes have the devices.
+	Queue            StageResult `json:"queue"`
+	QueueMessage     string      `json:"queueMessage"`
+	Scheduler        StageResult `json:"scheduler"`
+	SchedulerMessage string      `json:"schedulerMessage"`
 }
 
 // QueuedPods are pods of a workload that are alike.

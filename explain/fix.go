@@ -78,6 +78,9 @@ const (
 	ReducePods FixKind = "ReducePods"
 	// UseQueue: another queue of Kueue that has room now. Patch: the object in the queue.
 	UseQueue FixKind = "UseQueue"
+	// UseFlavor: ask for the nodes of another flavor of the queue of Kueue, where there are devices; also
+	// RaiseQuota if quota of it is missing. Patch: the object in the queue.
+	UseFlavor FixKind = "UseFlavor"
 	// EndWorkload: end what holds the quota of a queue of Kueue, or is in front in it, or wait until it has
 	// ended (ends in JSON).
 	EndWorkload FixKind = "EndWorkload"

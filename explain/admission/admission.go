@@ -209,17 +209,31 @@ func (w *world) add(e *explain.Explanation) error {
 		return err
 	}
 	a.Stages = w.stages(then, together)
-	if then == e {
+	asked := w.target.pod
+	if then != e {
+		asked = w.admittedPod()
+		if then, err = w.withoutHolders(a, then); err != nil {
+			return err
+		}
+		w.merge(e, then)
+	}
+	if w.opts.Question.ReasonOnly {
 		return nil
 	}
-	if then, err = w.withoutHolders(a, then); err != nil {
-		return err
+	if refused(w.d.Outcome) {
+		err = w.fix(e)
+	} else {
+		err = w.inBoth(e, asked)
 	}
-	w.merge(e, then)
-	if w.opts.Question.ReasonOnly || !refused(w.d.Outcome) {
-		return nil
+	if err == nil && a.Stages[len(a.Stages)-1].Result != explain.Passes {
+		err = w.byFlavor(e)
 	}
-	return w.fix(e)
+	return err
+}
+
+// admittedPod is the pod that is asked about, as it is once the target is admitted.
+func (w *world) admittedPod() *corev1.Pod {
+	return w.target.free(w.target.pod, w.flavors(w.target.set))
 }
 
 // withoutHolders tries the last stage again if it refuses: those that hold the quota may hold the devices
@@ -254,7 +268,7 @@ func (w *world) withoutHolders(a *explain.Admission, then *explain.Explanation) 
 func (w *world) then() (*explain.Explanation, error) {
 	c := w.evicted()
 	opts := w.opts.Question
-	pod := w.target.free(w.target.pod, w.flavors(w.target.set))
+	pod := w.admittedPod()
 	if of := w.target.of; of != nil {
 		free := *of
 		free.Pod, free.Held, free.Queue = pod, nil, ""
@@ -378,17 +392,21 @@ func (w *world) ambiguous() bool {
 		return false
 	}
 	return slices.ContainsFunc(w.objects.ClusterQueues, func(q *kueuev1beta2.ClusterQueue) bool {
-		return q.Name == w.d.ClusterQueue && slices.ContainsFunc(q.Spec.ResourceGroups, func(g kueuev1beta2.ResourceGroup) bool { return len(g.Flavors) > 1 })
+		return q.Name == w.d.ClusterQueue && slices.ContainsFunc(q.Spec.ResourceGroups, func(g kueuev1beta2.ResourceGroup) bool {
+			return len(slices.DeleteFunc(slices.Clone(g.Flavors), func(f kueuev1beta2.FlavorQuotas) bool { return w.repels(string(f.Name)) })) > 1
+		})
+	})
+}
+
+// repels reports whether a flavor lacks something else than quota or tolerations of the target.
+func (w *world) repels(flavor string) bool {
+	return slices.ContainsFunc(w.d.Reasons, func(r kueue.Reason) bool {
+		return r.Flavor == flavor && r.Code != kueue.InsufficientUnusedQuota && r.Code != kueue.InsufficientQuota && r.Code != kueue.UntoleratedTaint
 	})
 }
 
 // likely are the first flavors of each group of the ClusterQueue that lack nothing but quota.
 func (w *world) likely(set int) []string {
-	repels := func(flavor string) bool {
-		return slices.ContainsFunc(w.d.Reasons, func(r kueue.Reason) bool {
-			return r.Flavor == flavor && r.Code != kueue.InsufficientUnusedQuota && r.Code != kueue.InsufficientQuota && r.Code != kueue.UntoleratedTaint
-		})
-	}
 	var names []string
 	for _, q := range w.objects.ClusterQueues {
 		if q.Name != w.d.ClusterQueue || set >= len(w.d.PodSets) {
@@ -397,7 +415,7 @@ func (w *world) likely(set int) []string {
 		for i := range q.Spec.ResourceGroups {
 			g := &q.Spec.ResourceGroups[i]
 			asks := slices.ContainsFunc(g.CoveredResources, func(name corev1.ResourceName) bool { return w.d.PodSets[set].Requests[name] > 0 })
-			at := slices.IndexFunc(g.Flavors, func(f kueuev1beta2.FlavorQuotas) bool { return !repels(string(f.Name)) })
+			at := slices.IndexFunc(g.Flavors, func(f kueuev1beta2.FlavorQuotas) bool { return !w.repels(string(f.Name)) })
 			if asks && at >= 0 {
 				names = append(names, string(g.Flavors[at].Name))
 			}

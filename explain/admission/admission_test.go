@@ -98,7 +98,9 @@ func script(t *testing.T, name string) (cluster, config string, files map[string
 		case "kueue.yaml":
 			config = string(f.Data)
 		default:
-			files[f.Name] = string(f.Data)
+			if strings.HasSuffix(f.Name, ".yaml") {
+				files[f.Name] = string(f.Data)
+			}
 		}
 	}
 	return cluster, config, files
@@ -275,13 +277,13 @@ func TestSeveral(t *testing.T) {
 // TestFixesAreCarriedOut makes each change that is proposed in the scripts, and asks again.
 func TestFixesAreCarriedOut(t *testing.T) {
 	tried := map[explain.FixKind]int{}
-	for _, name := range []string{"queuesquota.txtar", "queuesdevices.txtar"} {
+	for _, name := range []string{"queuesquota.txtar", "queuesdevices.txtar", "queuesflavors.txtar"} {
 		cluster, config, files := script(t, name)
 		for file, text := range files {
 			s := stage{objects: read(t, cluster).Objects, config: config, file: text}
 			e := s.explain(t)[0]
-			if e.Admission == nil || e.Admission.Stages[0].Result == explain.Passes {
-				continue // fixes of the scheduler's stage are tested where they are found
+			if e.Admission == nil {
+				continue
 			}
 			for i := range e.Fixes {
 				f := &e.Fixes[i]
@@ -296,7 +298,7 @@ func TestFixesAreCarriedOut(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []explain.FixKind{explain.ReducePods, explain.UseQueue, explain.EndWorkload, explain.RaiseQuota, explain.TolerateTaint} {
+	for _, kind := range []explain.FixKind{explain.ReducePods, explain.UseQueue, explain.EndWorkload, explain.RaiseQuota, explain.TolerateTaint, explain.UseFlavor} {
 		if tried[kind] == 0 {
 			t.Errorf("no %s was tried: %v", kind, tried)
 		}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/scheduler/kueue"
 )
 
@@ -39,7 +41,13 @@ type edit struct {
 	objects  func(*inspect.Objects)
 	workload func(*kueuev1beta2.Workload)
 	// pod changes the pods of the target.
-	pod       func(*corev1.PodSpec)
+	pod func(*corev1.PodSpec)
+	// spec, if not nil, is that of the pods of the target's set.
+	spec *corev1.PodSpec
+	// anew says that Kueue has to admit the target again, if it has.
+	anew bool
+	// in, if not nil, is another cluster.
+	in        *scheduler.Cluster
 	templates bool
 	ended     []kueue.Ref
 }
@@ -64,31 +72,7 @@ func (s *search) try(change edit) (node inspect.NodeName, nodes int, after *worl
 	if s.tries++; s.tries > max(minTries, min(maxTries, maxDecided/max(1, len(s.objects.KueueWorkloads)))) {
 		return "", 0, nil, nil
 	}
-	t := *s.target
-	w := &world{ctx: s.ctx, c: s.c, opts: s.opts, target: &t, subject: s.subject, earlier: s.earlier, templates: change.templates, ended: change.ended}
-	w.opts.Question.ReasonOnly = true
-	own := t.workload.DeepCopy()
-	if change.workload != nil {
-		change.workload(own)
-	}
-	if change.pod != nil {
-		t.pod = t.pod.DeepCopy()
-		change.pod(&t.pod.Spec)
-		for i := range own.Spec.PodSets {
-			change.pod(&own.Spec.PodSets[i].Template.Spec)
-		}
-	}
-	t.workload = own
-	w.decide(func(o *inspect.Objects) {
-		o.KueueWorkloads = slices.Clone(o.KueueWorkloads)
-		o.KueueWorkloads = slices.DeleteFunc(o.KueueWorkloads, func(one *kueuev1beta2.Workload) bool {
-			return one.Namespace == own.Namespace && one.Name == own.Name || slices.Contains(change.ended, kueue.Ref{Namespace: one.Namespace, Name: one.Name})
-		})
-		o.KueueWorkloads = append(o.KueueWorkloads, own)
-		if change.objects != nil {
-			change.objects(o)
-		}
-	})
+	w := s.changed(change)
 	if w.d.Outcome != kueue.Fits {
 		return "", 0, w, nil
 	}
@@ -104,6 +88,46 @@ func (s *search) try(change edit) (node inspect.NodeName, nodes int, after *worl
 		node = then.Allocation.Node
 	}
 	return node, max(1, then.Nodes.Allocatable), w, nil
+}
+
+// changed is the world after a change, in which Kueue was asked.
+func (w *world) changed(change edit) *world {
+	t := *w.target
+	after := &world{
+		ctx: w.ctx, c: cmp.Or(change.in, w.c), opts: w.opts, target: &t, subject: w.subject, earlier: w.earlier,
+		templates: change.templates, ended: change.ended,
+	}
+	after.opts.Question.ReasonOnly = true
+	own := t.workload.DeepCopy()
+	if change.workload != nil {
+		change.workload(own)
+	}
+	if change.anew {
+		own.Status = kueuev1beta2.WorkloadStatus{}
+	}
+	if change.spec != nil {
+		t.pod = t.pod.DeepCopy()
+		t.pod.Spec, own.Spec.PodSets[t.set].Template.Spec = *change.spec, *change.spec
+	}
+	if change.pod != nil {
+		t.pod = t.pod.DeepCopy()
+		change.pod(&t.pod.Spec)
+		for i := range own.Spec.PodSets {
+			change.pod(&own.Spec.PodSets[i].Template.Spec)
+		}
+	}
+	t.workload = own
+	after.decide(func(o *inspect.Objects) {
+		o.KueueWorkloads = slices.Clone(o.KueueWorkloads)
+		o.KueueWorkloads = slices.DeleteFunc(o.KueueWorkloads, func(one *kueuev1beta2.Workload) bool {
+			return one.Namespace == own.Namespace && one.Name == own.Name || slices.Contains(change.ended, kueue.Ref{Namespace: one.Namespace, Name: one.Name})
+		})
+		o.KueueWorkloads = append(o.KueueWorkloads, own)
+		if change.objects != nil {
+			change.objects(o)
+		}
+	})
+	return after
 }
 
 // propose adds a fix if it helps.

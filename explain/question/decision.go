@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -45,4 +46,14 @@ func Decide(ctx context.Context, c *scheduler.Cluster, subject metav1.Object, op
 // those that exist, and copies of those that are still to be made from templates.
 func PendingClaims(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
 	return cycle.ClaimsFor(s, pod).Pending
+}
+
+// ChangesSubject reports whether a fix changes what the subject asks for.
+func ChangesSubject(f *explain.Fix) bool { return slices.ContainsFunc(f.Edits, EditsSubject) }
+
+// EditsSubject reports whether an edit is of what the subject asks for.
+func EditsSubject(e explain.Edit) bool {
+	_, claim := e.(whatif.SpecEdit)
+	_, pod := e.(whatif.PodEdit)
+	return claim || pod
 }

@@ -50,8 +50,36 @@ func (p *page) admission() {
 	if !a.NotBefore.IsZero() {
 		p.Add("  ", "  ", layout.Span(styled.Dim, "Kueue considers it again at "+a.NotBefore.UTC().Format(time.RFC3339)+"."))
 	}
+	p.flavors(a.Flavors)
 	p.quotaHolders("Held by", a.Holders)
 	p.ahead("In front of it", a.Ahead)
+}
+
+// flavors says of each flavor what refuses there: quota, devices or both.
+func (p *page) flavors(all []explain.FlavorAnswer) {
+	if len(all) == 0 {
+		return
+	}
+	p.Heading("Flavors", layout.Span(styled.Dim, "  on the nodes of each, by itself"))
+	width := 0
+	for i := range all {
+		width = max(width, styled.Width(all[i].Flavor))
+	}
+	for i := range all {
+		f := &all[i]
+		name, quota := styled.Pad(f.Flavor, width), f.QueueMessage
+		if f.Queue == explain.Passes {
+			quota = "there is quota"
+		}
+		for _, half := range []struct {
+			result  explain.StageResult
+			message string
+		}{{f.Queue, quota}, {f.Scheduler, f.SchedulerMessage}} {
+			sign := stageSigns[half.result]
+			p.Add("  ", styled.Blanks(2+width+2+2), layout.Span(styled.Name, name), styled.Span{Text: "  " + sign.Text + " ", Role: sign.Role}, layout.Span(styled.Plain, half.message))
+			name = styled.Blanks(width)
+		}
+	}
 }
 
 // WorkloadName is what people call a workload: what it was made for.

@@ -69,7 +69,7 @@ func candidatesOf(c *scheduler.Cluster, shapes []*shape, answers map[*shape]*ans
 				continue
 			}
 			key := keyOf(f)
-			if ofSubject(f) {
+			if question.ChangesSubject(f) {
 				key = fmt.Sprintf("%s %d %s", f.Kind, n, f.Key)
 			}
 			known, ok := index[key]
@@ -95,18 +95,9 @@ func keyOf(f *explain.Fix) string {
 	return strings.Join(keys, "\n")
 }
 
-// ofSubject reports whether a fix changes what the subject asks for, and onlySubject whether it changes
-// nothing else.
-func ofSubject(f *explain.Fix) bool { return slices.ContainsFunc(f.Edits, editsSubject) }
-
+// onlySubject reports whether a fix changes nothing but what the subject asks for.
 func onlySubject(f *explain.Fix) bool {
-	return !slices.ContainsFunc(f.Edits, func(e explain.Edit) bool { return !editsSubject(e) })
-}
-
-func editsSubject(e explain.Edit) bool {
-	_, claim := e.(whatif.SpecEdit)
-	_, pod := e.(whatif.PodEdit)
-	return claim || pod
+	return !slices.ContainsFunc(f.Edits, func(e explain.Edit) bool { return !question.EditsSubject(e) })
 }
 
 // try makes each change by itself, schedules all that waits again, and notes who is placed then and was not
@@ -152,7 +143,7 @@ func (r *run) with(ctx context.Context, c *scheduler.Cluster, t *trial, opts *Op
 	}
 	queue := r.queue
 	var unlike []*corev1.Pod
-	if ofSubject(&t.fix) {
+	if question.ChangesSubject(&t.fix) {
 		queue, snapshot, unlike = changeAll(c.Snapshot(), r.queue, t.shape, carried, snapshot)
 	}
 	if !onlySubject(&t.fix) {
@@ -222,7 +213,7 @@ func (c *collection) addFixes(trials []*trial, queue []queued) {
 			continue
 		}
 		key := c.mostOf(t.frees)
-		if ofSubject(&t.fix) {
+		if question.ChangesSubject(&t.fix) {
 			if !t.freesOwn(queue) {
 				continue // what it changes of the subject is of no use to it
 			}

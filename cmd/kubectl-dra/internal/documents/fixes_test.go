@@ -37,6 +37,7 @@ var fixExamples = map[string]example{
 	"LabelNamespace":     {ours + "admin-access.txtar", "claim c"},
 	"ReducePods":         {ours + "queue.txtar", "job train -n ml"},
 	"UseQueue":           {ours + "queue.txtar", "job train -n ml"},
+	"UseFlavor":          {ours + "flavors.txtar", "job train -n ml"},
 	"EndWorkload":        {ours + "queue.txtar", "job train -n ml"},
 	"RaiseQuota":         {ours + "queue.txtar", "job train -n ml"},
 	"EnableFeature":      {"testdata/scenarios/more-prioritized-list-off.txtar", "claim a"},
