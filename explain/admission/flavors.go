@@ -109,7 +109,9 @@ func (w *world) takeBack(spec *corev1.PodSpec, flavors []*kueuev1beta2.ResourceF
 }
 
 // own is the spec of a pod of the target's set without what flavors give.
-func (w *world) own() *corev1.PodSpec { return &w.target.workload.Spec.PodSets[w.target.set].Template.Spec }
+func (w *world) own() *corev1.PodSpec {
+	return &w.target.workload.Spec.PodSets[w.target.set].Template.Spec
+}
 
 // maxFlavors is how many flavors are tried, each by itself.
 const maxFlavors = 8
