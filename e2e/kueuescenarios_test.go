@@ -280,6 +280,10 @@ func (s *queueScene) ask(t *testing.T, job *queuedJob, object *unstructured.Unst
 	s.awaitSecond(t)
 	before := s.explain(t, "explain", "-f", file, "-o", "json")
 	s.expect(t, job, before)
+	if job.Fix == string(explain.UseFlavor) { // no pod of a Job can be given other nodes once it has started
+		s.fix(t, job, before)
+		return
+	}
 	s.submit(t, object)
 	s.hold(t, job, before)
 	after := s.explain(t, "explain", "job/"+job.Name, "-n", s.Name, "-o", "json")

@@ -202,21 +202,25 @@ func (w *world) assigned() []string {
 
 // choose proposes that the pods ask for the nodes of a flavor, and more quota of it if that is missing.
 func (s *search) choose(after *world, flavor *kueuev1beta2.ResourceFlavor, spec *corev1.PodSpec, queue explain.StageResult) error {
-	if s.target.of == nil || len(s.target.workload.Spec.PodSets) != 1 {
+	if len(s.target.workload.Spec.PodSets) != 1 {
 		return nil
+	}
+	patch := explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector", Value: spec.NodeSelector}
+	changes := []explain.ObjectChange{{APIVersion: "v1", Kind: "Pod", Namespace: s.target.pod.Namespace, Name: s.target.pod.Name, Patch: []explain.PatchOperation{patch}}}
+	if of := s.target.of; of != nil {
+		patch.Path = of.SpecPointer + "/nodeSelector"
+		if changes = s.change(patch); len(changes) == 0 {
+			return nil
+		}
+		changes[0].InPlace = s.d.Outcome != kueue.Admitted // then it has started
 	}
 	names := slices.Sorted(maps.Keys(flavor.Spec.NodeLabels))
 	labels := words.Each(names, func(name string) string { return name + "=" + flavor.Spec.NodeLabels[name] })
 	f := explain.Fix{
 		Kind: explain.UseFlavor, Key: flavor.Name,
 		Message: fmt.Sprintf("run on the nodes of flavor %s: add %s to the node selector", flavor.Name, words.And(labels)),
-		Changes: s.change(explain.PatchOperation{Op: "add", Path: s.target.of.SpecPointer + "/nodeSelector", Value: spec.NodeSelector}),
+		Patch: changes[0].Patch, Changes: changes,
 	}
-	if len(f.Changes) == 0 {
-		return nil
-	}
-	f.Changes[0].InPlace = s.d.Outcome != kueue.Admitted // then it has started
-	f.Patch = f.Changes[0].Patch
 	if queue == explain.Passes {
 		_, _, err := s.propose(f, edit{spec: spec, anew: true})
 		return err

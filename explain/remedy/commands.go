@@ -187,10 +187,10 @@ func (b *builder) manifests() string {
 
 // change writes what changes objects.
 func (b *builder) change(changes []explain.ObjectChange) {
-	var written []explain.ObjectChange
+	var written, inPlace []explain.ObjectChange
 	for _, c := range changes {
 		if c.InPlace && (c.Kind == "ClusterQueue" || len(b.asked.Files) == 0 && !b.asked.Once) { // which is in no file
-			b.patch(c)
+			inPlace = append(inPlace, c)
 			continue
 		}
 		var names []string
@@ -208,6 +208,14 @@ func (b *builder) change(changes []explain.ObjectChange) {
 			written = append(written, c)
 		}
 	}
+	b.write(written)
+	for _, c := range inPlace { // at the end: the commands above ask again
+		b.patch(c)
+	}
+}
+
+// write writes what changes objects, or makes them anew.
+func (b *builder) write(written []explain.ObjectChange) {
 	switch {
 	case len(written) == 0:
 		return

@@ -42,6 +42,9 @@ func (o *explainOptions) printChangedFiles(ctx context.Context, s *inspect.Snaps
 	for _, file := range changed {
 		o.Note("%s is printed with the change", file.path)
 	}
+	if len(changed) > 0 { // for quota there is a command besides
+		missing = slices.DeleteFunc(missing, func(c explain.ObjectChange) bool { return c.InPlace && c.Kind == "ClusterQueue" })
+	}
 	rest := explain.Fix{Changes: missing}
 	objects, err := remedy.Manifests(&rest, func(c explain.ObjectChange) (remedy.Object, error) { return o.whole(ctx, s, c) })
 	if err != nil {
