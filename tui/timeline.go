@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -29,12 +30,13 @@ type Log struct {
 	log    Recording
 	finish func(*inspect.Snapshot) *inspect.Snapshot
 	first  moment
+	asked  sync.Mutex // held by who asks the log
 }
 
 // NewLog returns the time line of a log, which begins with a snapshot of a moment of it, at a time. finish
 // adds to snapshots what is not in the log. From then on nobody else may use the log.
 func NewLog(log Recording, first *inspect.Snapshot, number int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
-	return &Log{Static(first), log, finish, moment{number, first.Time()}}
+	return &Log{Source: Static(first), log: log, finish: finish, first: moment{number, first.Time()}}
 }
 
 // moment is a place on a time line: which of its moments it is, counted from 0, and when.
@@ -53,6 +55,8 @@ type stride struct {
 // travel returns another moment, and the cluster at it, or the same moment when there is none further on. It
 // is not called again before it has returned.
 func (l *Log) travel(ctx context.Context, from moment, by stride) (to moment, s *inspect.Snapshot, err error) {
+	l.asked.Lock()
+	defer l.asked.Unlock()
 	if by.changes != 0 {
 		to.number, err = l.log.Step(ctx, from.number, by.changes)
 	} else {
@@ -80,6 +84,23 @@ func (l *Log) travel(ctx context.Context, from moment, by stride) (to moment, s 
 	return to, l.finish(s.AsOf(to.at)), nil
 }
 
+// Span is from when to when the log tells.
+func (l *Log) Span() (from, to time.Time) { return l.log.Span() }
+
+// At returns the cluster as it was at a time.
+func (l *Log) At(ctx context.Context, t time.Time) (s *inspect.Snapshot, err error) {
+	l.asked.Lock()
+	defer l.asked.Unlock()
+	number, _, err := l.log.Find(ctx, t)
+	if err == nil {
+		s, err = l.log.Snapshot(ctx, number)
+	}
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says which log
+	}
+	return l.finish(s.AsOf(t)), nil
+}
+
 // timeline is where on its time line a recorded cluster is shown.
 type timeline struct {
 	*worlds
@@ -102,6 +123,7 @@ func newTimeline(w *worlds) timeline {
 	if !ok {
 		return timeline{}
 	}
+	w.tally.Recall(log)
 	return timeline{worlds: w, log: log, here: log.first}
 }
 

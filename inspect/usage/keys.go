@@ -28,7 +28,7 @@ func (c *counter) keys(claim *resourcev1.ResourceClaim) []Key {
 // publishes has no device.
 func (c *counter) keyOf(claim *resourcev1.ResourceClaim, g grip) Key {
 	if c.by == Class {
-		return Key{Name: classOf(claim, g.result.Request)}
+		return Key{Name: ClassOf(claim, g.result.Request)}
 	}
 	key := Key{Name: g.result.Driver}
 	if g.device != nil {
@@ -48,7 +48,7 @@ func classes(claim *resourcev1.ResourceClaim) []Key {
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
 		for i := range allocation.Devices.Results {
-			add(classOf(claim, allocation.Devices.Results[i].Request))
+			add(ClassOf(claim, allocation.Devices.Results[i].Request))
 		}
 		return out
 	}
@@ -93,9 +93,9 @@ func asked(r *resourcev1.DeviceRequest) (class string, count int) {
 // maxAsked is more devices than a claim can have, however many it asks for.
 const maxAsked = resourcev1.AllocationResultsMaxSize
 
-// classOf is the class of the request that got a device, "request" or "request/subrequest", or "" if the
+// ClassOf is the class of the request that got a device, "request" or "request/subrequest", or "" if the
 // claim has no such request.
-func classOf(claim *resourcev1.ResourceClaim, request string) string {
+func ClassOf(claim *resourcev1.ResourceClaim, request string) string {
 	name, sub, _ := strings.Cut(request, "/")
 	for i := range claim.Spec.Devices.Requests {
 		r := &claim.Spec.Devices.Requests[i]

@@ -29,7 +29,8 @@ const (
 	barTop, barHeight = 3, cellHeight - 6
 )
 
-// shapeTable has the characters that are drawn: rules and frames, eighths of a bar, and squares.
+// shapeTable has the characters that are drawn: rules and frames, eighths of a bar, squares,
+// and braille.
 var shapeTable = table()
 
 func table() map[rune]shape {
@@ -57,7 +58,31 @@ func table() map[rune]shape {
 		t['█'-rune(i)] = shape{fill: [][4]float64{{0, barTop + barHeight*(1-part), cellWidth, barHeight * part}}}
 		t['█'+rune(i)] = shape{fill: [][4]float64{{0, barTop, cellWidth * part, barHeight}}}
 	}
+	for dots := range 255 {
+		t['⠁'+rune(dots)] = braille(dots + 1)
+	}
 	return t
+}
+
+// braille draws dots as parts of four lines, so that graphs are the same in all fonts.
+func braille(dots int) (s shape) {
+	const pitch = cellHeight / 4.0
+	for line, bits := range [4][2]int{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}} {
+		left, width := 0.0, 0.0
+		for side, bit := range bits {
+			if dots&bit == 0 {
+				continue
+			}
+			if width == 0 {
+				left = float64(side) * cellWidth / 2
+			}
+			width += cellWidth / 2.0
+		}
+		if width > 0 {
+			s.fill = append(s.fill, [4]float64{left, float64(line)*pitch + 1, width, pitch - 1.5})
+		}
+	}
+	return s
 }
 
 // repeat writes the shape, so many times side by side, into the paths of a drawing. Rectangles that fill the

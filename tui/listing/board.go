@@ -13,100 +13,228 @@ import (
 )
 
 const (
-	// leastBoard and leastBoardWidth are the lines and columns below which there is no board, and mostBoard
-	// the lines that it takes at most.
-	leastBoard, leastBoardWidth, mostBoard = 7, 72, 24
-	// graphLines is how many lines a graph has below its title.
-	graphLines = 3
-	// leastLevels is how many levels make a graph.
+	// leastBoard and leastBoardWidth are the lines and columns below which there is no board.
+	leastBoard, leastBoardWidth = 7, 72
+	// leastGraph and mostGraph are how many lines a graph has below its title.
+	leastGraph, mostGraph = 3, 12
+	// leastCurves is how many columns graphs have at least where they are side by side.
+	leastCurves = 40
+	// leastLevels is how many levels make a graph, and leastSpan the time that one is drawn over at least.
 	leastLevels = 2
+	leastSpan   = time.Minute
 )
 
-// board fills the lines below a table that leaves many empty: how much of each driver's devices was used, how
-// many pods waited, since the program watches, which wait for longest, and what has changed last. It is nil
-// while there is nothing to tell.
-func board(w *screen.World, width, height int) []string {
-	h := w.History
-	if h == nil || len(h.Levels) < leastLevels || height < leastBoard || width < leastBoardWidth {
+// Curve is what something was at moments, from each to the next, for a graph. Without Times it is a title
+// alone.
+type Curve struct {
+	Title styled.Line
+	Role  styled.Role
+	Times []time.Time
+	// Values go from 0 to 1. A negative one is not known.
+	Values []float64
+}
+
+// board fills the lines below a table that leaves many empty with graphs: those of the list, or else how many
+// pods waited and how much of the devices was used, beside them which wait for longest and what has changed
+// last. It is nil while there is nothing to tell.
+func (l *List[T]) board(w *screen.World, width, height int) []string {
+	if height < leastBoard || width < leastBoardWidth {
 		return nil
 	}
-	height = min(height, mostBoard)
-	title := "the last " + screen.FormatAge(span(w))
-	if w.Namespace != "" {
-		title += ", in all namespaces"
-	}
-	out := []string{widget.Rule(w.Theme, styled.Text(styled.Dim, title), width)}
-	left := width / 2
-	graphs, text := graphsOf(w, left-2, height-1), told(w, width-left-1, height-1)
-	for i := range height - 1 {
-		var line styled.Line
-		if i < len(graphs) {
-			line = graphs[i]
+	if l.config.Curves != nil {
+		if b := l.config.Curves(l.Row()); len(b.Columns) > 0 {
+			return b.lines(w, nil, width, height)
 		}
-		line = append(styled.Line{{Text: " "}}, line...)
-		line = append(line, styled.Span{Text: styled.Blanks(max(0, left-line.Width()))})
-		if i < len(text) {
-			line = append(line, text[i]...)
+	}
+	h := w.History
+	if h == nil || len(h.Levels) < leastLevels {
+		return nil
+	}
+	b := boardOf(w)
+	if w.Namespace != "" {
+		b.Title += ", in all namespaces"
+	}
+	return b.lines(w, told, width, height)
+}
+
+// Board is what is drawn below a table: graphs in columns, all of the same time.
+type Board struct {
+	Title         string
+	From, To, Now time.Time
+	Columns       [][]Curve
+}
+
+// prose is what is told in words in some room.
+type prose func(w *screen.World, width, height int) []styled.Line
+
+// lines draws a board, with text at the right of the graphs.
+func (b Board) lines(w *screen.World, text prose, width, height int) []string {
+	columns, shares := b.Columns, len(b.Columns)
+	if text != nil {
+		shares++
+	}
+	if len(columns) == 0 || width/shares < leastCurves && len(columns) > 1 {
+		columns, shares = [][]Curve{slices.Concat(columns...)}, shares-len(columns)+1
+	}
+	if len(columns[0]) == 0 {
+		return nil
+	}
+	high, needed := mostGraph, leastBoard
+	for _, curves := range columns {
+		high = min(high, (height-1-len(curves))/max(1, drawn(curves)))
+	}
+	high = max(high, leastGraph)
+	for _, curves := range columns {
+		needed = max(needed, 1+len(curves)+high*drawn(curves))
+	}
+	height = min(height, needed)
+	each := width / shares
+	parts := make([][]styled.Line, 0, shares)
+	for _, curves := range columns {
+		parts = append(parts, b.graphs(curves, each-2, height-1, high))
+	}
+	if text != nil {
+		parts = append(parts, text(w, width-each*len(columns)-1, height-1))
+	}
+	out := []string{widget.Rule(w.Theme, styled.Text(styled.Dim, b.Title), width)}
+	for i := range height - 1 {
+		line := styled.Line{}
+		for at, part := range parts {
+			line = append(line, styled.Span{Text: styled.Blanks(max(0, at*each+1-line.Width()))})
+			if i < len(part) {
+				line = append(line, part[i]...)
+			}
 		}
 		out = append(out, widget.Render(w.Theme, line, width))
 	}
 	return out
 }
 
-// graphsOf are as many graphs as there is room for: that of the queue, then those of drivers.
-func graphsOf(w *screen.World, width, height int) []styled.Line {
-	levels := w.History.Levels
-	now, most := &levels[len(levels)-1], 0
-	for i := range levels {
-		most = max(most, levels[i].Waiting)
+// drawn counts the curves of which there is more than a title.
+func drawn(curves []Curve) int {
+	n := 0
+	for i := range curves {
+		n += min(1, len(curves[i].Times))
 	}
+	return n
+}
+
+// graphs are as many of the curves as there is room for.
+func (b Board) graphs(curves []Curve, width, height, high int) []styled.Line {
 	var lines []styled.Line
-	if now.Waiting >= 0 {
-		lines = graph(w, styled.Line{
-			{Text: words.Count(now.Waiting, "pod"), Role: styled.Strong}, {Text: fmt.Sprintf(" waiting for a node, %d at most", most), Role: styled.Dim},
-		}, styled.Warn, width, func(l *screen.Level) float64 { return float64(l.Waiting) / float64(max(1, most)) })
-	}
-	for _, share := range now.Used {
-		if len(lines)+1+graphLines > height {
+	for i := range curves {
+		part := styled.Narrow([]styled.Line{curves[i].Title}, width)[:1]
+		if len(curves[i].Times) > 0 {
+			part = append(part, b.graph(&curves[i], width, high)...)
+		}
+		if len(lines)+len(part) > height {
 			break
 		}
-		title := styled.Line{
-			{Text: inspect.Sanitize(share.Driver), Role: styled.Name}, {Text: fmt.Sprintf(" %.0f%% used", 100*share.Of), Role: styled.Dim},
-		}
-		lines = append(lines, graph(w, title, styled.Used, width, func(l *screen.Level) float64 { return l.Of(share.Driver) })...)
+		lines = append(lines, part...)
 	}
 	return lines
 }
 
-// graph is a graph of what was at each moment since the first level, below its title. Each column shows the
-// largest number of its time, and nothing where none is known.
-func graph(w *screen.World, title styled.Line, role styled.Role, width int, of func(*screen.Level) float64) []styled.Line {
+// graph draws a curve. Each half of a column shows the largest value of its time, and nothing where none is
+// known. A line is drawn at Now if that is not at the end, and what comes after it is dim.
+func (b Board) graph(c *Curve, width, high int) []styled.Line {
+	whole := max(1, float64(b.To.Sub(b.From)))
+	values := slices.Repeat([]float64{-1}, 2*width)
+	at := func(t time.Time) int {
+		return min(max(0, int(float64(t.Sub(b.From))*float64(len(values))/whole)), len(values)-1)
+	}
+	for i := range c.Times {
+		until := len(values) - 1
+		if i+1 < len(c.Times) {
+			until = at(c.Times[i+1])
+		}
+		for k := at(c.Times[i]); k <= until; k++ {
+			values[k] = max(values[k], c.Values[i])
+		}
+	}
+	var lines []styled.Line
+	for _, row := range widget.Graph(values, high) {
+		line := styled.Text(c.Role, row)
+		if b.Now.Before(b.To) {
+			cells, here := []rune(row), at(b.Now)/2
+			line = styled.Line{
+				{Text: string(cells[:here]), Role: c.Role}, {Text: "│", Role: styled.Accent},
+				{Text: string(cells[here+1:]), Role: styled.Dim},
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// boardOf are the graphs of the cluster: of the queue, of drivers, and of classes that say more than drivers.
+func boardOf(w *screen.World) Board {
 	levels := w.History.Levels
-	begun := levels[0].Time
-	length := max(1, float64(span(w)))
-	values := slices.Repeat([]float64{-1}, width)
-	at := func(t time.Time) int { return min(width-1, int(float64(t.Sub(begun))*float64(width)/length)) }
+	first, last := levels[0].Time, levels[len(levels)-1].Time
+	title := fmt.Sprintf("the log, %s to %s", clock(first), clock(last))
+	b := Board{From: first, To: last, Now: w.Now, Title: title}
+	if !w.Now.Before(last) {
+		b.Title, b.To = "the last "+screen.FormatAge(w.Now.Sub(first)), w.Now
+	}
+	if b.To.Sub(b.From) < leastSpan {
+		b.From = b.To.Add(-leastSpan)
+	}
+	now, all := &levels[0], 1 // all classes are drawn to the same scale
+	most, held := max(1, now.Waiting), map[string]int{}
+	times := make([]time.Time, len(levels))
 	for i := range levels {
-		until := width - 1
-		if i+1 < len(levels) {
-			until = at(levels[i+1].Time)
+		l := &levels[i]
+		if !l.Time.After(w.Now) && l.Waiting >= 0 {
+			now = l
 		}
-		for c := at(levels[i].Time); c <= until; c++ {
-			values[c] = max(values[c], of(&levels[i]))
+		times[i], most = l.Time, max(most, l.Waiting)
+		for _, h := range l.Held {
+			if h.Driver == "" {
+				held[h.Class] = max(held[h.Class], h.Devices)
+				all = max(all, h.Devices)
+			}
 		}
 	}
-	lines := []styled.Line{title}
-	for _, row := range widget.Graph(values, graphLines) {
-		lines = append(lines, styled.Text(role, row))
+	curve := func(role styled.Role, title styled.Span, more string, of func(*screen.Level) float64) Curve {
+		c := Curve{Title: styled.Line{title, {Text: more, Role: styled.Dim}}, Role: role, Times: times}
+		for i := range levels {
+			c.Values = append(c.Values, of(&levels[i]))
+		}
+		return c
 	}
-	return lines
+	var cluster, classes []Curve
+	if now.Waiting >= 0 {
+		title := styled.Span{Text: words.Count(now.Waiting, "pod"), Role: styled.Strong}
+		more := fmt.Sprintf(" waiting for a node, %d at most", most)
+		cluster = append(cluster, curve(styled.Warn, title, more, func(l *screen.Level) float64 {
+			return float64(l.Waiting) / float64(most)
+		}))
+	}
+	for _, share := range now.Used {
+		title := styled.Span{Text: inspect.Sanitize(share.Driver), Role: styled.Name}
+		more := fmt.Sprintf(" %.0f%% used", 100*share.Of)
+		cluster = append(cluster, curve(styled.Used, title, more, func(l *screen.Level) float64 {
+			return l.Of(share.Driver)
+		}))
+	}
+	for _, h := range now.Held {
+		n := held[h.Class]
+		if n == 0 {
+			continue // the graph of a driver says it
+		}
+		title := styled.Span{Text: "class " + inspect.Sanitize(h.Class), Role: styled.Name}
+		more := fmt.Sprintf(" %d held, %d at most", h.Devices, n)
+		classes = append(classes, curve(styled.Good, title, more, func(l *screen.Level) float64 {
+			return float64(l.HeldOf(h.Class)) / float64(all)
+		}))
+	}
+	if b.Columns = [][]Curve{cluster}; len(classes) > 0 {
+		b.Columns = append(b.Columns, classes)
+	}
+	return b
 }
 
-// span is how long ago the first level was.
-func span(w *screen.World) time.Duration {
-	levels := w.History.Levels
-	return max(w.Now.Sub(levels[0].Time), levels[len(levels)-1].Time.Sub(levels[0].Time))
-}
+func clock(t time.Time) string { return t.UTC().Format(time.TimeOnly + "Z") }
 
 // told are the pods that wait for longest, and below them the last changes.
 func told(w *screen.World, width, height int) []styled.Line {

@@ -25,6 +25,7 @@ func watched(t *testing.T) *screen.World {
 		h.Levels = append(h.Levels, screen.Level{
 			Time: w.Now.Add(time.Duration(2*i-8) * time.Minute), Waiting: n,
 			Used: []screen.Share{{Driver: "gpu.example.com\x1b", Of: float64(i) / 3}, {Driver: "nic.example.com", Of: 0.5}},
+			Held: []screen.Holding{{Class: "gpu-80gb.example.com\x1b", Devices: 4 * i}, {Class: "nic.example.com", Driver: "nic.example.com", Devices: 2}},
 		})
 		ref := screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: fmt.Sprintf("train-%d\x1b", i)}
 		h.Longest = append(h.Longest, screen.Wait{Ref: ref, Since: w.Now.Add(-time.Duration(4-i) * time.Hour)})
@@ -52,6 +53,22 @@ func listOf(t *testing.T, w *screen.World, n int) *listing.List[int] {
 	return l
 }
 
+// TestBoardOfALog: what comes after the moment that is shown is there too, in another colour, and the numbers
+// are those of the moment.
+func TestBoardOfALog(t *testing.T) {
+	w := watched(t)
+	w.Now = w.History.Levels[1].Time.Add(time.Second)
+	frame := listOf(t, w, 5).View(w, 100, 30)
+	for _, want := range []string{"the log, 09:00:00Z to 09:06:00Z", "2 pods waiting for a node, 8 at most", "33% used"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is missing:\n%s", want, frame)
+		}
+	}
+	if !strings.Contains(frame, "⣀│⣿") || strings.Count(frame, "│") < 2*4 {
+		t.Errorf("it is drawn as\n%s", frame)
+	}
+}
+
 // TestBoard: where rows leave room, it is used; where they do not, or nothing was watched yet, there is the
 // table alone.
 func TestBoard(t *testing.T) {
@@ -59,6 +76,7 @@ func TestBoard(t *testing.T) {
 	l := listOf(t, w, 5)
 	screentest.Golden(t, "board", w, l, 100, 30)
 	screentest.Golden(t, "board-low", w, l, 80, 16)
+	screentest.Golden(t, "board-wide", w, l, 200, 30) // classes have graphs where they say more than drivers
 	for i := range 2 {
 		w.History.Levels[i].Used, w.History.Levels[i].Waiting = nil, -1
 	}

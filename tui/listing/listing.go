@@ -98,6 +98,9 @@ type Config[T any] struct {
 	Panel func(row *T, w *screen.World, width, height int) (title styled.Line, lines []styled.Line)
 	// Aside is Panel for screens that are wide enough to have it beside the table. It may be nil.
 	Aside func(row *T, width int) []styled.Line
+	// Curves are what graphs below the table show where it leaves room, of the row that is pointed at, which
+	// may be nil. If it is nil, or there are none, they show what waits and what is used in the cluster.
+	Curves func(row *T) Board
 }
 
 // List is the part of a screen that shows a table. It is a whole [screen.Screen], so that a screen that
@@ -426,7 +429,7 @@ func (l *List[T]) View(w *screen.World, width, height int) string {
 func (l *List[T]) Table(w *screen.World, width, height int) string {
 	l.table.Empty = l.emptyText(w)
 	rows := max(1, l.table.Len()) + 2 // with the titles, and a line between
-	below := board(w, width, height-rows)
+	below := l.board(w, width, height-rows)
 	if below == nil {
 		return l.table.View(w.Theme, width, height)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -19,8 +20,9 @@ const (
 	// long ago that is.
 	firstStep  = time.Second
 	mostLevels = 240
-	// longest is how many of those that wait longest are told, and latest how many changes.
-	longest, latest = 8, 12
+	// longest is how many of those that wait longest are told, latest how many changes, and mostHeld how many
+	// classes.
+	longest, latest, mostHeld = 8, 24, 8
 )
 
 // levels are how much was taken from the beginning on.
@@ -32,13 +34,7 @@ type levels struct {
 // add takes in how much is taken now. It takes the place of the newest level if that is too fresh for another
 // one. What was handed out is not written.
 func (l *levels) add(now time.Time, t *Tallied) {
-	next := screen.Level{Time: now, Waiting: t.waiting}
-	for _, u := range t.Usage {
-		if t.AtMost {
-			break // more may be taken
-		}
-		next.Used = append(next.Used, screen.Share{Driver: u.Driver, Of: u.share()})
-	}
+	next := t.level(now)
 	n := len(l.all)
 	if n > 0 && now.Sub(l.all[n-1].Time) < max(l.step, firstStep) {
 		n--
@@ -57,6 +53,71 @@ func (l *levels) add(now time.Time, t *Tallied) {
 		}
 	}
 	l.all = append(kept, newest)
+}
+
+// level is how much is taken.
+func (t *Tallied) level(now time.Time) screen.Level {
+	level := screen.Level{Time: now, Waiting: t.waiting}
+	if t.AtMost { // more may be taken
+		return level
+	}
+	for _, u := range t.Usage {
+		level.Used = append(level.Used, screen.Share{Driver: u.Driver, Of: u.share()})
+	}
+	level.Held = t.held
+	return level
+}
+
+// heldByClass counts the published devices that requests of each class hold, with more than admin access, the
+// most first. A device that is shared counts for each class that has a part of it.
+func heldByClass(s *inspect.Snapshot, devices []inspect.DeviceStatus) []screen.Holding {
+	type pair struct{ class, driver string }
+	counts, classes, drivers := map[string]int{}, map[string]map[string]bool{}, map[string]map[string]bool{}
+	var of []string
+	seen := map[pair]bool{}
+	for i := range devices {
+		d := &devices[i]
+		of = of[:0]
+		for _, h := range d.Holders {
+			claim, ok := s.Claim(h.Claim)
+			if !ok || h.Admin() {
+				continue
+			}
+			if class := usage.ClassOf(claim, h.Result.Request); class != "" && !slices.Contains(of, class) {
+				of = append(of, class)
+			}
+		}
+		for _, class := range of {
+			counts[class]++
+			if p := (pair{class, d.ID.Driver}); !seen[p] {
+				seen[p] = true
+				insert(classes, p.driver, class)
+				insert(drivers, class, p.driver)
+			}
+		}
+	}
+	var out []screen.Holding
+	for class, n := range counts {
+		h := screen.Holding{Class: class, Devices: n}
+		for driver := range drivers[class] {
+			if len(drivers[class]) == 1 && len(classes[driver]) == 1 {
+				h.Driver = driver
+			}
+		}
+		out = append(out, h)
+	}
+	slices.SortFunc(out, func(a, b screen.Holding) int {
+		return cmp.Or(cmp.Compare(b.Devices, a.Devices), strings.Compare(a.Class, b.Class))
+	})
+	return out[:min(len(out), mostHeld)]
+}
+
+// insert adds to one of several sets.
+func insert(sets map[string]map[string]bool, at, what string) {
+	if sets[at] == nil {
+		sets[at] = map[string]bool{}
+	}
+	sets[at][what] = true
 }
 
 // waitingPods returns how many pods wait for a node, and those that have for longest.

@@ -47,6 +47,7 @@ type Tally struct {
 	History *screen.History
 	levels  levels
 	noted   []screen.Event // told while the job was running
+	past    past
 }
 
 // Tallied is the result of a tally.
@@ -57,6 +58,7 @@ type Tallied struct {
 	Namespaces []string
 	history    *screen.History
 	waiting    int
+	held       []screen.Holding
 	longest    []screen.Wait
 	at         time.Time
 	took       time.Duration
@@ -92,22 +94,17 @@ func (t *Tally) Look(w *screen.World) tea.Cmd {
 		return tea.Tick(rest, func(time.Time) tea.Msg { return rested{} })
 	}
 	t.missed, t.begun = nil, time.Now()
+	past := t.past.begin(w)
 	before, known := t.before, t.History
 	if len(w.Supposed) == 0 {
 		t.before = w
 	} else {
 		before = nil // nothing of it has happened
 	}
-	return t.job.StartLater(w, func(context.Context) (Tallied, error) {
+	return tea.Batch(past, t.job.StartLater(w, func(context.Context) (Tallied, error) {
 		begun := time.Now()
-		s := w.Snapshot
-		out := Tallied{Namespaces: Namespaces(s.Objects()), AtMost: s.Health(inspect.Claims).Partial(), history: known}
-		if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
-			out.Usage = usageOf(w.Inventory().Drivers)
-		}
-		if out.waiting = -1; !s.Health(inspect.Pods).Partial() {
-			out.waiting, out.longest = waitingPods(s)
-		}
+		out := tallied(w.Snapshot, w.Inventory)
+		out.Namespaces, out.history = Namespaces(w.Snapshot.Objects()), known
 		if len(w.Supposed) == 0 { // what is supposed has not been
 			out.at = w.Now
 		}
@@ -116,11 +113,31 @@ func (t *Tally) Look(w *screen.World) tea.Cmd {
 		}
 		out.took = time.Since(begun)
 		return out, nil
-	})
+	}))
+}
+
+// tallied is how much is taken of a cluster.
+func tallied(s *inspect.Snapshot, inventory func() *inspect.Inventory) Tallied {
+	out := Tallied{AtMost: s.Health(inspect.Claims).Partial(), waiting: -1}
+	if !beingRead(s, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
+		out.Usage, out.held = usageOf(inventory().Drivers), heldByClass(s, inventory().Devices())
+	}
+	if !s.Health(inspect.Pods).Partial() {
+		out.waiting, out.longest = waitingPods(s)
+	}
+	return out
 }
 
 // Take takes the result of a message.
 func (t *Tally) Take(msg tea.Msg) (tea.Cmd, bool) {
+	if more, ok := t.past.take(msg); ok {
+		if t.History != nil {
+			next := *t.History
+			next.Levels = t.past.levels()
+			t.History = &next
+		}
+		return more, true
+	}
 	if _, ok := msg.(rested); ok {
 		t.resting = false
 		return t.Look(t.missed), true
@@ -132,9 +149,11 @@ func (t *Tally) Take(msg tea.Msg) (tea.Cmd, bool) {
 	t.Now = result.Value
 	t.History, t.noted = added(t.Now.history, t.noted), nil
 	if h := t.History; h != nil && !t.Now.at.IsZero() {
-		t.levels.add(t.Now.at, &t.Now)
 		next := *h
-		next.Levels, next.Longest = t.levels.all, t.Now.longest
+		if next.Levels, next.Longest = t.past.levels(), t.Now.longest; t.past.log == nil {
+			t.levels.add(t.Now.at, &t.Now)
+			next.Levels = t.levels.all
+		}
 		t.History = &next
 	}
 	if t.Graphs == nil {

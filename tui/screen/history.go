@@ -87,7 +87,8 @@ type History struct {
 	Recent map[EventKind][]Event
 	// Latest are the last few events of Recent, the newest first.
 	Latest []Event
-	// Levels are how much was taken since Began, each from its moment to that of the next, the oldest first.
+	// Levels are how much was taken, each from its moment to that of the next, the oldest first: since Began,
+	// or in a recorded cluster from the beginning of its log to the end.
 	Levels []Level
 	// Longest are the pods that wait for a node for longest, that one first.
 	Longest []Wait
@@ -99,6 +100,8 @@ type Level struct {
 	// Used has a share for each driver, that of most devices first. It is empty while not all claims, slices
 	// and nodes are known.
 	Used []Share
+	// Held are the classes of which most devices are held. It is empty when Used is.
+	Held []Holding
 	// Waiting is how many pods wait for a node, or -1 while not all pods are known.
 	Waiting int
 }
@@ -117,6 +120,26 @@ func (l *Level) Of(driver string) float64 {
 type Share struct {
 	Driver string
 	Of     float64
+}
+
+// HeldOf returns how many devices of a class are held, or -1 if that is not known.
+func (l *Level) HeldOf(class string) int {
+	for _, h := range l.Held {
+		if h.Class == class {
+			return h.Devices
+		}
+	}
+	if len(l.Used) == 0 {
+		return -1
+	}
+	return 0
+}
+
+// Holding is how many devices are held by requests of a class. Driver is the one whose devices these are if
+// they are all of one driver, and no other class has any of it: then the class says what the driver says.
+type Holding struct {
+	Class, Driver string
+	Devices       int
 }
 
 // Wait says since when a pod waits for a node.

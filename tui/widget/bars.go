@@ -78,21 +78,30 @@ func Stack(parts []Part, width int) styled.Line {
 	return line
 }
 
-// Graph draws numbers between 0 and 1 as a graph of so many lines, a column each. The column of a negative
-// one is empty.
+// dots are those of a column of braille from the bottom to the top, at the left and at the right of the cell.
+var dots = [2][4]rune{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}}
+
+// Graph draws numbers between 0 and 1 as a graph of so many lines, two to a column and in steps of a quarter
+// of a line. Of a number that is not negative there is at least one dot.
 func Graph(values []float64, height int) []string {
 	lines := make([]string, height)
 	for row := range lines {
 		var b strings.Builder
-		for _, v := range values {
-			eighths := 0
-			if v >= 0 {
-				eighths = clamp(int(math.Round(v*float64(8*height))), 1, 8*height)
+		for at := 0; at < len(values); at += 2 {
+			cell := rune(0)
+			for side, v := range values[at:min(at+2, len(values))] {
+				if v < 0 {
+					continue
+				}
+				filled := clamp(int(math.Round(v*float64(4*height))), 1, 4*height) - 4*(height-1-row)
+				for _, dot := range dots[side][:clamp(filled, 0, 4)] {
+					cell |= dot
+				}
 			}
-			if filled := clamp(eighths-8*(height-1-row), 0, 8); filled > 0 {
-				b.WriteRune(ticks[filled-1])
-			} else {
+			if cell == 0 {
 				b.WriteByte(' ')
+			} else {
+				b.WriteRune(0x2800 + cell)
 			}
 		}
 		lines[row] = b.String()

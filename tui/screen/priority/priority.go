@@ -66,6 +66,7 @@ func New(config Config) *Screen {
 		Panel: func(r *row, _ *screen.World, _, _ int) (styled.Line, []styled.Line) {
 			return styled.Text(styled.Strong, r.name), r.panel()
 		},
+		Curves: func(r *row) listing.Board { return s.past.Load().board(r) },
 	})
 	return s
 }
