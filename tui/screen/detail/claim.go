@@ -39,6 +39,7 @@ func addSpec(s *sheet, w *screen.World, spec *resourcev1.ResourceClaimSpec) {
 			addRequest(s, w, r.Name, &resourcev1.DeviceSubRequest{
 				DeviceClassName: e.DeviceClassName, AllocationMode: e.AllocationMode, Count: e.Count,
 				Selectors: e.Selectors, Tolerations: e.Tolerations, Capacity: e.Capacity,
+				DerivedAttributes: e.DerivedAttributes,
 			})
 			if ptr.Deref(e.AdminAccess, false) {
 				s.field("", "with admin access")
@@ -83,6 +84,10 @@ func addRequest(s *sheet, w *screen.World, name string, r *resourcev1.DeviceSubR
 			q := r.Capacity.Requests[name]
 			s.field("", fmt.Sprintf("with %s of %s", q.String(), name))
 		}
+	}
+	for i := range r.DerivedAttributes { // so that a constraint can be about it
+		d := &r.DerivedAttributes[i]
+		s.field("", fmt.Sprintf("derives %s from %s", d.Name, words.OneLine(d.Expression)))
 	}
 	for _, t := range r.Tolerations {
 		s.field("", "tolerates "+strings.TrimSpace(fmt.Sprintf("%s %s %s", t.Key, t.Value, t.Effect)))

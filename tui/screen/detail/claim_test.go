@@ -51,3 +51,38 @@ status:
 		t.Errorf("under the requests stands %q", got)
 	}
 }
+
+// TestDerivedAttributes: what a request derives stands with the request, of either kind.
+func TestDerivedAttributes(t *testing.T) {
+	const yaml = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c, namespace: ml}
+spec:
+  devices:
+    requests:
+    - name: one
+      exactly: {deviceClassName: c, derivedAttributes: [{name: derived/half, expression: "device.attributes['d'].numa / 2"}]}
+    - name: other
+      firstAvailable: [{name: sub, deviceClassName: c, derivedAttributes: [{name: derived/rack, expression: "'r'"}]}]
+    constraints: [{matchAttribute: derived/half, requests: [one]}, {matchAttribute: derived/rack, requests: [other]}]
+`
+	result, err := manifest.ReadBytes("derived.yaml", []byte(yaml), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := screen.NewWorld(t.Context(), 1, inspect.New(result.Objects, inspect.Config{}))
+	s, err := describe(t.Context(), w, screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, line := range s.lines(120) {
+		text.WriteString(line.String() + "\n")
+	}
+	for _, want := range []string{"derives derived/half from device.attributes['d'].numa / 2", "derives derived/rack from 'r'"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing:\n%s", want, text.String())
+		}
+	}
+}
